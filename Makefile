@@ -1,0 +1,47 @@
+# `make demo` and `make test` need nothing but Python 3.10 or newer: they make their own
+# environment in .venv, with the versions in constraints.txt.
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test check compat cards constraints clean
+
+demo: .venv/ready
+	$(BIN)/parley build --sample --output build/demo
+	$(BIN)/python examples/load_every_config.py build/demo
+	@for name in $$($(BIN)/parley list --json | $(BIN)/python -c \
+	  'import json, sys; print(*(dataset["name"] for dataset in json.load(sys.stdin)))'); do \
+	  $(BIN)/parley show $$name --build build/demo || exit 1; echo; done
+	$(BIN)/parley list
+
+test: .venv/ready
+	$(BIN)/python -m pytest -n 2
+
+check: .venv/ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	for script in */*.py; do \
+	  if [ "$${script%%/*}.py" = "$${script##*/}" ]; then $(BIN)/mypy "$$script" || exit 1; fi; done
+
+# Builds once, then loads the result in fresh environments with other versions of datasets.
+compat: .venv/ready
+	$(BIN)/python tests/compat.py
+
+# Renews the generated parts of the cards from the real files in PARLEY_SOURCE.
+cards: .venv/ready
+	$(BIN)/parley build --allow-missing --update-cards --output build
+
+constraints: .venv/ready
+	$(BIN)/pip install --quiet uv
+	$(BIN)/uv pip compile --universal --python-version 3.10 --upgrade --all-extras \
+	  --no-annotate --custom-compile-command "make constraints" pyproject.toml \
+	  --output-file constraints.txt --quiet
+
+.venv/ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[test,check]"
+	touch $@
+
+clean:
+	rm -rf .venv build dist .compat .mypy_cache .pytest_cache .ruff_cache
