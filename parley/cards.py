@@ -1,0 +1,115 @@
+"""Dataset cards: YAML front matter, prose, and one generated section.
+
+Prose and the first keys of the front matter are written by hand. `configs`, `dataset_info` and
+what stands between the two marks are generated, so that they are always what was built.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import yaml
+
+from parley.collection import Dataset
+from parley.errors import OutputError
+
+BEGIN = "<!-- parley: generated from here -->"
+END = "<!-- parley: generated to here -->"
+GENERATED = ("configs", "dataset_info")
+
+
+def parse(card: str, where: str) -> tuple[dict[str, Any], str]:
+    """Split a card into its front matter and the text below it.
+
+    Raises:
+        OutputError: the front matter is missing or is not a YAML mapping.
+    """
+    match = re.match(r"---\n(.*?\n)---\n", card, re.DOTALL)
+    try:
+        front = yaml.load(match.group(1), yaml.CSafeLoader) if match else None
+    except yaml.YAMLError as error:
+        raise OutputError(f"{where}: the front matter is not valid YAML: {error}") from error
+    if not match or not isinstance(front, dict):
+        raise OutputError(f"{where}: expected YAML front matter between two lines of ---")
+    return front, card[match.end() :]
+
+
+def render(
+    card: str,
+    where: str,
+    configs: Mapping[str, Iterable[str]],
+    default: str,
+    infos: Sequence[Mapping[str, Any]],
+    section: str,
+) -> str:
+    """Return the card with its generated parts made anew.
+
+    Args:
+        card: The card as it stands in the dataset folder.
+        where: Its path, for errors.
+        configs: Config -> the splits it has files for.
+        default: The config that `load_dataset` takes when none is named.
+        infos: The entries of `dataset_info`.
+        section: Markdown for between the marks.
+    """
+    front, body = parse(card, where)
+    if body.count(BEGIN) != 1 or body.count(END) != 1:
+        raise OutputError(f"{where}: expected the lines {BEGIN} and {END} once each")
+    front = {key: value for key, value in front.items() if key not in GENERATED}
+    front["configs"] = [
+        {
+            "config_name": config,
+            **({"default": True} if config == default else {}),
+            "data_files": [
+                {"split": split, "path": f"{config}/{split}-*.parquet"} for split in splits
+            ],
+        }
+        for config, splits in configs.items()
+        if splits
+    ]
+    front["dataset_info"] = list(infos)
+    head = yaml.dump(
+        front, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True, width=1000
+    )
+    before, rest = body.split(BEGIN)
+    after = rest.split(END)[1]
+    return f"---\n{head}---\n{before}{BEGIN}\n\n{section}\n{END}{after}"
+
+
+def summary(dataset: Dataset) -> dict[str, Any]:
+    """Return what a dataset's card says of its configs, without importing the builder.
+
+    Returns:
+        name, pretty_name, and configs: a list of {name, license, size, splits}, where splits is
+        split -> rows, and rows and size (bytes of Parquet) are None where they were not counted.
+    """
+    front, _ = parse(dataset.card.read_text(encoding="utf-8"), str(dataset.card))
+    infos = {info["config_name"]: info for info in front.get("dataset_info", ())}
+    configs = []
+    for config in front.get("configs", ()):
+        info = infos.get(config["config_name"], {})
+        rows = {split["name"]: split["num_examples"] for split in info.get("splits", ())}
+        splits = {file["split"]: rows.get(file["split"]) for file in config["data_files"]}
+        configs.append(
+            {
+                "name": config["config_name"],
+                "license": info.get("license", front.get("license", "unknown")),
+                "size": info.get("download_size"),
+                "splits": splits,
+            }
+        )
+    return {"name": dataset.name, "pretty_name": front.get("pretty_name"), "configs": configs}
+
+
+def splits_section(rows: Iterable[tuple[str, str, int | None]], sample: bool) -> str:
+    """Return the table of splits: config, split and rows, None where the source was missing."""
+    lines = ["| config | split | rows |", "| --- | --- | ---: |"]
+    for config, split, count in rows:
+        shown = f"{count:,}" if count is not None else "not built: its source was not at hand"
+        lines.append(f"| `{config}` | `{split}` | {shown} |")
+    if sample:
+        lines.append("")
+        lines.append(
+            "**This is a sample**: invented records in the dataset's layout, no data of it."
+        )
+    return "\n".join(lines) + "\n"

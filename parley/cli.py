@@ -1,0 +1,262 @@
+"""The command line. Heavy imports stand inside the commands, so that help is quick."""
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from parley import __version__
+from parley.collection import Dataset, discover, get
+from parley.errors import ParleyError, UsageError
+
+app = typer.Typer(
+    name="parley",
+    help="Build, check and read dialogue datasets as Hub folders that load everywhere.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Names = Annotated[
+    list[str] | None, typer.Argument(metavar="[NAME]...", help="Datasets; all unless named.")
+]
+SourceDir = Annotated[
+    Path | None,
+    typer.Option(
+        "--source",
+        envvar="PARLEY_SOURCE",
+        metavar="DIR",
+        help="Upstream files at hand: a folder with one folder a dataset.",
+    ),
+]
+Sample = Annotated[
+    bool, typer.Option("--sample", help="Take the invented samples shipped with the datasets.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+
+
+def main() -> None:
+    """Run the command line; an error is one message and an exit status, never a traceback."""
+    from parley.console import err, plain
+
+    try:
+        app()
+    except ParleyError as error:
+        err.print(plain(str(error)), style="red", soft_wrap=True)
+        sys.exit(2 if isinstance(error, UsageError) else 1)
+    except KeyboardInterrupt:
+        err.print("interrupted; what was there before is as it was")
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of our output went away, as `head` does
+        sys.exit(0)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"parley {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+def _chosen(names: list[str] | None) -> list[Dataset]:
+    return [get(name) for name in names] if names else list(discover().values())
+
+
+@app.command("list")
+def list_(names: Names = None, as_json: AsJson = False) -> None:
+    """Show what there is: datasets, configs, splits, rows, licence, size."""
+    from parley.cards import summary
+    from parley.console import out, size, table
+
+    found = [summary(dataset) for dataset in _chosen(names)]
+    if as_json:
+        typer.echo(json.dumps(found, indent=2, ensure_ascii=False))
+        return
+    rows = []
+    for dataset in found:
+        for number, config in enumerate(dataset["configs"]):
+            splits = (
+                f"{split} {'–' if count is None else format(count, ',')}"
+                for split, count in config["splits"].items()
+            )
+            rows.append(
+                (
+                    dataset["name"] if number == 0 else "",
+                    config["name"],
+                    ", ".join(splits),
+                    size(config["size"]) if config["size"] else "–",
+                    config["license"],
+                )
+            )
+    out.print(table(("dataset", "config", "splits and rows~", ">Parquet", "licence~"), rows))
+    if any(None in c["splits"].values() for d in found for c in d["configs"]):
+        out.print("– not counted: the source was not at hand when the card was written")
+
+
+@app.command()
+def fetch(names: Names = None) -> None:
+    """Download the pinned upstream files into the cache, checked and resumable."""
+    from parley.console import out, progress
+    from parley.fetch import cache_folder
+    from parley.fetch import fetch as fetch_sources
+
+    failed: list[str] = []
+    with progress("bytes") as advance:
+        for dataset in _chosen(names):
+            try:
+                folder = fetch_sources(
+                    dataset.name,
+                    dataset.module.SOURCES,
+                    cache_folder(),
+                    on_progress=advance,
+                )
+            except ParleyError as error:
+                failed.append(str(error))
+            else:
+                out.print(f"{dataset.name}: all files are in {folder}", soft_wrap=True)
+    if failed:
+        raise ParleyError("\n".join(failed))
+
+
+@app.command()
+def build(
+    names: Names = None,
+    source: SourceDir = None,
+    sample: Sample = False,
+    output: Annotated[
+        Path, typer.Option("--output", metavar="DIR", help="Takes one folder a dataset.")
+    ] = Path("build"),
+    allow_missing: Annotated[
+        bool, typer.Option("--allow-missing", help="Leave out splits whose files are missing.")
+    ] = False,
+    update_cards: Annotated[
+        bool,
+        typer.Option("--update-cards", help="Also renew the cards in the dataset folders."),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Build hub folders: strict rows in Parquet, with the card and provenance beside them."""
+    from parley.build import build as build_dataset
+    from parley.console import err, out, progress, size, table
+    from parley.sources import open_source
+
+    built: list[dict[str, Any]] = []
+    missing: list[str] = []
+    failed: list[str] = []
+    start = time.perf_counter()
+    with progress("rows") as advance:
+        for dataset in _chosen(names):
+            try:
+                files = open_source(dataset, source, sample=sample, allow_missing=allow_missing)
+                splits = build_dataset(dataset, files, output, advance, update_cards)
+            except UsageError:
+                raise
+            except ParleyError as error:
+                failed.append(str(error))
+                continue
+            missing += [f"{dataset.name}/{file}" for file in files.missing]
+            built += [
+                {
+                    "dataset": dataset.name,
+                    "config": split.config,
+                    "split": split.name,
+                    "rows": split.rows,
+                    "bytes": split.size,
+                    "seconds": round(split.seconds, 3),
+                    "digest": split.digest,
+                }
+                for split in splits
+            ]
+    if as_json:
+        typer.echo(json.dumps({"built": built, "missing": missing}, indent=2))
+    elif built:
+        rows = [
+            (
+                split["dataset"],
+                split["config"],
+                split["split"],
+                f"{split['rows']:,}",
+                size(split["bytes"]),
+                f"{split['seconds']:.2f} s",
+            )
+            for split in built
+        ]
+        kind = "samples, not the datasets" if sample else "rows checked one by one"
+        out.print(table(("dataset", "config", "split", ">rows", ">Parquet", ">time"), rows))
+        out.print(
+            f"in {output}/, {time.perf_counter() - start:.1f} s in all; {kind}", soft_wrap=True
+        )
+    if missing:
+        err.print("missing, and so left out with every split made from them:", style="yellow")
+        for file in missing:
+            err.print(f"  {file}", style="yellow", soft_wrap=True)
+    if failed:
+        raise ParleyError("\n".join(failed))
+
+
+@app.command()
+def show(
+    ctx: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A dataset.")],
+    id: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="A dialogue; else the first.")
+    ] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option("--build", metavar="DIR", help="Read built folders in DIR [default: build]."),
+    ] = None,
+    source: SourceDir = None,
+    sample: Sample = False,
+    as_json: AsJson = False,
+) -> None:
+    """Lay out one dialogue for reading: from a built folder, a source or the sample.
+
+    Without an option it is taken from build/ if it is there, else from PARLEY_SOURCE, else
+    from the sample.
+    """
+    from parley.console import out
+    from parley.show import find, lay_out
+    from parley.sources import Source, open_source
+
+    dataset = get(name)
+    built = (folder or Path("build")) / name
+    place: Path | Source
+    if sample:
+        place, origin = open_source(dataset, None, sample=True), "the sample (invented)"
+    elif folder is not None or (built.is_dir() and not _typed(ctx, "source")):
+        if not built.is_dir():
+            raise UsageError(f"{built}: no such folder; run `parley build {name}`")
+        place, origin = built, str(built)
+    elif source is not None:
+        place = open_source(dataset, source, allow_missing=True)
+        origin = str(place.folder)
+    else:
+        place, origin = open_source(dataset, None, sample=True), "the sample (invented)"
+    config, row = find(dataset, id, place)
+    if as_json:
+        typer.echo(json.dumps(row, indent=2, ensure_ascii=False))
+        return
+    out.print(lay_out(dataset, row))
+    out.print(f"\n{name}, config {config}, from {origin}", style="dim", soft_wrap=True)
+
+
+def _typed(ctx: typer.Context, option: str) -> bool:
+    source = ctx.get_parameter_source(option)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+"""Finds the dataset folders and loads what stands in them.
+
+A dataset is a folder `<name>/` that holds `<name>.py`, the builder, and beside it `README.md`,
+the card; `sample/`, invented records in upstream's layout; and optionally `transcript.py`.
+"""
+
+import functools
+import importlib.util
+import os
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from parley.errors import UsageError
+
+
+def folders() -> list[Path]:
+    """Return where datasets are looked for: the collection, then `PARLEY_DATASETS`."""
+    installed = Path(__file__).parent / "collection_data"
+    home = installed if installed.is_dir() else Path(__file__).parent.parent
+    more = os.environ.get("PARLEY_DATASETS")
+    return [home, *(Path(folder) for folder in (more or "").split(os.pathsep) if folder)]
+
+
+def discover() -> dict[str, "Dataset"]:
+    """Return every dataset by name, in the order of their names."""
+    found: dict[str, Dataset] = {}
+    for home in folders():
+        for script in sorted(home.glob("*/*.py")):
+            name = script.parent.name
+            if script.stem == name and re.fullmatch("[a-z][a-z0-9_]*", name):
+                if name in found:
+                    raise UsageError(
+                        f"two datasets are named {name}: {found[name].folder} and {script.parent}. "
+                        "Rename one of the folders."
+                    )
+                found[name] = Dataset(name, script.parent)
+    return dict(sorted(found.items()))
+
+
+def get(name: str) -> "Dataset":
+    """Return the dataset of this name, or raise UsageError naming those that exist."""
+    datasets = discover()
+    if name not in datasets:
+        raise UsageError(f"no dataset is named {name!r}; there are: {', '.join(datasets)}")
+    return datasets[name]
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """One dataset folder. Its modules are imported when first asked for."""
+
+    name: str
+    folder: Path
+
+    @property
+    def sample(self) -> Path:
+        """The folder of invented records in upstream's layout."""
+        return self.folder / "sample"
+
+    @property
+    def card(self) -> Path:
+        """The dataset card."""
+        return self.folder / "README.md"
+
+    @property
+    def module(self) -> ModuleType:
+        """The builder script, imported (this imports `datasets`)."""
+        return _load(self.name, self.folder / f"{self.name}.py")
+
+    @property
+    def transcript(self) -> ModuleType | None:
+        """The module that lays a row out for reading, if the folder has one."""
+        path = self.folder / "transcript.py"
+        return _load(self.name, path) if path.exists() else None
+
+    @property
+    def builder(self) -> Any:
+        """The builder class: the one GeneratorBasedBuilder that the script defines."""
+        import datasets
+
+        module = self.module
+        classes = [
+            value
+            for value in vars(module).values()
+            if isinstance(value, type)
+            and issubclass(value, datasets.GeneratorBasedBuilder)
+            and value.__module__ == module.__name__
+        ]
+        if len(classes) != 1:
+            raise UsageError(
+                f"{self.folder / self.name}.py: expected one GeneratorBasedBuilder, "
+                f"found {len(classes)}"
+            )
+        return classes[0]
+
+
+@functools.cache
+def _load(dataset: str, path: Path) -> ModuleType:
+    name = f"parley_datasets.{dataset}.{path.stem}"  # datasets names a builder by the last part
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise UsageError(f"{path}: cannot be imported")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # so that datasets can find and pickle the builder
+    spec.loader.exec_module(module)
+    return module

@@ -1,0 +1,92 @@
+"""What goes to the terminal: tables, progress and text that cannot act on the terminal."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+out = Console(highlight=False, markup=False)
+err = Console(stderr=True, highlight=False, markup=False)
+
+# C0 and C1 controls but newline; bidirectional and zero-width controls, which can reorder or
+# hide text (joiners stay: emoji and several scripts need them)
+_CONTROLS = re.compile(
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]"
+)
+
+
+def plain(text: str) -> str:
+    r"""Return text with each control character shown as an escape, `\\x1b`, instead of acting."""
+    return _CONTROLS.sub(lambda m: m[0].encode("unicode_escape").decode("ascii"), text)
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> Table:
+    """Return a table; in a column's name ">" aligns right and "~" lets text wrap."""
+    result = Table(title=title or None, box=box.SIMPLE_HEAD, title_justify="left")
+    for column in columns:
+        right, wrap = column.startswith(">"), column.endswith("~")
+        result.add_column(
+            column.strip(">~"),
+            justify="right" if right else "left",
+            no_wrap=right or not wrap,
+            overflow="fold",
+        )
+    for row in rows:
+        result.add_row(*(Text(plain(cell)) for cell in row))
+    return result
+
+
+def size(count: float) -> str:
+    """Return a number of bytes for people: 4,300,019 is "4.3 MB"."""
+    for unit in ("B", "kB", "MB"):
+        if count < 1000:
+            return f"{count:.0f} B" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} GB"
+
+
+@contextmanager
+def progress(unit: str) -> Iterator[Callable[..., None]]:
+    """Show the progress of named work: bars on a terminal, a line for each piece in a log.
+
+    Yields:
+        A function of (name, amount done so far, total or None).
+    """
+    if not err.is_terminal:
+        current, done = "", 0
+
+        def flush() -> None:
+            if current:
+                amount = size(done) if unit == "bytes" else f"{done:,} {unit}"
+                err.print(plain(f"{current}: {amount}"), soft_wrap=True)
+
+        def count(name: str, amount: int, total: int | None = None) -> None:
+            nonlocal current, done
+            if name != current:
+                flush()
+            current, done = name, amount
+
+        yield count
+        flush()
+        return
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[amount]}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=err, transient=True) as bars:
+        tasks = {}
+
+        def advance(name: str, amount: int, total: int | None = None) -> None:
+            if name not in tasks:
+                tasks[name] = bars.add_task(name, total=total, amount="")
+            shown = size(amount) if unit == "bytes" else f"{amount:,} {unit}"
+            bars.update(tasks[name], completed=amount, total=total, amount=shown)
+
+        yield advance

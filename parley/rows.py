@@ -1,0 +1,185 @@
+"""Strict rows: from Python values to Arrow with nothing filled in, dropped or converted.
+
+`datasets` makes a missing column null, lets an extra key vanish and turns "7" into 7. Here each
+of these is a RowError. Values are checked a column at a time, which costs little; only when a
+column does not fit are the rows walked one by one, to name the path to each problem.
+"""
+
+import hashlib
+import math
+from collections.abc import Iterable, Iterator
+from itertools import accumulate, chain, islice
+from typing import Any
+
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from parley.errors import RowError
+from parley.records import MOST_PROBLEMS, report
+
+_NULL = type(None)
+
+
+class _Misfit(Exception):
+    """Some value of a column does not fit; `explain` says which."""
+
+
+def to_batch(
+    rows: list[dict[str, Any]], schema: pa.Schema, where: str = "", start: int = 0
+) -> pa.RecordBatch:
+    """Convert rows to one record batch of the schema, exactly.
+
+    Args:
+        rows: One dict a row, each with just the schema's columns.
+        schema: The Arrow schema of the config's features.
+        where: Which rows these are, for errors: "NAME config/split".
+        start: The number of the first of them.
+
+    Raises:
+        RowError: naming the path of each value that is unknown, missing or of another type.
+    """
+    try:
+        array = _to_array(rows, pa.struct(list(schema)))
+    except (_Misfit, pa.ArrowException, UnicodeEncodeError, OverflowError) as error:
+        found = list(islice(explain(rows, schema, start), MOST_PROBLEMS)) or [f": {error}"]
+        raise RowError(report([where + problem for problem in found])) from error
+    return pa.RecordBatch.from_struct_array(array).replace_schema_metadata(schema.metadata)
+
+
+def _to_array(values: list[Any], type_: pa.DataType) -> pa.Array:
+    kinds = set(map(type, values))
+    if pa.types.is_struct(type_):
+        return _to_struct(values, type_, kinds)
+    if pa.types.is_list(type_):
+        return _to_list(values, type_, kinds)
+    if not kinds <= {_python_type(type_), _NULL}:
+        raise _Misfit
+    array = pa.array(values, type_)
+    if pa.types.is_floating(type_):
+        _require_exact(array, values)
+    return array
+
+
+def _to_struct(values: list[Any], type_: pa.StructType, kinds: set[type]) -> pa.Array:
+    if not kinds <= {dict, _NULL}:
+        raise _Misfit
+    absent = dict.fromkeys((field.name for field in type_), None)
+    full = [absent if value is None else value for value in values] if _NULL in kinds else values
+    if any(len(value) != len(absent) for value in full):
+        raise _Misfit
+    try:
+        children = [_to_array([v[field.name] for v in full], field.type) for field in type_]
+    except KeyError:
+        raise _Misfit from None
+    mask = pa.array([value is None for value in values]) if _NULL in kinds else None
+    return pa.StructArray.from_arrays(children, fields=list(type_), mask=mask)
+
+
+def _to_list(values: list[Any], type_: pa.ListType, kinds: set[type]) -> pa.Array:
+    if not kinds <= {list, _NULL}:
+        raise _Misfit
+    full = [value or () for value in values] if _NULL in kinds else values
+    inner = _to_array(list(chain.from_iterable(full)), type_.value_type)
+    offsets: list[int | None] = [0, *accumulate(map(len, full))]
+    if _NULL in kinds:
+        offsets[:-1] = [
+            None if value is None else offset
+            for value, offset in zip(values, offsets[:-1], strict=True)
+        ]
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), inner, type=type_)
+
+
+def _require_exact(array: pa.Array, values: list[Any]) -> None:
+    exact = pa.array(values, pa.float64())
+    finite = pc.all(pc.is_finite(exact)).as_py()
+    if finite is False or not array.cast(pa.float64()).equals(exact):
+        raise _Misfit
+
+
+def _python_type(type_: pa.DataType) -> type:
+    if pa.types.is_string(type_):
+        return str
+    if pa.types.is_boolean(type_):
+        return bool
+    if pa.types.is_integer(type_):
+        return int
+    if pa.types.is_floating(type_):
+        return float
+    raise RowError(f"{type_} is not a type that rows may have")
+
+
+def explain(rows: Iterable[Any], schema: pa.Schema, start: int = 0) -> Iterator[str]:
+    """Yield each problem of the rows: `[17].chat_logs[3].id: expected string, found 5`."""
+    for index, row in enumerate(rows, start):
+        if row is None:
+            yield f"[{index}]: expected a row, found null"
+        else:
+            yield from _explain(row, pa.struct(list(schema)), f"[{index}]")
+
+
+def _explain(value: Any, type_: pa.DataType, path: str) -> Iterator[str]:
+    if value is None:
+        return
+    if pa.types.is_struct(type_):
+        if not isinstance(value, dict):
+            yield f"{path}: expected an object, found {value!r:.60}"
+            return
+        names = {field.name for field in type_}
+        for name in sorted(value.keys() - names, key=str):
+            yield f"{path}.{name}: unknown field, found {value[name]!r:.60}"
+        for field in type_:
+            if field.name in value:
+                yield from _explain(value[field.name], field.type, f"{path}.{field.name}")
+            else:
+                yield f"{path}.{field.name}: missing, expected {field.type}"
+    elif pa.types.is_list(type_):
+        if not isinstance(value, list):
+            yield f"{path}: expected a list, found {value!r:.60}"
+            return
+        for index, item in enumerate(value):
+            yield from _explain(item, type_.value_type, f"{path}[{index}]")
+    else:
+        yield from _explain_leaf(value, type_, path)
+
+
+def _explain_leaf(value: Any, type_: pa.DataType, path: str) -> Iterator[str]:
+    if type(value) is not _python_type(type_):
+        yield f"{path}: expected {type_}, found {value!r:.60}"
+    elif isinstance(value, float) and not math.isfinite(value):
+        yield f"{path}: expected a finite number, found {value}"
+    else:
+        try:
+            kept = pa.array([value], type_)[0].as_py()
+        except (pa.ArrowException, OverflowError):
+            yield f"{path}: {value} is too large for {type_}"
+        except UnicodeEncodeError:
+            yield f"{path}: expected valid Unicode, found a lone surrogate in {value!r:.60}"
+        else:
+            if kept != value:
+                yield f"{path}: {type_} cannot hold {value!r} exactly"
+
+
+class Digest:
+    """A sha256 over rows in order, each as canonical JSON and a newline.
+
+    Canonical JSON has sorted keys, no spaces, UTF-8. It depends on the values alone, so it is
+    the same for a Parquet file written otherwise, and for rows read back from anywhere.
+    """
+
+    def __init__(self) -> None:
+        self._hash = hashlib.sha256()
+        self.rows = 0
+
+    def update(self, rows: Iterable[Any]) -> None:
+        """Take in more rows."""
+        for row in rows:
+            self._hash.update(orjson.dumps(row, option=_CANONICAL))
+            self.rows += 1
+
+    def hexdigest(self) -> str:
+        """Return the digest of the rows so far, in hexadecimal."""
+        return self._hash.hexdigest()
+
+
+_CANONICAL = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE

@@ -1,0 +1,107 @@
+"""Lays out one dialogue for reading in a terminal."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from parley.collection import Dataset
+from parley.console import plain
+from parley.errors import OutputError, UsageError
+from parley.sources import Source
+from parley.transcript import Transcript
+
+_COLOURS = ("cyan", "magenta", "green", "yellow", "blue")
+
+
+def find(dataset: Dataset, id: str | None, place: Path | Source) -> tuple[str, dict[str, Any]]:
+    """Return a dialogue's config and row: by its id, or the first one.
+
+    Args:
+        dataset: The dataset.
+        id: The value of the first column, as text.
+        place: A built folder of the dataset, or a source to take rows from.
+
+    Raises:
+        UsageError: no dialogue has this id; a few that exist are named.
+    """
+    configs = dataset.transcript.CONFIGS if dataset.transcript else list(dataset.module.SPLITS)
+    some: list[str] = []
+    for config in configs:
+        rows = _built(place, config) if isinstance(place, Path) else _read(dataset, config, place)
+        for row in rows:
+            key = str(next(iter(row.values())))
+            if id is None or key == id:
+                return config, row
+            if len(some) < 5:
+                some.append(key)
+    if id is None:
+        raise UsageError(f"{dataset.name}: no dialogue there")
+    raise UsageError(
+        f"{dataset.name}: no dialogue {id!r} there; "
+        + (f"the first are {', '.join(some)}" if some else "there is none at all")
+    )
+
+
+def _built(folder: Path, config: str) -> Iterator[dict[str, Any]]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    for path in sorted((folder / config).glob("*.parquet")):
+        try:
+            for batch in pq.ParquetFile(path).iter_batches(1000):
+                yield from batch.to_pylist()
+        except (pa.ArrowException, OSError) as error:
+            raise OutputError(f"{path}: not a Parquet file that can be read: {error}") from error
+
+
+def _read(dataset: Dataset, config: str, source: Source) -> Iterator[dict[str, Any]]:
+    from parley.build import generate, strict_builder
+
+    builder = strict_builder(dataset, config, source.folder)
+    for generator in builder._split_generators(None):
+        if source.has(dataset, config, str(generator.name)):
+            yield from generate(builder, generator, f"{dataset.name} {config}/{generator.name}")
+
+
+def lay_out(dataset: Dataset, row: dict[str, Any]) -> RenderableType:
+    """Return a row as a dialogue to print; without a `transcript.py`, as plain JSON."""
+    if dataset.transcript is None:
+        return Text(plain(json.dumps(row, indent=2, ensure_ascii=False)))
+    transcript: Transcript = dataset.transcript.transcript(row)
+    return Group(
+        Text(plain(transcript.title), style="bold"),
+        _pairs(transcript.before),
+        Padding(_turns(transcript), (1, 0)),
+        _pairs(transcript.after),
+    )
+
+
+def _pairs(pairs: list[tuple[str, str]]) -> Table:
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for label, value in pairs:
+        grid.add_row(Text(plain(label), style="dim"), Text(plain(value)))
+    return grid
+
+
+def _turns(transcript: Transcript) -> Table:
+    speakers = list(dict.fromkeys(turn.speaker for turn in transcript.turns))
+    colours = {s: _COLOURS[n % len(_COLOURS)] for n, s in enumerate(speakers)}
+    grid = Table.grid(padding=(0, 2), expand=False)
+    grid.add_column(justify="right", no_wrap=True)
+    grid.add_column(max_width=72, overflow="fold")
+    grid.add_column(max_width=34, overflow="fold")
+    for turn in transcript.turns:
+        grid.add_row(
+            Text(plain(turn.speaker), style=f"bold {colours[turn.speaker]}"),
+            Text(plain(turn.text), style="italic" if turn.action else ""),
+            Text(plain(", ".join(turn.notes)), style="dim"),
+        )
+    return grid

@@ -1,0 +1,121 @@
+"""A real HTTP server on 127.0.0.1 that serves what a test gives it, with the faults it asks for."""
+
+import re
+import threading
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+
+
+@dataclass
+class Page:
+    """What one path answers, and with which faults."""
+
+    body: bytes
+    ranges: bool = True  # whether Range is understood
+    drop: list[int] = field(default_factory=list)  # body bytes before each of these drops
+    statuses: list[int] = field(default_factory=list)  # answered before the body is
+    retry_after: int | None = None
+    length: bool = True  # whether Content-Length is sent
+    encoding: str | None = None  # sent as Content-Encoding whatever was asked for
+    serve_from: int | None = None  # where the answer to a Range starts, whatever was asked for
+    content_range: str | None = None  # sent in place of the right one
+    redirect: str | None = None
+    pause: float = 0  # seconds before each block of the body
+    block: int = 1 << 14
+
+
+@dataclass
+class Server:
+    """The server: set `pages[path]`, read `requests` to see what came in."""
+
+    pages: dict[str, Page] = field(default_factory=dict)
+    requests: list[tuple[str, str | None]] = field(default_factory=list)  # path, Range
+    headers: list[dict[str, str]] = field(default_factory=list)
+
+    def __enter__(self) -> "Server":
+        """Start to serve in a thread."""
+        handler = type("Handler", (_Handler,), {"site": self})
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self._http.daemon_threads = True
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Stop."""
+        self._http.shutdown()
+        self._http.server_close()
+        self._thread.join()
+
+    def url(self, path: str) -> str:
+        """Return the URL of a path."""
+        return f"http://127.0.0.1:{self._http.server_address[1]}{path}"
+
+    def ranges(self, path: str) -> list[str | None]:
+        """Return the Range headers of the requests for a path, in order."""
+        return [wanted for asked, wanted in self.requests if asked == path]
+
+
+class _Handler(BaseHTTPRequestHandler):
+    site: Server
+
+    def do_GET(self) -> None:
+        wanted = self.headers["Range"]
+        self.site.requests.append((self.path, wanted))
+        self.site.headers.append(dict(self.headers))
+        page = self.site.pages.get(self.path)
+        if page is None:
+            return self._answer(404)
+        if page.redirect:
+            return self._answer(302, Location=page.redirect)
+        if page.statuses:
+            extra = {} if page.retry_after is None else {"Retry-After": str(page.retry_after)}
+            return self._answer(page.statuses.pop(0), **extra)
+        start, total = 0, len(page.body)
+        headers = {}
+        if wanted and page.ranges:
+            found = re.fullmatch(r"bytes=(\d+)-\d*", wanted)
+            assert found, wanted
+            start = int(found[1]) if page.serve_from is None else page.serve_from
+            if start >= total:
+                return self._answer(416, **{"Content-Range": f"bytes */{total}"})
+            right = f"bytes {start}-{total - 1}/{total}"
+            headers["Content-Range"] = page.content_range or right
+        if page.length:
+            headers["Content-Length"] = str(total - start)
+        if page.encoding:
+            headers["Content-Encoding"] = page.encoding
+        self.send_response(206 if "Content-Range" in headers else 200)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        end = start + page.drop.pop(0) if page.drop else total
+        self.close_connection = True
+        with suppress(ConnectionError):  # the client has gone away
+            for at in range(start, end, page.block):
+                time.sleep(page.pause)
+                self.wfile.write(page.body[at : min(at + page.block, end)])
+        return None
+
+    def do_HEAD(self) -> None:
+        page = self.site.pages.get(self.path)
+        self.send_response(200 if page else 404)
+        self.send_header("Content-Length", str(len(page.body)) if page else "0")
+        self.end_headers()
+
+    def _answer(self, status: int, **headers: str) -> None:
+        self.send_response(status)
+        for name, value in {"Content-Length": "0", **headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass

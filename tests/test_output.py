@@ -1,0 +1,126 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from parley.errors import OutputError
+from parley.output import replacing
+
+MARK = "made.json"
+
+
+def fill(folder, text):
+    with replacing(folder, MARK) as staging:
+        (staging / MARK).write_text(text)
+
+
+def test_a_folder_is_made_and_then_replaced_whole(tmp_path):
+    fill(tmp_path / "deep" / "er" / "out", "one")
+    (tmp_path / "deep/er/out/left over").write_text("from the first")
+    fill(tmp_path / "deep" / "er" / "out", "two")
+    assert [p.name for p in (tmp_path / "deep/er/out").iterdir()] == [MARK]
+    assert (tmp_path / "deep/er/out" / MARK).read_text() == "two"
+    assert [p.name for p in (tmp_path / "deep/er").iterdir()] == ["out"]
+
+
+def test_an_error_leaves_what_was_there(tmp_path):
+    fill(tmp_path / "out", "one")
+
+    def fail():
+        with replacing(tmp_path / "out", MARK) as staging:
+            (staging / MARK).write_text("two")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert (tmp_path / "out" / MARK).read_text() == "one"
+    assert [p.name for p in tmp_path.iterdir()] == ["out"]
+
+
+def test_somebody_elses_folder_is_not_overwritten(tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "thesis.tex").write_text("years of work")
+    with pytest.raises(OutputError, match="was not made by parley"):
+        fill(tmp_path / "out", "one")
+    assert (tmp_path / "out" / "thesis.tex").read_text() == "years of work"
+
+
+def test_a_file_in_the_place_of_the_folder_is_not_overwritten(tmp_path):
+    (tmp_path / "out").write_text("a file")
+    with pytest.raises(OutputError, match="was not made by parley"):
+        fill(tmp_path / "out", "one")
+    assert (tmp_path / "out").read_text() == "a file"
+
+
+def test_a_folder_that_cannot_be_written(tmp_path):
+    with pytest.raises(OutputError, match="/proc/1/parley"):
+        fill(__import__("pathlib").Path("/proc/1/parley/out"), "one")
+
+
+def test_a_full_disk(tmp_path):
+    fill(tmp_path / "out", "one")
+    with (
+        pytest.raises(OutputError, match=r"the disk is full\. What stood in .* is as it was"),
+        replacing(tmp_path / "out", MARK),
+        open("/dev/full", "w") as full,
+    ):
+        full.write("no room" * 10_000)
+    assert (tmp_path / "out" / MARK).read_text() == "one"
+
+
+def test_without_an_atomic_exchange_too(tmp_path, monkeypatch):
+    monkeypatch.setattr("parley.output.ctypes.CDLL", lambda *_, **__: object())
+    fill(tmp_path / "out", "one")
+    fill(tmp_path / "out", "two")
+    assert (tmp_path / "out" / MARK).read_text() == "two"
+    assert [p.name for p in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_move_that_was_cut_in_two_is_undone(tmp_path):
+    fill(tmp_path / "out", "one")
+    (tmp_path / "out").rename(tmp_path / ".out.earlier")  # as a killed two-step exchange leaves it
+    (tmp_path / ".out.partial").mkdir()
+    with pytest.raises(RuntimeError), replacing(tmp_path / "out", MARK):
+        raise RuntimeError
+    assert (tmp_path / "out" / MARK).read_text() == "one"
+    assert [p.name for p in tmp_path.iterdir()] == ["out"]
+
+
+PROGRAM = """
+import sys, pathlib
+from parley.output import replacing
+for turn in range(10_000):
+    with replacing(pathlib.Path(sys.argv[1]), "made.json") as staging:
+        for number in range(20):
+            (staging / f"{number}.txt").write_text(f"{turn}")
+        (staging / "made.json").write_text(f"{turn}")
+"""
+
+
+def test_killed_at_any_moment_a_whole_folder_stands_there(tmp_path):
+    target = tmp_path / "out"
+    fill(target, "0")
+    for number in range(20):
+        (target / f"{number}.txt").write_text("0")
+    for delay in range(10):
+        process = subprocess.Popen([sys.executable, "-c", PROGRAM, target])
+        time.sleep(0.1 + delay * 0.013)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        assert len({path.read_text() for path in target.iterdir()}) == 1
+        assert len(list(target.iterdir())) == 21
+    fill(target, "last")
+    assert [p.name for p in tmp_path.iterdir()] == ["out"]
+
+
+def test_two_writers_wait_for_each_other(tmp_path):
+    program = PROGRAM.replace("10_000", "60")
+    args = [sys.executable, "-c", program, tmp_path / "out"]
+    processes = [subprocess.Popen(args, stderr=subprocess.PIPE) for _ in range(2)]
+    for process in processes:
+        assert process.communicate(timeout=60)[1] == b""
+        assert process.returncode == 0
+    assert len(list((tmp_path / "out").iterdir())) == 21
