@@ -1,0 +1,291 @@
+"""CaSiNo: 1,030 campsite negotiations between two people over food, water and firewood.
+
+Collected on Amazon Mechanical Turk by Chawla et al. (NAACL 2021) and published as one
+JSON file, a list of dialogues. A record looks like this (invented, shortened):
+
+    {"dialogue_id": 7,
+     "chat_logs": [
+       {"id": "mturk_agent_1", "text": "Hi! Which packages matter most to you?", "task_data": {}},
+       {"id": "mturk_agent_2", "text": "Submit-Deal", "task_data": {
+         "issue2youget": {"Food": "1", "Water": "0", "Firewood": "3"},
+         "issue2theyget": {"Food": "2", "Water": "3", "Firewood": "0"}}},
+       {"id": "mturk_agent_1", "text": "Accept-Deal", "task_data": {"data": "accept_deal"}}],
+     "participant_info": {"mturk_agent_1": {"value2issue": {"High": "Water", ...},
+       "value2reason": {...}, "outcomes": {...}, "demographics": {...}, "personality": {...}}, ...},
+     "annotations": [["Hi! Which packages matter most to you?", "small-talk,elicit-pref"]]}
+
+A row is the record with upstream's names and types. One thing is changed: a key that
+`task_data` lacks is null in the row, where the old Hub script filled in empty strings.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import datasets
+
+# Where the files come from --------------------------------------------------------------
+
+_URL = (
+    "https://raw.githubusercontent.com/kushalchawla/CaSiNo/"
+    "2f6ed4a6a55110152a7699fbaa8150d6036314be/"
+)
+
+SOURCES = {
+    "data/casino.json": {
+        "url": _URL + "data/casino.json",
+        "size": 4_300_019,
+        "sha256": "4f2c4560a0070906ed018c3f0766e35f8f8f31b36274ebf35b608621915744ab",
+    },
+    "data/split/casino_train.json": {
+        "url": _URL + "data/split/casino_train.json",
+        "size": 3_763_692,
+        "git_blob": "12c603a57bdb75758d2d68d545e412249dc2c34d",
+    },
+    "data/split/casino_valid.json": {
+        "url": _URL + "data/split/casino_valid.json",
+        "size": 112_116,
+        "git_blob": "2aad92fcd8c8eb4406b1202d6dfe6febb1c0bff0",
+    },
+    "data/split/casino_test.json": {
+        "url": _URL + "data/split/casino_test.json",
+        "size": 424_211,
+        "git_blob": "e4ce0a249e533648d6a39faaabf5d5b9f8ec0ec4",
+    },
+}
+
+# config -> split -> the source it is made from
+SPLITS = {
+    "dialogues": {"train": "data/casino.json"},
+    "official_split": {
+        "train": "data/split/casino_train.json",
+        "validation": "data/split/casino_valid.json",
+        "test": "data/split/casino_test.json",
+    },
+}
+
+# What a record upstream looks like ------------------------------------------------------
+# A type, {values}: one of these, [x]: a list of x, (x, y): x or y, "key?": may be absent,
+# a function: raises ValueError. `parley build` refuses a record that differs.
+
+STRATEGIES = (
+    "small-talk",
+    "showing-empathy",
+    "promote-coordination",
+    "no-need",
+    "elicit-pref",
+    "uv-part",
+    "vouch-fair",
+    "self-need",
+    "other-need",
+    "non-strategic",
+)
+
+
+def annotation(value: Any) -> None:
+    """Check an [utterance, "label,label"] pair; upstream has an empty label in one of them."""
+    if not (isinstance(value, list) and list(map(type, value)) == [str, str]):
+        raise ValueError("an [utterance, labels] pair of strings")
+    if not {"", *STRATEGIES}.issuperset(value[1].split(",")):
+        raise ValueError(f"labels among {', '.join(STRATEGIES)}")
+
+
+_issue = {"Food", "Water", "Firewood"}
+_counts = {key: {"0", "1", "2", "3"} for key in ("Food", "Water", "Firewood")}
+_side = {
+    "value2issue": {"Low": _issue, "Medium": _issue, "High": _issue},
+    "value2reason": {"Low": str, "Medium": str, "High": str},
+    "outcomes": {
+        "points_scored": int,
+        "satisfaction": {
+            "Extremely dissatisfied",
+            "Slightly dissatisfied",
+            "Undecided",
+            "Slightly satisfied",
+            "Extremely satisfied",
+        },
+        "opponent_likeness": {
+            "Extremely dislike",
+            "Slightly dislike",
+            "Undecided",
+            "Slightly like",
+            "Extremely like",
+        },
+    },
+    "demographics": {
+        "age": int,
+        "gender": {"female", "male", "other"},
+        "ethnicity": str,
+        "education": str,
+    },
+    "personality": {
+        "svo": {"prosocial", "proself", "unclassified"},
+        "big-five": {
+            "extraversion": float,
+            "agreeableness": float,
+            "conscientiousness": float,
+            "emotional-stability": float,
+            "openness-to-experiences": float,
+        },
+    },
+}
+DIALOGUE = {
+    "dialogue_id": int,
+    "chat_logs": [
+        {
+            "text": str,
+            "task_data": {
+                "data?": {"accept_deal", "reject_deal", "walk_away"},
+                "issue2youget?": _counts,
+                "issue2theyget?": _counts,
+            },
+            "id": {"mturk_agent_1", "mturk_agent_2"},
+        }
+    ],
+    "participant_info": {"mturk_agent_1": _side, "mturk_agent_2": _side},
+    "annotations": [annotation],
+}
+
+# What a row looks like ------------------------------------------------------------------
+
+_string, _integer, _number = (datasets.Value(t) for t in ("string", "int64", "float64"))
+_items = {"Food": _string, "Water": _string, "Firewood": _string}
+_participant = {
+    "value2issue": {"Low": _string, "Medium": _string, "High": _string},
+    "value2reason": {"Low": _string, "Medium": _string, "High": _string},
+    "outcomes": {
+        "points_scored": _integer,
+        "satisfaction": _string,
+        "opponent_likeness": _string,
+    },
+    "demographics": {
+        "age": _integer,
+        "gender": _string,
+        "ethnicity": _string,
+        "education": _string,
+    },
+    "personality": {
+        "svo": _string,
+        "big-five": {
+            "extraversion": _number,
+            "agreeableness": _number,
+            "conscientiousness": _number,
+            "emotional-stability": _number,
+            "openness-to-experiences": _number,
+        },
+    },
+}
+_dialogue = datasets.Features(
+    {
+        "dialogue_id": _integer,
+        "chat_logs": [
+            {
+                "text": _string,
+                "task_data": {"data": _string, "issue2youget": _items, "issue2theyget": _items},
+                "id": _string,
+            }
+        ],
+        "participant_info": {"mturk_agent_1": _participant, "mturk_agent_2": _participant},
+        "annotations": [[_string]],
+    }
+)
+FEATURES = {"dialogues": _dialogue, "official_split": _dialogue}
+
+# The builder ----------------------------------------------------------------------------
+
+DESCRIPTION = """\
+1,030 English dialogues in which two campsite neighbours negotiate over food, water and \
+firewood, with their priorities and reasons, demographics, personality, outcomes and, for 396 \
+dialogues, the negotiation strategies of each utterance."""
+
+CITATION = """\
+@inproceedings{chawla2021casino,
+  title = {{CaSiNo}: A Corpus of Campsite Negotiation Dialogues for Automatic Negotiation Systems},
+  author = {Chawla, Kushal and Ramirez, Jaysa and Clever, Rene and Lucas, Gale and May, Jonathan \
+and Gratch, Jonathan},
+  booktitle = {Proceedings of the 2021 Conference of the North American Chapter of the \
+Association for Computational Linguistics: Human Language Technologies},
+  pages = {3167--3185},
+  year = {2021},
+  url = {https://aclanthology.org/2021.naacl-main.254/}
+}"""
+
+
+class Casino(datasets.GeneratorBasedBuilder):
+    """CaSiNo from its URLs, or from a local copy of upstream's folders in `data_dir`."""
+
+    VERSION = datasets.Version("1.0.0")
+    DEFAULT_CONFIG_NAME = "dialogues"
+    BUILDER_CONFIGS = [
+        datasets.BuilderConfig("dialogues", VERSION, description="all dialogues, as published"),
+        datasets.BuilderConfig(
+            "official_split", VERSION, description="the same in upstream's random split"
+        ),
+    ]
+
+    def _info(self) -> datasets.DatasetInfo:
+        return datasets.DatasetInfo(
+            description=DESCRIPTION,
+            features=FEATURES[self.config.name],
+            homepage="https://github.com/kushalchawla/CaSiNo",
+            license="cc-by-4.0",
+            citation=CITATION,
+        )
+
+    def _split_generators(
+        self, dl_manager: datasets.DownloadManager
+    ) -> list[datasets.SplitGenerator]:
+        splits = SPLITS[self.config.name]
+        if self.config.data_dir:
+            paths = {file: os.path.join(self.config.data_dir, file) for file in splits.values()}
+        else:
+            paths = dl_manager.download({file: SOURCES[file]["url"] for file in splits.values()})
+        return [
+            datasets.SplitGenerator(name=split, gen_kwargs={"path": paths[file]})
+            for split, file in splits.items()
+        ]
+
+    def _generate_examples(self, path: str) -> Iterator[tuple[int, dict[str, Any]]]:
+        for key, record in self.records(path):
+            yield key, to_row(record)
+
+    def records(self, path: str) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Yield the upstream records of a split, each with its key."""
+        for record in self.read(path, DIALOGUE):
+            yield record["dialogue_id"], record
+
+    # `parley build` overrides these two, to check each record against its shape.
+    loads = staticmethod(json.loads)
+
+    def read(self, path: str, shape: Any) -> Iterable[Any]:
+        """Return the records of one upstream file, each of the given shape."""
+        with open(path, "rb") as file:  # text mode cannot stream over http
+            return self.loads(file.read())  # type: ignore[no-any-return]
+
+
+# From record to row and back ------------------------------------------------------------
+
+_TASK_DATA = ("data", "issue2youget", "issue2theyget")
+
+
+def to_row(record: dict[str, Any]) -> dict[str, Any]:
+    """Return the row of a record: the same, with null for what `task_data` lacks."""
+    chat_logs = [
+        {**entry, "task_data": {key: entry["task_data"].get(key) for key in _TASK_DATA}}
+        for entry in record["chat_logs"]
+    ]
+    return {**record, "chat_logs": chat_logs}
+
+
+def to_record(row: dict[str, Any]) -> dict[str, Any]:
+    """Return the upstream record of a row: the inverse of `to_row`."""
+    chat_logs = [
+        {**entry, "task_data": {k: v for k, v in entry["task_data"].items() if v is not None}}
+        for entry in row["chat_logs"]
+    ]
+    return {**row, "chat_logs": chat_logs}
+
+
+# The configs that keep everything, each with the way back to the records of its sources
+TO_RECORD = {"dialogues": to_record, "official_split": to_record}
