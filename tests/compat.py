@@ -1,0 +1,168 @@
+"""Loads what parley builds in fresh environments with other versions of `datasets`.
+
+    python tests/compat.py                     all versions
+    VERSIONS="3.6.0 newest" python tests/compat.py
+
+The collection is built once, from the samples and, where PARLEY_SOURCE is set, from the real
+files. In each environment every split is loaded in four ways and compared row by row; the
+builder scripts themselves are run as loading scripts (before datasets 4) or imported classes;
+and a process that reads one streamed row must exit cleanly.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+VERSIONS = os.environ.get("VERSIONS", "2.21.0 3.6.0 4.0.0 newest").split()
+HOME = Path(__file__).resolve().parent.parent
+
+
+def main() -> None:
+    """Build, make the environments, and run `check` in each."""
+    with tempfile.TemporaryDirectory() as folder:
+        jobs = [build(Path(folder) / "sample", "--sample")]
+        if os.environ.get("PARLEY_SOURCE"):
+            jobs.append(build(Path(folder) / "real", "--allow-missing"))
+        for version in VERSIONS:
+            python = environment(version)
+            start = time.perf_counter()
+            for job in jobs:
+                subprocess.run([python, __file__, "check", job], check=True, env=clean_environ())
+            print(
+                f"datasets {version}: all of it in {time.perf_counter() - start:.0f} s", flush=True
+            )
+
+
+def build(output: Path, option: str) -> Path:
+    """Build everything, and write beside it the rows that loading must give."""
+    import pyarrow.parquet as pq
+
+    from parley.collection import discover
+    from parley.sources import open_source
+
+    subprocess.run(
+        [sys.executable, "-m", "parley", "build", option, "--output", output / "build"],
+        check=True,
+        stderr=subprocess.DEVNULL,
+    )
+    splits = []
+    for path in sorted(output.glob("build/*/*/*.parquet")):
+        rows = output / f"{len(splits)}.jsonl"
+        with rows.open("w", encoding="utf-8") as file:
+            file.writelines(json.dumps(row) + "\n" for row in pq.read_table(path).to_pylist())
+        split = path.name.split("-")[0]
+        splits.append([str(path.parent.parent), path.parent.name, split, str(path), str(rows)])
+    source = os.environ.get("PARLEY_SOURCE", "")
+    scripts = {
+        name: [
+            str(dataset.folder),
+            str(
+                open_source(
+                    dataset, Path(source or "."), sample=option == "--sample", allow_missing=True
+                ).folder
+            ),
+        ]
+        for name, dataset in discover().items()
+    }
+    job = output / "job.json"
+    job.write_text(json.dumps({"splits": splits, "scripts": scripts}))
+    return job
+
+
+def environment(version: str) -> str:
+    """Make an environment with this version of datasets, or take the one made before."""
+    folder = HOME / ".compat" / version
+    python = str(folder / "bin" / "python")
+    wanted = "datasets" if version == "newest" else f"datasets=={version}"
+    if not Path(python).exists():
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+    install = [python, "-m", "pip", "install", "--quiet", "--upgrade", wanted, "jsonlines"]
+    subprocess.run(install, check=True, stderr=subprocess.DEVNULL)
+    return python
+
+
+def clean_environ() -> dict[str, str]:
+    """Return the environment without what could lead outside or to a shared cache."""
+    return {**os.environ, "HF_HUB_OFFLINE": "1", "HF_DATASETS_TRUST_REMOTE_CODE": "1"}
+
+
+def check(job_file: str) -> None:
+    """Compare everything of a job; runs with nothing but datasets and jsonlines installed."""
+    import datasets
+
+    datasets.disable_progress_bars()
+    with tempfile.TemporaryDirectory() as cache:
+        datasets.config.HF_DATASETS_CACHE = Path(cache)
+        datasets.config.HF_MODULES_CACHE = cache
+        job = json.loads(Path(job_file).read_text())
+        count = 0
+        for folder, config, split, path, rows_file in job["splits"]:
+            with open(rows_file, encoding="utf-8") as file:
+                rows = [json.loads(line) for line in file]
+            for way, loaded in ways(datasets, folder, config, split, path, cache):
+                compare(list(loaded), rows, f"{folder} {config}/{split} by {way}")
+                count += len(rows)
+            script, data_dir = job["scripts"][Path(folder).name]
+            compare(
+                list(by_script(datasets, script, config, split, data_dir, cache)),
+                rows,
+                f"{script} {config}/{split} by its script",
+            )
+            count += len(rows)
+        for folder, config, split, *_ in job["splits"]:
+            if config == "dialogues":
+                one_streamed_row(folder, config, split)
+    print(f"datasets {datasets.__version__}: {count:,} rows equal", flush=True)
+
+
+def ways(datasets, folder, config, split, path, cache):
+    """Yield the four ways of loading a split."""
+    load, options = datasets.load_dataset, {"split": split, "cache_dir": cache}
+    yield "folder", load(folder, config, **options)
+    yield "streaming", load(folder, config, streaming=True, **options)
+    yield 'load_dataset("parquet")', load("parquet", data_files={split: path}, **options)
+    yield "Dataset.from_parquet", datasets.Dataset.from_parquet(path, cache_dir=cache)
+
+
+def by_script(datasets, script, config, split, data_dir, cache):
+    """Load a split through the builder script itself, streamed, since sources may be missing."""
+    if int(datasets.__version__.split(".")[0]) < 4:
+        options = {"data_dir": data_dir, "split": split, "trust_remote_code": True}
+        return datasets.load_dataset(script, config, streaming=True, cache_dir=cache, **options)
+    sys.path.insert(0, script)
+    module = __import__(Path(script).name)
+    builder = next(
+        value
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, datasets.GeneratorBasedBuilder)
+    )
+    return builder(config_name=config, data_dir=data_dir, cache_dir=cache).as_streaming_dataset(
+        split
+    )
+
+
+def compare(loaded, rows, what):
+    """Fail with the first row that differs."""
+    if loaded != rows:
+        pairs = enumerate(zip(loaded, rows, strict=False))
+        first = next((f"row {n}: {a} is not {b}" for n, (a, b) in pairs if a != b), "")
+        sys.exit(f"{what}: expected {len(rows)} rows, found {len(loaded)}. {first[:2000]}")
+
+
+def one_streamed_row(*split):
+    """Read one row of a stream in a process of its own, which must exit cleanly."""
+    program = (
+        "import datasets, sys; folder, config, split = sys.argv[1:]; "
+        "next(iter(datasets.load_dataset(folder, config, split=split, streaming=True)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program, *split], capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"reading one streamed row ended with {done.returncode}: {done.stderr[-2000:]}")
+
+
+if __name__ == "__main__":
+    check(sys.argv[2]) if sys.argv[1:2] == ["check"] else main()

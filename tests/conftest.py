@@ -1,0 +1,62 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from parley.collection import discover
+
+# before anything imports datasets: nothing may reach out, nothing may touch the user's caches
+os.environ["HF_HUB_OFFLINE"] = "1"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_caches(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("caches")
+    import datasets
+
+    datasets.disable_progress_bars()
+    patch = pytest.MonkeyPatch()
+    patch.setattr(datasets.config, "HF_DATASETS_CACHE", str(folder / "datasets"))
+    patch.setenv("PARLEY_CACHE", str(folder / "parley"))
+    yield
+    patch.undo()
+
+
+@pytest.fixture(params=discover(), ids=str)
+def dataset(request):
+    """Each dataset of the collection in turn."""
+    return discover()[request.param]
+
+
+@pytest.fixture(scope="session")
+def source():
+    """The folder of real upstream files; tests that need it are skipped without it."""
+    folder = os.environ.get("PARLEY_SOURCE")
+    if not folder:
+        pytest.skip("PARLEY_SOURCE is not set: no real upstream files at hand")
+    return Path(folder).resolve()
+
+
+@pytest.fixture(scope="session")
+def sample_build(tmp_path_factory):
+    """The samples of all datasets, built."""
+    from parley.build import build
+    from parley.sources import open_source
+
+    output = tmp_path_factory.mktemp("sample")
+    for dataset in discover().values():
+        build(dataset, open_source(dataset, None, sample=True), output, lambda *_: None)
+    return output
+
+
+@pytest.fixture(scope="session")
+def real_build(source, tmp_path_factory):
+    """What is at hand of the real datasets, built."""
+    from parley.build import build
+    from parley.sources import open_source
+
+    output = tmp_path_factory.mktemp("real")
+    for dataset in discover().values():
+        files = open_source(dataset, source, allow_missing=True)
+        build(dataset, files, output, lambda *_: None)
+    return output

@@ -1,0 +1,300 @@
+"""What a build refuses, and what it leaves behind: on the samples, damaged on purpose."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pyarrow as pa
+import pytest
+
+from parley.build import build, row_groups
+from parley.collection import get
+from parley.errors import RecordError, RowError, SourceError
+from parley.sources import Source, open_source
+
+
+@pytest.fixture
+def casino(tmp_path):
+    """A copy of the casino sample to damage."""
+    return copy_of("casino", tmp_path)
+
+
+def copy_of(name, tmp_path):
+    shutil.copytree(get(name).sample, tmp_path / "source" / name)
+    return tmp_path / "source" / name
+
+
+def build_copy(name, folder):
+    build(get(name), Source(folder, sample=True), folder.parent.parent / "build", lambda *_: None)
+
+
+def edit(path, change):
+    records = json.loads(path.read_text(encoding="utf-8"))
+    change(records)
+    path.write_text(json.dumps(records), encoding="utf-8")
+
+
+def message(name, folder, kind=RecordError):
+    """Return the error of a build, after which nothing half-written may be left."""
+    with pytest.raises(kind) as error:
+        build_copy(name, folder)
+    output = folder.parent.parent / "build"
+    assert not list(output.iterdir())
+    return str(error.value)
+
+
+def test_an_unknown_key(casino):
+    edit(casino / "data/casino.json", lambda d: d[1]["chat_logs"][0].update(mood="good"))
+    assert message("casino", casino) == (
+        'data/casino.json[1].chat_logs[0].mood: unknown field, found "good"'
+    )
+
+
+def test_a_wrong_type_and_an_unknown_speaker_at_once(casino):
+    def change(records):
+        records[0]["participant_info"]["mturk_agent_1"]["outcomes"]["points_scored"] = "19"
+        records[2]["chat_logs"][1]["id"] = "mturk_agent_3"
+
+    edit(casino / "data/casino.json", change)
+    assert message("casino", casino).splitlines() == [
+        "data/casino.json[0].participant_info.mturk_agent_1.outcomes.points_scored: "
+        'expected an integer, found "19"',
+        'data/casino.json[2].chat_logs[1].id: expected "mturk_agent_1" or "mturk_agent_2", '
+        'found "mturk_agent_3"',
+    ]
+
+
+def test_an_unknown_label(casino):
+    edit(casino / "data/casino.json", lambda d: d[0]["annotations"][0].__setitem__(1, "flattery"))
+    found = message("casino", casino)
+    assert found.startswith("data/casino.json[0].annotations[0]: expected labels among small-talk")
+    assert "flattery" in found
+
+
+def test_a_duplicate_id(casino):
+    edit(casino / "data/casino.json", lambda d: d[1].update(dialogue_id=d[0]["dialogue_id"]))
+    found = message("casino", casino, RowError)
+    assert found.startswith("casino dialogues/train: the key ")
+    assert "comes twice" in found
+
+
+def test_invalid_json_names_the_line(casino):
+    path = casino / "data/casino.json"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace('"annotations"', "\n\nannotations", 1), encoding="utf-8")
+    found = message("casino", casino)
+    assert found.startswith("data/casino.json: ")
+    assert "line 3" in found
+
+
+def test_invalid_utf8(casino):
+    path = casino / "data/casino.json"
+    path.write_bytes(path.read_bytes().replace(b'"text": "', b'"text": "\xff', 1))
+    found = message("casino", casino)
+    assert found.startswith("data/casino.json: ")
+    assert "utf-8" in found
+
+
+def test_a_number_where_a_float_is_due_is_not_converted(casino):
+    def change(records):
+        big_five = records[0]["participant_info"]["mturk_agent_2"]["personality"]["big-five"]
+        big_five["extraversion"] = 4
+
+    edit(casino / "data/casino.json", change)
+    found = message("casino", casino, RowError)
+    assert found == (
+        "casino dialogues/train[0].participant_info.mturk_agent_2.personality.big-five."
+        "extraversion: expected double, found 4"
+    )
+
+
+def test_jsonl_names_the_line(tmp_path):
+    folder = copy_of("cosrec", tmp_path)
+    path = folder / "dataset/crowd/quality.jsonl"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    lines[1] = lines[1].replace('"fluency": ', '"fluency": 1', 1)
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    found = message("cosrec", folder)
+    assert found.startswith("dataset/crowd/quality.jsonl, line 2: .CoSRec-Crowd_")
+    assert "fluency: expected 1 or 2 or 3 or 4 or 5, found 1" in found
+
+
+def test_a_folder_of_files_names_the_file(tmp_path):
+    folder = copy_of("duo", tmp_path)
+    path = sorted((folder / "ed/ja").iterdir())[0]
+    edit(path, lambda d: d.update(prompt="aligned"))
+    found = message("duo", folder)
+    assert found.startswith(f"ed/ja/{path.name}[0].prompt: expected ")
+
+
+def test_the_earlier_folder_stays_when_a_build_fails(casino, tmp_path):
+    build_copy("casino", casino)
+    before = snapshot(tmp_path / "build")
+    edit(casino / "data/split/casino_test.json", lambda d: d[0].pop("chat_logs"))
+    with pytest.raises(RecordError, match=r"casino_test\.json\[0\]\.chat_logs: missing"):
+        build_copy("casino", casino)
+    assert snapshot(tmp_path / "build") == before
+
+
+def snapshot(folder):
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def test_two_builds_are_byte_identical(dataset, sample_build, tmp_path):
+    build(dataset, open_source(dataset, None, sample=True), tmp_path, lambda *_: None)
+    assert snapshot(tmp_path / dataset.name) == snapshot(sample_build / dataset.name)
+
+
+def test_two_builds_of_the_real_files_are_byte_identical(dataset, source, real_build, tmp_path):
+    files = open_source(dataset, source, allow_missing=True)
+    build(dataset, files, tmp_path, lambda *_: None)
+    assert snapshot(tmp_path / dataset.name) == snapshot(real_build / dataset.name)
+
+
+def test_a_killed_build_leaves_the_earlier_folder(source, tmp_path):
+    command = [sys.executable, "-m", "parley", "build", "casino", "--source", source]
+    command += ["--output", tmp_path]
+    subprocess.run(command, check=True, capture_output=True)
+    before = snapshot(tmp_path)
+    start = time.perf_counter()
+    subprocess.run(command, check=True, capture_output=True)
+    whole = time.perf_counter() - start
+    for moment in range(1, 7):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(whole * (0.4 + moment * 0.1))
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        after = {k: v for k, v in snapshot(tmp_path).items() if not k.startswith(".casino")}
+        assert after == before
+    subprocess.run(command, check=True, capture_output=True)
+    assert snapshot(tmp_path) == before  # and no litter
+
+
+# Sources and their pins -------------------------------------------------------------------
+
+
+@pytest.fixture
+def real_casino(source, tmp_path):
+    shutil.copytree(source / "casino", tmp_path / "source" / "casino")
+    for path in (tmp_path / "source").rglob("*"):
+        path.chmod(0o755)
+    return tmp_path / "source"
+
+
+def test_a_flipped_byte_is_noticed(real_casino):
+    path = real_casino / "casino/data/split/casino_valid.json"
+    content = bytearray(path.read_bytes())
+    content[1000] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(SourceError) as error:
+        open_source(get("casino"), real_casino)
+    expected = "git_blob expected 2aad92fcd8c8eb4406b1202d6dfe6febb1c0bff0, found "
+    assert expected in str(error.value)
+    assert str(path) in str(error.value)
+
+
+def test_a_truncated_file_is_noticed_even_with_allow_missing(real_casino):
+    path = real_casino / "casino/data/casino.json"
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(SourceError, match="size expected 4,300,019 bytes, found 4,300,018"):
+        open_source(get("casino"), real_casino, allow_missing=True)
+
+
+def test_a_missing_file_is_named_with_what_to_do(real_casino):
+    path = real_casino / "casino/data/split/casino_test.json"
+    path.unlink()
+    with pytest.raises(SourceError) as error:
+        open_source(get("casino"), real_casino)
+    assert str(error.value).splitlines() == [
+        f"{path}: missing",
+        "Put the files there in upstream's layout, or run `parley fetch casino`, "
+        "or build what is there with --allow-missing.",
+    ]
+    partial = open_source(get("casino"), real_casino, allow_missing=True)
+    assert partial.missing == ["data/split/casino_test.json"]
+    assert partial.has(get("casino"), "dialogues", "train")
+    assert not partial.has(get("casino"), "official_split", "test")
+
+
+def test_a_partial_build_says_so(real_casino, tmp_path):
+    (real_casino / "casino/data/split/casino_test.json").unlink()
+    files = open_source(get("casino"), real_casino, allow_missing=True)
+    build(get("casino"), files, tmp_path / "build", lambda *_: None)
+    folder = tmp_path / "build/casino"
+    provenance = json.loads((folder / "provenance.json").read_text())
+    assert provenance["missing"] == ["data/split/casino_test.json"]
+    assert list(provenance["configs"]["official_split"]) == ["train", "validation"]
+    card = (folder / "README.md").read_text(encoding="utf-8")
+    assert "| `official_split` | `test` | not built: its source was not at hand |" in card
+    import datasets
+
+    loaded = datasets.load_dataset(str(folder), "official_split", cache_dir=str(tmp_path / "c"))
+    assert {split: len(rows) for split, rows in loaded.items()} == {"train": 900, "validation": 30}
+
+
+def test_nothing_at_hand_is_an_error_even_with_allow_missing(tmp_path):
+    with pytest.raises(SourceError, match="Run `parley fetch casino`"):
+        open_source(get("casino"), None, allow_missing=True)
+
+
+def test_real_counts(real_build):
+    """The documented counts, of what is at hand."""
+    found = {
+        path.name: {
+            config: {split: entry["rows"] for split, entry in splits.items()}
+            for config, splits in json.loads((path / "provenance.json").read_text())[
+                "configs"
+            ].items()
+        }
+        for path in real_build.iterdir()
+    }
+    assert found == {
+        "casino": {
+            "dialogues": {"train": 1030},
+            "official_split": {"train": 900, "validation": 30, "test": 100},
+        },
+        "craigslist_bargains": {
+            "dialogues": {"validation": 597, "test": 838},
+            "negotiations": {"validation": 597, "test": 838},
+        },
+        "cosrec": {
+            "dialogues": {"crowd": 291, "curated": 20},
+            "crowd": {"crowd": 291},
+            "curated": {"curated": 20},
+            "qrels": {"curated": 17464},
+            "prompts": {"prompts": 4},
+        },
+        "duo": {
+            "dialogues": {"en": 314, "ja": 141},
+            "ed": {"en": 157, "ja": 68},
+            "wow": {"en": 157, "ja": 73},
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    ("rows", "bytes_a_row", "sizes"),
+    [
+        (0, 2000, []),
+        (1, 2000, [1]),
+        (1030, 2000, [1030]),
+        (1499, 2000, [1499]),
+        (1500, 2000, [1000, 500]),
+        (5247, 2000, [1000, 1000, 1000, 1000, 1247]),
+        (8938, 2000, [*[1000] * 8, 938]),
+        (17464, 40, [17464]),  # small rows: all of them are under 1 MB
+        (20000, 200, [5500, 5500, 5500, 3500]),
+    ],
+)
+def test_row_groups(rows, bytes_a_row, sizes):
+    values = (pa.array(["x" * (bytes_a_row - 4)] * min(500, rows - n)) for n in range(0, rows, 500))
+    cut = list(row_groups(pa.record_batch({"text": array}) for array in values))
+    assert [table.num_rows for table in cut] == sizes

@@ -1,0 +1,74 @@
+"""The two sources that are too large to have at hand, generated in their shape and full size."""
+
+import json
+import random
+
+import pyarrow.parquet as pq
+
+from parley.build import build
+from parley.collection import get
+from parley.sources import Source
+
+
+def test_craigslist_train_of_5247_negotiations(tmp_path):
+    (sample,) = json.loads((get("craigslist_bargains").sample / "train.json").read_text())[:1]
+    draw = random.Random(1)
+    records = []
+    for number in range(5247):
+        record = json.loads(json.dumps(sample))
+        record["uuid"] = f"C_{number:032x}"
+        record["events"] = [
+            event
+            for event in record["events"]
+            for _ in range(draw.randint(1, 2))
+            if event["action"] == "message" or draw.random() < 0.9
+        ]
+        for event in record["events"]:
+            if event["action"] == "message":
+                event["data"] += f" {draw.getrandbits(200):x}"
+        records.append(record)
+    folder = tmp_path / "source"
+    folder.mkdir()
+    (folder / "train.json").write_text(json.dumps(records), encoding="utf-8")
+    check(
+        "craigslist_bargains",
+        Source(folder, missing=["validation.json", "test.json"]),
+        tmp_path,
+        {("dialogues", "train"): 5247, ("negotiations", "train"): 5247},
+    )
+    module = get("craigslist_bargains").module
+    rows = table(tmp_path, "craigslist_bargains", "negotiations", "train").to_pylist()
+    assert [module.TO_RECORD["negotiations"](row) for row in rows] == records
+
+
+def test_cosrec_raw_of_8938_conversations(tmp_path):
+    draw = random.Random(1)
+    words = [f"{draw.getrandbits(40):x}" for _ in range(2000)]
+    lines = []
+    for number in range(8938):
+        turns = [
+            f"{'US'[turn % 2]}: {' '.join(draw.choices(words, k=draw.randint(5, 40)))}"
+            for turn in range(2 * draw.randint(4, 12))
+        ]
+        lines.append({f"CoSRec-Raw_{number}": "\n".join(turns)})
+    path = tmp_path / "source" / "dataset" / "raw" / "conversations.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    sources = set(get("cosrec").module.SOURCES) - {"dataset/raw/conversations.jsonl"}
+    check(
+        "cosrec",
+        Source(tmp_path / "source", missing=sorted(sources)),
+        tmp_path,
+        {("dialogues", "raw"): 8938},
+    )
+    rows = table(tmp_path, "cosrec", "dialogues", "raw").to_pylist()
+    assert [get("cosrec").module.to_record(row) for row in rows] == lines
+
+
+def check(name, source, output, counts):
+    splits = build(get(name), source, output, lambda *_: None)
+    assert {(split.config, split.name): split.rows for split in splits} == counts
+
+
+def table(output, name, config, split):
+    return pq.read_table(output / name / config / f"{split}-00000-of-00001.parquet")

@@ -1,0 +1,52 @@
+"""The wheel holds the datasets and works without the checkout."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from parley.collection import discover
+
+HOME = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
+    command += ["--no-build-isolation", "--wheel-dir", folder, HOME]
+    subprocess.run(command, check=True, capture_output=True)
+    (path,) = folder.glob("*.whl")
+    return path
+
+
+def test_datasets_travel_in_the_wheel(wheel):
+    inside = set(zipfile.ZipFile(wheel).namelist())
+    for name, dataset in discover().items():
+        for path in dataset.folder.rglob("*"):
+            if path.is_file() and "__pycache__" not in path.parts:
+                relative = path.relative_to(dataset.folder).as_posix()
+                assert f"parley/collection_data/{name}/{relative}" in inside
+    assert not [name for name in inside if "__pycache__" in name or name.startswith("tests/")]
+
+
+def test_the_wheel_works_from_any_folder(wheel, tmp_path):
+    with zipfile.ZipFile(wheel) as file:
+        file.extractall(tmp_path / "site")
+    program = (
+        "import sys, parley; "
+        "assert parley.__file__.startswith(sys.argv.pop()), parley.__file__; "
+        "from parley.cli import main; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, "build", "--sample", str(tmp_path / "site")],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path / "site")},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert sorted(p.name for p in (tmp_path / "build").iterdir()) == list(discover())
