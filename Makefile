@@ -40,7 +40,7 @@ constraints: .venv/ready
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[test,check]"
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[test,check,tokens]"
 	touch $@
 
 clean:

@@ -1,6 +1,7 @@
 """Builds a hub folder: rows from a builder, checked, into Parquet with a card beside it."""
 
 import hashlib
+import io
 import json
 import tempfile
 import time
@@ -9,17 +10,18 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import datasets
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from parley import __version__
-from parley.cards import render, splits_section
+from parley.cards import figures_section, render, splits_section
 from parley.collection import Dataset
-from parley.errors import RecordError, RowError
+from parley.errors import RecordError, SourceError
 from parley.features import arrow_schema, card_yaml
+from parley.figures import A_SAMPLE, Data, Figure, figures
 from parley.output import replacing
 from parley.records import Strict
 from parley.rows import Digest, to_batch
@@ -71,7 +73,7 @@ def build(
         for config in dataset.module.SPLITS:
             builder = strict_builder(dataset, config, source.folder)
             built = [
-                _write(generator, builder, folder, dataset.name, on_rows)
+                _write(dataset, generator, builder, folder, on_rows)
                 for generator in builder._split_generators(None)
                 if source.has(dataset, config, str(generator.name))
             ]
@@ -79,10 +81,17 @@ def build(
             if built:
                 infos.append(_dataset_info(builder, built))
         _write_json(folder / PROVENANCE, _provenance(dataset, source, splits))
-        card = render_card(dataset, splits, infos, source.sample)
+        recomputed = list(
+            figures(
+                dataset.statistics,
+                Data(folder, dataset.module),
+                A_SAMPLE if source.sample else "",
+            )
+        )
+        card = render_card(dataset, splits, infos, recomputed, source.sample)
         (folder / "README.md").write_text(card, encoding="utf-8")
     if update_card:
-        card = render_card(dataset, splits, infos, source.sample, declare_all=True)
+        card = render_card(dataset, splits, infos, recomputed, source.sample, declare_all=True)
         dataset.card.write_text(card, encoding="utf-8")
     return splits
 
@@ -91,6 +100,7 @@ def render_card(
     dataset: Dataset,
     splits: list[Split],
     infos: list[dict[str, Any]],
+    recomputed: list[Figure],
     sample: bool,
     declare_all: bool = False,
 ) -> str:
@@ -102,7 +112,7 @@ def render_card(
     built = {(split.config, split.name): split.rows for split in splits}
     declared = dataset.module.SPLITS
     return render(
-        dataset.card.read_text(encoding="utf-8"),
+        dataset.read_card(),
         str(dataset.card),
         {
             config: [name for name in names if declare_all or (config, name) in built]
@@ -113,7 +123,8 @@ def render_card(
         splits_section(
             [(c, name, built.get((c, name))) for c, names in declared.items() for name in names],
             sample,
-        ),
+        )
+        + ("" if sample else "\n" + figures_section(recomputed)),
     )
 
 
@@ -125,28 +136,46 @@ def strict_builder(dataset: Dataset, config: str, data_dir: Path) -> Any:
         return strict(config_name=config, data_dir=str(data_dir), cache_dir=cache, hash="strict")
 
 
-def generate(builder: Any, generator: datasets.SplitGenerator, where: str) -> Iterator[Any]:
-    """Yield the rows of a split; a repeated key or a broken record is an error."""
-    seen = set()
+def generate(dataset: Dataset, builder: Any, generator: datasets.SplitGenerator) -> Iterator[Any]:
+    """Yield the rows of a split.
+
+    Raises:
+        RecordError: naming each broken record of a file, a key that comes twice, or no record.
+        SourceError: a file cannot be read.
+    """
+    config, split = builder.config.name, str(generator.name)
+    where = f"{dataset.name} {config}/{split}"
+    seen: dict[Any, int] = {}
+    needed = dataset.module.SPLITS[config][split]
+    files = needed if isinstance(needed, str) else ", ".join(needed)
+    remedy = (
+        f"`parley fetch {dataset.name}` gets the published files; if these are they, "
+        f"{dataset.name}.py must learn what is new in them."
+    )
     try:
-        for key, row in builder._generate_examples(**generator.gen_kwargs):
+        for number, (key, row) in enumerate(builder._generate_examples(**generator.gen_kwargs)):
             if key in seen:
-                raise RowError(
-                    f"{where}: the key {key!r} comes twice; keys must be unique in a split. "
-                    "Look for the record that upstream holds twice."
+                raise RecordError(
+                    f"{files}: the key {key!r} comes twice, in the records {seen[key]} and {number}"
                 )
-            seen.add(key)
+            seen[key] = number
             yield row
-    except (ValueError, TypeError, KeyError) as error:
-        raise RecordError(f"{where}: {error}") from error
+        if not seen:
+            raise RecordError(f"{files}: no record; expected at least one")
+    except OSError as error:
+        reason = error.strerror or error
+        raise SourceError(f"{where}: {error.filename}: cannot be read: {reason}") from error
+    except (RecordError, ValueError, TypeError, KeyError) as error:
+        lines = "\n".join(f"  {line}" for line in str(error).splitlines())
+        raise RecordError(f"{where}, a broken record:\n{lines}\n  {remedy}") from error
 
 
 def row_groups(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
     """Gather batches of 500 rows into row groups: 1,000 rows, or more while they are under 1 MB.
 
     A shorter last batch joins the group before it, so that a small split is one group. Few
-    groups are better than many small ones: a process that reads one streamed row and ends can
-    abort in pyarrow while the group after it is still being read in the background.
+    groups are better than many small ones: while the next group is read in the background, a
+    process that has read one streamed row and ends can abort in pyarrow (apache/arrow#45214).
     """
     group: list[pa.RecordBatch] = []
     for batch in batches:
@@ -159,16 +188,44 @@ def row_groups(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(group)
 
 
+class _Sink(io.RawIOBase):
+    """Takes what pyarrow writes. It keeps an error of the disk to itself until asked.
+
+    pyarrow ends the whole process when closing a file fails, as it does on a full disk.
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        super().__init__()
+        self._file = file
+        self._error: OSError | None = None
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        if self._error is None:
+            try:
+                self._file.write(data)
+            except OSError as error:
+                self._error = error
+        return len(data)
+
+    def check(self) -> None:
+        """Raise the error that there was, if any."""
+        if self._error:
+            raise self._error
+
+
 def _write(
+    dataset: Dataset,
     generator: datasets.SplitGenerator,
     builder: Any,
     folder: Path,
-    name: str,
     on_rows: Callable[[str, int], None],
 ) -> Split:
     start = time.perf_counter()
     config, split = builder.config.name, str(generator.name)
-    where = f"{name} {config}/{split}"
+    where = f"{dataset.name} {config}/{split}"
     file = f"{config}/{split}-00000-of-00001.parquet"
     path = folder / file
     path.parent.mkdir(exist_ok=True)
@@ -177,7 +234,7 @@ def _write(
 
     def batches() -> Iterator[pa.RecordBatch]:
         nonlocal arrow_size
-        rows = generate(builder, generator, where)
+        rows = generate(dataset, builder, generator)
         while part := list(islice(rows, BATCH)):
             batch = to_batch(part, schema, where, digest.rows)
             digest.update(part)
@@ -187,11 +244,15 @@ def _write(
 
     # Small row groups and a page index keep streaming and the dataset viewer quick;
     # content-defined chunking lets the Hub store only what a new version changes.
-    with pq.ParquetWriter(
-        path, schema, write_page_index=True, use_content_defined_chunking=True
-    ) as writer:
-        for group in row_groups(batches()):
-            writer.write_table(group, row_group_size=group.num_rows)
+    with path.open("wb", buffering=0) as target:
+        sink = _Sink(target)
+        with pq.ParquetWriter(
+            sink, schema, write_page_index=True, use_content_defined_chunking=True
+        ) as writer:
+            for group in row_groups(batches()):
+                writer.write_table(group, row_group_size=group.num_rows)
+                sink.check()
+        sink.check()
     return Split(
         config,
         split,

@@ -5,6 +5,7 @@ what stands between the two marks are generated, so that they are always what wa
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ import yaml
 
 from parley.collection import Dataset
 from parley.errors import OutputError
+from parley.figures import VERDICTS, Figure
 
 BEGIN = "<!-- parley: generated from here -->"
 END = "<!-- parley: generated to here -->"
@@ -83,7 +85,7 @@ def summary(dataset: Dataset) -> dict[str, Any]:
         name, pretty_name, and configs: a list of {name, license, size, splits}, where splits is
         split -> rows, and rows and size (bytes of Parquet) are None where they were not counted.
     """
-    front, _ = parse(dataset.card.read_text(encoding="utf-8"), str(dataset.card))
+    front, _ = parse(dataset.read_card(), str(dataset.card))
     infos = {info["config_name"]: info for info in front.get("dataset_info", ())}
     configs = []
     for config in front.get("configs", ()):
@@ -99,6 +101,35 @@ def summary(dataset: Dataset) -> dict[str, Any]:
             }
         )
     return {"name": dataset.name, "pretty_name": front.get("pretty_name"), "configs": configs}
+
+
+def figures_section(figures: Sequence[Figure]) -> str:
+    """Return the documented figures with what was measured, and the reasons for differences."""
+    if not figures:
+        return ""
+    counts = Counter(figure.verdict for figure in figures)
+    total = ", ".join(f"{counts[v]} {v}" for v in VERDICTS if counts[v])
+    lines = [
+        f"Of {len(figures)} documented figures, recomputed from the Parquet files: {total}.",
+        "",
+        "| figure | documented | measured | verdict | document |",
+        "| --- | ---: | ---: | --- | --- |",
+    ]
+    notes: dict[str, int] = {}
+    for figure in figures:
+        note = f" [{notes.setdefault(figure.reason, len(notes) + 1)}]" if figure.reason else ""
+        measured = "" if figure.measured is None else figure.measured
+        cells = (
+            f"`{figure.name}`",
+            figure.stated,
+            measured,
+            figure.verdict + note,
+            figure.place,
+        )
+        lines.append("| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |")
+    lines.append("")
+    lines += [f"[{number}] {reason}." + "  " for reason, number in notes.items()]
+    return "\n".join(lines).rstrip() + "\n"
 
 
 def splits_section(rows: Iterable[tuple[str, str, int | None]], sample: bool) -> str:

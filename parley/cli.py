@@ -1,6 +1,8 @@
 """The command line. Heavy imports stand inside the commands, so that help is quick."""
 
+import io
 import json
+import signal
 import sys
 import time
 from pathlib import Path
@@ -43,17 +45,26 @@ def main() -> None:
     """Run the command line; an error is one message and an exit status, never a traceback."""
     from parley.console import err, plain
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # text that a terminal cannot show is escaped
+            stream.reconfigure(errors="backslashreplace")
+    signal.signal(signal.SIGINT, _interrupt)
     try:
         app()
     except ParleyError as error:
         err.print(plain(str(error)), style="red", soft_wrap=True)
         sys.exit(2 if isinstance(error, UsageError) else 1)
-    except KeyboardInterrupt:
+    except _Interrupted:
         err.print("interrupted; what was there before is as it was")
         sys.exit(130)
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output went away, as `head` does
-        sys.exit(0)
+
+
+class _Interrupted(BaseException):
+    """Ctrl-C, under a name that the command line library leaves alone."""
+
+
+def _interrupt(signum: int, frame: object) -> None:
+    raise _Interrupted
 
 
 def _version(wanted: bool) -> None:
@@ -72,7 +83,7 @@ def _options(
 
 
 def _chosen(names: list[str] | None) -> list[Dataset]:
-    return [get(name) for name in names] if names else list(discover().values())
+    return [get(name) for name in dict.fromkeys(names)] if names else list(discover().values())
 
 
 @app.command("list")
@@ -89,7 +100,7 @@ def list_(names: Names = None, as_json: AsJson = False) -> None:
     for dataset in found:
         for number, config in enumerate(dataset["configs"]):
             splits = (
-                f"{split} {'–' if count is None else format(count, ',')}"
+                f"{split}\u00a0{'–' if count is None else format(count, ',')}"
                 for split, count in config["splits"].items()
             )
             rows.append(
@@ -133,6 +144,7 @@ def fetch(names: Names = None) -> None:
 
 @app.command()
 def build(
+    ctx: typer.Context,
     names: Names = None,
     source: SourceDir = None,
     sample: Sample = False,
@@ -153,6 +165,8 @@ def build(
     from parley.console import err, out, progress, size, table
     from parley.sources import open_source
 
+    if sample and _typed(ctx, "source"):
+        raise UsageError("--sample and --source exclude each other")
     built: list[dict[str, Any]] = []
     missing: list[str] = []
     failed: list[str] = []
@@ -205,6 +219,68 @@ def build(
             err.print(f"  {file}", style="yellow", soft_wrap=True)
     if failed:
         raise ParleyError("\n".join(failed))
+
+
+@app.command()
+def verify(
+    names: Names = None,
+    folder: Annotated[
+        Path, typer.Option("--build", metavar="DIR", help="Built folders, one a dataset.")
+    ] = Path("build"),
+    source: SourceDir = None,
+    all_figures: Annotated[
+        bool, typer.Option("--all", help="List the figures that match too.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Verify built folders: schema, counts, consistency, round trip, every documented figure.
+
+    Exit status 1 if a check fails or a figure differs and nothing is known of it.
+    """
+    from parley.console import err, out
+    from parley.report import report
+    from parley.sources import at_hand
+    from parley.verify import verify as verify_folder
+
+    chosen = _chosen(names)
+    found = [
+        verify_folder(dataset, folder / dataset.name, at_hand(dataset, source))
+        for dataset in chosen
+        if names or (folder / dataset.name).is_dir()
+    ]
+    if not found:
+        raise UsageError(f"{folder}: no built dataset there; run `parley build`")
+    if as_json:
+        typer.echo(json.dumps([each.as_dict() for each in found], indent=2, ensure_ascii=False))
+    else:
+        out.print(report(found, all_figures))
+        if absent := [d.name for d in chosen if d.name not in {each.dataset for each in found}]:
+            err.print(f"not built, and so not verified: {', '.join(absent)}", style="yellow")
+    if any(each.failed for each in found):
+        raise typer.Exit(1)
+
+
+@app.command()
+def diff(
+    old: Annotated[Path, typer.Argument(metavar="OLD", help="A built folder of a dataset.")],
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="Another one of the same dataset.")],
+    as_json: AsJson = False,
+) -> None:
+    """Compare two built folders row by row: splits, rows, fields, schema and figures.
+
+    Exit status 1 if they differ, as with diff(1).
+    """
+    from parley.console import out
+    from parley.diff import compare
+    from parley.report import differences
+
+    found = compare(old, new)
+    if as_json:
+        typer.echo(json.dumps(found.as_dict(), indent=2, ensure_ascii=False))
+    else:
+        out.print(differences(found))
+    if found.differs:
+        raise typer.Exit(1)
 
 
 @app.command()

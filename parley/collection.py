@@ -1,7 +1,8 @@
 """Finds the dataset folders and loads what stands in them.
 
 A dataset is a folder `<name>/` that holds `<name>.py`, the builder, and beside it `README.md`,
-the card; `sample/`, invented records in upstream's layout; and optionally `transcript.py`.
+the card; `sample/`, invented records in upstream's layout; and optionally `statistics.py`, the
+documented figures, and `transcript.py`, how a row is laid out for reading.
 """
 
 import functools
@@ -16,13 +17,20 @@ from typing import Any
 
 from parley.errors import UsageError
 
+# what a builder script defines beside its builder
+NEEDED = ("SOURCES", "SPLITS", "FEATURES", "TO_RECORD")
+
 
 def folders() -> list[Path]:
     """Return where datasets are looked for: the collection, then `PARLEY_DATASETS`."""
     installed = Path(__file__).parent / "collection_data"
     home = installed if installed.is_dir() else Path(__file__).parent.parent
     more = os.environ.get("PARLEY_DATASETS")
-    return [home, *(Path(folder) for folder in (more or "").split(os.pathsep) if folder)]
+    extra = [Path(folder) for folder in (more or "").split(os.pathsep) if folder]
+    for folder in extra:
+        if not folder.is_dir():
+            raise UsageError(f"PARLEY_DATASETS names {folder}, which is no folder")
+    return [home, *extra]
 
 
 def discover() -> dict[str, "Dataset"]:
@@ -66,10 +74,30 @@ class Dataset:
         """The dataset card."""
         return self.folder / "README.md"
 
+    def read_card(self) -> str:
+        """Return the text of the dataset card, or raise UsageError."""
+        try:
+            return self.card.read_text(encoding="utf-8")
+        except (OSError, UnicodeError) as error:
+            raise UsageError(f"{self.card}: the dataset card cannot be read: {error}") from error
+
     @property
     def module(self) -> ModuleType:
         """The builder script, imported (this imports `datasets`)."""
-        return _load(self.name, self.folder / f"{self.name}.py")
+        path = self.folder / f"{self.name}.py"
+        module = _load(self.name, path)
+        lacking = [name for name in NEEDED if not hasattr(module, name)]
+        if lacking:
+            raise UsageError(
+                f"{path}: defines no {', '.join(lacking)}; see 'Add a dataset' in the README"
+            )
+        return module
+
+    @property
+    def statistics(self) -> ModuleType | None:
+        """The module of documented figures, if the folder has one."""
+        path = self.folder / "statistics.py"
+        return _load(self.name, path) if path.exists() else None
 
     @property
     def transcript(self) -> ModuleType | None:
@@ -106,5 +134,8 @@ def _load(dataset: str, path: Path) -> ModuleType:
         raise UsageError(f"{path}: cannot be imported")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # so that datasets can find and pickle the builder
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:  # whatever a script raises, it is the script that is wrong
+        raise UsageError(f"{path}: cannot be imported: {type(error).__name__}: {error}") from error
     return module

@@ -16,7 +16,8 @@ err = Console(stderr=True, highlight=False, markup=False)
 # C0 and C1 controls but newline; bidirectional and zero-width controls, which can reorder or
 # hide text (joiners stay: emoji and several scripts need them)
 _CONTROLS = re.compile(
-    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]"
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069"
+    "\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
 
 
@@ -26,14 +27,27 @@ def plain(text: str) -> str:
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> Table:
-    """Return a table; in a column's name ">" aligns right and "~" lets text wrap."""
-    result = Table(title=title or None, box=box.SIMPLE_HEAD, title_justify="left")
-    for column in columns:
-        right, wrap = column.startswith(">"), column.endswith("~")
+    """Return a table that fits the terminal; ">" in a column's name aligns right.
+
+    Headings may wrap, and so may cells of a column whose name ends with "~"; other cells do not.
+    """
+    result = Table(
+        title=title or None,
+        box=box.SIMPLE_HEAD,
+        title_justify="left",
+        show_edge=False,
+        pad_edge=False,
+    )
+    for number, column in enumerate(columns):
+        heading, wrap = column.strip(">~"), column.endswith("~")
+        cells = [plain(row[number]) for row in rows]
+        parts = [*heading.split(), *(part for c in cells for part in (c.split() if wrap else [c]))]
+        widest = max(map(len, parts), default=0)
         result.add_column(
-            column.strip(">~"),
-            justify="right" if right else "left",
-            no_wrap=right or not wrap,
+            heading,
+            justify="right" if column.startswith(">") else "left",
+            width=None if wrap else widest,
+            min_width=widest,
             overflow="fold",
         )
     for row in rows:

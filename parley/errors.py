@@ -31,7 +31,7 @@ class RecordError(ParleyError):
 
 
 class RowError(ParleyError):
-    """A row does not fit its config's features exactly, or repeats a key."""
+    """A row does not fit its config's features exactly."""
 
 
 class OutputError(ParleyError):

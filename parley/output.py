@@ -29,6 +29,7 @@ def replacing(target: Path, mark: str) -> Iterator[Path]:
     Raises:
         OutputError: the folder cannot be written, or something else stands there.
     """
+    target = Path(os.path.realpath(target))  # where a link leads, the link stays
     staging = target.parent / f".{target.name}.partial"
     earlier = target.parent / f".{target.name}.earlier"
     try:

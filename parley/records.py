@@ -15,7 +15,7 @@ A shape is written in plain Python, as a builder script's own comment says:
 import json
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -94,17 +94,34 @@ def _object_problems(value: Any, shape: dict[Any, Any], path: str) -> Iterator[s
 def _alternative_problems(value: Any, shape: tuple[Any, ...], path: str) -> Iterator[str]:
     if any(next(problems(value, option, path), None) is None for option in shape):
         return
-    # An object or list is compared with the nearest alternative, to name the field inside it.
-    alike = [option for option in shape if isinstance(option, dict | list)]
-    tried = [
-        list(islice(problems(value, option, path), MOST_PROBLEMS))
-        for option in alike
-        if type(option) is type(value)
-    ]
-    if tried:
-        yield from min(tried, key=len)
-    else:
+    alike: list[Any] = [option for option in shape if _is_like(option, value)]
+    if not alike:
         yield _problem(path, _expected(shape, value), value)
+        return
+    # An object is compared with the alternative that it says it is, by the field that tells them
+    # apart; else, as a list is, with the nearest one, to name the field inside it.
+    if isinstance(value, dict) and (key := _telling_key(alike)) in value:
+        named = [option for option in alike if _fits(value[key], option[key])]
+        if not named:
+            allowed = set().union(*(option[key] for option in alike))
+            yield _problem(f"{path}.{key}", _expected(allowed, value), value[key])
+            return
+        alike = named
+    tried = [list(islice(problems(value, option, path), MOST_PROBLEMS)) for option in alike]
+    yield from min(tried, key=len)
+
+
+def _is_like(shape: Any, value: Any) -> bool:
+    return isinstance(shape, dict | list) and type(shape) is type(value)
+
+
+def _telling_key(options: list[Any]) -> str:
+    """Return the key whose values tell objects apart, or "" if there is none."""
+    for key, values in options[0].items():
+        sets = [option.get(key) for option in options]
+        if all(isinstance(s, set) for s in sets) and len(set().union(*sets)) == sum(map(len, sets)):
+            return str(key) if values else ""
+    return ""
 
 
 def _fits(value: Any, shape: Any) -> bool:
@@ -162,24 +179,46 @@ class Strict:
 
     loads = staticmethod(loads)
 
-    def read(self, path: str, shape: Any) -> Iterator[Any]:
+    def read(self, path: Any, shape: Any) -> Iterator[Any]:
         """Yield the records of one file; once it is read, raise RecordError if any was wrong."""
+        file = os.path.relpath(path, self.config.data_dir)  # type: ignore[attr-defined]
+        by_line = not file.endswith(".json")
         found: list[str] = []
-        where = os.path.relpath(path, self.config.data_dir)  # type: ignore[attr-defined]
-        place = "{}[{}]" if where.endswith(".json") else "{}, line {}: "
-        first = 0 if where.endswith(".json") else 1
+        number = 0
         try:
-            for index, record in enumerate(super().read(path, shape), first):  # type: ignore[misc]
+            records = super().read(path, shape)  # type: ignore[misc]
+            if not isinstance(records, Iterable) or isinstance(records, dict | str):
+                raise RecordError(f"{file}: expected a list of records, found {_show(records)}")
+            for record in records:
                 wrong = list(islice(problems(record, shape), MOST_PROBLEMS))
-                found.extend(place.format(where, index) + problem for problem in wrong)
+                for problem in wrong:
+                    place = f"{file}, line {number + 1}: " if by_line else f"{file}[{number}]"
+                    found.append(place + (problem.lstrip(".: ") if by_line else problem))
                 if len(found) >= MOST_PROBLEMS:
                     break
                 if not wrong:
                     yield record
-        except (ValueError, TypeError) as error:
-            found.append(f"{where}: {error}")
+                number += 1
+        except (ValueError, RecursionError) as error:
+            place = f"{file}, line {number + 1}" if by_line else file
+            found.append(_explain(error, str(path), file, place, by_line))
         if found:
             raise RecordError(report(found))
+
+
+def _explain(error: Exception, path: str, file: str, place: str, by_line: bool) -> str:
+    """Return what is wrong with a file that cannot be parsed, and on which line."""
+    cause = error.__cause__ if isinstance(error.__cause__, ValueError) else error
+    if isinstance(cause, json.JSONDecodeError):
+        line = "" if by_line else f"line {cause.lineno} "
+        return f"{place}: invalid JSON: {cause.msg} at {line}column {cause.colno}"
+    if isinstance(cause, UnicodeDecodeError):
+        line = "" if by_line else f" on line {cause.object[: cause.start].count(10) + 1}"
+        return f"{place}: invalid UTF-8: the byte {cause.object[cause.start]:#04x}{line}"
+    if isinstance(cause, RecursionError):
+        return f"{place}: nested too deeply to be a record"
+    text = str(cause)
+    return file + text[len(path) :] if text.startswith(path) else f"{place}: {text}"
 
 
 def report(found: list[str]) -> str:

@@ -66,7 +66,7 @@ def _read(dataset: Dataset, config: str, source: Source) -> Iterator[dict[str, A
     builder = strict_builder(dataset, config, source.folder)
     for generator in builder._split_generators(None):
         if source.has(dataset, config, str(generator.name)):
-            yield from generate(builder, generator, f"{dataset.name} {config}/{generator.name}")
+            yield from generate(dataset, builder, generator)
 
 
 def lay_out(dataset: Dataset, row: dict[str, Any]) -> RenderableType:

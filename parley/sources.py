@@ -35,6 +35,14 @@ def _names(needed: Any) -> Iterable[str]:
     return [needed] if isinstance(needed, str) else needed
 
 
+def _place(dataset: Dataset, folder: Path | None) -> Path:
+    if folder is not None:
+        return folder / dataset.name
+    from parley.fetch import cache_folder  # not at the top: it brings requests
+
+    return cache_folder() / dataset.name
+
+
 def open_source(
     dataset: Dataset, folder: Path | None, *, sample: bool = False, allow_missing: bool = False
 ) -> Source:
@@ -54,12 +62,7 @@ def open_source(
         return Source(dataset.sample, sample=True)
     if folder is not None and not folder.is_dir():
         raise UsageError(f"{folder}: no such folder; --source names a folder of upstream files")
-    if folder is None:
-        from parley.fetch import cache_folder  # not at the top: it brings requests
-
-        place = cache_folder() / dataset.name
-    else:
-        place = folder / dataset.name
+    place = _place(dataset, folder)
     sources = dataset.module.SOURCES
     missing = [file for file in sources if not (place / file).exists()]
     found = [
@@ -80,3 +83,15 @@ def open_source(
     if found:
         raise SourceError("\n".join(found))
     return Source(place, missing=missing)
+
+
+def at_hand(dataset: Dataset, folder: Path | None) -> Source | None:
+    """Return a dataset's source as far as it is there, or None if nothing of it is.
+
+    Raises:
+        SourceError: what is there is damaged.
+    """
+    place = _place(dataset, folder)
+    if not any((place / file).exists() for file in dataset.module.SOURCES):
+        return None
+    return open_source(dataset, folder, allow_missing=True)

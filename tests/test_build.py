@@ -38,20 +38,22 @@ def edit(path, change):
     path.write_text(json.dumps(records), encoding="utf-8")
 
 
-def message(name, folder, kind=RecordError):
-    """Return the error of a build, after which nothing half-written may be left."""
-    with pytest.raises(kind) as error:
+def problems_of(name, where, folder):
+    """Return what the error of a build names, after which nothing half-written may be left."""
+    with pytest.raises(RecordError) as error:
         build_copy(name, folder)
-    output = folder.parent.parent / "build"
-    assert not list(output.iterdir())
-    return str(error.value)
+    assert not list((folder.parent.parent / "build").iterdir())
+    first, *problems, remedy = str(error.value).splitlines()
+    assert first == f"{name} {where}, a broken record:"
+    assert f"`parley fetch {name}` gets the published files" in remedy
+    return [problem.strip() for problem in problems]
 
 
 def test_an_unknown_key(casino):
     edit(casino / "data/casino.json", lambda d: d[1]["chat_logs"][0].update(mood="good"))
-    assert message("casino", casino) == (
+    assert problems_of("casino", "dialogues/train", casino) == [
         'data/casino.json[1].chat_logs[0].mood: unknown field, found "good"'
-    )
+    ]
 
 
 def test_a_wrong_type_and_an_unknown_speaker_at_once(casino):
@@ -60,7 +62,7 @@ def test_a_wrong_type_and_an_unknown_speaker_at_once(casino):
         records[2]["chat_logs"][1]["id"] = "mturk_agent_3"
 
     edit(casino / "data/casino.json", change)
-    assert message("casino", casino).splitlines() == [
+    assert problems_of("casino", "dialogues/train", casino) == [
         "data/casino.json[0].participant_info.mturk_agent_1.outcomes.points_scored: "
         'expected an integer, found "19"',
         'data/casino.json[2].chat_logs[1].id: expected "mturk_agent_1" or "mturk_agent_2", '
@@ -70,33 +72,49 @@ def test_a_wrong_type_and_an_unknown_speaker_at_once(casino):
 
 def test_an_unknown_label(casino):
     edit(casino / "data/casino.json", lambda d: d[0]["annotations"][0].__setitem__(1, "flattery"))
-    found = message("casino", casino)
+    (found,) = problems_of("casino", "dialogues/train", casino)
     assert found.startswith("data/casino.json[0].annotations[0]: expected labels among small-talk")
     assert "flattery" in found
 
 
 def test_a_duplicate_id(casino):
-    edit(casino / "data/casino.json", lambda d: d[1].update(dialogue_id=d[0]["dialogue_id"]))
-    found = message("casino", casino, RowError)
-    assert found.startswith("casino dialogues/train: the key ")
-    assert "comes twice" in found
+    edit(casino / "data/casino.json", lambda d: d[3].update(dialogue_id=d[1]["dialogue_id"]))
+    (found,) = problems_of("casino", "dialogues/train", casino)
+    assert found.startswith("data/casino.json: the key ")
+    assert found.endswith("comes twice, in the records 1 and 3")
 
 
 def test_invalid_json_names_the_line(casino):
     path = casino / "data/casino.json"
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace('"annotations"', "\n\nannotations", 1), encoding="utf-8")
-    found = message("casino", casino)
-    assert found.startswith("data/casino.json: ")
-    assert "line 3" in found
+    (found,) = problems_of("casino", "dialogues/train", casino)
+    assert found.startswith("data/casino.json: invalid JSON: ")
+    assert "at line 3 column 1" in found
 
 
-def test_invalid_utf8(casino):
+def test_invalid_utf8_names_the_line(casino):
     path = casino / "data/casino.json"
-    path.write_bytes(path.read_bytes().replace(b'"text": "', b'"text": "\xff', 1))
-    found = message("casino", casino)
-    assert found.startswith("data/casino.json: ")
-    assert "utf-8" in found
+    path.write_bytes(b"[\n" + path.read_bytes().replace(b'"text": "', b'"text": "\xff', 1)[1:])
+    assert problems_of("casino", "dialogues/train", casino) == [
+        "data/casino.json: invalid UTF-8: the byte 0xff on line 2"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("{}", "data/casino.json: expected a list of records, found {}"),
+        ("null", "data/casino.json: expected a list of records, found null"),
+        ('"text"', 'data/casino.json: expected a list of records, found "text"'),
+        ("[]", "data/casino.json: no record; expected at least one"),
+        ("[" * 100_000, "data/casino.json: nested too deeply to be a record"),
+        ("", "data/casino.json: invalid JSON: Expecting value at line 1 column 1"),
+    ],
+)
+def test_a_file_that_is_no_list_of_records(casino, text, problem):
+    (casino / "data/casino.json").write_text(text)
+    assert problems_of("casino", "dialogues/train", casino) == [problem]
 
 
 def test_a_number_where_a_float_is_due_is_not_converted(casino):
@@ -105,8 +123,9 @@ def test_a_number_where_a_float_is_due_is_not_converted(casino):
         big_five["extraversion"] = 4
 
     edit(casino / "data/casino.json", change)
-    found = message("casino", casino, RowError)
-    assert found == (
+    with pytest.raises(RowError) as error:
+        build_copy("casino", casino)
+    assert str(error.value) == (
         "casino dialogues/train[0].participant_info.mturk_agent_2.personality.big-five."
         "extraversion: expected double, found 4"
     )
@@ -118,17 +137,78 @@ def test_jsonl_names_the_line(tmp_path):
     lines = path.read_text(encoding="utf-8").splitlines()
     lines[1] = lines[1].replace('"fluency": ', '"fluency": 1', 1)
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    found = message("cosrec", folder)
-    assert found.startswith("dataset/crowd/quality.jsonl, line 2: .CoSRec-Crowd_")
+    (found,) = problems_of("cosrec", "crowd/crowd", folder)
+    assert found.startswith("dataset/crowd/quality.jsonl, line 2: CoSRec-Crowd_")
     assert "fluency: expected 1 or 2 or 3 or 4 or 5, found 1" in found
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        (b"{'a': 1}", "line 3: invalid JSON: Expecting property name enclosed in double quotes"),
+        (b'{"CoSRec-Crowd_1": "U: \xff"}', "line 3: invalid UTF-8: the byte 0xff"),
+        (b"", "line 3: expected an object, found b'\\n'"),
+        (b'\xef\xbb\xbf{"CoSRec-Crowd_1": "U: x"}', "line 3: expected an object, found "),
+        (b'{"CoSRec-Crowd_1": "U: x", "CoSRec-Crowd_1": "U: y"}', "line 3: "),
+    ],
+)
+def test_a_broken_line_is_named_once(tmp_path, line, problem):
+    folder = copy_of("cosrec", tmp_path)
+    path = folder / "dataset/crowd/conversations.jsonl"
+    lines = path.read_bytes().splitlines()
+    lines[2] = line
+    path.write_bytes(b"\n".join(lines) + b"\n")
+    (found,) = problems_of("cosrec", "dialogues/crowd", folder)
+    assert found.startswith(f"dataset/crowd/conversations.jsonl, {problem}")
+    assert found.count("conversations.jsonl") == 1
+
+
+def test_an_unknown_action_names_every_action(tmp_path):
+    folder = copy_of("craigslist_bargains", tmp_path)
+    edit(folder / "train.json", lambda d: d[0]["events"][0].update(action="shout"))
+    (found,) = problems_of("craigslist_bargains", "dialogues/train", folder)
+    assert found.endswith(
+        '.action: expected "accept" or "message" or "offer" or "quit" or "reject", found "shout"'
+    )
 
 
 def test_a_folder_of_files_names_the_file(tmp_path):
     folder = copy_of("duo", tmp_path)
     path = sorted((folder / "ed/ja").iterdir())[0]
     edit(path, lambda d: d.update(prompt="aligned"))
-    found = message("duo", folder)
+    (found,) = problems_of("duo", "dialogues/ja", folder)
     assert found.startswith(f"ed/ja/{path.name}[0].prompt: expected ")
+
+
+def test_a_source_that_cannot_be_read(casino):
+    (casino / "data/casino.json").unlink()
+    (casino / "data/casino.json").mkdir()
+    with pytest.raises(SourceError, match=r"casino\.json: cannot be read: Is a directory"):
+        build_copy("casino", casino)
+
+
+def test_a_disk_that_fills_up_in_a_build(tmp_path):
+    """A real build under a real limit, in a process of its own, for pyarrow would end it."""
+    program = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000)); "
+        "from parley.cli import main; main()"
+    )
+    command = [sys.executable, "-c", program, "build", "casino", "--sample", "--output", tmp_path]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 1, done.stderr
+    assert "What stood in" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_output_folder_behind_a_link(casino, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "build").mkdir()
+    (tmp_path / "build" / "casino").symlink_to(tmp_path / "elsewhere" / "casino")
+    build_copy("casino", casino)  # the link dangles
+    build_copy("casino", casino)
+    assert (tmp_path / "build" / "casino").is_symlink()
+    assert (tmp_path / "elsewhere" / "casino" / "provenance.json").is_file()
+    assert [path.name for path in (tmp_path / "elsewhere").iterdir()] == ["casino"]
 
 
 def test_the_earlier_folder_stays_when_a_build_fails(casino, tmp_path):

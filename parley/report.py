@@ -1,0 +1,134 @@
+"""What `parley verify` and `parley diff` print: first what fits on a screen, then the reasons."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from parley.console import plain, table
+from parley.diff import Difference, SplitDifference
+from parley.figures import (
+    DIFFERS,
+    MATCHES,
+    NOT_CHECKED,
+    NOT_REPRODUCIBLE,
+    UNEXPLAINED,
+    VERDICTS,
+    Figure,
+)
+from parley.verify import Verification, shown
+
+# the verdicts, cut so that the table fits 80 columns
+_HEADINGS = (">matches", ">differs", ">not repro- ducible", ">not checked", ">UNEX- PLAINED")
+
+
+def report(found: Iterable[Verification], all_figures: bool = False) -> RenderableType:
+    """Return a table of the verdicts, and below it what differs and why."""
+    rows, below = [], []
+    for each in found:
+        failed = sum(check.failed for check in each.checks)
+        rows.append(
+            (
+                each.dataset,
+                f"{len(each.checks)} checks, {failed} FAILED"
+                if failed
+                else f"{len(each.checks)} hold",
+                *(str(each.count(verdict) or "·") for verdict in VERDICTS),
+            )
+        )
+        below += list(_reasons(each, all_figures))
+    columns = ("dataset", "checks", *_HEADINGS)
+    return Group(table(columns, rows), *below)
+
+
+def _reasons(each: Verification, all_figures: bool) -> Iterator[RenderableType]:
+    lines: list[Text] = []
+    for check in each.checks:
+        if check.failed:
+            lines.append(Text(f"{check.name}: {plain(check.definition)}", style="bold red"))
+            lines += [Text(f"  {plain(problem)}", style="red") for problem in shown(check.problems)]
+        elif check.skipped:
+            lines.append(Text(f"{check.name}: not checked, {plain(check.skipped)}", style="yellow"))
+    for verdict, why, figures in _grouped(each.figures, all_figures):
+        style = {UNEXPLAINED: "bold red", DIFFERS: "yellow"}.get(verdict, "")
+        lines.append(Text(f"{verdict}: {plain(why)}" if why else verdict, style=style))
+        lines += [Text(f"  {plain(line)}") for line in _lines(verdict, figures)]
+    if lines:
+        yield Text(each.dataset, style="bold")
+        yield Padding(Group(*lines), (0, 0, 1, 2))
+
+
+def _grouped(figures: list[Figure], all_figures: bool) -> Iterator[tuple[str, str, list[Figure]]]:
+    """Yield verdict, reason and the figures they belong to, the worst first."""
+    for verdict in (UNEXPLAINED, DIFFERS, NOT_REPRODUCIBLE, NOT_CHECKED, MATCHES):
+        if verdict == MATCHES and not all_figures:
+            continue
+        reasons: dict[str, list[Figure]] = {}
+        for figure in figures:
+            if figure.verdict == verdict:
+                reasons.setdefault(figure.reason, []).append(figure)
+        for reason, group in reasons.items():
+            yield verdict, reason, group
+
+
+def _lines(verdict: str, figures: list[Figure]) -> Iterator[str]:
+    """Yield a line a figure; a line a table where nothing was measured."""
+    if verdict in (NOT_REPRODUCIBLE, NOT_CHECKED):
+        tables = Counter((figure.name.split(".")[0], figure.place) for figure in figures)
+        for (name, place), count in tables.items():
+            yield f"{name}{f', {count} figures' if count > 1 else ''} ({place})"
+        return
+    for figure in figures:
+        measured = "nothing" if figure.measured is None else figure.measured
+        yield f"{figure.name}: documented {figure.stated}, measured {measured} ({figure.place})"
+
+
+def differences(found: Difference) -> RenderableType:
+    """Return a table of the splits, and below it the rows, fields and figures that changed."""
+    rows = [
+        (
+            split.config,
+            split.split,
+            _count(split.old_rows),
+            _count(split.new_rows),
+            *(str(len(part) or "·") for part in (split.added, split.removed, split.changed)),
+        )
+        for split in found.splits
+    ]
+    columns = ("config", "split", ">old rows", ">new rows", ">added", ">removed", ">changed")
+    lines = [Text(line) for split in found.splits for line in _split_lines(split)]
+    if found.figures:
+        lines.append(Text("documented figures that moved", style="bold"))
+        lines += [Text(plain(f"  {name}: {a} -> {b}")) for name, a, b in found.figures]
+    if not found.differs:
+        lines.append(Text("no difference"))
+    return Group(table(columns, rows, title=found.dataset), *lines)
+
+
+def _split_lines(split: SplitDifference) -> Iterator[str]:
+    where = f"{split.config}/{split.split}"
+    for change in split.schema:
+        yield plain(f"{where} schema, {change}")
+    if split.reordered:
+        yield f"{where}: the rows they share come in another order"
+    for what, keys in (("added", split.added), ("removed", split.removed)):
+        if keys and None not in (split.old_rows, split.new_rows):
+            yield plain(f"{where} {what}: {', '.join(shown(keys))}")
+    for changed in split.changed[:10]:
+        yield plain(f"{where} changed: {changed.key}")
+        for path, old, new in changed.fields[:5]:
+            yield plain(f"    {path}: {_value(old)} -> {_value(new)}")
+    if (more := len(split.changed) - 10) > 0:
+        yield f"{where}: and {more} more changed rows"
+
+
+def _value(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:50]}…{text[-28:]}"
+
+
+def _count(rows: int | None) -> str:
+    return "absent" if rows is None else f"{rows:,}"
