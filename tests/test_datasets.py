@@ -198,7 +198,7 @@ def test_keys_are_unique_across_the_sample(dataset):
     for config in dataset.module.SPLITS:
         builder = strict_builder(dataset, config, dataset.sample)
         for generator in builder._split_generators(None):
-            assert list(generate(builder, generator, "here"))
+            assert list(generate(dataset, builder, generator))
 
 
 def test_missing_is_null(dataset, sample_build):
