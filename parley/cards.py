@@ -6,14 +6,14 @@ what stands between the two marks are generated, so that they are always what wa
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import yaml
 
 from parley.collection import Dataset
 from parley.errors import OutputError
-from parley.figures import VERDICTS, Figure
+from parley.figures import OUR_CARD, VERDICTS, Figure
 
 BEGIN = "<!-- parley: generated from here -->"
 END = "<!-- parley: generated to here -->"
@@ -58,7 +58,19 @@ def render(
     if body.count(BEGIN) != 1 or body.count(END) != 1:
         raise OutputError(f"{where}: expected the lines {BEGIN} and {END} once each")
     front = {key: value for key, value in front.items() if key not in GENERATED}
-    front["configs"] = [
+    front["configs"] = card_configs(configs, default)
+    front["dataset_info"] = list(infos)
+    head = yaml.dump(
+        front, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True, width=1000
+    )
+    before, rest = body.split(BEGIN)
+    after = rest.split(END)[1]
+    return f"---\n{head}---\n{before}{BEGIN}\n\n{section}\n{END}{after}"
+
+
+def card_configs(configs: Mapping[str, Iterable[str]], default: str) -> list[dict[str, Any]]:
+    """Return the front matter's `configs`: config -> its splits, one of them the default."""
+    return [
         {
             "config_name": config,
             **({"default": True} if config == default else {}),
@@ -69,13 +81,6 @@ def render(
         for config, splits in configs.items()
         if splits
     ]
-    front["dataset_info"] = list(infos)
-    head = yaml.dump(
-        front, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True, width=1000
-    )
-    before, rest = body.split(BEGIN)
-    after = rest.split(END)[1]
-    return f"---\n{head}---\n{before}{BEGIN}\n\n{section}\n{END}{after}"
 
 
 def summary(dataset: Dataset) -> dict[str, Any]:
@@ -105,31 +110,45 @@ def summary(dataset: Dataset) -> dict[str, Any]:
 
 def figures_section(figures: Sequence[Figure]) -> str:
     """Return the documented figures with what was measured, and the reasons for differences."""
-    if not figures:
-        return ""
-    counts = Counter(figure.verdict for figure in figures)
-    total = ", ".join(f"{counts[v]} {v}" for v in VERDICTS if counts[v])
-    lines = [
-        f"Of {len(figures)} documented figures, recomputed from the Parquet files: {total}.",
-        "",
-        "| figure | documented | measured | verdict | document |",
-        "| --- | ---: | ---: | --- | --- |",
-    ]
+    documented = [figure for figure in figures if not figure.place.startswith(OUR_CARD)]
+    ours = [figure for figure in figures if figure.place.startswith(OUR_CARD)]
     notes: dict[str, int] = {}
+    lines = []
+    if documented:
+        counts = Counter(figure.verdict for figure in documented)
+        total = ", ".join(f"{counts[v]} {v}" for v in VERDICTS if counts[v])
+        lines += [
+            f"Of {len(documented)} documented figures, recomputed from the rows: {total}.",
+            "",
+        ]
+        lines += _table(documented, notes)
+    if ours:
+        lines += [
+            "",
+            f"{len(ours)} further figures that this card states, recomputed likewise:",
+            "",
+        ]
+        lines += _table(ours, notes)
+    if notes:
+        lines += ["", *(f"[{number}] {reason}.  " for reason, number in notes.items())]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _table(figures: Sequence[Figure], notes: dict[str, int]) -> Iterator[str]:
+    yield "| figure | documented | measured | verdict | document |"
+    yield "| --- | ---: | ---: | --- | --- |"
     for figure in figures:
         note = f" [{notes.setdefault(figure.reason, len(notes) + 1)}]" if figure.reason else ""
-        measured = "" if figure.measured is None else figure.measured
-        cells = (
-            f"`{figure.name}`",
-            figure.stated,
-            measured,
-            figure.verdict + note,
-            figure.place,
-        )
-        lines.append("| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |")
-    lines.append("")
-    lines += [f"[{number}] {reason}." + "  " for reason, number in notes.items()]
-    return "\n".join(lines).rstrip() + "\n"
+        measured = "" if figure.measured is None else str(figure.measured)
+        cells = (f"`{figure.name}`", figure.stated, measured, figure.verdict + note, figure.place)
+        yield f"| {' | '.join(cells)} |"
+
+
+def stated_figures(body: str) -> dict[str, tuple[str, str]]:
+    """Return what a card's tables of figures state: name -> (documented, measured)."""
+    section = body.split(BEGIN)[-1].split(END)[0]
+    rows = (line[2:-2].split(" | ") for line in section.splitlines() if line.startswith("| `"))
+    return {row[0].strip("`"): (row[1], row[2].strip()) for row in rows if len(row) == 5}
 
 
 def splits_section(rows: Iterable[tuple[str, str, int | None]], sample: bool) -> str:

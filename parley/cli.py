@@ -243,19 +243,26 @@ def verify(
     from parley.verify import verify as verify_folder
 
     chosen = _chosen(names)
-    found = [
-        verify_folder(dataset, folder / dataset.name, at_hand(dataset, source))
-        for dataset in chosen
-        if names or (folder / dataset.name).is_dir()
-    ]
-    if not found:
+    found, failed = [], []
+    for dataset in chosen:
+        if names or (folder / dataset.name).is_dir():
+            try:
+                built = folder / dataset.name
+                found.append(verify_folder(dataset, built, at_hand(dataset, source)))
+            except UsageError:
+                raise
+            except ParleyError as error:
+                failed.append(str(error))
+    if not found and not failed:
         raise UsageError(f"{folder}: no built dataset there; run `parley build`")
     if as_json:
         typer.echo(json.dumps([each.as_dict() for each in found], indent=2, ensure_ascii=False))
     else:
         out.print(report(found, all_figures))
-        if absent := [d.name for d in chosen if d.name not in {each.dataset for each in found}]:
+        if absent := [d.name for d in chosen if not (folder / d.name).is_dir()]:
             err.print(f"not built, and so not verified: {', '.join(absent)}", style="yellow")
+    if failed:
+        raise ParleyError("\n".join(failed))
     if any(each.failed for each in found):
         raise typer.Exit(1)
 

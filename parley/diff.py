@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import asdict, dataclass, field
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
@@ -52,18 +53,20 @@ class Difference:
 
     Args:
         dataset: The dataset of both.
-        splits: Every split that either has.
+        splits: Every split that either has, of every config.
+        provenance: (what, old, new) of version, sources and so on that are not the same.
         figures: (name, old, new) of each documented figure that was measured otherwise.
     """
 
     dataset: str
     splits: list[SplitDifference]
+    provenance: list[tuple[str, Any, Any]]
     figures: list[tuple[str, Any, Any]]
 
     @property
     def differs(self) -> bool:
         """Whether anything is not the same."""
-        return bool(self.figures) or any(split.differs for split in self.splits)
+        return bool(self.figures or self.provenance) or any(s.differs for s in self.splits)
 
     def as_dict(self) -> dict[str, Any]:
         """Return it all for JSON."""
@@ -78,7 +81,7 @@ def compare(old: Path, new: Path) -> Difference:
         OutputError: one of them is not a built folder or cannot be read.
     """
     provenances = [read_provenance(folder) for folder in (old, new)]
-    names = [str(provenance.get("dataset")) for provenance in provenances]
+    names = [provenance["dataset"] for provenance in provenances]
     if names[0] != names[1]:
         raise UsageError(f"{old} is of {names[0]}, {new} of {names[1]}: not the same dataset")
     dataset = get(names[0])
@@ -86,24 +89,33 @@ def compare(old: Path, new: Path) -> Difference:
     try:
         splits = [
             _compare_split(dataset, data[0], data[1], config, split)
-            for config, split in _all_splits(dataset, data)
+            for config, split in _all_splits(data)
         ]
     except (pa.ArrowException, OSError) as error:
         raise OutputError(f"a Parquet file cannot be read: {error}") from error
     measured = [
-        {f.name: f.measured for f in figures(dataset.statistics, each, A_SAMPLE * p["sample"])}
+        {
+            f.name: f.measured
+            for f in figures(dataset.statistics, each, A_SAMPLE if p["sample"] else "")
+        }
         for each, p in zip(data, provenances, strict=True)
     ]
     moved = [(n, v, measured[1][n]) for n, v in measured[0].items() if v != measured[1][n]]
-    return Difference(dataset.name, splits, moved)
+    before, after = (
+        {k: v for k, v in p.items() if k not in ("configs", "dataset")} for p in provenances
+    )
+    return Difference(dataset.name, splits, changes(before, after, ""), moved)
 
 
-def _all_splits(dataset: Dataset, data: list[Data]) -> list[tuple[str, str]]:
+def _all_splits(data: list[Data]) -> list[tuple[str, str]]:
+    """Return every split that either folder has, the declared configs first."""
+    configs = dict.fromkeys(data[0].module.SPLITS)
+    for each in data:
+        configs |= dict.fromkeys(sorted(p.name for p in each.folder.iterdir() if p.is_dir()))
     return [
         (config, split)
-        for config, splits in dataset.module.SPLITS.items()
-        for split in splits
-        if any(split in each.splits(config) for each in data)
+        for config in configs
+        for split in dict.fromkeys(split for each in data for split in each.splits(config))
     ]
 
 
@@ -120,6 +132,8 @@ def _compare_split(
         result.schema = _schema_changes(*(_schema(each, config, split) for each in (old, new)))
     columns = getattr(dataset.statistics, "KEYS", {}).get(config, ())
     left, right = _by_key(before, columns), _by_key(after, columns)
+    if not columns:
+        right = _like(left, right)
     result.added = [key for key in right if key not in left]
     result.removed = [key for key in left if key not in right]
     result.changed = [
@@ -131,8 +145,24 @@ def _compare_split(
     return result
 
 
+def _like(left: dict[str, Any], right: dict[str, Any]) -> dict[str, Any]:
+    """Return rows that have no key under the names of the rows of `left` that they match.
+
+    Rows are aligned by content, as diff(1) aligns lines; where as many rows stand in each other's
+    place, they are the same rows, changed.
+    """
+    names, rows = list(left), list(right.values())
+    old, new = ([repr(row) for row in side.values()] for side in (left, right))
+    result = {}
+    for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        paired = tag == "equal" or (tag == "replace" and b - a == d - c)
+        for n in range(c, d):
+            result[names[a + n - c] if paired else f"new row {n}"] = rows[n]
+    return result
+
+
 def _by_key(rows: list[dict[str, Any]], columns: tuple[str, ...]) -> dict[str, dict[str, Any]]:
-    """Return rows by key; by position where the config has none. A repeated key is numbered."""
+    """Return rows by key; by place where the config has none. A repeated key is numbered."""
     seen: Counter[str] = Counter()
     result = {}
     for number, row in enumerate(rows):
@@ -143,8 +173,7 @@ def _by_key(rows: list[dict[str, Any]], columns: tuple[str, ...]) -> dict[str, d
 
 
 def _schema(data: Data, config: str, split: str) -> pa.Schema:
-    (file, *_) = sorted((data.folder / config).glob(f"{split}-*-of-*.parquet"))
-    return pq.read_schema(file)
+    return pq.read_schema(data.files(config, split)[0])
 
 
 def _schema_changes(old: pa.Schema, new: pa.Schema) -> list[str]:

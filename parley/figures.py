@@ -15,9 +15,11 @@ it is: 846 must be equal; "36.97" is rounded to two decimals, so 36.965 to 36.97
 
 import functools
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from decimal import Decimal, InvalidOperation
+from importlib.metadata import requires
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -37,6 +39,9 @@ class Known:
 
     measured: Value
     reason: str
+
+
+OUR_CARD = "our card"  # how the place of a figure begins that only our own card states
 
 
 @dataclass(frozen=True)
@@ -91,7 +96,7 @@ class Data:
 
     def splits(self, config: str) -> list[str]:
         """Return the splits of a config that are there."""
-        return sorted({path.name.rsplit("-", 3)[0] for path in self._files(config, "*")})
+        return sorted({path.name.rsplit("-", 3)[0] for path in self.files(config, "*")})
 
     def rows(self, config: str, *splits: str) -> list[dict[str, Any]]:
         """Return the rows of these splits, in order.
@@ -104,7 +109,7 @@ class Data:
         rows = []
         for split in splits:
             if (config, split) not in self._rows:
-                files = self._files(config, split)
+                files = self.files(config, split)
                 if not files:
                     raise MissingSplitError(
                         f"{config}/{split} was not built: its source is missing"
@@ -114,8 +119,12 @@ class Data:
             rows += self._rows[config, split]
         return rows
 
-    def _files(self, config: str, split: str) -> list[Path]:
-        return sorted((self.folder / config).glob(f"{split}-*-of-*.parquet"))
+    def files(self, config: str, split: str) -> list[Path]:
+        """Return the Parquet files of a split; none that is a link."""
+        if (self.folder / config).is_symlink():  # a link could lead anywhere
+            return []
+        found = (self.folder / config).glob(f"{split}-[0-9]*-of-[0-9]*.parquet")
+        return sorted(path for path in found if path.is_file() and not path.is_symlink())
 
 
 def check(function: Callable[[Data], Iterator[str]]) -> Callable[[Data], Iterator[str]]:
@@ -124,7 +133,7 @@ def check(function: Callable[[Data], Iterator[str]]) -> Callable[[Data], Iterato
     return function
 
 
-def checks(module: ModuleType | None) -> list[Callable[[Data], Iterator[str]]]:
+def checks_of(module: ModuleType | None) -> list[Callable[[Data], Iterator[str]]]:
     """Return the functions of a statistics module that are marked with `check`, in its order."""
     values = vars(module).values() if module else ()
     return [value for value in values if getattr(value, "is_check", False)]
@@ -178,14 +187,15 @@ def figures(module: ModuleType | None, data: Data, why_not: str = "") -> Iterato
             yield from _judged(name, function, documentation, data, why_not)
 
 
-def _definition(function: Callable[[Data], Any]) -> str:
+def definition_of(function: Callable[..., Any]) -> str:
+    """Return the first paragraph of a function's docstring, on one line."""
     return " ".join((function.__doc__ or "").split("\n\n")[0].split())
 
 
 def _judged(
     name: str, function: Callable[[Data], Any], what: _Documentation, data: Data, why_not: str
 ) -> Iterator[Figure]:
-    definition, table = _definition(function), what.table()
+    definition, table = definition_of(function), what.table()
     known = what.known if isinstance(what.known, Mapping) else {"": what.known}
     failed = ""
     measured: Mapping[str, Value] = {}
@@ -196,7 +206,9 @@ def _judged(
         except MissingSplitError as error:
             why_not = str(error)
         except ModuleNotFoundError as error:
-            why_not = f"the package {error.name} is not installed; it is in the extra `tokens`"
+            if not (extra := _extra_of(error.name or "")):
+                raise
+            why_not = f"the package {error.name} is not installed; it is in the extra `{extra}`"
         except Exception as error:  # rows that no computation expects must not hide the rest
             failed = f"the computation failed: {type(error).__name__}: {error}"
     for key, value in table.items():
@@ -213,7 +225,25 @@ def _judged(
         else:
             yield figure(*judge(value, measured[key], known.get(key)))
     for key in measured.keys() - table.keys():
-        raise ValueError(f"{name} computes {key!r}, for which it states no documented value")
+        yield Figure(
+            f"{name}.{key}",
+            "nothing",
+            what.place,
+            definition,
+            measured[key],
+            UNEXPLAINED,
+            "the document states no such value",
+        )
+
+
+def _extra_of(package: str) -> str:
+    """Return the extra of this tool that brings a package, or "" if none does."""
+    name = package.replace("_", "-")
+    for requirement in requires("parley") or ():
+        found = re.match(rf"{re.escape(name)}\b.*extra == [\"'](\w+)", requirement)
+        if found:
+            return found[1]
+    return ""
 
 
 def judge(documented: Value, measured: Value, known: Known | None) -> tuple[Value, str, str]:

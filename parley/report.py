@@ -19,8 +19,9 @@ from parley.figures import (
     VERDICTS,
     Figure,
 )
-from parley.verify import Verification, shown
+from parley.verify import Verification
 
+_MOST = 10  # problems or rows shown of one kind
 # the verdicts, cut so that the table fits 80 columns
 _HEADINGS = (">matches", ">differs", ">not repro- ducible", ">not checked", ">UNEX- PLAINED")
 
@@ -49,7 +50,9 @@ def _reasons(each: Verification, all_figures: bool) -> Iterator[RenderableType]:
     for check in each.checks:
         if check.failed:
             lines.append(Text(f"{check.name}: {plain(check.definition)}", style="bold red"))
-            lines += [Text(f"  {plain(problem)}", style="red") for problem in shown(check.problems)]
+            lines += [
+                Text(f"  {plain(problem)}", style="red") for problem in _shown(check.problems)
+            ]
         elif check.skipped:
             lines.append(Text(f"{check.name}: not checked, {plain(check.skipped)}", style="yellow"))
     for verdict, why, figures in _grouped(each.figures, all_figures):
@@ -100,6 +103,11 @@ def differences(found: Difference) -> RenderableType:
     ]
     columns = ("config", "split", ">old rows", ">new rows", ">added", ">removed", ">changed")
     lines = [Text(line) for split in found.splits for line in _split_lines(split)]
+    if found.provenance:
+        lines.append(Text("provenance", style="bold"))
+        lines += [
+            Text(plain(f"  {what}: {_value(a)} -> {_value(b)}")) for what, a, b in found.provenance
+        ]
     if found.figures:
         lines.append(Text("documented figures that moved", style="bold"))
         lines += [Text(plain(f"  {name}: {a} -> {b}")) for name, a, b in found.figures]
@@ -116,13 +124,19 @@ def _split_lines(split: SplitDifference) -> Iterator[str]:
         yield f"{where}: the rows they share come in another order"
     for what, keys in (("added", split.added), ("removed", split.removed)):
         if keys and None not in (split.old_rows, split.new_rows):
-            yield plain(f"{where} {what}: {', '.join(shown(keys))}")
+            yield plain(f"{where} {what}: {', '.join(_shown(keys))}")
     for changed in split.changed[:10]:
         yield plain(f"{where} changed: {changed.key}")
         for path, old, new in changed.fields[:5]:
             yield plain(f"    {path}: {_value(old)} -> {_value(new)}")
     if (more := len(split.changed) - 10) > 0:
         yield f"{where}: and {more} more changed rows"
+
+
+def _shown(problems: list[str]) -> list[str]:
+    """Return the first problems, and how many more there are."""
+    more = len(problems) - _MOST
+    return problems[:_MOST] + ([f"and {more} more"] if more > 0 else [])
 
 
 def _value(value: Any) -> str:

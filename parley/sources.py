@@ -37,6 +37,8 @@ def _names(needed: Any) -> Iterable[str]:
 
 def _place(dataset: Dataset, folder: Path | None) -> Path:
     if folder is not None:
+        if not folder.is_dir():
+            raise UsageError(f"{folder}: no such folder; --source names a folder of upstream files")
         return folder / dataset.name
     from parley.fetch import cache_folder  # not at the top: it brings requests
 
@@ -60,8 +62,6 @@ def open_source(
     """
     if sample:
         return Source(dataset.sample, sample=True)
-    if folder is not None and not folder.is_dir():
-        raise UsageError(f"{folder}: no such folder; --source names a folder of upstream files")
     place = _place(dataset, folder)
     sources = dataset.module.SOURCES
     missing = [file for file in sources if not (place / file).exists()]

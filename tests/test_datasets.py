@@ -10,8 +10,9 @@ import pyarrow.parquet as pq
 from huggingface_hub import DatasetCard, metadata_load
 
 from parley.build import generate, strict_builder
-from parley.cards import BEGIN, END, parse
+from parley.cards import BEGIN, END, parse, stated_figures
 from parley.features import arrow_schema
+from parley.figures import figures
 from parley.rows import Digest
 from parley.sources import open_source
 
@@ -279,6 +280,13 @@ def test_built_card_agrees_with_what_was_built(dataset, sample_build):
     for info in front["dataset_info"]:
         size = sum(p.stat().st_size for p in (folder / info["config_name"]).iterdir())
         assert info["download_size"] == size
+
+
+def test_committed_card_states_the_figures_of_the_module(dataset):
+    """Names and documented values, in the module's order; what was measured needs the data."""
+    stated = stated_figures(dataset.read_card())
+    due = {f.name: f.stated for f in figures(dataset.statistics, None, "not now")}
+    assert {name: documented for name, (documented, _) in stated.items()} == due
 
 
 def test_committed_card_is_not_stale(dataset, source, tmp_path):

@@ -27,7 +27,6 @@ def test_a_sample_build_holds(dataset, sample_build):
     source = open_source(dataset, None, sample=True)
     found = verify(dataset, sample_build / dataset.name, source)
     assert not found.failed, [check for check in found.checks if check.failed]
-    assert not any(check.skipped for check in found.checks)
     assert {figure.verdict for figure in found.figures} <= {"not checked", "not reproducible"}
 
 
@@ -152,13 +151,13 @@ def test_a_row_that_comes_twice_is_noticed(build):
 def test_a_changed_documented_value_is_noticed(real, monkeypatch):
     statistics = get("casino").statistics
     change_documented(monkeypatch, statistics.number_of_participants, 847)
-    assert failures(real, "casino") == (set(), {"number_of_participants"})
+    assert failures(real, "casino") == ({"card"}, {"number_of_participants"})
 
 
 def test_a_known_difference_that_disappears_is_noticed(real, monkeypatch):
     statistics = get("casino").statistics
     change_documented(monkeypatch, statistics.majority_joint_accuracy, "39.5")
-    assert failures(real, "casino") == (set(), {"majority_joint_accuracy"})
+    assert failures(real, "casino") == ({"card"}, {"majority_joint_accuracy"})
 
 
 def change_documented(monkeypatch, function, value):
@@ -199,6 +198,70 @@ def test_a_changed_schema_is_noticed(build):
     assert "schema" in failures(build, "casino")[0]
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("| 36.97 | 36.97 |", "| 36.97 | 99.99 |"),
+        ("| 36.97 | 36.97 |", "| 99.99 | 36.97 |"),
+        ("dialogues/train-*.parquet", "../../../etc/*"),
+        ("dtype: int64", "dtype: int32"),
+    ],
+)
+def test_a_card_that_says_something_else_is_noticed(real, old, new):
+    card = real / "casino/README.md"
+    text = card.read_text(encoding="utf-8")
+    assert old in text
+    card.write_text(text.replace(old, new, 1), encoding="utf-8")
+    assert failures(real, "casino")[0] == {"card"}
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("version", "9.9.9"),
+        ("sources", {}),
+        ("missing", ["no/such/file"]),
+        ("sample", True),  # it is none, and the shipped records say so
+    ],
+)
+def test_a_provenance_that_says_something_else_is_noticed(real, key, value):
+    path = real / "casino/provenance.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}))
+    assert failures(real, "casino")[0]
+
+
+def test_a_split_that_is_not_there_is_noticed(source, real):
+    shutil.rmtree(real / "casino/official_split")
+    checks, _ = failures(real, "casino")
+    assert {"files", "provenance", "counts", "card"} <= checks
+
+
+def test_an_unexpected_category_is_unexplained(real):
+    def change(rows):
+        rows[0]["participant_info"]["mturk_agent_1"]["demographics"]["gender"] = "unknown"
+
+    rewrite(real, "casino", "dialogues", "train", change)
+    assert "gender.unknown" in failures(real, "casino")[1]
+
+
+def test_null_where_no_computation_expects_it(real):
+    def change(rows):
+        rows[0]["events"] = None
+
+    rewrite(real, "craigslist_bargains", "negotiations", "test", change)
+    checks, figures = failures(real, "craigslist_bargains")
+    assert "digests" in checks
+    assert figures
+
+
+def test_one_broken_folder_does_not_hide_the_others(build):
+    (build / "casino/provenance.json").write_text("{}")
+    done = run("verify", "--build", build)
+    assert done.returncode == 1
+    assert "casino/provenance.json: not what parley writes" in done.stderr
+    assert "duo" in done.stdout
+
+
 def test_a_card_with_another_count_is_noticed(build):
     card = build / "casino/README.md"
     text = card.read_text(encoding="utf-8")
@@ -215,7 +278,7 @@ def test_a_file_too_many_a_link_and_a_missing_one_are_noticed(build):
     assert files.problems == [
         "official_split/test-00000-of-00001.parquet: missing",
         "casino.py: unknown file",
-        "official_split/more.parquet: a link, where a file is expected",
+        "official_split/more.parquet: expected a file, found a link or device",
     ]
 
 
@@ -225,6 +288,7 @@ def test_a_file_too_many_a_link_and_a_missing_one_are_noticed(build):
         (["verify", "casino", "--build", "nowhere"], 1, "not a built folder"),
         (["verify", "--build", "nowhere"], 2, "no built dataset there"),
         (["diff", "nowhere", "nowhere"], 1, "not a built folder"),
+        (["verify", "--source", "nowhere"], 2, "no such folder"),
     ],
 )
 def test_errors(args, status, message):
@@ -234,7 +298,8 @@ def test_errors(args, status, message):
 
 
 @pytest.mark.parametrize(
-    "provenance", ["", "[]", "{}", '{"configs": 1}', '{"configs": {"a": {"b": {}}}}', "\x00"]
+    "provenance",
+    ["", "[]", "{}", '{"configs": 1}', '{"configs": {"a": {"b": {}}}}', "\x00", "[" * 100_000],
 )
 def test_a_provenance_that_is_none(build, provenance):
     (build / "casino/provenance.json").write_text(provenance)
@@ -297,6 +362,30 @@ def test_rows_in_another_order_and_a_missing_split(sample_build, build):
     assert differing["ed", "en"].reordered
     assert not differing["ed", "en"].changed
     assert differing["wow", "ja"].new_rows is None
+
+
+def test_rows_without_a_key_are_aligned_by_content(real_build, real):
+    def change(rows):
+        rows[5]["utterance"][0] = "changed"
+        return rows[1:]
+
+    rewrite(real, "craigslist_bargains", "dialogues", "test", change)
+    found = compare(real_build / "craigslist_bargains", real / "craigslist_bargains")
+    (split,) = (s for s in found.splits if s.differs)
+    assert (split.removed, split.added, split.reordered) == (["row 0"], [], False)
+    assert [(c.key, c.fields[0][0]) for c in split.changed] == [("row 5", "utterance[0]")]
+
+
+def test_a_config_too_many_and_another_provenance_are_named(sample_build, build):
+    shutil.copytree(build / "duo/ed", build / "duo/more")
+    path = build / "duo/provenance.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"version": "9.9.9"}))
+    found = compare(sample_build / "duo", build / "duo")
+    assert {(s.config, s.split) for s in found.splits if s.differs} == {
+        ("more", "en"),
+        ("more", "ja"),
+    }
+    assert found.provenance == [("version", "1.0.0", "9.9.9")]
 
 
 def test_a_schema_change_is_named(sample_build, build):
