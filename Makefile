@@ -21,8 +21,8 @@ check: .venv/ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	for script in */*.py; do \
-	  if [ "$${script%%/*}.py" = "$${script##*/}" ]; then $(BIN)/mypy "$$script" || exit 1; fi; done
+	for script in */*.py; do name=$${script%%/*}; \
+	  if [ "$$name.py" = "$${script##*/}" ]; then $(BIN)/mypy -p $$name || exit 1; fi; done
 
 # Builds once, then loads the result in fresh environments with other versions of datasets.
 compat: .venv/ready
@@ -40,7 +40,7 @@ constraints: .venv/ready
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[test,check,tokens]"
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[test,check,tokens,examples]"
 	touch $@
 
 clean:

@@ -291,6 +291,23 @@ def diff(
 
 
 @app.command()
+def export(
+    format: Annotated[str, typer.Argument(metavar="FORMAT", help="A format of the dataset.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A dataset.")],
+    target: Annotated[Path, typer.Argument(metavar="DIR", help="A folder to make.")],
+    folder: Annotated[
+        Path, typer.Option("--build", metavar="DIR", help="Built folders, one a dataset.")
+    ] = Path("build"),
+) -> None:
+    """Write a built dataset in another format of its field, into a new folder."""
+    from parley.console import out
+    from parley.export import export as export_dataset
+
+    files = export_dataset(get(name), format, folder / name, target)
+    out.print(f"{name} as {format}, in {target}/: {', '.join(files)}", soft_wrap=True)
+
+
+@app.command()
 def show(
     ctx: typer.Context,
     name: Annotated[str, typer.Argument(metavar="NAME", help="A dataset.")],

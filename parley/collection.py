@@ -2,7 +2,8 @@
 
 A dataset is a folder `<name>/` that holds `<name>.py`, the builder, and beside it `README.md`,
 the card; `sample/`, invented records in upstream's layout; and optionally `statistics.py`, the
-documented figures, and `transcript.py`, how a row is laid out for reading.
+documented figures, `transcript.py`, how a row is laid out for reading, and `export.py`, other
+formats to write it in. A script may import what stands beside it.
 """
 
 import functools
@@ -94,6 +95,12 @@ class Dataset:
         return module
 
     @property
+    def exports(self) -> dict[str, Any]:
+        """Format -> the function of (data, folder) that writes it, from `export.py`."""
+        path = self.folder / "export.py"
+        return dict(_load(self.name, path).EXPORTS) if path.exists() else {}
+
+    @property
     def statistics(self) -> ModuleType | None:
         """The module of documented figures, if the folder has one."""
         path = self.folder / "statistics.py"
@@ -128,7 +135,13 @@ class Dataset:
 
 @functools.cache
 def _load(dataset: str, path: Path) -> ModuleType:
-    name = f"parley_datasets.{dataset}.{path.stem}"  # datasets names a builder by the last part
+    package = f"parley_datasets.{dataset}"
+    # packages, so that a script can import what stands beside it: `from . import`
+    for name, places in (("parley_datasets", []), (package, [str(path.parent)])):
+        if name not in sys.modules:
+            sys.modules[name] = ModuleType(name)
+            sys.modules[name].__path__ = places
+    name = f"{package}.{path.stem}"  # datasets names a builder by the last part
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise UsageError(f"{path}: cannot be imported")
