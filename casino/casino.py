@@ -25,6 +25,8 @@ from typing import Any
 
 import datasets
 
+from .views import LIKENESS, SATISFACTION, STRATEGIES, VIEW_FEATURES, VIEWS
+
 # Where the files come from --------------------------------------------------------------
 
 _URL = (
@@ -63,24 +65,12 @@ SPLITS = {
         "validation": "data/split/casino_valid.json",
         "test": "data/split/casino_test.json",
     },
+    **{view: {"train": "data/casino.json"} for view in VIEW_FEATURES},
 }
 
 # What a record upstream looks like ------------------------------------------------------
 # A type, {values}: one of these, [x]: a list of x, (x, y): x or y, "key?": may be absent,
 # a function: raises ValueError. `parley build` refuses a record that differs.
-
-STRATEGIES = (
-    "small-talk",
-    "showing-empathy",
-    "promote-coordination",
-    "no-need",
-    "elicit-pref",
-    "uv-part",
-    "vouch-fair",
-    "self-need",
-    "other-need",
-    "non-strategic",
-)
 
 
 def annotation(value: Any) -> None:
@@ -98,20 +88,8 @@ _side = {
     "value2reason": {"Low": str, "Medium": str, "High": str},
     "outcomes": {
         "points_scored": int,
-        "satisfaction": {
-            "Extremely dissatisfied",
-            "Slightly dissatisfied",
-            "Undecided",
-            "Slightly satisfied",
-            "Extremely satisfied",
-        },
-        "opponent_likeness": {
-            "Extremely dislike",
-            "Slightly dislike",
-            "Undecided",
-            "Slightly like",
-            "Extremely like",
-        },
+        "satisfaction": set(SATISFACTION),
+        "opponent_likeness": set(LIKENESS),
     },
     "demographics": {
         "age": int,
@@ -190,7 +168,7 @@ _dialogue = datasets.Features(
         "annotations": [[_string]],
     }
 )
-FEATURES = {"dialogues": _dialogue, "official_split": _dialogue}
+FEATURES = {"dialogues": _dialogue, "official_split": _dialogue, **VIEW_FEATURES}
 
 # The builder ----------------------------------------------------------------------------
 
@@ -222,6 +200,11 @@ class Casino(datasets.GeneratorBasedBuilder):
         datasets.BuilderConfig(
             "official_split", VERSION, description="the same in upstream's random split"
         ),
+        datasets.BuilderConfig("utterances", VERSION, description="chat entries, one a row"),
+        datasets.BuilderConfig("speakers", VERSION, description="the participants"),
+        datasets.BuilderConfig("participants", VERSION, description="the sides of the dialogues"),
+        datasets.BuilderConfig("strategies", VERSION, description="labelled utterances, 5 folds"),
+        datasets.BuilderConfig("messages", VERSION, description="chats, one side the assistant"),
     ]
 
     def _info(self) -> datasets.DatasetInfo:
@@ -246,9 +229,12 @@ class Casino(datasets.GeneratorBasedBuilder):
             for split, file in splits.items()
         ]
 
-    def _generate_examples(self, path: str) -> Iterator[tuple[int, dict[str, Any]]]:
-        for key, record in self.records(path):
-            yield key, to_row(record)
+    def _generate_examples(self, path: str) -> Iterator[tuple[Any, dict[str, Any]]]:
+        if view := VIEWS.get(self.config.name):
+            yield from view(record for _, record in self.records(path))
+        else:
+            for key, record in self.records(path):
+                yield key, to_row(record)
 
     def records(self, path: str) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield the upstream records of a split, each with its key."""

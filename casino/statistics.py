@@ -3,9 +3,10 @@
 paper: Chawla et al., NAACL 2021. ConvoKit: the corpus card of casino-corpus.
 """
 
+import functools
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 from operator import mul
 from statistics import correlation, mean, stdev
@@ -210,7 +211,7 @@ def points_after_walking_away(data: Data) -> int:
         if final_items(dialogue) is None
         for side in dialogue["participant_info"].values()
     }
-    return found
+    return int(found)
 
 
 @documented(2060, "paper, section 2: two sides of 1,030 dialogues, scored by these points")
@@ -463,15 +464,67 @@ def who(data: Data, split: str) -> set[str]:
     return {identity(d["participant_info"][side]) for d in rows for side in SIDES}
 
 
+# The views --------------------------------------------------------------------------------
+
+
+@documented({"utterances": 14297, "speakers": 846}, "ConvoKit, statistics")
+def rows_that_convokit_counts(data: Data) -> dict[str, int]:
+    """Rows of the view."""
+    return {name: len(data.rows(name, "train")) for name in ("utterances", "speakers")}
+
+
+@documented({"participants": 2060, "strategies": 4615, "messages": 2060}, "our card, Splits")
+def rows_of_the_other_views(data: Data) -> dict[str, int]:
+    """Rows of the view."""
+    views = ("participants", "strategies", "messages")
+    return {name: len(data.rows(name, "train")) for name in views}
+
+
+@documented(
+    {
+        "Small-Talk": 1054,
+        "Empathy": 254,
+        "Coordination": 579,
+        "No-Need": 196,
+        "Elicit-Pref": 377,
+        "Undervalue-Partner": 131,
+        "Vouch-Fairness": 439,
+        "Self-Need": 964,
+        "Other-Need": 409,
+        "Non-strategic": 1455,
+    },
+    "paper, Table 2, Count",
+)
+def labels_of_strategies(data: Data) -> dict[str, int]:
+    """Rows of `strategies` that carry the label."""
+    counts = Counter(label for row in view(data, "strategies") for label in set(row["labels"]))
+    return {name: counts[label] for name, label in LABELS.items()}
+
+
+@documented({"0": 913, "1": 937, "2": 909, "3": 959, "4": 897}, "our card, Splits")
+def fold_sizes(data: Data) -> dict[str, int]:
+    """Rows of `strategies` in the fold."""
+    counts = Counter(row["fold"] for row in data.rows("strategies", "train"))
+    return {str(fold): counts[fold] for fold in sorted(counts)}
+
+
 # What must hold of every build -----------------------------------------------------------
 
-KEYS = {"dialogues": ("dialogue_id",), "official_split": ("dialogue_id",)}
+KEYS = {
+    "dialogues": ("dialogue_id",),
+    "official_split": ("dialogue_id",),
+    "utterances": ("dialogue_id", "turn"),
+    "speakers": ("speaker_id",),
+    "participants": ("dialogue_id", "speaker"),
+    "strategies": ("dialogue_id", "turn"),
+    "messages": ("dialogue_id", "speaker"),
+}
 
 
 @check
 def rows_go_back_to_records(data: Data) -> Iterator[str]:
     """Every row goes back to a record of upstream's shape, labels and speakers included."""
-    for config in KEYS:
+    for config in data.module.TO_RECORD:
         for split in data.splits(config):
             for row in data.rows(config, split):
                 record = data.module.to_record(row)
@@ -491,3 +544,250 @@ def official_split_is_a_partition(data: Data) -> Iterator[str]:
                 yield f"official_split/{split}: {row['dialogue_id']} is not one of dialogues, once"
     for left in whole:
         yield f"dialogue {left} is in no split of official_split"
+
+
+# What must hold of the views, computed from `dialogues` ------------------------------------
+
+
+def check_views(function: Callable[[Data], Iterator[str]]) -> Callable[[Data], Iterator[str]]:
+    """Mark a check of the views; they and `dialogues` are built of one file, or not at all."""
+
+    @functools.wraps(function)
+    def run(data: Data) -> Iterator[str]:
+        if data.splits("dialogues"):
+            yield from function(data)
+
+    return check(run)
+
+
+def named(value: Any, feature: Any) -> Any:
+    """A value with the names of labels in place of their numbers."""
+    if isinstance(value, list):
+        inner = feature[0] if isinstance(feature, list) else feature.feature
+        return [named(item, inner) for item in value]
+    return feature.names[value] if hasattr(feature, "names") and value is not None else value
+
+
+def view(data: Data, name: str) -> list[dict[str, Any]]:
+    """The rows of a view, with the names of labels in place of their numbers."""
+    features = data.module.FEATURES[name]
+    return [
+        {column: named(value, features[column]) for column, value in row.items()}
+        for row in data.rows(name, "train")
+    ]
+
+
+def of_dialogues(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """The rows of a view by dialogue."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        found.setdefault(row["dialogue_id"], []).append(row)
+    return found
+
+
+def differing(name: str, rows: list[dict[str, Any]], due: list[dict[str, Any]]) -> Iterator[str]:
+    """Say which rows differ from those due, in the columns that are due."""
+    if len(rows) != len(due):
+        yield f"{name}: expected {len(due)} rows, found {len(rows)}"
+    for number, (row, expected) in enumerate(zip(rows, due, strict=False)):
+        for column, value in expected.items():
+            if row[column] != value:
+                yield f"{name}[{number}].{column}: expected {value!r}, found {row[column]!r}"
+
+
+def integers(items: dict[str, str] | None) -> dict[str, int] | None:
+    """Items as numbers."""
+    return {issue: int(items[issue]) for issue in ISSUES} if items else None
+
+
+def without_empty(annotations: list[list[str]]) -> list[tuple[str, list[str]]]:
+    """The annotations of a dialogue, each with its labels, without the empty one."""
+    return [(text, [name for name in names.split(",") if name]) for text, names in annotations]
+
+
+def speaker_ids(data: Data) -> dict[tuple[str, str], str]:
+    """The participant of each side of each dialogue, numbered as they first come."""
+    known: dict[str, str] = {}
+    return {
+        (str(dialogue["dialogue_id"]), side): known.setdefault(
+            identity(dialogue["participant_info"][side]), f"speaker_{len(known)}"
+        )
+        for dialogue in dialogues(data)
+        for side in SIDES
+    }
+
+
+def flat(side: dict[str, Any]) -> dict[str, Any]:
+    """The columns that describe a participant."""
+    traits = side["personality"]["big-five"]
+    return {
+        **side["demographics"],
+        "svo": side["personality"]["svo"],
+        **{trait.replace("-", "_"): traits[trait] for trait in traits},
+    }
+
+
+@check_views
+def utterances_are_the_chat_entries(data: Data) -> Iterator[str]:
+    """Rows of `utterances` are the chat entries, in order, with their speaker, deal and ids."""
+    speakers = speaker_ids(data)
+    due: list[dict[str, Any]] = []
+    for dialogue in dialogues(data):
+        first = len(due)
+        for turn, entry in enumerate(dialogue["chat_logs"]):
+            due.append(
+                {
+                    "dialogue_id": str(dialogue["dialogue_id"]),
+                    "turn": turn,
+                    "speaker": entry["id"],
+                    "text": entry["text"],
+                    "id": f"utterance_{len(due)}",
+                    "conversation_id": f"utterance_{first}",
+                    "reply_to": f"utterance_{len(due) - 1}" if turn else None,
+                    "speaker_id": speakers[str(dialogue["dialogue_id"]), entry["id"]],
+                    "speaker_internal_id": entry["id"],
+                    "data": entry["task_data"]["data"],
+                    "issue2youget": integers(entry["task_data"]["issue2youget"]),
+                    "issue2theyget": integers(entry["task_data"]["issue2theyget"]),
+                }
+            )
+    yield from differing("utterances", data.rows("utterances", "train"), due)
+
+
+@check_views
+def annotations_find_their_utterances(data: Data) -> Iterator[str]:
+    """`utterances` and `strategies` have each annotation of a dialogue, in order, and no other."""
+    for name, column in (("utterances", "annotations"), ("strategies", "labels")):
+        rows = of_dialogues(view(data, name))
+        for dialogue in dialogues(data):
+            number = str(dialogue["dialogue_id"])
+            labelled = [r for r in rows.get(number, ()) if r[column] is not None]
+            if any(r["text"] in DEALS for r in labelled):
+                yield f"{name}: a deal action of dialogue {number} has labels"
+            found = [(row["text"], row[column]) for row in labelled]
+            if found != without_empty(dialogue["annotations"]):
+                yield f"{name}: the labels of dialogue {number} are not its annotations"
+
+
+@check_views
+def speakers_are_the_participants(data: Data) -> Iterator[str]:
+    """Rows of `speakers` are the people, as first seen, with the dialogues each takes part in."""
+    counts = Counter(speaker_ids(data).values())
+    due = [
+        {"speaker_id": f"speaker_{number}", **flat(side)}
+        for number, side in enumerate(people(data))
+    ]
+    due = [{**row, "dialogues": counts[row["speaker_id"]]} for row in due]
+    yield from differing("speakers", view(data, "speakers"), due)
+
+
+@check_views
+def participants_follow_from_their_dialogues(data: Data) -> Iterator[str]:
+    """A side's columns are its dialogue's, and its points those of the items it got."""
+    speakers, due = speaker_ids(data), []
+    for dialogue in dialogues(data):
+        items = final_items(dialogue) or dict.fromkeys(SIDES)
+        for name, partner in (SIDES, SIDES[::-1]):
+            side = dialogue["participant_info"][name]
+            got = integers(items[name]) or dict.fromkeys(ISSUES)
+            outcomes = dialogue["participant_info"][partner]["outcomes"]
+            dialogue_id = str(dialogue["dialogue_id"])
+            due.append(
+                {
+                    "dialogue_id": dialogue_id,
+                    "speaker": name,
+                    "speaker_id": speakers[dialogue_id, name],
+                    **{f"priority_{k.lower()}": v for k, v in side["value2issue"].items()},
+                    **{f"reason_{k.lower()}": v for k, v in side["value2reason"].items()},
+                    "integrative_potential": (36, 39, 42).index(potential(dialogue)) + 1,
+                    **{f"{issue.lower()}_got": got[issue] for issue in ISSUES},
+                    "deal": items[name] is not None,
+                    **side["outcomes"],
+                    **{f"partner_{key}": value for key, value in outcomes.items()},
+                    **flat(side),
+                }
+            )
+    rows = view(data, "participants")
+    yield from differing("participants", rows, due)
+    for number, row in enumerate(rows):
+        got = {level: row[f"{row[f'priority_{level.lower()}'].lower()}_got"] for level in POINTS}
+        points = sum(POINTS[k] * got[k] for k in POINTS) if row["deal"] else WALKED_AWAY
+        if row["points_scored"] != points:
+            yield f"participants[{number}]: {row['points_scored']} points, but items of {points}"
+
+
+@check_views
+def strategies_stand_in_their_dialogues(data: Data) -> Iterator[str]:
+    """A row of `strategies` is its turn, after the three utterances before it, in one fold."""
+    whole = {str(dialogue["dialogue_id"]): dialogue for dialogue in dialogues(data)}
+    folds: dict[str, int] = {}
+    for number, row in enumerate(data.rows("strategies", "train")):
+        chat = [
+            {"speaker": e["id"], "text": e["text"]} for e in whole[row["dialogue_id"]]["chat_logs"]
+        ]
+        if {"speaker": row["speaker"], "text": row["text"]} != chat[row["turn"]]:
+            yield f"strategies[{number}]: is not turn {row['turn']} of its dialogue"
+        before = [entry for entry in chat[: row["turn"]] if entry["text"] not in DEALS]
+        if row["context"] != before[-3:]:
+            yield f"strategies[{number}]: the context is not the three utterances before it"
+        if folds.setdefault(row["dialogue_id"], row["fold"]) != row["fold"]:
+            yield f"strategies[{number}]: its dialogue stands in two folds"
+    sizes = [list(folds.values()).count(fold) for fold in range(5)]
+    if sum(sizes) != len(folds) or max(sizes) - min(sizes) > 1:
+        yield f"strategies: expected 5 folds of equally many dialogues, found {sizes}"
+
+
+@check_views
+def messages_alternate_and_join_back(data: Data) -> Iterator[str]:
+    """A chat is system, then user and assistant by turns; it says every turn once, as it was."""
+    whole = {str(dialogue["dialogue_id"]): dialogue for dialogue in dialogues(data)}
+    rows = data.rows("messages", "train")
+    for number, row in enumerate(rows):
+        dialogue, chat, turns = whole[row["dialogue_id"]], row["messages"], row["source_turns"]
+        entries = dialogue["chat_logs"]
+        roles = ["system"] + ["user", "assistant"] * len(chat)
+        if [message["role"] for message in chat] != roles[: len(chat)]:
+            yield f"messages[{number}]: expected system, user, assistant, user, …"
+        if [turn for each in turns for turn in each] != list(range(len(entries))):
+            yield f"messages[{number}]: source_turns are not each turn once, in order"
+            continue
+        cue: list[list[int]] = [[]] if entries[0]["id"] == row["speaker"] else []
+        if turns[: 1 + len(cue)] != [[], *cue] or [] in turns[1 + len(cue) :]:
+            yield f"messages[{number}]: a message without turns is not the system's or the cue"
+        for message, each in zip(chat[1:], turns[1:], strict=True):
+            said = "\n".join(in_words(entries[turn]) for turn in each) if each else "<start>"
+            mine = {entries[turn]["id"] == row["speaker"] for turn in each} or {False}
+            if message["content"] != said or mine != {message["role"] == "assistant"}:
+                yield f"messages[{number}]: a message is not the turns {each}"
+        side = dialogue["participant_info"][row["speaker"]]
+        for level, issue in side["value2issue"].items():
+            known = (
+                f"{level.lower()} priority is {issue.lower()} ({POINTS[level]} points a package)"
+            )
+            if f"{known}: {side['value2reason'][level]}" not in chat[0]["content"]:
+                yield f"messages[{number}]: the system message lacks the {level.lower()} priority"
+    columns = ["dialogue_id", "speaker", "speaker_id", "deal"]
+    columns += [c for c in rows[0] if c.endswith(("points_scored", "satisfaction", "likeness"))]
+    sides = [{c: side[c] for c in columns} for side in data.rows("participants", "train")]
+    yield from differing("messages", rows, sides)
+
+
+DECISIONS = {
+    "accept_deal": "[I accept the deal.]",
+    "reject_deal": "[I reject the deal.]",
+    "walk_away": "[I walk away.]",
+}
+
+
+def in_words(entry: dict[str, Any]) -> str:
+    """A chat entry as `messages` has to say it."""
+    action = entry["task_data"]
+    if action["data"]:
+        return DECISIONS[action["data"]]
+    if not action["issue2youget"]:
+        return str(entry["text"])
+    mine, yours = (
+        "{Food} food, {Water} water, {Firewood} firewood".format(**action[f"issue2{who}get"])
+        for who in ("you", "they")
+    )
+    return f"[I submit a deal: I get {mine}; you get {yours}.]"

@@ -1,0 +1,349 @@
+"""CaSiNo's views: the same records as turns, participants, labelled utterances and chats.
+
+Each view is a pure function of all records, dialogues ascending, that yields (key, row). They
+share their keys: `dialogue_id` and `turn`, the place in `chat_logs` from 0, name a chat entry;
+`dialogue_id` and `speaker`, mturk_agent_1 or mturk_agent_2, name a side; `speaker_id` is the
+participant, the same across dialogues, numbered as in ConvoKit's casino-corpus.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+from typing import Any
+
+import datasets
+
+Record = dict[str, Any]
+Rows = Iterator[tuple[str, dict[str, Any]]]
+
+PARTNER = {"mturk_agent_1": "mturk_agent_2", "mturk_agent_2": "mturk_agent_1"}
+ISSUES = ("Food", "Water", "Firewood")
+POINTS = {"High": 5, "Medium": 4, "Low": 3}
+FOLDS = 5
+CONTEXT = 3  # utterances before the labelled one, as in the paper
+START = "<start>"  # what the first user message says where the assistant speaks first
+
+# fmt: off
+STRATEGIES = [
+    "small-talk", "showing-empathy", "promote-coordination", "no-need", "elicit-pref",
+    "uv-part", "vouch-fair", "self-need", "other-need", "non-strategic",
+]
+SATISFACTION = [
+    "Extremely dissatisfied", "Slightly dissatisfied", "Undecided", "Slightly satisfied",
+    "Extremely satisfied",
+]
+LIKENESS = [
+    "Extremely dislike", "Slightly dislike", "Undecided", "Slightly like", "Extremely like",
+]
+# fmt: on
+
+# What a row looks like ------------------------------------------------------------------
+
+_string, _integer, _number, _flag = map(datasets.Value, ("string", "int64", "float64", "bool"))
+_strategy = datasets.ClassLabel(names=STRATEGIES)
+_satisfaction = datasets.ClassLabel(names=SATISFACTION)
+_likeness = datasets.ClassLabel(names=LIKENESS)
+_gender = datasets.ClassLabel(names=["female", "male", "other"])
+_svo = datasets.ClassLabel(names=["prosocial", "proself", "unclassified"])
+
+_items = {"Food": _integer, "Water": _integer, "Firewood": _integer}
+_entry = {"dialogue_id": _string, "turn": _integer, "speaker": _string, "text": _string}
+_side = {"dialogue_id": _string, "speaker": _string, "speaker_id": _string}
+_person = {
+    "age": _integer,
+    "gender": _gender,
+    "ethnicity": _string,
+    "education": _string,
+    "svo": _svo,
+    "extraversion": _number,
+    "agreeableness": _number,
+    "conscientiousness": _number,
+    "emotional_stability": _number,
+    "openness_to_experiences": _number,
+}
+_outcomes = {
+    "deal": _flag,
+    "points_scored": _integer,
+    "satisfaction": _satisfaction,
+    "opponent_likeness": _likeness,
+    "partner_points_scored": _integer,
+    "partner_satisfaction": _satisfaction,
+    "partner_opponent_likeness": _likeness,
+}
+VIEW_FEATURES = {
+    "utterances": datasets.Features(
+        {
+            **_entry,
+            "id": _string,
+            "conversation_id": _string,
+            "reply_to": _string,
+            "speaker_id": _string,
+            "speaker_internal_id": _string,
+            "annotations": [_strategy],
+            "data": _string,
+            "issue2youget": _items,
+            "issue2theyget": _items,
+        }
+    ),
+    "speakers": datasets.Features({"speaker_id": _string, **_person, "dialogues": _integer}),
+    "participants": datasets.Features(
+        {
+            **_side,
+            **{f"priority_{level.lower()}": _string for level in POINTS},
+            **{f"reason_{level.lower()}": _string for level in POINTS},
+            "integrative_potential": _integer,
+            **{f"{issue.lower()}_got": _integer for issue in ISSUES},
+            **_outcomes,
+            **_person,
+        }
+    ),
+    "strategies": datasets.Features(
+        {
+            **_entry,
+            "context": [{"speaker": _string, "text": _string}],
+            "labels": [_strategy],
+            "fold": _integer,
+        }
+    ),
+    "messages": datasets.Features(
+        {
+            **_side,
+            "messages": [{"role": _string, "content": _string}],
+            "source_turns": [[_integer]],
+            **_outcomes,
+        }
+    ),
+}
+
+# What the views are made of -------------------------------------------------------------
+
+
+def numbered(records: Iterable[Record]) -> Iterator[tuple[Record, dict[str, str]]]:
+    """Yield each record with the participant, `speaker_<n>`, of its two sides.
+
+    A participant is one combination of demographics and personality, numbered as first seen.
+    """
+    known: dict[str, str] = {}
+    for record in records:
+        speakers = {}
+        for side in PARTNER:
+            info = record["participant_info"][side]
+            person = json.dumps([info["demographics"], info["personality"]], sort_keys=True)
+            speakers[side] = known.setdefault(person, f"speaker_{len(known)}")
+        yield record, speakers
+
+
+def labelled(record: Record) -> Iterator[tuple[int, Record, list[int] | None]]:
+    """Yield the turn, the chat entry and its labels, None where it has none.
+
+    Annotations follow the utterances by text, in order, and pass over some of them and over
+    the deal actions. A label that is empty is left out.
+    """
+    pending = list(record["annotations"])
+    for turn, entry in enumerate(record["chat_logs"]):
+        labels = None
+        if pending and entry["text"] == pending[0][0] and not entry["task_data"]:
+            names = pending.pop(0)[1].split(",")
+            labels = [_strategy.str2int(name) for name in names if name]
+        yield turn, entry, labels
+    if pending:
+        raise ValueError(
+            f"dialogue {record['dialogue_id']}: found no utterance, in order, for {pending[0][0]!r}"
+        )
+
+
+def counts(items: dict[str, str] | None) -> dict[str, int] | None:
+    """Return upstream's item counts, which are strings, as integers."""
+    return {issue: int(items[issue]) for issue in ISSUES} if items else None
+
+
+def items_of(record: Record) -> dict[str, Any]:
+    """Return what each side got, by the last deal submitted; null after Walk-Away."""
+    if record["chat_logs"][-1]["task_data"].get("data") != "accept_deal":
+        return dict.fromkeys(PARTNER)
+    deal = [entry for entry in record["chat_logs"] if "issue2youget" in entry["task_data"]][-1]
+    return {
+        deal["id"]: counts(deal["task_data"]["issue2youget"]),
+        PARTNER[deal["id"]]: counts(deal["task_data"]["issue2theyget"]),
+    }
+
+
+def outcomes_of(record: Record, side: str) -> dict[str, Any]:
+    """Return the outcomes of a side and, with the prefix partner_, of the other."""
+    outcomes: dict[str, Any] = {"deal": items_of(record)[side] is not None}
+    for prefix, name in (("", side), ("partner_", PARTNER[side])):
+        found = record["participant_info"][name]["outcomes"]
+        outcomes[f"{prefix}points_scored"] = found["points_scored"]
+        outcomes[f"{prefix}satisfaction"] = _satisfaction.str2int(found["satisfaction"])
+        outcomes[f"{prefix}opponent_likeness"] = _likeness.str2int(found["opponent_likeness"])
+    return outcomes
+
+
+def potential_of(record: Record) -> int:
+    """Return the integrative potential: 1, 2 or 3 for at most 36, 39 or 42 joint points."""
+    first, second = (
+        {issue: POINTS[level] for level, issue in info["value2issue"].items()}
+        for info in record["participant_info"].values()
+    )
+    return {36: 1, 39: 2, 42: 3}[sum(3 * max(first[issue], second[issue]) for issue in ISSUES)]
+
+
+def person_of(info: Record) -> dict[str, Any]:
+    """Return a participant's demographics and personality as flat columns."""
+    traits = info["personality"]["big-five"]
+    return {
+        **info["demographics"],
+        "gender": _gender.str2int(info["demographics"]["gender"]),
+        "svo": _svo.str2int(info["personality"]["svo"]),
+        **{trait.replace("-", "_"): value for trait, value in traits.items()},
+    }
+
+
+def briefing(info: Record) -> str:
+    """Return what only this side knows, as the system message."""
+    lines = [
+        "You are camping, and negotiate with your campsite neighbour over three packages each of "
+        "food, water and firewood."
+    ]
+    for level, points in POINTS.items():
+        issue, reason = info["value2issue"][level].lower(), info["value2reason"][level]
+        line = f"Your {level.lower()} priority is {issue} ({points} points a package): {reason}"
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def spoken(entry: Record) -> str:
+    """Return a chat entry as text; a deal action in words."""
+    task = entry["task_data"]
+    if "issue2youget" in task:
+        mine, theirs = (
+            ", ".join(f"{task[key][issue]} {issue.lower()}" for issue in ISSUES)
+            for key in ("issue2youget", "issue2theyget")
+        )
+        return f"[I submit a deal: I get {mine}; you get {theirs}.]"
+    actions = {
+        "accept_deal": "[I accept the deal.]",
+        "reject_deal": "[I reject the deal.]",
+        "walk_away": "[I walk away.]",
+    }
+    return actions[task["data"]] if "data" in task else str(entry["text"])
+
+
+# The views ------------------------------------------------------------------------------
+
+
+def utterances(records: Iterable[Record]) -> Rows:
+    """Yield each chat entry, deal actions included, with ConvoKit's ids."""
+    number = 0
+    for record, speaker_ids in numbered(records):
+        for turn, entry, labels in labelled(record):
+            yield (
+                f"utterance_{number}",
+                {
+                    "dialogue_id": str(record["dialogue_id"]),
+                    "turn": turn,
+                    "speaker": entry["id"],
+                    "text": entry["text"],
+                    "id": f"utterance_{number}",
+                    "conversation_id": f"utterance_{number - turn}",
+                    "reply_to": f"utterance_{number - 1}" if turn else None,
+                    "speaker_id": speaker_ids[entry["id"]],
+                    "speaker_internal_id": entry["id"],
+                    "annotations": labels,
+                    "data": entry["task_data"].get("data"),
+                    "issue2youget": counts(entry["task_data"].get("issue2youget")),
+                    "issue2theyget": counts(entry["task_data"].get("issue2theyget")),
+                },
+            )
+            number += 1
+
+
+def speakers(records: Iterable[Record]) -> Rows:
+    """Yield each participant once."""
+    rows: dict[str, dict[str, Any]] = {}
+    for record, speaker_ids in numbered(records):
+        for side, speaker_id in speaker_ids.items():
+            person = person_of(record["participant_info"][side])
+            row = rows.setdefault(speaker_id, {"speaker_id": speaker_id, **person, "dialogues": 0})
+            row["dialogues"] += 1
+    yield from rows.items()
+
+
+def participants(records: Iterable[Record]) -> Rows:
+    """Yield each side of each dialogue as flat columns."""
+    for record, speaker_ids in numbered(records):
+        for side, speaker_id in speaker_ids.items():
+            info = record["participant_info"][side]
+            got = items_of(record)[side] or dict.fromkeys(ISSUES)
+            yield (
+                f"{record['dialogue_id']} {side}",
+                {
+                    "dialogue_id": str(record["dialogue_id"]),
+                    "speaker": side,
+                    "speaker_id": speaker_id,
+                    **{f"priority_{level.lower()}": info["value2issue"][level] for level in POINTS},
+                    **{f"reason_{level.lower()}": info["value2reason"][level] for level in POINTS},
+                    "integrative_potential": potential_of(record),
+                    **{f"{issue.lower()}_got": got[issue] for issue in ISSUES},
+                    **outcomes_of(record, side),
+                    **person_of(info),
+                },
+            )
+
+
+def strategies(records: Iterable[Record]) -> Rows:
+    """Yield each annotated utterance, with those before it and the fold of its dialogue."""
+    for number, record in enumerate(record for record in records if record["annotations"]):
+        before: list[dict[str, str]] = []
+        for turn, entry, labels in labelled(record):
+            if labels is not None:
+                yield (
+                    f"{record['dialogue_id']} {turn}",
+                    {
+                        "dialogue_id": str(record["dialogue_id"]),
+                        "turn": turn,
+                        "speaker": entry["id"],
+                        "text": entry["text"],
+                        "context": before[-CONTEXT:],
+                        "labels": labels,
+                        "fold": number % FOLDS,
+                    },
+                )
+            if not entry["task_data"]:
+                before.append({"speaker": entry["id"], "text": entry["text"]})
+
+
+def messages(records: Iterable[Record]) -> Rows:
+    """Yield each side's view of a dialogue as a chat in which that side is the assistant."""
+    for record, speaker_ids in numbered(records):
+        for side, speaker_id in speaker_ids.items():
+            chat = [{"role": "system", "content": briefing(record["participant_info"][side])}]
+            turns: list[list[int]] = [[]]
+            if record["chat_logs"][0]["id"] == side:
+                chat.append({"role": "user", "content": START})
+                turns.append([])
+            for name, group in groupby(enumerate(record["chat_logs"]), lambda turn: turn[1]["id"]):
+                run = list(group)
+                content = "\n".join(spoken(entry) for _, entry in run)
+                chat.append({"role": "assistant" if name == side else "user", "content": content})
+                turns.append([turn for turn, _ in run])
+            yield (
+                f"{record['dialogue_id']} {side}",
+                {
+                    "dialogue_id": str(record["dialogue_id"]),
+                    "speaker": side,
+                    "speaker_id": speaker_id,
+                    "messages": chat,
+                    "source_turns": turns,
+                    **outcomes_of(record, side),
+                },
+            )
+
+
+VIEWS: dict[str, Callable[[Iterable[Record]], Rows]] = {
+    "utterances": utterances,
+    "speakers": speakers,
+    "participants": participants,
+    "strategies": strategies,
+    "messages": messages,
+}
