@@ -27,6 +27,8 @@ from typing import Any
 
 import datasets
 
+from .views import VIEW_FEATURES, VIEWS
+
 # Where the files come from --------------------------------------------------------------
 
 _URL = "https://worksheets.codalab.org/rest/bundles/"
@@ -51,7 +53,7 @@ SOURCES = {
 
 # config -> split -> the source it is made from
 _SPLITS = {"train": "train.json", "validation": "validation.json", "test": "test.json"}
-SPLITS = {"dialogues": _SPLITS, "negotiations": _SPLITS}
+SPLITS = dict.fromkeys(("dialogues", "negotiations", *VIEW_FEATURES), _SPLITS)
 
 # What a record upstream looks like ------------------------------------------------------
 # A type, {values}: one of these, [x]: a list of x, (x, y): x or y, "key?": may be absent,
@@ -195,7 +197,7 @@ _negotiation = datasets.Features(
         "parsed": _flag,
     }
 )
-FEATURES = {"dialogues": _dialogue, "negotiations": _negotiation}
+FEATURES = {"dialogues": _dialogue, "negotiations": _negotiation, **VIEW_FEATURES}
 
 # The builder ----------------------------------------------------------------------------
 
@@ -224,6 +226,9 @@ class CraigslistBargains(datasets.GeneratorBasedBuilder):
     BUILDER_CONFIGS = [
         datasets.BuilderConfig("dialogues", VERSION, description="the Hub's old schema"),
         datasets.BuilderConfig("negotiations", VERSION, description="everything upstream holds"),
+        datasets.BuilderConfig("utterances", VERSION, description="events, one a row"),
+        datasets.BuilderConfig("outcomes", VERSION, description="dialogues as flat scalars"),
+        datasets.BuilderConfig("messages", VERSION, description="chats, one side the assistant"),
     ]
 
     def _info(self) -> datasets.DatasetInfo:
@@ -249,9 +254,12 @@ class CraigslistBargains(datasets.GeneratorBasedBuilder):
         ]
 
     def _generate_examples(self, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        to_row = to_dialogue_row if self.config.name == "dialogues" else to_negotiation_row
-        for key, record in self.records(path):
-            yield key, to_row(record)
+        if view := VIEWS.get(self.config.name):
+            yield from view(record for _, record in self.records(path))
+        else:
+            to_row = to_dialogue_row if self.config.name == "dialogues" else to_negotiation_row
+            for key, record in self.records(path):
+                yield key, to_row(record)
 
     def records(self, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield the upstream records of a split, each with its key."""

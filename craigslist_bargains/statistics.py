@@ -6,11 +6,13 @@ One function a split where a document gives a figure a split, since a split may 
 """
 
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timezone
-from itertools import chain, pairwise
+from itertools import chain, cycle, islice, pairwise
+from statistics import mean
 from typing import Any
 
 from parley.figures import Data, Known, check, documented
@@ -19,6 +21,7 @@ from parley.records import problems
 SPLITS = ("train", "validation", "test")
 COUNTED = ("validation", "test")  # what our card was counted on
 ACTIONS = ("message", "offer", "accept", "reject", "quit")
+SIDES = ("buyer", "seller")
 TALK = (
     "intro",
     "init-price",
@@ -56,6 +59,24 @@ def actions(row: dict[str, Any]) -> list[str]:
 def offers(row: dict[str, Any]) -> list[dict[str, Any]]:
     """The offers made in a dialogue, in order."""
     return [e["offer"] for e in row["events"] if e["action"] == "offer"]
+
+
+def accepted(row: dict[str, Any]) -> list[dict[str, Any]]:
+    """The offers of a dialogue that the other side accepted: each the side's last before that."""
+    offered: dict[int, Any] = {}
+    found = []
+    for event in row["events"]:
+        if event["action"] == "offer":
+            offered[event["agent"]] = event["offer"]
+        elif event["action"] == "accept" and 1 - event["agent"] in offered:
+            found.append(offered[1 - event["agent"]])
+    return found
+
+
+def named(data: Data, config: str, column: str, label: int | None) -> str | None:
+    """The name of a label in a column of a view."""
+    name = data.module.FEATURES[config][column].int2str
+    return None if label is None else str(name(label))
 
 
 def deals(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -175,7 +196,10 @@ def dialogues(data: Data) -> int:
     return len(data.rows("dialogues", *SPLITS))
 
 
-SIX_CATEGORIES = {"number": 6, "names": "bike, car, electronics, furniture, housing, phone"}
+SIX_CATEGORIES: dict[str, int | str] = {
+    "number": 6,
+    "names": "bike, car, electronics, furniture, housing, phone",
+}
 
 
 def categories(data: Data, split: str) -> dict[str, Any]:
@@ -445,6 +469,62 @@ def events_per_dialogue(data: Data) -> dict[str, float]:
     return {split: per_dialogue(data, split) for split in COUNTED}
 
 
+# Our card, the views ---------------------------------------------------------------------
+
+VIEWS = ("utterances", "outcomes", "messages")
+
+
+@documented(
+    {"utterances": 5475, "outcomes": 597, "messages": 1194}, "our card, Splits, table, validation"
+)
+def views_of_validation(data: Data) -> dict[str, int]:
+    """Rows of a view in validation."""
+    return {view: len(data.rows(view, "validation")) for view in VIEWS}
+
+
+@documented(
+    {"utterances": 7748, "outcomes": 838, "messages": 1676}, "our card, Splits, table, test"
+)
+def views_of_test(data: Data) -> dict[str, int]:
+    """Rows of a view in test."""
+    return {view: len(data.rows(view, "test")) for view in VIEWS}
+
+
+@documented({"validation": "0.845", "test": "0.835"}, "our card, Fields, deal_over_list_price")
+def mean_deal_over_list_price(data: Data) -> dict[str, float]:
+    """Mean of `deal_over_list_price` in `outcomes`."""
+    columns = {
+        split: [row["deal_over_list_price"] for row in data.rows("outcomes", split)]
+        for split in COUNTED
+    }
+    return {
+        s: mean(share for share in column if share is not None) for s, column in columns.items()
+    }
+
+
+@documented({"validation": "287", "test": "285", "at most": "1299.53"}, "our card, Fields, seconds")
+def dialogue_seconds(data: Data) -> dict[str, float]:
+    """Mean of `seconds` in `outcomes`, and the longest dialogue."""
+    return {
+        **{split: mean(r["seconds"] for r in data.rows("outcomes", split)) for split in COUNTED},
+        "at most": max(row["seconds"] for row in data.rows("outcomes", *COUNTED)),
+    }
+
+
+@documented(
+    {"with <start>": 1435, "of several events": 2532, "end with user": 1435},
+    "our card, What we changed, messages",
+)
+def chats(data: Data) -> dict[str, int]:
+    """Chats that begin with the cue; chat messages made of several events; chats by their end."""
+    rows = data.rows("messages", *COUNTED)
+    return {
+        "with <start>": sum(row["messages"][1]["content"] == "<start>" for row in rows),
+        "of several events": sum(len(turns) > 1 for row in rows for turns in row["source_turns"]),
+        "end with user": sum(row["messages"][-1]["role"] == "user" for row in rows),
+    }
+
+
 # Our card, How it was collected ----------------------------------------------------------
 
 
@@ -506,6 +586,60 @@ def totals_of_test(data: Data) -> dict[str, int]:
     return totals(data, "test")
 
 
+def by_category(data: Data, split: str) -> dict[str, int]:
+    """A row of the card's table of categories."""
+    counts: Counter[str] = Counter()
+    for row in data.rows("outcomes", split):
+        category = named(data, "outcomes", "category", row["category"])
+        counts[f"{category}"] += 1
+        counts[f"{category}, deals"] += row["deal"]
+    return counts
+
+
+@documented(
+    {
+        "housing": 124,
+        "furniture": 178,
+        "car": 81,
+        "bike": 93,
+        "phone": 70,
+        "electronics": 51,
+        "housing, deals": 89,
+        "furniture, deals": 133,
+        "car, deals": 60,
+        "bike, deals": 78,
+        "phone, deals": 52,
+        "electronics, deals": 39,
+    },
+    "our card, How it was collected, table of categories, validation",
+)
+def outcomes_by_category_of_validation(data: Data) -> dict[str, int]:
+    """Rows of `outcomes` with the category, and those that are deals."""
+    return by_category(data, "validation")
+
+
+@documented(
+    {
+        "housing": 177,
+        "furniture": 237,
+        "car": 119,
+        "bike": 128,
+        "phone": 47,
+        "electronics": 130,
+        "housing, deals": 120,
+        "furniture, deals": 198,
+        "car, deals": 82,
+        "bike, deals": 98,
+        "phone, deals": 38,
+        "electronics, deals": 102,
+    },
+    "our card, How it was collected, table of categories, test",
+)
+def outcomes_by_category_of_test(data: Data) -> dict[str, int]:
+    """Rows of `outcomes` with the category, and those that are deals."""
+    return by_category(data, "test")
+
+
 # Our card, Annotation --------------------------------------------------------------------
 
 
@@ -538,6 +672,35 @@ def intents_of_validation(data: Data) -> dict[str, int]:
     """Events with the intent: ten of messages, four that are the action itself."""
     counts = Counter(act["intent"] for _, act in acts(data, "validation"))
     return {intent: counts[intent] for intent in (*TALK, *ACTIONS[1:])}
+
+
+@documented(
+    {
+        "intro": 415,
+        "init-price": 463,
+        "vague-price": 44,
+        "counter-price": 821,
+        "insist": 59,
+        "inquiry": 531,
+        "agree": 198,
+        "inform": 248,
+        "disagree": 217,
+        "unknown": 945,
+        "offer": 422,
+        "accept": 383,
+        "reject": 26,
+        "quit": 25,
+        "none": 678,
+    },
+    "our card, Annotation, table and text",
+)
+def labels_of_validation(data: Data) -> dict[str, int]:
+    """Rows of `utterances` with the label."""
+    counts = Counter(row["intent"] for row in data.rows("utterances", "validation"))
+    return {
+        named(data, "utterances", "intent", label) or "none": count
+        for label, count in counts.items()
+    }
 
 
 @documented({"messages": 3941, "with a price": 1399}, "our card, Annotation")
@@ -740,7 +903,12 @@ def deal_prices(data: Data) -> dict[str, float]:
 
 # What must hold of every build -----------------------------------------------------------
 
-KEYS = {"negotiations": ("uuid",)}
+KEYS = {
+    "negotiations": ("uuid",),
+    "utterances": ("dialogue_id", "turn"),
+    "outcomes": ("dialogue_id",),
+    "messages": ("dialogue_id", "speaker"),
+}
 
 
 @check
@@ -799,15 +967,164 @@ def deals_are_accepted_offers(data: Data) -> Iterator[str]:
     """
     for split in data.splits("negotiations"):
         for row in negotiations(data, split):
-            offered: dict[int, Any] = {}
-            accepted = []
-            for event in row["events"]:
-                if event["action"] == "offer":
-                    offered[event["agent"]] = event["offer"]
-                elif event["action"] == "accept" and 1 - event["agent"] in offered:
-                    accepted.append(offered[1 - event["agent"]])
-            where, outcome = f"negotiations/{split} {row['uuid']}", row["outcome"]
-            if (outcome["reward"] == 1) != bool(accepted):
-                yield f"{where}: reward {outcome['reward']}, but {len(accepted)} accepted offers"
-            elif accepted and outcome["offer"] not in accepted:
+            where, outcome, found = (
+                f"negotiations/{split} {row['uuid']}",
+                row["outcome"],
+                accepted(row),
+            )
+            if (outcome["reward"] == 1) != bool(found):
+                yield f"{where}: reward {outcome['reward']}, but {len(found)} accepted offers"
+            elif found and outcome["offer"] not in found:
                 yield f"{where}: the deal is not over an offer that was accepted"
+
+
+def beside(data: Data, view: str) -> Iterator[tuple[str, list[Any], list[Any]]]:
+    """The splits of a view that `negotiations` has too: name, the view's rows, its rows."""
+    for split in data.splits(view):
+        if split in data.splits("negotiations"):
+            yield split, data.rows(view, split), negotiations(data, split)
+
+
+def post(data: Data, view: str, row: dict[str, Any]) -> dict[str, Any]:
+    """What a row of a view says of the post, the category by name."""
+    category = named(data, view, "category", row["category"])
+    return {"category": category, "list_price": row["list_price"]}
+
+
+def post_due(row: dict[str, Any]) -> dict[str, Any]:
+    """What a row of `negotiations` says of it."""
+    item = row["scenario"]["kbs"][0]["item"]
+    return {"category": item["Category"], "list_price": item["Price"]}
+
+
+@check
+def utterances_are_the_events(data: Data) -> Iterator[str]:
+    """`utterances` holds every event of `negotiations` once, in order, and says the same of it."""
+    for split, rows, full in beside(data, "utterances"):
+        due = [(dialogue, turn) for dialogue in full for turn in range(len(dialogue["events"]))]
+        if len(rows) != len(due):
+            yield f"utterances/{split}: {len(rows)} rows, but the dialogues have {len(due)} events"
+        for row, (dialogue, turn) in zip(rows, due, strict=False):
+            event, first = dialogue["events"][turn], dialogue["events"][0]
+            act = event["metadata"] or {"intent": None, "price": None}
+            said = {
+                **row,
+                **post(data, "utterances", row),
+                "action": named(data, "utterances", "action", row["action"]),
+                "intent": named(data, "utterances", "intent", row["intent"]),
+                "seconds": abs(event["time"] - first["time"] - row["seconds"]) < 0.006,
+            }
+            if said != {
+                "dialogue_id": dialogue["uuid"],
+                "turn": turn,
+                "speaker": SIDES[event["agent"]],
+                "text": event["text"],
+                "action": event["action"],
+                "offer_price": (event["offer"] or {"price": None})["price"],
+                "intent": act["intent"],
+                "intent_price": act["price"],
+                "seconds": True,
+                **post_due(dialogue),
+                "target": dialogue["scenario"]["kbs"][event["agent"]]["personal"]["Target"],
+            }:
+                yield f"utterances/{split}: not what happened in turn {turn} of {dialogue['uuid']}"
+
+
+@check
+def outcomes_follow_from_the_events(data: Data) -> Iterator[str]:
+    """`outcomes` holds every dialogue once; a deal is at the price of an offer accepted in it."""
+    for split, rows, full in beside(data, "outcomes"):
+        if [row["dialogue_id"] for row in rows] != [dialogue["uuid"] for dialogue in full]:
+            yield f"outcomes/{split}: not the dialogues of negotiations, in their order"
+            continue
+        for row, dialogue in zip(rows, full, strict=True):
+            where = f"outcomes/{split} {row['dialogue_id']}"
+            buyer, seller = (kb["personal"]["Target"] for kb in dialogue["scenario"]["kbs"])
+            if (row["buyer_target"], row["seller_target"]) != (buyer, seller):
+                yield f"{where}: the targets are {buyer} and {seller}"
+            if post(data, "outcomes", row) != post_due(dialogue):
+                yield f"{where}: the post is {post_due(dialogue)}"
+            counts = Counter(actions(dialogue))
+            if (row["events"], row["messages"], row["offers"]) != (
+                counts.total(),
+                counts["message"],
+                counts["offer"],
+            ):
+                yield f"{where}: the dialogue has {dict(counts)}"
+            times = [event["time"] for event in dialogue["events"]]
+            if times and abs(max(times) - times[0] - row["seconds"]) >= 0.006:
+                yield f"{where}: the dialogue takes {max(times) - times[0]:.2f} seconds"
+            prices = [offer["price"] for offer in accepted(dialogue)]
+            if row["deal"] != bool(prices) or row["deal_price"] not in (prices or [None]):
+                yield f"{where}: a deal at {row['deal_price']}, but accepted were {prices}"
+            price, listed, share = row["deal_price"], row["list_price"], row["deal_over_list_price"]
+            if (share is None) != (price is None or not listed) or (
+                share is not None and not math.isclose(share * listed, price)
+            ):
+                yield f"{where}: {share} is not {price} over {listed}"
+
+
+def said(event: dict[str, Any]) -> str:
+    """What the text of an event must be in a chat."""
+    if event["action"] == "message":
+        return str(event["text"])
+    if event["action"] == "offer":
+        price = event["offer"]["price"]
+        return "[I offer no price.]" if price is None else f"[I offer ${price:.15g}.]"
+    if event["action"] == "quit":
+        return "[I quit.]"
+    return f"[I {event['action']} the offer.]"
+
+
+@check
+def chats_lose_nothing(data: Data) -> Iterator[str]:
+    """`messages` holds both sides of every dialogue, alternating from user on, every turn once.
+
+    First stands what this side knows, and no line of the description that it does not see.
+    """
+    for split, rows, full in beside(data, "messages"):
+        due = [(dialogue, agent) for dialogue in full for agent in (0, 1)]
+        if len(rows) != len(due):
+            yield f"messages/{split}: {len(rows)} rows, but {len(due)} sides"
+        for row, (dialogue, agent) in zip(rows, due, strict=False):
+            where = f"messages/{split} {dialogue['uuid']} {SIDES[agent]}"
+            if (row["dialogue_id"], row["speaker"]) != (dialogue["uuid"], SIDES[agent]):
+                yield f"{where}: expected in the place of {row['dialogue_id']} {row['speaker']}"
+                continue
+            events, chat, turns = dialogue["events"], row["messages"], row["source_turns"]
+            roles = ["system", *islice(cycle(("user", "assistant")), len(chat) - 1)]
+            if [message["role"] for message in chat] != roles:
+                yield f"{where}: the roles are not system, then user and assistant in turn"
+            if list(chain.from_iterable(turns)) != list(range(len(events))):
+                yield f"{where}: source_turns are not every turn once, in order"
+                continue
+            for message, places in zip(chat[1:], turns[1:], strict=True):
+                speakers = {events[place]["agent"] == agent for place in places} or {False}
+                text = "\n".join(said(events[place]) for place in places) or "<start>"
+                if (message["content"], {message["role"] == "assistant"}) != (text, speakers):
+                    yield f"{where}: the message of turns {places} is not their text and side"
+            cue = bool(events) and events[0]["agent"] == agent
+            if [n for n, places in enumerate(turns) if not places] != [0, 1][: 1 + cue]:
+                yield f"{where}: expected <start> just where this side speaks first"
+            yield from (f"{where}: {problem}" for problem in unlike(data, row, dialogue, agent))
+
+
+def unlike(data: Data, row: dict[str, Any], dialogue: dict[str, Any], agent: int) -> Iterator[str]:
+    """What a row of `messages` says otherwise than the dialogue, beside the turns."""
+    kb, system = dialogue["scenario"]["kbs"][agent], row["messages"][0]["content"].split("\n")
+    lines = "\n".join(kb["item"]["Description"]).split("\n") if kb["item"]["Description"] else []
+    if lines and system[-len(lines) - 1 :][1:] != lines:
+        yield "the system message does not end with the description that this side sees"
+    head = " ".join(system[: len(system) - len(lines)])
+    target, listed = kb["personal"]["Target"], kb["item"]["Price"]
+    facts = [kb["item"]["Title"], f"You are the {SIDES[agent]},", f" {kb['item']['Category']},"]
+    facts += [f" ${price:.15g}." for price in (target, listed) if price is not None]
+    yield from (f"the system message lacks {fact!r}" for fact in facts if fact not in head)
+    if post(data, "messages", row) != post_due(dialogue) or row["target"] != target:
+        yield "the post or the target is not the dialogue's"
+    prices = [offer["price"] for offer in accepted(dialogue)]
+    share = row["deal_price"] / listed if row["deal_price"] is not None and listed else None
+    if row["deal"] != bool(prices) or row["deal_price"] not in (prices or [None]):
+        yield f"a deal at {row['deal_price']}, but accepted were {prices}"
+    if row["deal_over_list_price"] != share:
+        yield f"{row['deal_over_list_price']} is not {row['deal_price']} over {listed}"
