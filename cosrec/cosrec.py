@@ -27,6 +27,20 @@ from typing import Any
 import datasets
 import jsonlines
 
+from .rows import (
+    broken_references,
+    to_crowd_record,
+    to_crowd_row,
+    to_curated_record,
+    to_curated_row,
+    to_judgment_record,
+    to_judgment_row,
+    to_record,
+    to_row,
+    to_turns,
+)
+from .views import ASPECTS, VIEW_FEATURES, VIEWS
+
 # Where the files come from --------------------------------------------------------------
 
 _URL = "https://raw.githubusercontent.com/CAMEO-22/CoSRec/d2f238d8c172bd7f0954a4394699de1e5b823b8a/"
@@ -57,8 +71,8 @@ SOURCES: dict[str, dict[str, Any]] = {
 }
 
 
-def _sources(folder: str, ending: str) -> tuple[str, ...]:
-    return tuple(path for path in SOURCES if path.startswith(folder) and path.endswith(ending))
+def _sources(folder: str, *endings: str) -> tuple[str, ...]:
+    return tuple(path for path in SOURCES if path.startswith(folder) and path.endswith(endings))
 
 
 # config -> split -> the source it is made from, or the sources
@@ -72,6 +86,18 @@ SPLITS: dict[str, dict[str, str | tuple[str, ...]]] = {
     "curated": {"curated": _sources("dataset/curated/", ".jsonl")},
     "qrels": {"curated": "dataset/curated/qrels.qrels"},
     "prompts": {"prompts": _sources("prompts/", ".txt")},
+    "queries": {
+        "curated": _sources("dataset/curated/", "/conversations.jsonl", "/intents.jsonl", ".qrels")
+    },
+    "intents": {
+        "crowd": _sources("dataset/crowd/", "/conversations.jsonl", "/intent_annotations.jsonl"),
+        "curated": _sources("dataset/curated/", "/conversations.jsonl", "/intents.jsonl"),
+    },
+    "messages": {
+        "raw": "dataset/raw/conversations.jsonl",
+        "crowd": _sources("dataset/crowd/", "/conversations.jsonl", "/quality.jsonl"),
+        "curated": _sources("dataset/curated/", "/conversations.jsonl", "/quality.jsonl"),
+    },
 }
 
 # What a record upstream looks like ------------------------------------------------------
@@ -92,8 +118,6 @@ def judgment(value: Any) -> None:
     if not re.fullmatch(r"[^\s#]+(#[0-9]+)?\t0\t\S+\t[012]", value):
         raise ValueError("query id, 0, document id and 0, 1 or 2, with tabs between")
 
-
-ASPECTS = ("coherence", "logicality", "informativeness", "fluency")
 
 _annotation = {"type": {"search", "recommendation", "product_details"}, "query": str}
 _intent = (
@@ -139,6 +163,7 @@ FEATURES = {
         {"query_id": _string, "document_id": _string, "relevance": _integer, "type": _string}
     ),
     "prompts": datasets.Features({"name": _string, "text": _string}),
+    **VIEW_FEATURES,
 }
 
 # The builder ----------------------------------------------------------------------------
@@ -172,6 +197,9 @@ class Cosrec(datasets.GeneratorBasedBuilder):
         datasets.BuilderConfig("curated", VERSION, description="with the reviewed intents"),
         datasets.BuilderConfig("qrels", VERSION, description="relevance judgments, one a row"),
         datasets.BuilderConfig("prompts", VERSION, description="the prompts of the generation"),
+        datasets.BuilderConfig("queries", VERSION, description="judged queries, one a row"),
+        datasets.BuilderConfig("intents", VERSION, description="intents, each with its context"),
+        datasets.BuilderConfig("messages", VERSION, description="conversations as chats"),
     ]
 
     def _info(self) -> datasets.DatasetInfo:
@@ -198,30 +226,28 @@ class Cosrec(datasets.GeneratorBasedBuilder):
         return generators
 
     def _generate_examples(self, paths: dict[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
-        to_row = TO_ROW[self.config.name]
+        config = self.config.name
         for key, record in self.records(paths):
             try:
-                row = to_row(record)
+                if view := VIEWS.get(config):
+                    rows = list(view([record]))
+                else:
+                    rows = [(key, TO_ROW[config](record))]
             except ValueError as error:
                 raise ValueError(f"{key}: expected {error}") from error
-            yield key, row
+            yield from rows
 
     def records(self, paths: dict[str, str]) -> Iterator[tuple[str, Any]]:
         """Yield the upstream records of a split, each with its key.
 
-        A record is a line of conversations.jsonl or of qrels.qrels, or a prompt. In crowd and
-        curated it is a conversation id and, by name, what each file with a line for it holds.
+        A record is a line of conversations.jsonl or of qrels.qrels, or a prompt. In the other
+        configs it is a conversation id and, by name, what each file that has the id holds for it.
         """
         if self.config.name == "dialogues":
             for conversation_id, text in self._lines(paths, "conversations"):
                 yield conversation_id, {conversation_id: text}
         elif self.config.name == "qrels":
-            for number, line in enumerate(self.read(paths["qrels"], judgment), 1):
-                try:
-                    judgment(line)
-                except ValueError as error:
-                    where = f"{paths['qrels']}, line {number}"
-                    raise ValueError(f"{where}: expected {error}, found {line!r}") from error
+            for line in self._judgments(paths["qrels"]):
                 query_id, _, document_id, _ = line.split("\t")
                 yield f"{query_id}\t{document_id}", line
         elif self.config.name == "prompts":
@@ -231,8 +257,28 @@ class Cosrec(datasets.GeneratorBasedBuilder):
         else:
             yield from self._joined(paths)
 
+    def _judgments(self, path: str) -> Iterator[str]:
+        """Yield each line of the qrels, checked even where the file is read without its shape."""
+        for number, line in enumerate(self.read(path, judgment), 1):
+            try:
+                judgment(line)
+            except ValueError as error:
+                where = f"{path}, line {number}"
+                raise ValueError(f"{where}: expected {error}, found {line!r}") from error
+            yield line
+
     def _lines(self, paths: dict[str, str], name: str) -> Iterator[tuple[str, Any]]:
-        """Yield the conversation id and the value of each line of a JSONL file."""
+        """Yield the conversation id and the value of each line of a JSONL file.
+
+        Of qrels.qrels: each conversation id, <id> in <id>_<utterance>_<index>, and its lines.
+        """
+        if name == "qrels":
+            judged: dict[str, list[str]] = {}
+            for line in self._judgments(paths[name]):
+                intent_id = re.split("[#\t]", line)[0]
+                judged.setdefault(intent_id.rsplit("_", 2)[0], []).append(line)
+            yield from judged.items()
+            return
         seen: set[str] = set()
         for line in self.read(paths[name], LINES[name]):
             if len(line) != 1 or not seen.isdisjoint(line):
@@ -281,154 +327,7 @@ def _objects(file: Iterable[bytes], path: str) -> Iterator[bytes]:
         yield line
 
 
-def broken_references(record: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Yield (file, expected, found) where a file refers to what another does not have."""
-    keywords, profiles = record.get("keywords"), record.get("profiles")
-    if keywords is None and profiles is not None:
-        yield "profiles", "no line, as in keywords.jsonl", "one"
-    if profiles is None and keywords is not None:
-        yield "keywords", "no line, as in profiles.jsonl", "one"
-    for user_id in (profiles or {}).keys() - (keywords or {}).keys():
-        yield "profiles", "users that keywords.jsonl has", user_id
-    count = f"\n{record['conversations']}".count("\nU:")
-    for name in ("intent_annotations", "intents"):
-        for entry in record.get(name, ()):
-            if not 0 <= entry["utterance"] < count:
-                expected = f"0 to {count - 1}, an utterance of the user in conversations.jsonl"
-                yield name, expected, str(entry["utterance"])
-
-
 # From record to row and back ------------------------------------------------------------
-
-_ROLES = {"U: ": "user", "S: ": "assistant", "U:": "user", "S:": "assistant"}
-_MARKERS = {"user": "U:", "assistant": "S:"}
-
-
-def to_turns(text: str) -> list[dict[str, str]]:
-    """Cut a conversation into turns, at the lines that begin with a marker, "U:" or "S:".
-
-    In upstream's crowd and curated files every line is a marker, a space and text. Also taken are
-    a line without a marker, which continues the turn before it, and a marker alone, a turn
-    without text. Anything else raises ValueError, since `to_text` could not give it back.
-    """
-    turns: list[dict[str, str]] = []
-    for line in text.split("\n"):
-        role = _ROLES.get(line[:3])
-        if role and line not in ("U: ", "S: "):
-            turns.append({"role": role, "text": line[3:]})
-        elif turns and not line.startswith(("U:", "S:")):
-            turns[-1]["text"] += "\n" + line
-        else:
-            raise ValueError(f'turns that begin with "U: " or "S: " and text, not {line[:40]!r}')
-    return turns
-
-
-def to_text(turns: list[dict[str, str]]) -> str:
-    """Return the text of a conversation: the inverse of `to_turns`."""
-    lines = []
-    for turn in turns:
-        space = "" if turn["text"][:1] in ("", "\n") else " "  # none after a marker alone
-        lines.append(_MARKERS[turn["role"]] + space + turn["text"])
-    return "\n".join(lines)
-
-
-def to_row(record: dict[str, str]) -> dict[str, Any]:
-    """Return the row of a line of conversations.jsonl."""
-    ((conversation_id, text),) = record.items()
-    return {"conversation_id": conversation_id, "turns": to_turns(text)}
-
-
-def to_record(row: dict[str, Any]) -> dict[str, str]:
-    """Return the line of conversations.jsonl of a row: the inverse of `to_row`."""
-    return {row["conversation_id"]: to_text(row["turns"])}
-
-
-def to_crowd_row(record: dict[str, Any]) -> dict[str, Any]:
-    """Return the row of a crowd conversation."""
-    return {**_to_rated_row(record), "intent_annotations": record.get("intent_annotations")}
-
-
-def to_curated_row(record: dict[str, Any]) -> dict[str, Any]:
-    """Return the row of a curated conversation; an intent without product has null there."""
-    entries = record.get("intents")
-    if entries is not None:
-        entries = [
-            {
-                **entry,
-                "intents": [
-                    {**intent, "product": intent.get("product")} for intent in entry["intents"]
-                ],
-            }
-            for entry in entries
-        ]
-    return {**_to_rated_row(record), "intents": entries}
-
-
-def _to_rated_row(record: dict[str, Any]) -> dict[str, Any]:
-    users = None
-    if "keywords" in record:
-        users = [
-            {"user_id": user_id, "keywords": keywords, "profile": record["profiles"].get(user_id)}
-            for user_id, keywords in record["keywords"].items()
-        ]
-    return {
-        "conversation_id": record["conversation_id"],
-        "turns": to_turns(record["conversations"]),
-        "ratings": record.get("quality"),
-        "users": users,
-    }
-
-
-def to_crowd_record(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the record of a crowd row: the inverse of `to_crowd_row`."""
-    return _without_nulls(
-        {**_to_rated_record(row), "intent_annotations": row["intent_annotations"]}
-    )
-
-
-def to_curated_record(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the record of a curated row: the inverse of `to_curated_row`."""
-    entries = row["intents"]
-    if entries is not None:
-        entries = [
-            {**entry, "intents": [_without_nulls(intent) for intent in entry["intents"]]}
-            for entry in entries
-        ]
-    return _without_nulls({**_to_rated_record(row), "intents": entries})
-
-
-def _to_rated_record(row: dict[str, Any]) -> dict[str, Any]:
-    record = {
-        "conversation_id": row["conversation_id"],
-        "conversations": to_text(row["turns"]),
-        "quality": row["ratings"],
-    }
-    if row["users"] is not None:
-        record["keywords"] = {user["user_id"]: user["keywords"] for user in row["users"]}
-        profiles = {user["user_id"]: user["profile"] for user in row["users"]}
-        record["profiles"] = _without_nulls(profiles)
-    return record
-
-
-def _without_nulls(values: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in values.items() if value is not None}
-
-
-def to_judgment_row(record: str) -> dict[str, Any]:
-    """Return the row of a line of the qrels."""
-    query_id, _, document_id, relevance = record.split("\t")
-    return {
-        "query_id": query_id,
-        "document_id": document_id,
-        "relevance": int(relevance),
-        "type": "recommendation" if "#" in query_id else "search",
-    }
-
-
-def to_judgment_record(row: dict[str, Any]) -> str:
-    """Return the line of the qrels of a row: the inverse of `to_judgment_row`."""
-    return f"{row['query_id']}\t0\t{row['document_id']}\t{row['relevance']}"
-
 
 TO_ROW: dict[str, Callable[[Any], dict[str, Any]]] = {
     "dialogues": to_row,

@@ -75,6 +75,16 @@ def conversation_id(intent: str) -> str:
     return intent.rsplit("_", 2)[0]
 
 
+def judged(data: Data) -> list[dict[str, Any]]:
+    """The rows of `queries`."""
+    return data.rows("queries", "curated")
+
+
+def kind(data: Data, row: dict[str, Any]) -> str:
+    """The type of intent that a row of `queries` or `intents` has, by name."""
+    return str(data.module.FEATURES["queries"]["type"].int2str(row["type"]))
+
+
 def user_indices(data: Data) -> dict[str, set[int]]:
     """The user indices that the judgments of each curated conversation use."""
     found: dict[str, set[int]] = {key: set() for key in numbers_of_users(data)}
@@ -395,6 +405,12 @@ def crowd_intents(data: Data) -> dict[str, int]:
     return by_type(intent["type"] for seen in lists(data) for intent in seen)
 
 
+@documented({"crowd": 8851, "curated": 143}, "our card, Annotation, Intents, config `intents`")
+def rows_of_intents(data: Data) -> dict[str, int]:
+    """Rows of `intents`, by split."""
+    return {part: len(data.rows("intents", part)) for part in PARTS}
+
+
 @documented(0, "our card, Annotation, Intents, crowd: the same number in one conversation")
 def crowd_conversations_with_uneven_lists(data: Data) -> int:
     """Crowd conversations whose utterances have different numbers of annotators' lists."""
@@ -452,6 +468,21 @@ def judged_intents(data: Data) -> dict[str, int]:
     """Reviewed intents with judgments, by type."""
     judged = {intent_id(row["query_id"]) for row in judgments(data)}
     return by_type(intent["type"] for intent in intents(data) if intent["id"] in judged)
+
+
+@documented(
+    {"search": 43, "recommendation": 225, "product_details": 0},
+    "our card, Annotation, Judgments, config `queries`",
+)
+def rows_of_queries(data: Data) -> dict[str, int]:
+    """Rows of `queries`, by type."""
+    return by_type(kind(data, row) for row in judged(data))
+
+
+@documented({"fewest": 24, "most": 122}, "our card, Annotation, Judgments")
+def documents_a_query(data: Data) -> dict[str, int]:
+    """Documents judged for a query."""
+    return span(len(row["judgments"]) for row in judged(data))
 
 
 # our card, Personal and sensitive information ---------------------------------------------
@@ -552,6 +583,53 @@ def judgments_of_products_in_lower_case(data: Data) -> int:
     return sum(row["document_id"] != row["document_id"].upper() for row in rows)
 
 
+@documented(
+    {"highly relevant": 7, "relevant at all": 0, "not relevant": 4}, "our card, Known limits"
+)
+def queries_without_a_document(data: Data) -> dict[str, int]:
+    """Queries for which no document was judged highly relevant, 2; relevant, 1 or 2; not, 0."""
+    rows = judged(data)
+    return {
+        "highly relevant": sum(not row["judged_2"] for row in rows),
+        "relevant at all": sum(not row["judged_1"] + row["judged_2"] for row in rows),
+        "not relevant": sum(not row["judged_0"] for row in rows),
+    }
+
+
+@documented(11, "our card, Known limits")
+def repeated_intents(data: Data) -> int:
+    """Intents of crowd that their annotator gave before, in the same words, for the utterance."""
+    columns = ("dialogue_id", "utterance", "annotator", "type")
+    rows = data.rows("intents", "crowd")
+    return len(rows) - len({(*(r[c] for c in columns), *r["formulations"]) for r in rows})
+
+
+# our card, What we changed ----------------------------------------------------------------
+
+
+@documented(3, "our card, What we changed")
+def intents_with_several_longest_formulations(data: Data) -> int:
+    """Reviewed intents with more than one formulation of the greatest length."""
+    sizes = [list(map(len, row["formulations"])) for row in data.rows("intents", "curated")]
+    return sum(found.count(max(found)) > 1 for found in sizes)
+
+
+@documented({"crowd": 4597, "curated": 296}, "our card, What we changed")
+def messages_of_chats(data: Data) -> dict[str, int]:
+    """Messages of the chats in `messages`, crowd and curated."""
+    return {part: sum(len(c["messages"]) for c in data.rows("messages", part)) for part in PARTS}
+
+
+@documented({"joined": 9, "with the cue": 0}, "our card, What we changed")
+def chats_that_differ_from_their_turns(data: Data) -> dict[str, int]:
+    """Chats of crowd and curated with a message of several turns, and those with `<start>`."""
+    chats = data.rows("messages", *PARTS)
+    return {
+        "joined": sum(any(len(turns) > 1 for turns in chat["source_turns"]) for chat in chats),
+        "with the cue": sum([] in chat["source_turns"] for chat in chats),
+    }
+
+
 # What must hold of every build ------------------------------------------------------------
 
 KEYS = {
@@ -560,6 +638,9 @@ KEYS = {
     "curated": ("conversation_id",),
     "qrels": ("query_id", "document_id"),
     "prompts": ("name",),
+    "queries": ("query_id",),
+    "intents": ("dialogue_id", "utterance", "annotator", "index"),
+    "messages": ("dialogue_id",),
 }
 
 
@@ -685,3 +766,179 @@ def judgments_are_of_intents(data: Data) -> Iterator[str]:
         found = types.get(form[1])
         if not found == due == stated:
             yield f"qrels: {query_id} is of type {stated} and refers to {found or 'no'} intent"
+
+
+@check
+def queries_are_the_judged_intents(data: Data) -> Iterator[str]:
+    """`queries` has the queries of `qrels`, in order, and of each its judgments and its intent."""
+    if not (data.splits("queries") and data.splits("qrels") and data.splits("curated")):
+        return  # one was not built
+    due: dict[str, list[dict[str, Any]]] = {}
+    for row in built(data, "qrels"):
+        judgment = {"document_id": row["document_id"], "relevance": row["relevance"]}
+        due.setdefault(row["query_id"], []).append(judgment)
+    rows = built(data, "queries")
+    if [row["query_id"] for row in rows] != list(due):
+        yield "queries: the query ids are not those of qrels, in their order"
+    known = {
+        intent["id"]: (conversation, entry["utterance"], intent)
+        for conversation in built(data, "curated")
+        for entry in conversation["intents"] or ()
+        for intent in entry["intents"]
+    }
+    for row in rows:
+        where = f"queries: {row['query_id']}"
+        if row["judgments"] != due.get(row["query_id"]):
+            yield f"{where} has not the judgments of qrels"
+        found = Counter(judgment["relevance"] for judgment in row["judgments"])
+        if any(row[f"judged_{label}"] != found[label] for label in LABELS):
+            yield f"{where} has other numbers of judgments than judgments"
+        index = "" if row["user_index"] is None else f"#{row['user_index']}"
+        if row["query_id"] != row["intent_id"] + index:
+            yield f"{where} does not consist of intent_id and user_index"
+        if row["intent_id"] not in known:
+            yield f"{where}: curated has no intent {row['intent_id']}"
+            continue
+        conversation, utterance, intent = known[row["intent_id"]]
+        place = [row["dialogue_id"], row["utterance"], row["turn"]]
+        if place != [conversation["conversation_id"], utterance, turn_of(conversation, utterance)]:
+            yield f"{where} does not stand where its intent does"
+        if [kind(data, row), row["variants"]] != [intent["type"], intent["query_variants"]]:
+            yield f"{where} is not of the type of its intent, or not in its words"
+        if row["text"] not in row["variants"] or len(row["text"]) < max(map(len, row["variants"])):
+            yield f"{where}: the text is not the longest formulation"
+
+
+def turn_of(conversation: dict[str, Any], utterance: int) -> int:
+    """The place among all turns of an utterance, a place among the user's."""
+    roles = [turn["role"] for turn in conversation["turns"]]
+    places = [place for place, role in enumerate(roles) if role == "user"]
+    return places[utterance]
+
+
+@check
+def intents_stand_in_their_dialogues(data: Data) -> Iterator[str]:
+    """An intent has the text of its turn, which is the user's, and the turns before it."""
+    for part in data.splits("intents"):
+        if part not in data.splits("dialogues"):
+            continue  # was not built
+        turns_of = {row["conversation_id"]: row["turns"] for row in data.rows("dialogues", part)}
+        for row in data.rows("intents", part):
+            where = f"intents/{part}: {row['dialogue_id']}, turn {row['turn']}"
+            whole = turns_of.get(row["dialogue_id"], [])
+            context, place = row["context"], row["turn"]
+            spoken = {"role": row["speaker"], "text": row["text"]}
+            if row["speaker"] != "user" or whole[place : place + 1] != [spoken]:
+                yield f"{where}: the text is not that of a turn of the user"
+            if len(context) != place or context != whole[:place]:
+                yield f"{where}: the context is not the turns before it"
+            if [turn["role"] for turn in context].count("user") != row["utterance"]:
+                yield f"{where} is not the utterance {row['utterance']}"
+
+
+@check
+def intents_are_those_of_the_annotation(data: Data) -> Iterator[str]:
+    """`intents` has every intent of `crowd` and `curated`, once, in order, and no other."""
+    for part in PARTS:
+        if part not in data.splits("intents") or part not in data.splits(part):
+            continue  # one was not built
+        due = [intent for row in data.rows(part, part) for intent in annotated_intents(row)]
+        found = [
+            {
+                "dialogue_id": row["dialogue_id"],
+                **{name: row[name] for name in ("utterance", "annotator", "annotators", "index")},
+                "type": kind(data, row),
+                **{name: row[name] for name in ("formulations", "intent_id", "product")},
+            }
+            for row in data.rows("intents", part)
+        ]
+        if len(found) != len(due):
+            yield f"intents/{part}: {len(found)} rows, but {part} has {len(due)} intents"
+        for number, (one, other) in enumerate(zip(found, due, strict=False)):
+            if one != other:
+                yield f"intents/{part}[{number}]: expected {other}, found {one}"
+
+
+def annotated_intents(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The intents of a row of `crowd` or `curated`, with the names that `intents` has for them."""
+    for entry in row.get("intents") or row.get("intent_annotations") or ():
+        place = {"dialogue_id": row["conversation_id"], "utterance": entry["utterance"]}
+        for index, intent in enumerate(entry.get("intents", ())):
+            yield {
+                **place,
+                "annotator": None,
+                "annotators": None,
+                "index": index,
+                "type": intent["type"],
+                "formulations": intent["query_variants"],
+                "intent_id": intent["id"],
+                "product": intent["product"],
+            }
+        for annotator, seen in enumerate(entry.get("intent_annotations", ())):
+            for index, intent in enumerate(seen):
+                yield {
+                    **place,
+                    "annotator": annotator,
+                    "annotators": len(entry["intent_annotations"]),
+                    "index": index,
+                    "type": intent["type"],
+                    "formulations": [intent["query"]],
+                    "intent_id": None,
+                    "product": None,
+                }
+
+
+@check
+def messages_are_the_dialogues(data: Data) -> Iterator[str]:
+    """Chats alternate, the user first, and join back to the turns of their dialogue, each once."""
+    for part in data.splits("messages"):
+        if part not in data.splits("dialogues"):
+            continue  # was not built
+        left = {row["conversation_id"]: row["turns"] for row in data.rows("dialogues", part)}
+        for row in data.rows("messages", part):
+            where = f"messages/{part}: {row['dialogue_id']}"
+            spoken = left.pop(row["dialogue_id"], None)
+            if spoken is None:
+                yield f"{where} is not one of dialogues, once"
+                continue
+            chat, sources = row["messages"], row["source_turns"]
+            roles = [message["role"] for message in chat]
+            if roles != [("user", "assistant")[n % 2] for n in range(len(chat))]:
+                yield f"{where} does not alternate, beginning with the user"
+            if [n for turns in sources for n in turns] != list(range(len(spoken))):
+                yield f"{where}: source_turns do not cover each turn once, in order"
+                continue
+            due = [
+                {
+                    "role": spoken[turns[0]]["role"],
+                    "content": "\n".join(spoken[n]["text"] for n in turns),
+                }
+                for turns in sources
+                if turns
+            ]
+            if not sources[0] and spoken[0]["role"] == "assistant":
+                due.insert(0, {"role": "user", "content": "<start>"})
+            if chat != due:
+                yield f"{where} does not say what the turns do"
+        yield from (f"dialogues/{part}: {name} is not in messages" for name in left)
+
+
+@check
+def ratings_of_chats_are_means(data: Data) -> Iterator[str]:
+    """`messages` has the number of ratings and their means; null where there is none, as in raw."""
+    aspects = ("coherence", "logicality", "informativeness", "fluency")
+    for part in data.splits("messages"):
+        if part in PARTS and part not in data.splits(part):
+            continue  # was not built
+        rows = data.rows(part, part) if part in PARTS else []
+        given = {row["conversation_id"]: row["ratings"] for row in rows}
+        for row in data.rows("messages", part):
+            ratings = given.get(row["dialogue_id"]) or []
+            due = {
+                aspect: sum(rating[aspect] for rating in ratings) / len(ratings)
+                if ratings
+                else None
+                for aspect in aspects
+            }
+            if {"raters": len(ratings) or None, **due} != {n: row[n] for n in ("raters", *aspects)}:
+                yield f"messages/{part}: {row['dialogue_id']} has not the means of its ratings"

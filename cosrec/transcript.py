@@ -6,11 +6,18 @@ from typing import Any
 
 from parley.transcript import Transcript, Turn
 
-CONFIGS = ("crowd", "curated", "dialogues")
+CONFIGS = ("crowd", "curated", "dialogues", "queries")  # of queries the id is the query id
+
+_GRADES = {2: "highly relevant", 1: "partially relevant", 0: "not relevant"}
 
 
 def transcript(row: dict[str, Any]) -> Transcript:
-    """Lay out one conversation: intents beside the user's turns, ratings and users after it."""
+    """Lay out one conversation: intents beside the user's turns, ratings and users after it.
+
+    A row of `queries` is laid out as its formulations, the judged documents after them.
+    """
+    if "query_id" in row:
+        return _query(row)
     notes = _notes(row)
     turns, utterance = [], 0  # intents count the user's turns only
     for turn in row["turns"]:
@@ -21,6 +28,23 @@ def transcript(row: dict[str, Any]) -> Transcript:
             turns.append(Turn("system", turn["text"]))
     return Transcript(
         f"CoSRec conversation {row['conversation_id']}", turns=turns, after=_after(row)
+    )
+
+
+def _query(row: dict[str, Any]) -> Transcript:
+    after = []
+    for grade, name in _GRADES.items():
+        documents = [j["document_id"] for j in row["judgments"] if j["relevance"] == grade]
+        after.append((f"{name}, {len(documents)}", ", ".join(documents)))
+    user = [] if row["user_index"] is None else [("user index", str(row["user_index"]))]
+    return Transcript(
+        f"CoSRec query {row['query_id']}",
+        [("utterance", f"{row['utterance']} of {row['dialogue_id']}"), *user],
+        [
+            Turn("query", text, ("canonical",) if text == row["text"] else ())
+            for text in row["variants"]
+        ],
+        after,
     )
 
 

@@ -1,8 +1,10 @@
-"""What is particular to CoSRec: turns in a text, files joined by id, judgments as text."""
+"""What is particular to CoSRec: turns in a text, files joined by id, judgments as text, views."""
 
+import importlib
 import json
 import shutil
 from collections import Counter
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,8 +14,11 @@ import pytest
 from parley.build import strict_builder
 from parley.collection import get
 from parley.errors import RecordError
+from parley.figures import Data, checks_of
 
 cosrec = get("cosrec")
+views = cosrec.module.VIEWS
+to_text = importlib.import_module("parley_datasets.cosrec.rows").to_text
 
 
 @pytest.fixture
@@ -69,7 +74,7 @@ def add(path: Path, value: Any) -> None:
 def test_turns_and_back(text: str, turns: list[tuple[str, str]]) -> None:
     found = cosrec.module.to_turns(text)
     assert [(turn["role"], turn["text"]) for turn in found] == turns
-    assert cosrec.module.to_text(found) == text
+    assert to_text(found) == text
 
 
 @pytest.mark.parametrize(
@@ -279,6 +284,155 @@ def test_prompts_are_exact(copy: Path) -> None:
     assert {text[-1:] for text in found.values()} == {b"\n", b":"}
 
 
+# Views ------------------------------------------------------------------------------------
+
+
+def view_rows(root: Path, config: str, split: str) -> list[dict[str, Any]]:
+    return [row for _, record in records(root, config, split) for _, row in views[config]([record])]
+
+
+def record(text: str, **files: Any) -> dict[str, Any]:
+    return {"conversation_id": "c", "conversations": text, **files}
+
+
+def an_intent(**changes: Any) -> list[dict[str, Any]]:
+    intent = {"id": "c_0_0", "type": "search", "query_variants": ["a"]} | changes
+    return [{"utterance": 0, "intents": [intent]}]
+
+
+def test_a_query_joins_its_intent_and_its_judgments(copy: Path) -> None:
+    found = {row["query_id"]: row for row in view_rows(copy, "queries", "curated")}
+    assert found["CoSRec-Curated_9002_1_0#1"] == {
+        "query_id": "CoSRec-Curated_9002_1_0#1",
+        "intent_id": "CoSRec-Curated_9002_1_0",
+        "dialogue_id": "CoSRec-Curated_9002",
+        "turn": 2,
+        "utterance": 1,
+        "type": 1,
+        "user_index": 1,
+        "text": "light binoculars for a nine-year-old with small hands to watch the stars",
+        "variants": ["light binoculars for a nine-year-old with small hands to watch the stars"],
+        "judgments": [
+            {"document_id": "B0INVENT11", "relevance": 1},
+            {"document_id": "B0INVENT12", "relevance": 0},
+            {"document_id": "b0invent13", "relevance": 2},
+        ],
+        "judged_0": 1,
+        "judged_1": 1,
+        "judged_2": 1,
+    }
+    search = found["CoSRec-Curated_9001_1_0"]
+    assert (search["type"], search["user_index"]) == (0, None)
+    assert search["text"] == search["variants"][2]
+    assert list(found) == list(dict.fromkeys(r["query_id"] for r in rows(copy, "qrels").values()))
+    path = copy / "dataset/curated/qrels.qrels"  # judgments need not stand together
+    path.write_text("".join(sorted(path.read_text().splitlines(True), key=lambda x: x[::-1])))
+    mixed = {row["query_id"]: row for row in view_rows(copy, "queries", "curated")}
+    assert found.keys() == mixed.keys()
+    assert all(len(row["judgments"]) == 3 for row in mixed.values())
+
+
+@pytest.mark.parametrize(
+    ("variants", "text"),
+    [(["one", "three", "four"], "three"), (["abc", "xyz", "b"], "abc"), ([], None)],
+)
+def test_the_text_of_a_query_is_the_longest_formulation(
+    variants: list[str], text: str | None
+) -> None:
+    judged = record("U: Hi", intents=an_intent(query_variants=variants), qrels=["c_0_0\t0\td\t1"])
+    ((_, row),) = views["queries"]([judged])
+    assert (row["text"], row["variants"]) == (text, variants)
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("CoSRec-Curated_9001_0_7#0", "an intent in intents.jsonl for the judged .*9001_0_7#0"),
+        ("CoSRec-Curated_9009_0_0", "9009: expected an id that .*curated/conversations.jsonl has"),
+        ("CoSRec-Curated_9001_0_0 ", "line 37: expected query id, 0, document id"),
+    ],
+)
+def test_a_judgment_without_intent_is_an_error(
+    copy: Path, query: str, message: str, strict: bool
+) -> None:
+    path = copy / "dataset/curated/qrels.qrels"
+    path.write_text(path.read_text() + f"{query}\t0\td\t1\n")
+    builder = (
+        strict_builder(cosrec, "queries", copy)
+        if strict
+        else cosrec.builder(
+            config_name="queries", data_dir=str(copy), cache_dir=str(copy / "cache")
+        )
+    )
+    (generator,) = builder._split_generators(None)
+    with pytest.raises((RecordError, ValueError), match=message):
+        list(builder._generate_examples(**generator.gen_kwargs))
+
+
+def test_intents_of_crowd_are_those_of_each_annotator(copy: Path) -> None:
+    found = view_rows(copy, "intents", "crowd")
+    assert len(found) == 27
+    two = [r for r in found if (r["dialogue_id"], r["utterance"]) == ("CoSRec-Crowd_9001", 1)]
+    assert [(r["annotator"], r["index"], r["annotators"]) for r in two] == [
+        (0, 0, 3), (1, 0, 3), (1, 1, 3),
+    ]  # fmt: skip
+    assert {r["turn"] for r in two} == {2}
+    # two turns of the system before it
+    late = next(r for r in found if (r["dialogue_id"], r["turn"]) == ("CoSRec-Crowd_9002", 5))
+    assert late["utterance"] == 2
+    assert late["text"].startswith("Without speaking?")
+    assert [turn["role"] for turn in late["context"]] == [
+        "user", "assistant", "assistant", "user", "assistant",
+    ]  # fmt: skip
+    assert late["context"][-1]["text"].startswith("Lighthouse Keepers is")
+    assert (late["type"], late["formulations"]) == (2, ["reviews of Lighthouse Keepers"])
+    assert (late["intent_id"], late["product"]) == (None, None)
+
+
+def test_intents_of_curated_have_ids_and_products(copy: Path) -> None:
+    found = view_rows(copy, "intents", "curated")
+    assert [row["intent_id"].removeprefix("CoSRec-Curated_") for row in found] == [
+        "9001_0_0", "9001_1_0", "9001_2_0", "9001_3_0", "9001_3_1",
+        "9002_0_0", "9002_0_1", "9002_1_0",
+    ]  # fmt: skip
+    assert [row["index"] for row in found] == [0, 0, 0, 0, 1, 0, 1, 0]
+    assert [row["product"] is None for row in found] == [True] * 3 + [False] * 2 + [True] * 3
+    assert {(row["annotator"], row["annotators"]) for row in found} == {(None, None)}
+    assert found[0]["context"] == []
+    assert len(found[1]["formulations"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "messages", "turns"),
+    [
+        ("U: Hi\nS: Yes", [("user", "Hi"), ("assistant", "Yes")], [[0], [1]]),
+        ("U: a\nU: b\nS: c\nS:\nS: d\nU: e",
+         [("user", "a\nb"), ("assistant", "c\n\nd"), ("user", "e")], [[0, 1], [2, 3, 4], [5]]),
+        ("S: a\nS: b\nU: c",
+         [("user", "<start>"), ("assistant", "a\nb"), ("user", "c")], [[], [0, 1], [2]]),
+        ("U: a\nb", [("user", "a\nb")], [[0]]),
+    ],
+)  # fmt: skip
+def test_a_chat_alternates_and_knows_its_turns(
+    text: str, messages: list[tuple[str, str]], turns: list[list[int]]
+) -> None:
+    ((key, row),) = views["messages"]([record(text)])
+    assert key == row["dialogue_id"] == "c"
+    assert [(m["role"], m["content"]) for m in row["messages"]] == messages
+    assert row["source_turns"] == turns
+    assert row["raters"] is row["coherence"] is row["fluency"] is None
+
+
+def test_a_chat_has_the_means_of_its_ratings(copy: Path) -> None:
+    means = {row["dialogue_id"]: row for row in view_rows(copy, "messages", "crowd")}
+    row = means["CoSRec-Crowd_9002"]
+    assert [row[name] for name in ("raters", *cosrec.module.ASPECTS)] == [5, 2.6, 3.4, 3.0, 4.2]
+    assert means["CoSRec-Crowd_9001"]["raters"] == 4
+    raw = view_rows(copy, "messages", "raw")
+    assert {row["raters"] for row in raw} == {row["logicality"] for row in raw} == {None}
+
+
 # Transcripts ------------------------------------------------------------------------------
 
 
@@ -313,6 +467,70 @@ def test_a_plain_conversation_has_no_notes(copy: Path) -> None:
     plain = cosrec.transcript.transcript(cosrec.module.to_row(record))
     assert not plain.after
     assert not any(turn.notes for turn in plain.turns)
+
+
+def test_a_query_is_laid_out_with_the_judged_documents(copy: Path) -> None:
+    assert cosrec.transcript is not None
+    found = {row["query_id"]: row for row in view_rows(copy, "queries", "curated")}
+    search = cosrec.transcript.transcript(found["CoSRec-Curated_9001_1_0"])
+    assert [turn.notes for turn in search.turns] == [(), (), ("canonical",)]
+    assert search.before == [("utterance", "1 of CoSRec-Curated_9001")]
+    user = cosrec.transcript.transcript(found["CoSRec-Curated_9002_1_0#1"])
+    assert user.before[1:] == [("user index", "1")]
+    assert user.after == [
+        ("highly relevant, 1", "b0invent13"),
+        ("partially relevant, 1", "B0INVENT11"),
+        ("not relevant, 1", "B0INVENT12"),
+    ]
+
+
+# Checks of the views ----------------------------------------------------------------------
+
+
+Change = Callable[[list[dict[str, Any]]], object]
+
+
+@pytest.mark.parametrize(
+    ("config", "split", "change", "check"),
+    [
+        ("queries", "curated", lambda rows: rows[0].update(judged_2=9), "queries"),
+        ("queries", "curated", lambda rows: rows[0].update(text="x"), "queries"),
+        ("queries", "curated", lambda rows: rows[0].update(turn=1), "queries"),
+        ("queries", "curated", lambda rows: rows[0].update(utterance=1), "queries"),
+        ("queries", "curated", lambda rows: rows[0].update(type=0), "queries"),
+        ("queries", "curated", lambda rows: rows[0].update(user_index=None), "queries"),
+        ("queries", "curated", lambda rows: rows[0]["variants"].pop(), "queries"),
+        ("queries", "curated", lambda rows: rows[0]["judgments"].reverse(), "queries"),
+        ("queries", "curated", lambda rows: rows.pop(), "queries"),
+        ("queries", "curated", lambda rows: rows.reverse(), "queries"),
+        ("intents", "crowd", lambda rows: rows[3].update(text="x"), "intents_stand"),
+        ("intents", "crowd", lambda rows: rows[3].update(turn=1), "intents_stand"),
+        ("intents", "crowd", lambda rows: rows[3]["context"].pop(), "intents_stand"),
+        ("intents", "curated", lambda rows: rows[3].update(utterance=1), "intents_stand"),
+        ("intents", "crowd", lambda rows: rows.pop(), "intents_are"),
+        ("intents", "crowd", lambda rows: rows[0].update(annotators=9), "intents_are"),
+        ("intents", "crowd", lambda rows: rows[0].update(type=0), "intents_are"),
+        ("intents", "curated", lambda rows: rows[3].update(product=None), "intents_are"),
+        ("intents", "curated", lambda rows: rows[1]["formulations"].pop(), "intents_are"),
+        ("messages", "raw", lambda rows: rows.pop(), "messages_are"),
+        ("messages", "raw", lambda rows: rows[0]["messages"].pop(), "messages_are"),
+        ("messages", "raw", lambda rows: rows[0]["messages"].reverse(), "messages_are"),
+        ("messages", "raw", lambda rows: rows[0]["source_turns"][0].clear(), "messages_are"),
+        ("messages", "raw", lambda rows: rows[0]["source_turns"].reverse(), "messages_are"),
+        ("messages", "crowd", lambda rows: rows[0].update(fluency=None), "ratings_of_chats"),
+        ("messages", "crowd", lambda rows: rows[0].update(raters=3), "ratings_of_chats"),
+        ("messages", "raw", lambda rows: rows[0].update(raters=3), "ratings_of_chats"),
+    ],
+)
+def test_each_check_of_a_view_can_fail(
+    sample_build: Path, config: str, split: str, change: Change, check: str
+) -> None:
+    data = Data(sample_build / "cosrec", cosrec.module)
+    found = [each for each in checks_of(cosrec.statistics) if each.__name__.startswith(check)]
+    assert found
+    assert not [problem for each in found for problem in each(data)]
+    change(data._rows[config, split])
+    assert [problem for each in found for problem in each(data)]
 
 
 # The real files ---------------------------------------------------------------------------
@@ -376,3 +594,22 @@ def test_the_qrels_upstream_come_back_byte_for_byte(source: Path) -> None:
     text = "".join(cosrec.module.to_judgment_record(row) + "\n" for row in found)
     assert text.encode() == (source / "cosrec/dataset/curated/qrels.qrels").read_bytes()
     assert Counter(row["relevance"] for row in found) == {0: 6150, 1: 4793, 2: 6521}
+
+
+def test_the_views_upstream(source: Path) -> None:
+    root = source / "cosrec"
+    queries = view_rows(root, "queries", "curated")
+    assert Counter(row["type"] for row in queries) == {0: 43, 1: 225}
+    assert sum(len(row["judgments"]) for row in queries) == 17464
+    assert [sum(row[f"judged_{label}"] for row in queries) for label in (0, 1, 2)] == [
+        6150, 4793, 6521,
+    ]  # fmt: skip
+    crowd, curated = (view_rows(root, "intents", part) for part in ("crowd", "curated"))
+    assert Counter(row["type"] for row in crowd) == {0: 2520, 1: 3157, 2: 3174}
+    assert Counter(row["type"] for row in curated) == {0: 43, 1: 62, 2: 38}
+    assert {row["intent_id"] for row in queries} <= {row["intent_id"] for row in curated}
+    for part, chats, count in (("crowd", 291, 4597), ("curated", 20, 296)):
+        found = view_rows(root, "messages", part)
+        assert (len(found), sum(len(row["messages"]) for row in found)) == (chats, count)
+        assert all(row["messages"][0]["role"] == "user" for row in found)
+        assert {row["raters"] for row in found} == {4, 5}

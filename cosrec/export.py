@@ -1,0 +1,45 @@
+"""Writes CoSRec's judged queries for trec_eval, ir_measures and Pyserini.
+
+For all queries, and for those of one type, whose documents are of one collection:
+
+    topics.tsv              topics.search.tsv    topics.recommendation.tsv    query id, tab, text
+    topics.json             topics.search.json   topics.recommendation.json   the same for Pyserini
+    qrels.qrels             qrels.search.qrels   qrels.recommendation.qrels   the judgments
+
+`qrels.qrels` is upstream's file, byte for byte. A text is the canonical formulation. Pyserini
+takes ids that are no numbers from JSON; from TSV only in newer versions.
+"""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from parley.errors import OutputError
+from parley.figures import Data
+
+
+def trec(data: Data, folder: Path) -> None:
+    """Write topics and judgments: of all queries, and of each type."""
+    label = data.module.FEATURES["queries"]["type"]
+    topics = [
+        (row["query_id"], row["text"] or "", label.int2str(row["type"]))
+        for row in data.rows("queries", "curated")
+    ]
+    for query_id, text, _ in topics:
+        if not text or set("\t\n\r") & set(text):
+            raise OutputError(f"{query_id}: expected one line without tabs, found {text!r}")
+    for kind in ("", "search", "recommendation"):
+        part = f".{kind}" if kind else ""
+        texts = {query_id: text for query_id, text, found in topics if kind in ("", found)}
+        judgments = [r for r in data.rows("qrels", "curated") if kind in ("", r["type"])]
+        _write(folder / f"topics{part}.tsv", [f"{key}\t{text}" for key, text in texts.items()])
+        titles = {query_id: {"title": text} for query_id, text in texts.items()}
+        _write(folder / f"topics{part}.json", [json.dumps(titles, indent=2, ensure_ascii=False)])
+        _write(folder / f"qrels{part}.qrels", map(data.module.to_judgment_record, judgments))
+
+
+def _write(path: Path, lines: Iterable[str]) -> None:
+    path.write_bytes("".join(f"{line}\n" for line in lines).encode())  # the same on every system
+
+
+EXPORTS = {"trec": trec}

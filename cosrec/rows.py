@@ -1,0 +1,162 @@
+"""From CoSRec's records to rows, and from the rows back to the records.
+
+A record is what the builder's `records` yields for a config: a line of conversations.jsonl; a
+line of qrels.qrels; or, for crowd and curated, what the files hold for one conversation, by name.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+# Conversations --------------------------------------------------------------------------
+
+_ROLES = {"U: ": "user", "S: ": "assistant", "U:": "user", "S:": "assistant"}
+_MARKERS = {"user": "U:", "assistant": "S:"}
+
+
+def to_turns(text: str) -> list[dict[str, str]]:
+    """Cut a conversation into turns, at the lines that begin with a marker, "U:" or "S:".
+
+    In upstream's crowd and curated files every line is a marker, a space and text. Also taken are
+    a line without a marker, which continues the turn before it, and a marker alone, a turn
+    without text. Anything else raises ValueError, since `to_text` could not give it back.
+    """
+    turns: list[dict[str, str]] = []
+    for line in text.split("\n"):
+        role = _ROLES.get(line[:3])
+        if role and line not in ("U: ", "S: "):
+            turns.append({"role": role, "text": line[3:]})
+        elif turns and not line.startswith(("U:", "S:")):
+            turns[-1]["text"] += "\n" + line
+        else:
+            raise ValueError(f'turns that begin with "U: " or "S: " and text, not {line[:40]!r}')
+    return turns
+
+
+def to_text(turns: list[dict[str, str]]) -> str:
+    """Return the text of a conversation: the inverse of `to_turns`."""
+    lines = []
+    for turn in turns:
+        space = "" if turn["text"][:1] in ("", "\n") else " "  # none after a marker alone
+        lines.append(_MARKERS[turn["role"]] + space + turn["text"])
+    return "\n".join(lines)
+
+
+def to_row(record: dict[str, str]) -> dict[str, Any]:
+    """Return the row of a line of conversations.jsonl."""
+    ((conversation_id, text),) = record.items()
+    return {"conversation_id": conversation_id, "turns": to_turns(text)}
+
+
+def to_record(row: dict[str, Any]) -> dict[str, str]:
+    """Return the line of conversations.jsonl of a row: the inverse of `to_row`."""
+    return {row["conversation_id"]: to_text(row["turns"])}
+
+
+# Annotated conversations ----------------------------------------------------------------
+
+
+def broken_references(record: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Yield (file, expected, found) where a file refers to what another does not have."""
+    keywords, profiles = record.get("keywords"), record.get("profiles")
+    if keywords is None and profiles is not None:
+        yield "profiles", "no line, as in keywords.jsonl", "one"
+    if profiles is None and keywords is not None:
+        yield "keywords", "no line, as in profiles.jsonl", "one"
+    for user_id in (profiles or {}).keys() - (keywords or {}).keys():
+        yield "profiles", "users that keywords.jsonl has", user_id
+    count = f"\n{record['conversations']}".count("\nU:")
+    for name in ("intent_annotations", "intents"):
+        for entry in record.get(name, ()):
+            if not 0 <= entry["utterance"] < count:
+                expected = f"0 to {count - 1}, an utterance of the user in conversations.jsonl"
+                yield name, expected, str(entry["utterance"])
+
+
+def to_crowd_row(record: dict[str, Any]) -> dict[str, Any]:
+    """Return the row of a crowd conversation."""
+    return {**_to_rated_row(record), "intent_annotations": record.get("intent_annotations")}
+
+
+def to_curated_row(record: dict[str, Any]) -> dict[str, Any]:
+    """Return the row of a curated conversation; an intent without product has null there."""
+    entries = record.get("intents")
+    if entries is not None:
+        entries = [
+            {
+                **entry,
+                "intents": [
+                    {**intent, "product": intent.get("product")} for intent in entry["intents"]
+                ],
+            }
+            for entry in entries
+        ]
+    return {**_to_rated_row(record), "intents": entries}
+
+
+def _to_rated_row(record: dict[str, Any]) -> dict[str, Any]:
+    users = None
+    if "keywords" in record:
+        users = [
+            {"user_id": user_id, "keywords": keywords, "profile": record["profiles"].get(user_id)}
+            for user_id, keywords in record["keywords"].items()
+        ]
+    return {
+        "conversation_id": record["conversation_id"],
+        "turns": to_turns(record["conversations"]),
+        "ratings": record.get("quality"),
+        "users": users,
+    }
+
+
+def to_crowd_record(row: dict[str, Any]) -> dict[str, Any]:
+    """Return the record of a crowd row: the inverse of `to_crowd_row`."""
+    return _without_nulls(
+        {**_to_rated_record(row), "intent_annotations": row["intent_annotations"]}
+    )
+
+
+def to_curated_record(row: dict[str, Any]) -> dict[str, Any]:
+    """Return the record of a curated row: the inverse of `to_curated_row`."""
+    entries = row["intents"]
+    if entries is not None:
+        entries = [
+            {**entry, "intents": [_without_nulls(intent) for intent in entry["intents"]]}
+            for entry in entries
+        ]
+    return _without_nulls({**_to_rated_record(row), "intents": entries})
+
+
+def _to_rated_record(row: dict[str, Any]) -> dict[str, Any]:
+    record = {
+        "conversation_id": row["conversation_id"],
+        "conversations": to_text(row["turns"]),
+        "quality": row["ratings"],
+    }
+    if row["users"] is not None:
+        record["keywords"] = {user["user_id"]: user["keywords"] for user in row["users"]}
+        profiles = {user["user_id"]: user["profile"] for user in row["users"]}
+        record["profiles"] = _without_nulls(profiles)
+    return record
+
+
+def _without_nulls(values: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value is not None}
+
+
+# Judgments ------------------------------------------------------------------------------
+
+
+def to_judgment_row(record: str) -> dict[str, Any]:
+    """Return the row of a line of the qrels."""
+    query_id, _, document_id, relevance = record.split("\t")
+    return {
+        "query_id": query_id,
+        "document_id": document_id,
+        "relevance": int(relevance),
+        "type": "recommendation" if "#" in query_id else "search",
+    }
+
+
+def to_judgment_record(row: dict[str, Any]) -> str:
+    """Return the line of the qrels of a row: the inverse of `to_judgment_row`."""
+    return f"{row['query_id']}\t0\t{row['document_id']}\t{row['relevance']}"

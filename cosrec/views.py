@@ -1,0 +1,205 @@
+"""CoSRec's views: the same records as judged queries, single intents and chats.
+
+Each view is a pure function of records, conversations in upstream's order, that yields (key, row).
+They share their keys: `dialogue_id` and `turn`, the place among all turns from 0, name a turn, and
+`utterance` is its place among the user's turns alone, by which upstream counts; `intent_id` names
+a reviewed intent, and `query_id` is that of `qrels`.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import datasets
+
+from .rows import to_judgment_row, to_turns
+
+Record = dict[str, Any]
+Rows = Iterator[tuple[str, dict[str, Any]]]
+
+TYPES = ["search", "recommendation", "product_details"]
+ASPECTS = ("coherence", "logicality", "informativeness", "fluency")
+LABELS = (0, 1, 2)  # of relevance
+START = "<start>"  # what the first user message says where the assistant speaks first
+
+# What a row looks like ------------------------------------------------------------------
+
+_string, _integer, _number = (datasets.Value(t) for t in ("string", "int64", "float64"))
+_type = datasets.ClassLabel(names=TYPES)
+
+VIEW_FEATURES = {
+    "queries": datasets.Features(
+        {
+            "query_id": _string,
+            "intent_id": _string,
+            "dialogue_id": _string,
+            "turn": _integer,
+            "utterance": _integer,
+            "type": _type,
+            "user_index": _integer,
+            "text": _string,
+            "variants": [_string],
+            "judgments": [{"document_id": _string, "relevance": _integer}],
+            **{f"judged_{label}": _integer for label in LABELS},
+        }
+    ),
+    "intents": datasets.Features(
+        {
+            "dialogue_id": _string,
+            "turn": _integer,
+            "speaker": _string,
+            "text": _string,
+            "utterance": _integer,
+            "context": [{"role": _string, "text": _string}],
+            "annotator": _integer,
+            "annotators": _integer,
+            "index": _integer,
+            "type": _type,
+            "formulations": [_string],
+            "intent_id": _string,
+            "product": _string,
+        }
+    ),
+    "messages": datasets.Features(
+        {
+            "dialogue_id": _string,
+            "messages": [{"role": _string, "content": _string}],
+            "source_turns": [[_integer]],
+            "raters": _integer,
+            **dict.fromkeys(ASPECTS, _number),
+        }
+    ),
+}
+
+# What the views are made of -------------------------------------------------------------
+
+
+def places_of(turns: list[dict[str, str]]) -> list[int]:
+    """Return the place among all turns of each of the user's, which upstream calls utterances."""
+    return [place for place, turn in enumerate(turns) if turn["role"] == "user"]
+
+
+def canonical(variants: list[str]) -> str | None:
+    """Return the longest formulation, upstream's canonical one; of several the first."""
+    return max(variants, key=len, default=None)
+
+
+def listed(entry: Record) -> Iterator[tuple[int | None, int, Record]]:
+    """Yield the intents of an utterance: annotator, None if reviewed, index, and intent."""
+    for index, intent in enumerate(entry.get("intents", ())):
+        yield None, index, intent
+    for annotator, seen in enumerate(entry.get("intent_annotations", ())):
+        for index, intent in enumerate(seen):
+            yield annotator, index, intent
+
+
+def ratings_of(record: Record) -> dict[str, Any]:
+    """Return how many rated a conversation and their means; None where nobody did."""
+    ratings = record.get("quality")
+    if not ratings:
+        return dict.fromkeys(("raters", *ASPECTS))
+    means = {a: sum(rating[a] for rating in ratings) / len(ratings) for a in ASPECTS}
+    return {"raters": len(ratings), **means}
+
+
+# The views ------------------------------------------------------------------------------
+
+
+def queries(records: Iterable[Record]) -> Rows:
+    """Yield each judged query, in the order of the qrels, with the documents judged for it."""
+    for record in records:
+        places = places_of(to_turns(record["conversations"]))
+        intents = {
+            intent["id"]: (entry["utterance"], intent)
+            for entry in record.get("intents", ())
+            for intent in entry["intents"]
+        }
+        judged: dict[str, list[dict[str, Any]]] = {}
+        for row in map(to_judgment_row, record.get("qrels", ())):
+            judged.setdefault(row["query_id"], []).append(row)
+        for query_id, rows in judged.items():
+            intent_id, _, user_index = query_id.partition("#")
+            if intent_id not in intents:
+                raise ValueError(f"an intent in intents.jsonl for the judged query {query_id}")
+            utterance, intent = intents[intent_id]
+            found = [row["relevance"] for row in rows]
+            yield (
+                query_id,
+                {
+                    "query_id": query_id,
+                    "intent_id": intent_id,
+                    "dialogue_id": record["conversation_id"],
+                    "turn": places[utterance],
+                    "utterance": utterance,
+                    "type": _type.str2int(intent["type"]),
+                    "user_index": int(user_index) if user_index else None,
+                    "text": canonical(intent["query_variants"]),
+                    "variants": intent["query_variants"],
+                    "judgments": [
+                        {name: row[name] for name in ("document_id", "relevance")} for row in rows
+                    ],
+                    **{f"judged_{label}": found.count(label) for label in LABELS},
+                },
+            )
+
+
+def intents(records: Iterable[Record]) -> Rows:
+    """Yield each intent, with the user's turn it belongs to and all turns before that."""
+    for record in records:
+        turns = to_turns(record["conversations"])
+        places = places_of(turns)
+        for entry in (*record.get("intents", ()), *record.get("intent_annotations", ())):
+            utterance = entry["utterance"]
+            turn = places[utterance]
+            for annotator, index, intent in listed(entry):
+                reviewed = annotator is None
+                yield (
+                    f"{record['conversation_id']} {utterance} {annotator} {index}",
+                    {
+                        "dialogue_id": record["conversation_id"],
+                        "turn": turn,
+                        "speaker": "user",
+                        "text": turns[turn]["text"],
+                        "utterance": utterance,
+                        "context": turns[:turn],
+                        "annotator": annotator,
+                        "annotators": None if reviewed else len(entry["intent_annotations"]),
+                        "index": index,
+                        "type": _type.str2int(intent["type"]),
+                        "formulations": intent["query_variants"] if reviewed else [intent["query"]],
+                        "intent_id": intent.get("id"),
+                        "product": intent.get("product"),
+                    },
+                )
+
+
+def messages(records: Iterable[Record]) -> Rows:
+    """Yield each conversation as a chat in which the system is the assistant."""
+    for record in records:
+        chat: list[dict[str, str]] = []
+        source_turns: list[list[int]] = []
+        for place, turn in enumerate(to_turns(record["conversations"])):
+            if not chat and turn["role"] == "assistant":
+                chat.append({"role": "user", "content": START})
+                source_turns.append([])
+            if chat and chat[-1]["role"] == turn["role"]:
+                chat[-1]["content"] += "\n" + turn["text"]
+                source_turns[-1].append(place)
+            else:
+                chat.append({"role": turn["role"], "content": turn["text"]})
+                source_turns.append([place])
+        yield (
+            record["conversation_id"],
+            {
+                "dialogue_id": record["conversation_id"],
+                "messages": chat,
+                "source_turns": source_turns,
+                **ratings_of(record),
+            },
+        )
+
+
+VIEWS: dict[str, Callable[[Iterable[Record]], Rows]] = {
+    "queries": queries,
+    "intents": intents,
+    "messages": messages,
+}
