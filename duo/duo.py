@@ -26,6 +26,8 @@ from typing import Any
 
 import datasets
 
+from .views import ASPECTS, PROMPTS, VIEW_FEATURES, VIEWS, language_of
+
 # Where the files come from --------------------------------------------------------------
 
 _COMMIT = "a1c424371fc6fb716184bb177beaba91a183093a"
@@ -60,10 +62,12 @@ SOURCES: dict[str, dict[str, Any]] = {
 }
 
 # config -> split -> the sources it is made from
+_both: dict[str, tuple[str, ...]] = {"en": ("ed/en", "wow/en"), "ja": ("ed/ja", "wow/ja")}
 SPLITS: dict[str, dict[str, tuple[str, ...]]] = {
-    "dialogues": {"en": ("ed/en", "wow/en"), "ja": ("ed/ja", "wow/ja")},
+    "dialogues": _both,
     "ed": {"en": ("ed/en",), "ja": ("ed/ja",)},
     "wow": {"en": ("wow/en",), "ja": ("wow/ja",)},
+    **dict.fromkeys(VIEW_FEATURES, _both),
 }
 
 # What a record upstream looks like ------------------------------------------------------
@@ -78,12 +82,6 @@ EMOTIONS = {
     "Nostalgic", "Prepared", "Proud", "Sad", "Sentimental", "Surprised", "Terrified", "Trusting",
 }
 # fmt: on
-
-# language -> the prompt as published -> as documented
-PROMPTS = {
-    "en": {"aligned": "aligned", "neutral": "neutral", "not_aligned": "not_aligned"},
-    "ja": {"ent": "aligned", "neutral": "neutral", "nonent": "not_aligned"},
-}
 
 _scores = {1.0, 2.0, 3.0, 4.0, 5.0}
 _common_aspects = ("preference", "stylistic_similarity", "consistency")
@@ -129,9 +127,8 @@ DIALOGUE = {source: _dialogue_shape(*source.split("/")) for source in SOURCES}
 # What a row looks like ------------------------------------------------------------------
 
 _string, _integer, _number = (datasets.Value(t) for t in ("string", "int64", "float64"))
-_aspect_names = (*_common_aspects, "empathy", "engagingness")
-_subjective = dict.fromkeys(_aspect_names, _number)
-_objective = {**_subjective, **{f"{name}_scores": [_number] for name in _aspect_names}}
+_subjective = dict.fromkeys(ASPECTS, _number)
+_objective = {**_subjective, **{f"{name}_scores": [_number] for name in ASPECTS}}
 _message = {
     "message_id": _integer,
     "user_id": _string,
@@ -155,7 +152,7 @@ _dialogue = datasets.Features(
         "dialogue": [_message],
     }
 )
-FEATURES = {"dialogues": _dialogue, "ed": _dialogue, "wow": _dialogue}
+FEATURES = {"dialogues": _dialogue, "ed": _dialogue, "wow": _dialogue, **VIEW_FEATURES}
 
 # The builder ----------------------------------------------------------------------------
 
@@ -188,10 +185,12 @@ and Dialogue},
 }"""
 
 # config -> licence: upstream licenses each setting on its own
+_both_licences = "cc-by-nc-4.0 (setting ed), apache-2.0 (setting wow)"
 LICENCES = {
-    "dialogues": "cc-by-nc-4.0 (setting ed), apache-2.0 (setting wow)",
+    "dialogues": _both_licences,
     "ed": "cc-by-nc-4.0",
     "wow": "apache-2.0",
+    **dict.fromkeys(VIEW_FEATURES, _both_licences),
 }
 
 
@@ -204,6 +203,9 @@ class Duo(datasets.GeneratorBasedBuilder):
         datasets.BuilderConfig("dialogues", VERSION, description="all dialogues of both settings"),
         datasets.BuilderConfig("ed", VERSION, description="the EmpatheticDialogues setting"),
         datasets.BuilderConfig("wow", VERSION, description="the Wizard of Wikipedia setting"),
+        datasets.BuilderConfig("utterances", VERSION, description="messages, one a row"),
+        datasets.BuilderConfig("ratings", VERSION, description="scores, one a row"),
+        datasets.BuilderConfig("messages", VERSION, description="chats, the bot the assistant"),
     ]
 
     def _info(self) -> datasets.DatasetInfo:
@@ -226,8 +228,11 @@ class Duo(datasets.GeneratorBasedBuilder):
         ]
 
     def _generate_examples(self, path: str, split: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        for key, record in self.records(path, split):
-            yield key, to_row(record)
+        if view := VIEWS.get(self.config.name):
+            yield from view(record for _, record in self.records(path, split))
+        else:
+            for key, record in self.records(path, split):
+                yield key, to_row(record)
 
     def records(self, path: str, split: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield the upstream records of a split, each with its key."""
@@ -267,11 +272,6 @@ def require_place(record: dict[str, Any], place: str) -> None:
 
 
 # From record to row and back ------------------------------------------------------------
-
-
-def language_of(record: dict[str, Any]) -> str:
-    """Return the language of a record: upstream's ids are integers in Japanese alone."""
-    return "ja" if isinstance(record["dialogue_id"], int) else "en"
 
 
 def _filled(value: Any, features: dict[str, Any]) -> Any:

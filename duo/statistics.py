@@ -67,7 +67,8 @@ def span(lengths: list[int]) -> int | str:
 
 def participant(dialogue: Row) -> str:
     """The id of the person in a dialogue."""
-    (found,) = {m["user_id"] for m in dialogue["dialogue"] if m["speaker"] == "Human"}
+    ids: set[str] = {m["user_id"] for m in dialogue["dialogue"] if m["speaker"] == "Human"}
+    (found,) = ids
     return found
 
 
@@ -90,7 +91,7 @@ def tokenizer(language: str) -> Callable[[str], list[str]]:
 
         return functools.partial(MosesTokenizer(lang="en").tokenize, escape=False)
     from fugashi import GenericTagger
-    from unidic_lite import DICDIR
+    from unidic_lite import DICDIR  # type: ignore[import-untyped]
 
     tagger = GenericTagger(f'-Owakati -r "{DICDIR}/mecabrc" -d "{DICDIR}"')
     return lambda text: tagger.parse(text).split()
@@ -121,7 +122,7 @@ def vocabulary_of(dialogues: list[Row]) -> set[str]:
 
 def mean_and_sd(data: Data, score: Callable[[Row], float | None]) -> dict[str, float]:
     """Mean and sample SD of a score of dialogues, in the columns whose dialogues have it."""
-    found = {}
+    found: dict[str, float] = {}
     for column, dialogues in columns(data).items():
         scores = [given for d in dialogues if (given := score(d)) is not None]
         if scores:
@@ -516,7 +517,7 @@ def messages_with_a_name_replaced(data: Data) -> int:
 def most_dialogues_of_a_person(data: Data) -> int:
     """The most dialogues of one `user_id` within a setting and language."""
     counts = by_column(data, lambda found: max(Counter(map(participant, found)).values()))
-    return max(counts.values())
+    return int(max(counts.values()))
 
 
 @documented({"en": 29, "ja": 25}, "our card, Personal and sensitive information")
@@ -568,14 +569,129 @@ def white_space(data: Data) -> dict[str, int]:
     }
 
 
+# What our card counts in the views --------------------------------------------------------
+
+
+def in_view(data: Data, view: str, key: Callable[[Row], str]) -> dict[str, int]:
+    """The rows of a view by split and key, like "en.Human"."""
+    return {
+        f"{split}.{name}": count
+        for split in ("en", "ja")
+        for name, count in Counter(map(key, data.rows(view, split))).items()
+    }
+
+
+def label(data: Data, view: str, column: str) -> Callable[[Row], str]:
+    """What gives the name of a row's label."""
+    feature = data.module.FEATURES[view][column]
+    return lambda found: str(feature.int2str(found[column]))
+
+
+@documented({"en": 6450, "ja": 2893}, "our card, Splits, rows of utterances")
+def rows_of_utterances(data: Data) -> dict[str, int]:
+    """Rows of `utterances`."""
+    return {split: len(data.rows("utterances", split)) for split in ("en", "ja")}
+
+
+@documented(
+    {"en.Human": 3154, "en.Bot": 3296, "ja.Human": 1410, "ja.Bot": 1483},
+    "our card, How it was collected, messages",
+)
+def utterances_by_speaker(data: Data) -> dict[str, int]:
+    """Rows of `utterances` by `speaker`."""
+    return in_view(data, "utterances", lambda found: str(found["speaker"]))
+
+
+@documented(
+    row(3148, 3302, 1360, 1533),
+    "readme, Basic Statistics, Number of utterances, as the rows of the view",
+)
+def utterances_by_setting(data: Data) -> dict[str, int]:
+    """Rows of `utterances` by `setting`."""
+    return in_view(data, "utterances", label(data, "utterances", "setting"))
+
+
+@documented({"en": 2408, "ja": 1644}, "our card, Splits, rows of ratings")
+def rows_of_ratings(data: Data) -> dict[str, int]:
+    """Rows of `ratings`."""
+    return {split: len(data.rows("ratings", split)) for split in ("en", "ja")}
+
+
+@documented(
+    {"en.subjective": 1256, "en.objective": 1152, "ja.subjective": 564, "ja.objective": 1080},
+    "our card, Annotation, scores in ratings",
+)
+def ratings_by_source(data: Data) -> dict[str, int]:
+    """Rows of `ratings` by `source`."""
+    return in_view(data, "ratings", label(data, "ratings", "source"))
+
+
+@documented(
+    {
+        "en.preference": 602,
+        "en.stylistic_similarity": 602,
+        "en.consistency": 602,
+        "en.empathy": 307,
+        "en.engagingness": 295,
+        "ja.preference": 411,
+        "ja.stylistic_similarity": 411,
+        "ja.consistency": 411,
+        "ja.empathy": 203,
+        "ja.engagingness": 208,
+    },
+    "our card, Annotation, scores in ratings",
+)
+def ratings_by_aspect(data: Data) -> dict[str, int]:
+    """Rows of `ratings` by `aspect`."""
+    return in_view(data, "ratings", label(data, "ratings", "aspect"))
+
+
+@documented({"en": 314, "ja": 141}, "our card, Splits, rows of messages")
+def rows_of_messages(data: Data) -> dict[str, int]:
+    """Rows of `messages`."""
+    return {split: len(data.rows("messages", split)) for split in ("en", "ja")}
+
+
+@documented({"en": 157, "ja": 73}, "our card, What we changed, messages that begin with <start>")
+def chats_that_begin_with_the_cue(data: Data) -> dict[str, int]:
+    """Rows of `messages` whose first message was made from no turn."""
+    return {
+        split: sum(not found["source_turns"][0] for found in data.rows("messages", split))
+        for split in ("en", "ja")
+    }
+
+
+@documented(0, "our card, What we changed, published messages that hold <start>")
+def turns_that_hold_the_cue(data: Data) -> int:
+    """Rows of `utterances` that hold the text <start>."""
+    return sum("<start>" in found["text"] for found in data.rows("utterances", "en", "ja"))
+
+
+@documented("0046, 0094, 0126, 1101", "our card, What we changed, messages joined")
+def chats_with_joined_turns(data: Data) -> str:
+    """Rows of `messages` in which a message was made from more than one turn."""
+    return ", ".join(
+        found["dialogue_id"]
+        for found in data.rows("messages", "en", "ja")
+        if any(len(turns) > 1 for turns in found["source_turns"])
+    )
+
+
 # What must hold of every build -----------------------------------------------------------
 
-KEYS = {"dialogues": ("dialogue_id",), "ed": ("dialogue_id",), "wow": ("dialogue_id",)}
+KEYS = {
+    "dialogues": ("dialogue_id",),
+    "ed": ("dialogue_id",),
+    "wow": ("dialogue_id",),
+    "utterances": ("dialogue_id", "turn"),
+    "ratings": ("dialogue_id", "source", "aspect", "annotator"),
+    "messages": ("dialogue_id",),
+}
 
 
 def every_row(data: Data) -> Iterator[tuple[str, Row]]:
-    """The rows of every config and split that was built, each with where it stands."""
-    for config in KEYS:
+    """The dialogues of every config and split that was built, each with where it stands."""
+    for config in data.module.TO_RECORD:
         for split in data.splits(config):
             for dialogue in data.rows(config, split):
                 yield f"{config}/{split} dialogue {dialogue['dialogue_id']}", dialogue
@@ -598,8 +714,8 @@ def rows_go_back_to_records(data: Data) -> Iterator[str]:
 
 @check
 def rows_stand_in_their_config_and_split(data: Data) -> Iterator[str]:
-    """A row's setting is its config's, and its language is its split."""
-    for config in KEYS:
+    """A dialogue's setting is its config's, and its language is its split."""
+    for config in data.module.TO_RECORD:
         settings = {"ed", "wow"} if config == "dialogues" else {config}
         for split in data.splits(config):
             for dialogue in data.rows(config, split):
@@ -668,3 +784,110 @@ def a_system_is_a_model_with_a_prompt(data: Data) -> Iterator[str]:
     for (setting, language, system), found in systems.items():
         if len(found) > 1:
             yield f"system_id {system} of {setting} in {language} is {sorted(found)}"
+
+
+# What must hold of the views -------------------------------------------------------------
+
+
+def beside(data: Data, view: str) -> Iterator[tuple[str, list[Row], dict[str, Row]]]:
+    """Each split of a view: where it stands, its rows, labels as names, and the dialogues by id."""
+    labels = {
+        column: feature
+        for column, feature in data.module.FEATURES[view].items()
+        if hasattr(feature, "int2str")
+    }
+    for split in data.splits(view):
+        if split in data.splits("dialogues"):
+            rows = [
+                found | {column: labels[column].int2str(found[column]) for column in labels}
+                for found in data.rows(view, split)
+            ]
+            dialogues = {found["dialogue_id"]: found for found in data.rows("dialogues", split)}
+            yield f"{view}/{split}", rows, dialogues
+
+
+def differences(place: str, found: Row, dialogue: Row) -> Iterator[str]:
+    """A message for each column that a row of a view shares with its dialogue and has otherwise."""
+    for column in found:
+        if column in dialogue and found[column] != dialogue[column]:
+            yield f"{place}: {column} is {found[column]!r}, in the dialogue {dialogue[column]!r}"
+
+
+@check
+def utterances_are_the_turns(data: Data) -> Iterator[str]:
+    """`utterances` holds each message of `dialogues` once, in order, with what is said of it."""
+    for place, rows, dialogues in beside(data, "utterances"):
+        turns = [(d, turn) for d in dialogues.values() for turn in range(len(d["dialogue"]))]
+        named = [(found["dialogue_id"], found["turn"]) for found in rows]
+        if named != [(dialogue["dialogue_id"], turn) for dialogue, turn in turns]:
+            yield f"{place}: is not each message of dialogues once, in order"
+            continue
+        for found, (dialogue, turn) in zip(rows, turns, strict=True):
+            where = f"{place} {dialogue['dialogue_id']} {turn}"
+            message = dict(dialogue["dialogue"][turn])
+            message["text"] = message.pop("message")
+            yield from differences(where, found, message)
+            yield from differences(where, found, dialogue)
+
+
+def rated(dialogue: Row) -> Iterator[tuple[str, str, dict[int | None, float], float]]:
+    """The source and the aspect of each rating, its scores by annotator, and its published mean."""
+    for aspect, score in dialogue["subjective_evaluation"].items():
+        if score is not None:
+            yield "subjective", aspect, {None: score}, score
+    objective = dialogue["objective_evaluation"] or {}
+    for column, scores in objective.items():
+        if column.endswith("_scores") and scores is not None:
+            aspect = column.removesuffix("_scores")
+            yield "objective", aspect, {n: scores[n] for n in range(len(scores))}, objective[aspect]
+
+
+@check
+def ratings_are_those_of_the_dialogues(data: Data) -> Iterator[str]:
+    """`ratings` holds each score of `dialogues`, and no other; their means are those published."""
+    for place, rows, dialogues in beside(data, "ratings"):
+        given: dict[tuple[str, str, str], dict[int | None, float]] = defaultdict(dict)
+        for found in rows:
+            name = found["dialogue_id"]
+            yield from differences(f"{place} {name}", found, dialogues.get(name, {}))
+            given[name, found["source"], found["aspect"]][found["annotator"]] = found["score"]
+        for name, dialogue in dialogues.items():
+            for source, aspect, expected, stated in rated(dialogue):
+                scores = given.pop((name, source, aspect), {})
+                if scores != expected or round(mean(scores.values()), 2) != stated:
+                    yield f"{place} {name}: {source} {aspect} are {scores}, of mean {stated}"
+        for name, source, aspect in given:
+            yield f"{place} {name}: has no {source} rating of {aspect}"
+
+
+@check
+def messages_are_the_dialogues(data: Data) -> Iterator[str]:
+    """`messages` holds each dialogue once: user and assistant in turns, user first, every turn.
+
+    A message made from turns is their texts, joined by line breaks, all of the person (user) or
+    all of the bot (assistant); only the first can be made from none, and is the cue then.
+    """
+    roles = {"Human": "user", "Bot": "assistant"}
+    for place, rows, dialogues in beside(data, "messages"):
+        if [found["dialogue_id"] for found in rows] != list(dialogues):
+            yield f"{place}: is not each dialogue once, in order"
+            continue
+        for found, dialogue in zip(rows, dialogues.values(), strict=True):
+            where = f"{place} {found['dialogue_id']}"
+            chat, source, turns = found["messages"], found["source_turns"], dialogue["dialogue"]
+            if [m["role"] for m in chat] != [
+                ("user", "assistant")[n % 2] for n in range(len(chat))
+            ]:
+                yield f"{where}: user and assistant do not take turns, user first"
+            if [turn for made_from in source for turn in made_from] != list(range(len(turns))):
+                yield f"{where}: source_turns are not each turn once, in order"
+            elif len(source) != len(chat) or not all(source[1:]):
+                yield f"{where}: source_turns are not those of the messages"
+            else:
+                for message, made_from in zip(chat, source, strict=True):
+                    said = [turns[turn]["message"] for turn in made_from] or ["<start>"]
+                    sides = {roles[turns[turn]["speaker"]] for turn in made_from} or {"user"}
+                    if (message["content"], {message["role"]}) != ("\n".join(said), sides):
+                        yield f"{where}: a message is not the turns {made_from}"
+            yield from differences(where, found, dialogue)
+            yield from differences(where, found, dialogue["subjective_evaluation"])

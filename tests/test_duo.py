@@ -1,17 +1,24 @@
-"""DUO's parsing quirks: two ways to write ids and prompts, one file a dialogue, an archive."""
+"""DUO's parsing quirks: two ways to write ids and prompts, one file a dialogue, an archive.
+
+And its views: scores one by one, chats that the bot may begin.
+"""
 
 import io
 import json
 import shutil
 import zipfile
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import fsspec
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from parley.collection import get
 from parley.records import problems
+from parley.verify import verify
 
 dataset = get("duo")
 module = dataset.module
@@ -101,14 +108,11 @@ def test_sample_returns_to_its_bytes(source: str) -> None:
         assert as_published(module.to_record(module.to_row(record))) == file.read_bytes()
 
 
-@pytest.mark.parametrize("config", ["dialogues", "ed", "wow"])
+@pytest.mark.parametrize("config", module.SPLITS)
 def test_licence_of_each_config(config: str, tmp_path: Path) -> None:
     licence = module.Duo(config_name=config, cache_dir=str(tmp_path)).info.license
-    assert ("cc-by-nc-4.0" in licence, "apache-2.0" in licence) == {
-        "dialogues": (True, True),
-        "ed": (True, False),
-        "wow": (False, True),
-    }[config]
+    only = {"ed": (True, False), "wow": (False, True)}
+    assert ("cc-by-nc-4.0" in licence, "apache-2.0" in licence) == only.get(config, (True, True))
 
 
 def test_order(tmp_path: Path) -> None:
@@ -223,7 +227,10 @@ def test_archive(
     streamed = builder.as_streaming_dataset()
     for split in module.SPLITS[config]:
         expected = records(dataset.sample, config, split, tmp_path / "cache")
-        rows = [module.to_row(record) for record in expected]
+        if config in module.VIEWS:
+            rows = [row for _, row in module.VIEWS[config](expected)]
+        else:
+            rows = [module.to_row(record) for record in expected]
         assert list(streamed[split]) == rows
         assert list(builder.as_dataset(split)) == rows
     assert not any(file.stem.isdigit() for file in tmp_path.rglob("*.json"))
@@ -251,6 +258,197 @@ def test_transcript() -> None:
     ]
     found = dataset.transcript.transcript(module.to_row(sample("wow/ja/3902.json")))
     assert found.after[-1] == ("engagingness", "user 4")
+
+
+# The views --------------------------------------------------------------------------------
+
+
+def view(name: str, *places: str) -> list[dict[str, Any]]:
+    """Return the rows of a view of some of the sample's records, labels as names."""
+    features = module.FEATURES[name]
+    labels = [column for column in features if hasattr(features[column], "int2str")]
+    rows = [row for _, row in module.VIEWS[name](map(sample, places))]
+    return [row | {label: features[label].int2str(row[label]) for label in labels} for row in rows]
+
+
+def test_utterances() -> None:
+    first, second = view("utterances", "ed/ja/2901.json")[:2]
+    assert first == {
+        "dialogue_id": "2901",
+        "turn": 0,
+        "speaker": "Human",
+        "text": "昨日、急に雨が降ってきて、傘がなくて困っていたんですよ。",
+        "message_id": 0,
+        "user_id": "0961",
+        "system_id": None,
+        "language": "ja",
+        "setting": "ed",
+        "model": "gpt-4o",
+        "prompt": "aligned",
+    }
+    assert (second["turn"], second["speaker"]) == (1, "Bot")
+    assert (second["user_id"], second["system_id"]) == (None, "0971")
+
+
+def test_the_turn_is_the_place_and_not_the_number_upstream() -> None:
+    record = sample("ed/en/0901.json")
+    for message in record["dialogue"]:
+        message["message_id"] += 100
+    rows = [row for _, row in module.VIEWS["utterances"]([record])]
+    assert [(row["turn"], row["message_id"]) for row in rows[:2]] == [(0, 100), (1, 101)]
+
+
+def test_utterances_keep_consecutive_turns_and_white_space() -> None:
+    rows = view("utterances", "ed/en/0902.json", "wow/en/1902.json")
+    assert [(row["dialogue_id"], row["speaker"]) for row in rows[6:9]] == [
+        ("0902", "Human"),
+        ("0902", "Human"),
+        ("1902", "Bot"),
+    ]
+    assert [row["turn"] for row in rows] == [*range(8), *range(7)]
+    assert rows[-1]["text"].endswith("delighted ")
+
+
+def test_ratings_are_the_persons_and_the_three_annotators() -> None:
+    rows = view("ratings", "wow/en/1901.json")
+    assert {(row["dialogue_id"], row["language"], row["setting"]) for row in rows} == {
+        ("1901", "en", "wow")
+    }
+    record = sample("wow/en/1901.json")
+    assert [(row["aspect"], row["score"]) for row in rows if row["source"] == "subjective"] == list(
+        record["subjective_evaluation"].items()
+    )
+    assert all((row["annotator"] is None) == (row["source"] == "subjective") for row in rows)
+    assert [
+        (row["annotator"], row["score"])
+        for row in rows
+        if (row["source"], row["aspect"]) == ("objective", "engagingness")
+    ] == [(0, 4.0), (1, 4.0), (2, 5.0)]
+    assert len(rows) == 4 + 3 * 4
+
+
+def test_ratings_without_annotators() -> None:
+    rows = view("ratings", "ed/en/0902.json")
+    assert [(row["aspect"], row["score"]) for row in rows] == [
+        ("preference", 2.0),
+        ("stylistic_similarity", 1.0),
+        ("consistency", 4.0),
+        ("empathy", 3.0),
+    ]
+
+
+def test_messages_join_the_persons_turns() -> None:
+    (row,) = view("messages", "ed/en/0902.json")
+    assert row["messages"][0] == {
+        "role": "user",
+        "content": "ok so my kid ran her first 5k today!! ",
+    }
+    assert row["messages"][-1] == {
+        "role": "user",
+        "content": "i'm not crying you're crying\nalso she wants to do the 10k now, help",
+    }
+    assert row["source_turns"] == [[0], [1], [2], [3], [4], [5], [6, 7]]
+
+
+def test_messages_begin_with_a_cue_where_the_bot_begins() -> None:
+    (row,) = view("messages", "wow/ja/3901.json")
+    assert [message["role"] for message in row["messages"]] == ["user", "assistant"] * 4
+    assert row["messages"][0]["content"] == "<start>"
+    assert row["source_turns"] == [[], [0], [1], [2], [3], [4], [5], [6]]
+
+
+def test_messages_join_the_bots_first_turns_after_the_cue() -> None:
+    record = sample("wow/en/1901.json")
+    opening = {**record["dialogue"][0], "message": "Hello!"}
+    record["dialogue"].insert(0, opening)
+    ((_, row),) = module.VIEWS["messages"]([record])
+    assert row["source_turns"][:3] == [[], [0, 1], [2]]
+    assert row["messages"][1]["content"] == f"Hello!\n{record['dialogue'][1]['message']}"
+
+
+def test_messages_have_the_persons_scores_beside_them() -> None:
+    ed, wow = view("messages", "ed/ja/2902.json", "wow/en/1901.json")
+    assert (ed["language"], ed["setting"], ed["prompt"]) == ("ja", "ed", "not_aligned")
+    assert (wow["language"], wow["setting"], wow["model"]) == ("en", "wow", "gpt-4o")
+    assert ed["engagingness"] is wow["empathy"] is None
+    for row, place in ((ed, "ed/ja/2902.json"), (wow, "wow/en/1901.json")):
+        given = sample(place)["subjective_evaluation"]
+        assert {aspect: row[aspect] for aspect in given} == given
+
+
+@pytest.mark.parametrize("name", module.VIEWS)
+def test_keys_of_views_are_unique_over_languages(name: str, tmp_path: Path) -> None:
+    found = [
+        key
+        for split in ("en", "ja")
+        for key, _ in module.VIEWS[name](records(dataset.sample, name, split, tmp_path))
+    ]
+    assert len(found) == len(set(found))
+
+
+def swap(rows: list[Any]) -> None:
+    rows[0], rows[1] = rows[1], rows[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "spoil"),
+    [
+        ("utterances", lambda rows: rows.pop()),
+        ("utterances", swap),
+        ("utterances", lambda rows: rows[3].update(text="Hello!")),
+        ("utterances", lambda rows: rows[3].update(speaker="Human")),
+        ("utterances", lambda rows: rows[3].update(setting=1)),
+        ("utterances", lambda rows: rows[3].update(prompt=2)),
+        ("ratings", lambda rows: rows.pop()),
+        ("ratings", lambda rows: rows[4].update(score=1.0)),
+        ("ratings", lambda rows: rows[4].update(annotator=3)),
+        ("ratings", lambda rows: rows[4].update(aspect=4)),
+        ("ratings", lambda rows: rows[4].update(setting=1)),
+        ("messages", lambda rows: rows.pop()),
+        ("messages", lambda rows: rows[0]["messages"][2].update(role="system")),
+        ("messages", lambda rows: rows[0]["messages"][2].update(content="Hello!")),
+        ("messages", lambda rows: rows[-1]["messages"][0].update(content="Hello!")),
+        ("messages", lambda rows: rows[0]["source_turns"][1].append(1)),
+        ("messages", lambda rows: swap(rows[0]["source_turns"])),
+        ("messages", lambda rows: rows[0].update(prompt=2)),
+        ("messages", lambda rows: rows[0].update(preference=1.0)),
+    ],
+)
+def test_verify_notices_a_broken_view(
+    name: str, spoil: Any, sample_build: Path, tmp_path: Path
+) -> None:
+    build = Path(shutil.copytree(sample_build / "duo", tmp_path / "duo"))
+    path = build / name / "ja-00000-of-00001.parquet"
+    table = pq.read_table(path)
+    rows = table.to_pylist()
+    spoil(rows)
+    pq.write_table(pa.Table.from_pylist(rows, table.schema), path)
+    failed = {check.name for check in verify(dataset, build).checks if check.failed}
+    (left,) = failed - {"files", "counts", "digests", "source"}
+    assert left.startswith(f"{name}_are_")
+
+
+def test_published_views(source: Path, tmp_path: Path) -> None:
+    counts: Counter[tuple[str, str]] = Counter()
+    cues: Counter[str] = Counter()
+    joined = []
+    for name in module.VIEWS:
+        for split in ("en", "ja"):
+            rows = list(module.VIEWS[name](records(source / "duo", name, split, tmp_path)))
+            counts[name, split] = len(dict(rows))
+            if name == "messages":
+                cues[split] = sum(not row["source_turns"][0] for _, row in rows)
+                joined += [key for key, row in rows if max(map(len, row["source_turns"])) > 1]
+    assert counts == {
+        ("utterances", "en"): 6450,
+        ("utterances", "ja"): 2893,
+        ("ratings", "en"): 2408,
+        ("ratings", "ja"): 1644,
+        ("messages", "en"): 314,
+        ("messages", "ja"): 141,
+    }
+    assert cues == {"en": 157, "ja": 73}
+    assert joined == ["0046", "0094", "0126", "1101"]
 
 
 def test_published_files(source: Path) -> None:

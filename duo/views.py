@@ -1,0 +1,175 @@
+"""DUO's views: the same records as messages, single scores and chats.
+
+Each view is a pure function of the records of a split, in their order, that yields (key, row).
+They share their keys: `dialogue_id` names a dialogue, and with `turn`, the place in `dialogue`
+from 0, a message; `setting` tells each row's licence.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import datasets
+
+Record = dict[str, Any]
+Rows = Iterator[tuple[str, dict[str, Any]]]
+
+ASPECTS = ["preference", "stylistic_similarity", "consistency", "empathy", "engagingness"]
+
+# language -> the prompt as published -> as documented
+PROMPTS = {
+    "en": {"aligned": "aligned", "neutral": "neutral", "not_aligned": "not_aligned"},
+    "ja": {"ent": "aligned", "neutral": "neutral", "nonent": "not_aligned"},
+}
+
+ROLES = {"Human": "user", "Bot": "assistant"}
+START = "<start>"  # what the first user message says where the bot speaks first
+
+# What a row looks like ------------------------------------------------------------------
+
+_string, _integer, _number = map(datasets.Value, ("string", "int64", "float64"))
+_setting = datasets.ClassLabel(names=["ed", "wow"])
+_prompt = datasets.ClassLabel(names=["aligned", "neutral", "not_aligned"])
+_aspect = datasets.ClassLabel(names=ASPECTS)
+_source = datasets.ClassLabel(names=["subjective", "objective"])
+_about = {"language": _string, "setting": _setting, "model": _string, "prompt": _prompt}
+VIEW_FEATURES = {
+    "utterances": datasets.Features(
+        {
+            "dialogue_id": _string,
+            "turn": _integer,
+            "speaker": _string,
+            "text": _string,
+            "message_id": _integer,
+            "user_id": _string,
+            "system_id": _string,
+            **_about,
+        }
+    ),
+    "ratings": datasets.Features(
+        {
+            "dialogue_id": _string,
+            "language": _string,
+            "setting": _setting,
+            "aspect": _aspect,
+            "source": _source,
+            "annotator": _integer,
+            "score": _number,
+        }
+    ),
+    "messages": datasets.Features(
+        {
+            "dialogue_id": _string,
+            "messages": [{"role": _string, "content": _string}],
+            "source_turns": [[_integer]],
+            **_about,
+            **dict.fromkeys(ASPECTS, _number),
+        }
+    ),
+}
+
+# What the views are made of -------------------------------------------------------------
+
+
+def language_of(record: Record) -> str:
+    """Return the language of a record: upstream's ids are integers in Japanese alone."""
+    return "ja" if isinstance(record["dialogue_id"], int) else "en"
+
+
+def about(record: Record) -> dict[str, Any]:
+    """Return what a message and a chat are told apart by: language, setting, model and prompt."""
+    language = language_of(record)
+    return {
+        "language": language,
+        "setting": _setting.str2int(record["setting"]),
+        "model": record["model"],
+        "prompt": _prompt.str2int(PROMPTS[language][record["prompt"]]),
+    }
+
+
+def scores_of(record: Record) -> Iterator[tuple[str, str, int | None, float]]:
+    """Yield (source, aspect, annotator, score): the person's scores, then the annotators'."""
+    subjective, objective = record["subjective_evaluation"], record.get("objective_evaluation", {})
+    for aspect in ASPECTS:
+        if aspect in subjective:
+            yield "subjective", aspect, None, subjective[aspect]
+    for aspect in ASPECTS:
+        for annotator, score in enumerate(objective.get(f"{aspect}_scores", [])):
+            yield "objective", aspect, annotator, score
+
+
+# The views ------------------------------------------------------------------------------
+
+
+def utterances(records: Iterable[Record]) -> Rows:
+    """Yield each message of the person and of the bot."""
+    for record in records:
+        dialogue_id = str(record["dialogue_id"])
+        for turn, message in enumerate(record["dialogue"]):
+            yield (
+                f"{dialogue_id} {turn}",
+                {
+                    "dialogue_id": dialogue_id,
+                    "turn": turn,
+                    "speaker": message["speaker"],
+                    "text": message["message"],
+                    "message_id": message["message_id"],
+                    "user_id": message.get("user_id"),
+                    "system_id": message.get("system_id"),
+                    **about(record),
+                },
+            )
+
+
+def ratings(records: Iterable[Record]) -> Rows:
+    """Yield each score that the person or one of the three annotators gave."""
+    for record in records:
+        dialogue_id = str(record["dialogue_id"])
+        for source, aspect, annotator, score in scores_of(record):
+            yield (
+                f"{dialogue_id} {source} {aspect} {annotator}",
+                {
+                    "dialogue_id": dialogue_id,
+                    "language": language_of(record),
+                    "setting": _setting.str2int(record["setting"]),
+                    "aspect": _aspect.str2int(aspect),
+                    "source": _source.str2int(source),
+                    "annotator": annotator,
+                    "score": score,
+                },
+            )
+
+
+def messages(records: Iterable[Record]) -> Rows:
+    """Yield each dialogue as a chat in which the bot is the assistant, with the person's scores."""
+    for record in records:
+        dialogue_id = str(record["dialogue_id"])
+        chat: list[dict[str, str]] = []
+        turns: list[list[int]] = []
+        for turn, message in enumerate(record["dialogue"]):
+            role, text = ROLES[message["speaker"]], message["message"]
+            if role == "assistant" and not chat:
+                chat.append({"role": "user", "content": START})
+                turns.append([])
+            if chat and chat[-1]["role"] == role:
+                chat[-1]["content"] += "\n" + text
+                turns[-1].append(turn)
+            else:
+                chat.append({"role": role, "content": text})
+                turns.append([turn])
+        yield (
+            dialogue_id,
+            {
+                "dialogue_id": dialogue_id,
+                "messages": chat,
+                "source_turns": turns,
+                **about(record),
+                **{aspect: record["subjective_evaluation"].get(aspect) for aspect in ASPECTS},
+            },
+        )
+
+
+VIEWS: dict[str, Callable[[Iterable[Record]], Rows]] = {
+    "utterances": utterances,
+    "ratings": ratings,
+    "messages": messages,
+}
