@@ -1,0 +1,174 @@
+"""The examples run as a reader would run them, and print what their README shows."""
+
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+SHOWN = re.findall(
+    r"```\n\$ python examples/(.+)\n([^`]+)```", (EXAMPLES / "README.md").read_text()
+)
+FIGURE = r"(?<![\w@=.,])\d+\.\d+\b"
+# fmt: off
+STRATEGIES = [
+    "small-talk", "no-need", "elicit-pref", "uv-part", "vouch-fair", "self-need", "other-need",
+]
+# fmt: on
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Run an example in a folder in which `build` is the given one; warnings are errors."""
+
+    def run(command, build):
+        (tmp_path / "build").symlink_to(build)
+        script, *arguments = command.split()
+        done = subprocess.run(
+            [sys.executable, "-W", "error", EXAMPLES / script, *arguments],
+            cwd=tmp_path,
+            env={**os.environ, "HF_HOME": str(tmp_path / "hf"), "PYTHONUTF8": "1"},
+            capture_output=True,
+            encoding="utf-8",
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout
+
+    return run
+
+
+def strategies(printed):
+    """Return {measure: (majority, paper's, LR-BoW, paper's)}, and the first line."""
+    first, _, *lines = printed.splitlines()
+    cells = [line.rsplit(maxsplit=4) for line in lines]
+    return {
+        name: tuple(None if cell == "–" else float(cell) for cell in rest) for name, *rest in cells
+    }, first
+
+
+def scores(printed):
+    """Return {(type, run): {column: figure}}."""
+    head, *lines = printed.splitlines()
+    rows = [line.split() for line in lines]
+    return {
+        (kind, name): dict(zip(head.split(), map(float, figures), strict=True))
+        for kind, name, *figures in rows
+    }
+
+
+# What the README shows --------------------------------------------------------------------
+
+
+def test_the_readme_shows_every_example():
+    shown = [command.split()[0] for command, _ in SHOWN]
+    assert sorted(shown) == sorted(path.name for path in EXAMPLES.glob("*.py"))
+
+
+@pytest.mark.parametrize(("command", "shown"), SHOWN, ids=lambda text: text.split()[0])
+def test_the_readme_shows_what_is_printed(command, shown, run, real_build):
+    """Words and counts to the letter; fractions nearly, as versions of libraries differ."""
+    printed = run(command, real_build).splitlines()
+    lines = shown.splitlines()
+    if "..." in lines:  # some of the lines
+        lines = [line for line in lines if line != "..."]
+        printed = [line for line in printed if line in lines]
+    assert [re.sub(FIGURE, "", line) for line in printed] == [
+        re.sub(FIGURE, "", line) for line in lines
+    ]
+    tolerance = 0.3 if command.startswith("strategy") else 0.001
+    for line, expected in zip(printed, lines, strict=True):
+        found = [float(figure) for figure in re.findall(FIGURE, line)]
+        due = [float(figure) for figure in re.findall(FIGURE, expected)]
+        assert found == pytest.approx(due, abs=tolerance)
+
+
+# Strategy prediction ------------------------------------------------------------------------
+
+
+def test_strategies_of_the_sample(run, sample_build):
+    """Some folds lack a label: no warning, and F1 is 0 there."""
+    found, _ = strategies(run("strategy_prediction.py build/casino", sample_build))
+    assert list(found) == [*STRATEGIES, "mean F1", "Joint-A"]
+    assert all(0 <= found[name][model] <= 100 for name in found for model in (0, 2))
+
+
+def test_a_label_that_never_occurs(run, sample_build, tmp_path):
+    """A constant cannot be regressed on: the majority is always right, F1 stays 0."""
+    shutil.copytree(sample_build / "casino", tmp_path / "copy" / "casino")
+    (file,) = (tmp_path / "copy" / "casino" / "strategies").glob("*.parquet")
+    table = pq.read_table(file)
+    place = table.column_names.index("labels")
+    empty = pa.array([[]] * len(table), table.schema.field(place).type)
+    pq.write_table(table.set_column(place, table.schema.field(place), empty), file)
+    found, _ = strategies(run("strategy_prediction.py build/casino", tmp_path / "copy"))
+    assert found["mean F1"][2] == 0.0
+    assert found["Joint-A"][2] == 100.0
+
+
+def test_strategies_of_the_real_data(run, real_build):
+    found, first = strategies(run("strategy_prediction.py build/casino", real_build))
+    assert first == "4,615 utterances of 396 dialogues"
+    assert all(found[name][0] == 0.0 for name in (*STRATEGIES, "mean F1"))
+    mean = sum(found[name][2] for name in STRATEGIES) / len(STRATEGIES)
+    assert found["mean F1"][2] == pytest.approx(mean, abs=0.1)
+    # the paper's Joint-A within a point: its folds are others
+    assert found["Joint-A"][0] == pytest.approx(39.4, abs=1)
+    # the paper's mean F1 within five: its folds, held-out parts and words are others
+    assert found["mean F1"][2] == pytest.approx(49.6, abs=5)
+    assert found["Joint-A"][2] > found["Joint-A"][0]
+    assert (found["mean F1"][1::2], found["Joint-A"][1::2]) == ((0.0, 49.6), (39.4, None))
+
+
+# Retrieval evaluation -----------------------------------------------------------------------
+
+
+def test_the_ideal_run_of_the_sample(run, sample_build):
+    found = scores(run("retrieval_evaluation.py build/cosrec", sample_build))
+    assert {kind for kind, _ in found} == {"search", "recommendation"}
+    for kind in ("search", "recommendation"):
+        assert found[kind, "ideal"]["nDCG@10"] == found[kind, "ideal"]["RR"] == 1.0
+        assert found[kind, "random"]["nDCG@10"] < 1.0
+
+
+def test_the_ideal_run_of_the_real_data(run, real_build):
+    found = scores(run("retrieval_evaluation.py build/cosrec", real_build))
+    for kind, queries in (("search", 43), ("recommendation", 225)):
+        for name in ("ideal", "random"):
+            assert found[kind, name]["queries"] == found[kind, name]["answered"] == queries
+        assert found[kind, "ideal"]["nDCG@10"] == found[kind, "ideal"]["RR"] == 1.0
+        assert found[kind, "ideal"]["P(rel=2)@10"] < found[kind, "ideal"]["P@10"]
+        assert found[kind, "random"]["nDCG@10"] < 0.9
+
+
+def test_a_run_of_ones_own(run, sample_build, tmp_path):
+    """Grades are gains, and what is not judged or not answered counts as nothing."""
+    query, document = "CoSRec-Curated_9001_1_0", "msmarco_v2.1_doc_99_9000000010"
+    (tmp_path / "run.txt").write_text(
+        f"{query} Q0 not-judged 1 3.0 mine\n"
+        f"{query} Q0 {document}#4_9100000010 2 2.0 mine\n"  # of grade 1
+        f"{query} Q0 {document}#0_9100000010 3 1.0 mine\n"  # of grade 2
+        "not-a-query Q0 not-judged 1 1.0 mine\n"
+    )
+    found = scores(run("retrieval_evaluation.py build/cosrec run.txt", sample_build))
+    gains = (1 / math.log2(3) + 2 / math.log2(4)) / (2 / math.log2(2) + 1 / math.log2(3))
+    assert found["search", "run"] == pytest.approx(
+        {  # means over two queries, of which one is answered
+            "queries": 2,
+            "answered": 1,
+            "nDCG@10": gains / 2,
+            "P@10": 0.2 / 2,
+            "P(rel=2)@10": 0.1 / 2,
+            "RR": 0.5 / 2,
+            "R@100": 1 / 2,
+        },
+        abs=0.0006,
+    )
+    assert found["recommendation", "run"]["answered"] == 0
+    assert found["recommendation", "run"]["nDCG@10"] == 0.0
