@@ -9,7 +9,7 @@ builder scripts themselves are run as loading scripts (before datasets 4) or imp
 and a process that reads one streamed row must exit cleanly.
 """
 
-import importlib.util
+import importlib
 import json
 import os
 import subprocess
@@ -134,10 +134,9 @@ def by_script(datasets, script, config, split, data_dir, cache):
     if int(datasets.__version__.split(".")[0]) < 4:
         options = {"data_dir": data_dir, "split": split, "trust_remote_code": True}
         return datasets.load_dataset(script, config, streaming=True, cache_dir=cache, **options)
-    name = Path(script).name
-    spec = importlib.util.spec_from_file_location(name, f"{script}/{name}.py")
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    if str(Path(script).parent) not in sys.path:
+        sys.path.append(str(Path(script).parent))
+    module = importlib.import_module(f"{Path(script).name}.{Path(script).name}")
     builder = next(
         value
         for value in vars(module).values()

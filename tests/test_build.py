@@ -340,10 +340,18 @@ def test_real_counts(real_build):
         "casino": {
             "dialogues": {"train": 1030},
             "official_split": {"train": 900, "validation": 30, "test": 100},
+            "utterances": {"train": 14297},
+            "speakers": {"train": 846},
+            "participants": {"train": 2060},
+            "strategies": {"train": 4615},
+            "messages": {"train": 2060},
         },
         "craigslist_bargains": {
             "dialogues": {"validation": 597, "test": 838},
             "negotiations": {"validation": 597, "test": 838},
+            "utterances": {"validation": 5475, "test": 7748},
+            "outcomes": {"validation": 597, "test": 838},
+            "messages": {"validation": 1194, "test": 1676},
         },
         "cosrec": {
             "dialogues": {"crowd": 291, "curated": 20},
@@ -351,11 +359,17 @@ def test_real_counts(real_build):
             "curated": {"curated": 20},
             "qrels": {"curated": 17464},
             "prompts": {"prompts": 4},
+            "queries": {"curated": 268},
+            "intents": {"crowd": 8851, "curated": 143},
+            "messages": {"crowd": 291, "curated": 20},
         },
         "duo": {
             "dialogues": {"en": 314, "ja": 141},
             "ed": {"en": 157, "ja": 68},
             "wow": {"en": 157, "ja": 73},
+            "utterances": {"en": 6450, "ja": 2893},
+            "ratings": {"en": 2408, "ja": 1644},
+            "messages": {"en": 314, "ja": 141},
         },
     }
 

@@ -40,19 +40,29 @@ def table_of(build, dataset, config, split):
 
 
 def test_script_stands_alone(dataset):
-    tree = ast.parse((dataset.folder / f"{dataset.name}.py").read_text(encoding="utf-8"))
-    imported = {
-        name.split(".")[0]
+    """It imports the standard library, datasets and jsonlines, and what stands beside it."""
+    modules = [dataset.name]
+    for module in modules:
+        for name in imports(dataset.folder / f"{module}.py"):
+            if name.startswith("."):
+                modules.append(name[1:])
+            else:
+                assert name in {*sys.stdlib_module_names, "datasets", "jsonlines"}
+
+
+def imports(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return {
+        name if name.startswith(".") else name.split(".")[0]
         for node in ast.walk(tree)
         for name in (
             [alias.name for alias in node.names]
             if isinstance(node, ast.Import)
-            else [node.module or ""]
+            else ["." * node.level + (node.module or "")]
             if isinstance(node, ast.ImportFrom)
             else []
         )
     }
-    assert imported <= {*sys.stdlib_module_names, "datasets", "jsonlines"}
 
 
 def test_script_opens_with_what_it_is(dataset):

@@ -30,12 +30,16 @@ def test_craigslist_train_of_5247_negotiations(tmp_path):
     folder = tmp_path / "source"
     folder.mkdir()
     (folder / "train.json").write_text(json.dumps(records), encoding="utf-8")
-    check(
+    built = check(
         "craigslist_bargains",
         Source(folder, missing=["validation.json", "test.json"]),
         tmp_path,
-        {("dialogues", "train"): 5247, ("negotiations", "train"): 5247},
+        {
+            (config, "train"): 2 * 5247 if config == "messages" else 5247
+            for config in ("dialogues", "negotiations", "outcomes", "messages")
+        },
     )
+    assert built["utterances", "train"] == sum(len(record["events"]) for record in records)
     module = get("craigslist_bargains").module
     rows = table(tmp_path, "craigslist_bargains", "negotiations", "train").to_pylist()
     assert [module.TO_RECORD["negotiations"](row) for row in rows] == records
@@ -59,7 +63,7 @@ def test_cosrec_raw_of_8938_conversations(tmp_path):
         "cosrec",
         Source(tmp_path / "source", missing=sorted(sources)),
         tmp_path,
-        {("dialogues", "raw"): 8938},
+        {("dialogues", "raw"): 8938, ("messages", "raw"): 8938},
     )
     rows = table(tmp_path, "cosrec", "dialogues", "raw").to_pylist()
     assert [get("cosrec").module.to_record(row) for row in rows] == lines
@@ -67,7 +71,9 @@ def test_cosrec_raw_of_8938_conversations(tmp_path):
 
 def check(name, source, output, counts):
     splits = build(get(name), source, output, lambda *_: None)
-    assert {(split.config, split.name): split.rows for split in splits} == counts
+    built = {(split.config, split.name): split.rows for split in splits}
+    assert {key: built[key] for key in counts} == counts
+    return built
 
 
 def table(output, name, config, split):
