@@ -28,6 +28,7 @@ import datasets
 import jsonlines
 
 from .rows import (
+    TYPES,
     broken_references,
     to_crowd_record,
     to_crowd_row,
@@ -137,6 +138,7 @@ PROMPT = str  # the text of the whole file
 # What a row looks like ------------------------------------------------------------------
 
 _string, _integer = (datasets.Value(t) for t in ("string", "int64"))
+_type = datasets.ClassLabel(names=TYPES)
 _dialogue = {"conversation_id": _string, "turns": [{"role": _string, "text": _string}]}
 _ratings = [dict.fromkeys(ASPECTS, _integer)]
 _annotations = [
@@ -160,7 +162,7 @@ FEATURES = {
         _dialogue | {"ratings": _ratings, "intents": _intents, "users": _users}
     ),
     "qrels": datasets.Features(
-        {"query_id": _string, "document_id": _string, "relevance": _integer, "type": _string}
+        {"query_id": _string, "document_id": _string, "relevance": _integer, "type": _type}
     ),
     "prompts": datasets.Features({"name": _string, "text": _string}),
     **VIEW_FEATURES,

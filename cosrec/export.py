@@ -20,9 +20,9 @@ from parley.figures import Data
 
 def trec(data: Data, folder: Path) -> None:
     """Write topics and judgments: of all queries, and of each type."""
-    label = data.module.FEATURES["queries"]["type"]
+    name = data.module.FEATURES["qrels"]["type"].int2str
     topics = [
-        (row["query_id"], row["text"] or "", label.int2str(row["type"]))
+        (row["query_id"], row["text"] or "", name(row["type"]))
         for row in data.rows("queries", "curated")
     ]
     for query_id, text, _ in topics:
@@ -31,7 +31,7 @@ def trec(data: Data, folder: Path) -> None:
     for kind in ("", "search", "recommendation"):
         part = f".{kind}" if kind else ""
         texts = {query_id: text for query_id, text, found in topics if kind in ("", found)}
-        judgments = [r for r in data.rows("qrels", "curated") if kind in ("", r["type"])]
+        judgments = [r for r in data.rows("qrels", "curated") if kind in ("", name(r["type"]))]
         _write(folder / f"topics{part}.tsv", [f"{key}\t{text}" for key, text in texts.items()])
         titles = {query_id: {"title": text} for query_id, text in texts.items()}
         _write(folder / f"topics{part}.json", [json.dumps(titles, indent=2, ensure_ascii=False)])

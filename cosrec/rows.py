@@ -7,6 +7,8 @@ line of qrels.qrels; or, for crowd and curated, what the files hold for one conv
 from collections.abc import Iterator
 from typing import Any
 
+TYPES = ["search", "recommendation", "product_details"]  # of intents, queries and judgments
+
 # Conversations --------------------------------------------------------------------------
 
 _ROLES = {"U: ": "user", "S: ": "assistant", "U:": "user", "S:": "assistant"}
@@ -153,7 +155,7 @@ def to_judgment_row(record: str) -> dict[str, Any]:
         "query_id": query_id,
         "document_id": document_id,
         "relevance": int(relevance),
-        "type": "recommendation" if "#" in query_id else "search",
+        "type": TYPES.index("recommendation" if "#" in query_id else "search"),
     }
 
 

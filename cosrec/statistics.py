@@ -81,7 +81,7 @@ def judged(data: Data) -> list[dict[str, Any]]:
 
 
 def kind(data: Data, row: dict[str, Any]) -> str:
-    """The type of intent that a row of `queries` or `intents` has, by name."""
+    """The type that a row of `qrels`, `queries` or `intents` has, by name."""
     return str(data.module.FEATURES["queries"]["type"].int2str(row["type"]))
 
 
@@ -445,11 +445,11 @@ def curated_intents(data: Data) -> dict[str, int]:
 def judgments_by_type(data: Data) -> dict[str, int]:
     """Distinct queries, rows and distinct documents of `qrels`, by type."""
     table = {}
-    for kind in ("search", "recommendation"):
-        rows = [row for row in judgments(data) if row["type"] == kind]
-        table[f"{kind}, queries"] = len({row["query_id"] for row in rows})
-        table[f"{kind}, judgments"] = len(rows)
-        table[f"{kind}, documents"] = len({row["document_id"] for row in rows})
+    for name in ("search", "recommendation"):
+        rows = [row for row in judgments(data) if kind(data, row) == name]
+        table[f"{name}, queries"] = len({row["query_id"] for row in rows})
+        table[f"{name}, judgments"] = len(rows)
+        table[f"{name}, documents"] = len({row["document_id"] for row in rows})
     return table
 
 
@@ -579,7 +579,7 @@ def crowd_conversations_with_other_raters(data: Data) -> int:
 @documented(2, "our card, Known limits")
 def judgments_of_products_in_lower_case(data: Data) -> int:
     """Judgments for recommendations whose product id has lower-case letters."""
-    rows = [row for row in judgments(data) if row["type"] == "recommendation"]
+    rows = [row for row in judgments(data) if kind(data, row) == "recommendation"]
     return sum(row["document_id"] != row["document_id"].upper() for row in rows)
 
 
@@ -756,7 +756,8 @@ def judgments_are_of_intents(data: Data) -> Iterator[str]:
         for entry in row["intents"] or ()
         for intent in entry["intents"]
     }
-    queries = {(row["query_id"], row["type"]): None for row in built(data, "qrels")}  # in order
+    rows = built(data, "qrels")
+    queries = {(row["query_id"], kind(data, row)): None for row in rows}  # in order
     for query_id, stated in queries:
         form = re.fullmatch(r"([^#]*)(#[0-4])?", query_id)
         if form is None:
@@ -825,14 +826,15 @@ def intents_stand_in_their_dialogues(data: Data) -> Iterator[str]:
         turns_of = {row["conversation_id"]: row["turns"] for row in data.rows("dialogues", part)}
         for row in data.rows("intents", part):
             where = f"intents/{part}: {row['dialogue_id']}, turn {row['turn']}"
-            whole = turns_of.get(row["dialogue_id"], [])
+            turns = turns_of.get(row["dialogue_id"], [])
+            whole = [{"speaker": turn["role"], "text": turn["text"]} for turn in turns]
             context, place = row["context"], row["turn"]
-            spoken = {"role": row["speaker"], "text": row["text"]}
+            spoken = {"speaker": row["speaker"], "text": row["text"]}
             if row["speaker"] != "user" or whole[place : place + 1] != [spoken]:
                 yield f"{where}: the text is not that of a turn of the user"
             if len(context) != place or context != whole[:place]:
                 yield f"{where}: the context is not the turns before it"
-            if [turn["role"] for turn in context].count("user") != row["utterance"]:
+            if [turn["speaker"] for turn in context].count("user") != row["utterance"]:
                 yield f"{where} is not the utterance {row['utterance']}"
 
 

@@ -11,12 +11,11 @@ from typing import Any
 
 import datasets
 
-from .rows import to_judgment_row, to_turns
+from .rows import TYPES, to_judgment_row, to_turns
 
 Record = dict[str, Any]
 Rows = Iterator[tuple[str, dict[str, Any]]]
 
-TYPES = ["search", "recommendation", "product_details"]
 ASPECTS = ("coherence", "logicality", "informativeness", "fluency")
 LABELS = (0, 1, 2)  # of relevance
 START = "<start>"  # what the first user message says where the assistant speaks first
@@ -49,7 +48,7 @@ VIEW_FEATURES = {
             "speaker": _string,
             "text": _string,
             "utterance": _integer,
-            "context": [{"role": _string, "text": _string}],
+            "context": [{"speaker": _string, "text": _string}],
             "annotator": _integer,
             "annotators": _integer,
             "index": _integer,
@@ -150,6 +149,7 @@ def intents(records: Iterable[Record]) -> Rows:
         for entry in (*record.get("intents", ()), *record.get("intent_annotations", ())):
             utterance = entry["utterance"]
             turn = places[utterance]
+            context = [{"speaker": t["role"], "text": t["text"]} for t in turns[:turn]]
             for annotator, index, intent in listed(entry):
                 reviewed = annotator is None
                 yield (
@@ -160,7 +160,7 @@ def intents(records: Iterable[Record]) -> Rows:
                         "speaker": "user",
                         "text": turns[turn]["text"],
                         "utterance": utterance,
-                        "context": turns[:turn],
+                        "context": context,
                         "annotator": annotator,
                         "annotators": None if reviewed else len(entry["intent_annotations"]),
                         "index": index,

@@ -20,9 +20,10 @@ MEASURES = [nDCG @ 10, P @ 10, P(rel=2) @ 10, RR, R @ 100]
 
 datasets.disable_progress_bars()
 rows = datasets.load_dataset(sys.argv[1], "qrels", split="curated")
-qrels = {kind: [] for kind in sorted(set(rows["type"]))}
+name = rows.features["type"].int2str
+qrels = {kind: [] for kind in sorted(set(map(name, rows["type"])))}
 for row in rows:
-    qrels[row["type"]].append(Qrel(row["query_id"], row["document_id"], row["relevance"]))
+    qrels[name(row["type"])].append(Qrel(row["query_id"], row["document_id"], row["relevance"]))
 
 if len(sys.argv) > 2:
     runs = {"run": list(ir_measures.read_trec_run(sys.argv[2]))}

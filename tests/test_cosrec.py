@@ -251,7 +251,7 @@ def test_the_type_follows_from_the_query_id_alone(copy: Path) -> None:
     for row in rows(copy, "qrels").values():
         passage = row["document_id"].startswith("msmarco")
         assert passage == ("#" in row["document_id"])
-        assert row["type"] == ("search" if passage else "recommendation")
+        assert row["type"] == (0 if passage else 1)
 
 
 @pytest.mark.parametrize(
@@ -382,7 +382,7 @@ def test_intents_of_crowd_are_those_of_each_annotator(copy: Path) -> None:
     late = next(r for r in found if (r["dialogue_id"], r["turn"]) == ("CoSRec-Crowd_9002", 5))
     assert late["utterance"] == 2
     assert late["text"].startswith("Without speaking?")
-    assert [turn["role"] for turn in late["context"]] == [
+    assert [turn["speaker"] for turn in late["context"]] == [
         "user", "assistant", "assistant", "user", "assistant",
     ]  # fmt: skip
     assert late["context"][-1]["text"].startswith("Lighthouse Keepers is")
@@ -582,7 +582,7 @@ def test_every_judged_query_upstream_is_an_intent_of_its_type(source: Path) -> N
         for intent in entry["intents"]
     }
     judged = {
-        (row["query_id"].partition("#")[0], row["type"])
+        (row["query_id"].partition("#")[0], cosrec.module.TYPES[row["type"]])
         for row in rows(source / "cosrec", "qrels").values()
     }
     assert judged == {(key, type_) for key, type_ in types.items() if type_ != "product_details"}
