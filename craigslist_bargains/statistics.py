@@ -1071,9 +1071,7 @@ def said(event: dict[str, Any]) -> str:
     if event["action"] == "offer":
         price = event["offer"]["price"]
         return "[I offer no price.]" if price is None else f"[I offer ${price:.15g}.]"
-    if event["action"] == "quit":
-        return "[I quit.]"
-    return f"[I {event['action']} the offer.]"
+    return f"[I {event['action']}.]"
 
 
 @check

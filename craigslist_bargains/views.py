@@ -221,8 +221,8 @@ def spoken(event: Record) -> str:
         price = event["data"]["price"]
         return "[I offer no price.]" if price is None else f"[I offer {dollars(price)}.]"
     return {
-        "accept": "[I accept the offer.]",
-        "reject": "[I reject the offer.]",
+        "accept": "[I accept.]",
+        "reject": "[I reject.]",
         "quit": "[I quit.]",
     }[event["action"]]
 

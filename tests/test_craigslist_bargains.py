@@ -389,14 +389,14 @@ def test_messages(module: Any, sample: dict[str, Any]) -> None:
         ("user", "<start>", []),
         ("assistant", said[0], [0]),
         ("user", f"{said[1]}\n[I offer ${record['events'][2]['data']['price']:g}.]", [1, 2]),
-        ("assistant", "[I offer $150.]\n[I accept the offer.]", [3, 4]),
-        ("user", "[I accept the offer.]", [5]),
+        ("assistant", "[I offer $150.]\n[I accept.]", [3, 4]),
+        ("user", "[I accept.]", [5]),
     ]
     assert chat_of(seller) == [
         ("user", said[0], [0]),
         ("assistant", chat_of(buyer)[2][1], [1, 2]),
-        ("user", "[I offer $150.]\n[I accept the offer.]", [3, 4]),
-        ("assistant", "[I accept the offer.]", [5]),
+        ("user", "[I offer $150.]\n[I accept.]", [3, 4]),
+        ("assistant", "[I accept.]", [5]),
     ]
     assert (buyer["target"], seller["target"]) == (120.0, 200.0)
     for row in (buyer, seller):
@@ -414,7 +414,7 @@ def test_actions_in_words(module: Any, sample: dict[str, Any]) -> None:
     ]
     rejected["events"][-2]["data"]["price"] = 1849.99
     (_, seller) = view(module, "messages", rejected)
-    assert seller["messages"][-1] == {"role": "assistant", "content": "[I reject the offer.]"}
+    assert seller["messages"][-1] == {"role": "assistant", "content": "[I reject.]"}
     assert seller["messages"][-2]["content"].endswith("\n[I offer $1849.99.]")
 
 
