@@ -34,9 +34,7 @@ def report(found: Iterable[Verification], all_figures: bool = False) -> Renderab
         rows.append(
             (
                 each.dataset,
-                f"{len(each.checks)} checks, {failed} FAILED"
-                if failed
-                else f"{len(each.checks)} hold",
+                f"{failed} FAILED" if failed else f"{len(each.checks)} hold",
                 *(str(each.count(verdict) or "·") for verdict in VERDICTS),
             )
         )

@@ -288,13 +288,18 @@ def test_a_file_too_many_a_link_and_a_missing_one_are_noticed(build):
         (["verify", "casino", "--build", "nowhere"], 1, "not a built folder"),
         (["verify", "--build", "nowhere"], 2, "no built dataset there"),
         (["diff", "nowhere", "nowhere"], 1, "not a built folder"),
-        (["verify", "--source", "nowhere"], 2, "no such folder"),
     ],
 )
 def test_errors(args, status, message):
     done = run(*args)
     assert done.returncode == status
     assert message in done.stderr
+
+
+def test_a_source_that_is_not_there_is_wrong_usage(sample_build):
+    done = run("verify", "--build", sample_build, "--source", "nowhere")
+    assert done.returncode == 2
+    assert "nowhere: no such folder" in done.stderr
 
 
 @pytest.mark.parametrize(
