@@ -1,7 +1,5 @@
 """Builds a hub folder: rows from a builder, checked, into Parquet with a card beside it."""
 
-import hashlib
-import io
 import json
 import tempfile
 import time
@@ -10,25 +8,23 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import datasets
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from parley import __version__
-from parley.cards import figures_section, render, splits_section
+from parley import __version__, parquet
+from parley.cards import figures_on, figures_section, render, splits_section
 from parley.collection import Dataset
 from parley.errors import RecordError, SourceError
 from parley.features import arrow_schema, card_yaml
-from parley.figures import A_SAMPLE, Data, Figure, figures
+from parley.figures import Data, figures
 from parley.output import replacing
 from parley.records import Strict
 from parley.rows import Digest, to_batch
 from parley.sources import Source
 
 PROVENANCE = "provenance.json"
-BATCH = 500  # rows that are converted at once
 
 
 @dataclass(frozen=True)
@@ -37,30 +33,48 @@ class Split:
 
     config: str
     name: str
-    rows: int
-    size: int
-    arrow_size: int
     digest: str
-    file: str
-    sha256: str
+    files: list[parquet.File]
     seconds: float
+
+    @property
+    def rows(self) -> int:
+        """Rows in all."""
+        return sum(file.rows for file in self.files)
+
+    @property
+    def size(self) -> int:
+        """Bytes of Parquet."""
+        return sum(file.size for file in self.files)
+
+    @property
+    def arrow_size(self) -> int:
+        """Bytes of Arrow data."""
+        return sum(file.arrow_size for file in self.files)
 
 
 def build(
     dataset: Dataset,
     source: Source,
     output: Path,
-    on_rows: Callable[[str, int], None],
+    on_rows: Callable[[str, int], None] = lambda where, rows: None,
+    *,
+    max_shard_size: int = parquet.SHARD,
     update_card: bool = False,
 ) -> list[Split]:
     """Build one dataset into `output/<name>`, replacing what stood there only when all is done.
+
+    The documented figures on the card are those of the dataset folder's card, which `verify`
+    compares with the rows, unless `update_card` asks to recompute them: that takes longer than
+    everything else.
 
     Args:
         dataset: What to build.
         source: Its upstream files; splits whose files are missing are left out.
         output: The folder that takes one folder a dataset.
         on_rows: Called with "name config/split" and its rows written so far.
-        update_card: Also write the generated parts of the dataset folder's own card anew.
+        max_shard_size: Bytes of Arrow data that a Parquet file holds at most.
+        update_card: Recompute the figures, and write the dataset folder's own card anew.
 
     Raises:
         RecordError: a source file does not hold what it should.
@@ -73,7 +87,7 @@ def build(
         for config in dataset.module.SPLITS:
             builder = strict_builder(dataset, config, source.folder)
             built = [
-                _write(dataset, generator, builder, folder, on_rows)
+                _write(dataset, generator, builder, folder, on_rows, max_shard_size)
                 for generator in builder._split_generators(None)
                 if source.has(dataset, config, str(generator.name))
             ]
@@ -81,17 +95,17 @@ def build(
             if built:
                 infos.append(_dataset_info(builder, built))
         _write_json(folder / PROVENANCE, _provenance(dataset, source, splits))
-        recomputed = list(
-            figures(
-                dataset.statistics,
-                Data(folder, dataset.module),
-                A_SAMPLE if source.sample else "",
-            )
-        )
-        card = render_card(dataset, splits, infos, recomputed, source.sample)
+        if source.sample:
+            table = ""
+        elif update_card:
+            data = Data(folder, dataset.module)
+            table = figures_section(list(figures(dataset.statistics, data)))
+        else:
+            table = figures_on(dataset.read_card())
+        card = render_card(dataset, splits, infos, table, source.sample)
         (folder / "README.md").write_text(card, encoding="utf-8")
     if update_card:
-        card = render_card(dataset, splits, infos, recomputed, source.sample, declare_all=True)
+        card = render_card(dataset, splits, infos, table, source.sample, declare_all=True)
         dataset.card.write_text(card, encoding="utf-8")
     return splits
 
@@ -100,11 +114,11 @@ def render_card(
     dataset: Dataset,
     splits: list[Split],
     infos: list[dict[str, Any]],
-    recomputed: list[Figure],
+    table: str,
     sample: bool,
     declare_all: bool = False,
 ) -> str:
-    """Return the dataset's card for what was built.
+    """Return the dataset's card for what was built, with a table of documented figures.
 
     With `declare_all`, `configs` names the splits that were not built too: the card in the
     dataset folder speaks of the dataset, the one in a hub folder of the files beside it.
@@ -124,7 +138,7 @@ def render_card(
             [(c, name, built.get((c, name))) for c, names in declared.items() for name in names],
             sample,
         )
-        + ("" if sample else "\n" + figures_section(recomputed)),
+        + (f"\n{table}" if table else ""),
     )
 
 
@@ -170,100 +184,31 @@ def generate(dataset: Dataset, builder: Any, generator: datasets.SplitGenerator)
         raise RecordError(f"{where}, a broken record:\n{lines}\n  {remedy}") from error
 
 
-def row_groups(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Gather batches of 500 rows into row groups: 1,000 rows, or more while they are under 1 MB.
-
-    A shorter last batch joins the group before it, so that a small split is one group. Few
-    groups are better than many small ones: while the next group is read in the background, a
-    process that has read one streamed row and ends can abort in pyarrow (apache/arrow#45214).
-    """
-    group: list[pa.RecordBatch] = []
-    for batch in batches:
-        full = len(group) * BATCH >= 1000 and sum(part.nbytes for part in group) >= 1 << 20
-        if full and batch.num_rows == BATCH:
-            yield pa.Table.from_batches(group)
-            group = []
-        group.append(batch)
-    if group:
-        yield pa.Table.from_batches(group)
-
-
-class _Sink(io.RawIOBase):
-    """Takes what pyarrow writes. It keeps an error of the disk to itself until asked.
-
-    pyarrow ends the whole process when closing a file fails, as it does on a full disk.
-    """
-
-    def __init__(self, file: BinaryIO) -> None:
-        super().__init__()
-        self._file = file
-        self._error: OSError | None = None
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> int:
-        if self._error is None:
-            try:
-                self._file.write(data)
-            except OSError as error:
-                self._error = error
-        return len(data)
-
-    def check(self) -> None:
-        """Raise the error that there was, if any."""
-        if self._error:
-            raise self._error
-
-
 def _write(
     dataset: Dataset,
     generator: datasets.SplitGenerator,
     builder: Any,
     folder: Path,
     on_rows: Callable[[str, int], None],
+    max_shard_size: int,
 ) -> Split:
     start = time.perf_counter()
     config, split = builder.config.name, str(generator.name)
     where = f"{dataset.name} {config}/{split}"
-    file = f"{config}/{split}-00000-of-00001.parquet"
-    path = folder / file
-    path.parent.mkdir(exist_ok=True)
     schema = arrow_schema(builder.info.features)
-    digest, arrow_size = Digest(), 0
+    digest = Digest()
 
     def batches() -> Iterator[pa.RecordBatch]:
-        nonlocal arrow_size
         rows = generate(dataset, builder, generator)
-        while part := list(islice(rows, BATCH)):
+        while part := list(islice(rows, parquet.BATCH)):
             batch = to_batch(part, schema, where, digest.rows)
             digest.update(part)
-            arrow_size += batch.nbytes
             on_rows(where, digest.rows)
             yield batch
 
-    # Small row groups and a page index keep streaming and the dataset viewer quick;
-    # content-defined chunking lets the Hub store only what a new version changes.
-    with path.open("wb", buffering=0) as target:
-        sink = _Sink(target)
-        with pq.ParquetWriter(
-            sink, schema, write_page_index=True, use_content_defined_chunking=True
-        ) as writer:
-            for group in row_groups(batches()):
-                writer.write_table(group, row_group_size=group.num_rows)
-                sink.check()
-        sink.check()
-    return Split(
-        config,
-        split,
-        digest.rows,
-        path.stat().st_size,
-        arrow_size,
-        digest.hexdigest(),
-        file,
-        hashlib.sha256(path.read_bytes()).hexdigest(),
-        time.perf_counter() - start,
-    )
+    (folder / config).mkdir(exist_ok=True)
+    files = parquet.write(batches(), schema, folder / config, split, max_shard_size)
+    return Split(config, split, digest.hexdigest(), files, time.perf_counter() - start)
 
 
 def _dataset_info(builder: Any, splits: list[Split]) -> dict[str, Any]:
@@ -287,7 +232,10 @@ def _provenance(dataset: Dataset, source: Source, splits: list[Split]) -> dict[s
         configs.setdefault(split.config, {})[split.name] = {
             "rows": split.rows,
             "digest": split.digest,
-            "files": [{"path": split.file, "bytes": split.size, "sha256": split.sha256}],
+            "files": [
+                {"path": f"{split.config}/{f.name}", "bytes": f.size, "sha256": f.sha256}
+                for f in split.files
+            ],
         }
     return {
         "dataset": dataset.name,

@@ -144,6 +144,12 @@ def _table(figures: Sequence[Figure], notes: dict[str, int]) -> Iterator[str]:
         yield f"| {' | '.join(cells)} |"
 
 
+def figures_on(card: str) -> str:
+    """Return a card's part with the documented figures, which follows the table of splits."""
+    section = card.split(BEGIN)[-1].split(END)[0]
+    return section.strip("\n").partition("\n\n")[2] + "\n"
+
+
 def stated_figures(body: str) -> dict[str, tuple[str, str]]:
     """Return what a card's tables of figures state: name -> (documented, measured)."""
     section = body.split(BEGIN)[-1].split(END)[0]

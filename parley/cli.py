@@ -156,17 +156,30 @@ def build(
     ] = False,
     update_cards: Annotated[
         bool,
-        typer.Option("--update-cards", help="Also renew the cards in the dataset folders."),
+        typer.Option(
+            "--update-cards",
+            help="Recompute the documented figures and renew the cards in the dataset folders.",
+        ),
     ] = False,
+    max_shard_size: Annotated[
+        str,
+        typer.Option("--max-shard-size", help="Of Arrow data in a Parquet file: 500MB, 2GiB."),
+    ] = "500MB",
     as_json: AsJson = False,
 ) -> None:
     """Build hub folders: strict rows in Parquet, with the card and provenance beside them."""
+    from datasets.utils.py_utils import convert_file_size_to_int
+
     from parley.build import build as build_dataset
     from parley.console import err, out, progress, size, table
     from parley.sources import open_source
 
-    if sample and _typed(ctx, "source"):
-        raise UsageError("--sample and --source exclude each other")
+    if sample and (_typed(ctx, "source") or update_cards):
+        raise UsageError("--sample excludes --source and --update-cards")
+    try:
+        shard = convert_file_size_to_int(max_shard_size)
+    except ValueError as error:
+        raise UsageError(f"--max-shard-size {max_shard_size}: expected a size as 500MB") from error
     built: list[dict[str, Any]] = []
     missing: list[str] = []
     failed: list[str] = []
@@ -175,7 +188,14 @@ def build(
         for dataset in _chosen(names):
             try:
                 files = open_source(dataset, source, sample=sample, allow_missing=allow_missing)
-                splits = build_dataset(dataset, files, output, advance, update_cards)
+                splits = build_dataset(
+                    dataset,
+                    files,
+                    output,
+                    advance,
+                    max_shard_size=shard,
+                    update_card=update_cards,
+                )
             except UsageError:
                 raise
             except ParleyError as error:

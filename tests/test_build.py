@@ -8,13 +8,17 @@ import subprocess
 import sys
 import time
 
+import generate
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from parley.build import build, row_groups
+from parley.build import build
 from parley.collection import get
 from parley.errors import RecordError, RowError, SourceError
+from parley.parquet import row_groups
 from parley.sources import Source, open_source
+from parley.verify import read_provenance, verify
 
 
 @pytest.fixture
@@ -392,3 +396,27 @@ def test_row_groups(rows, bytes_a_row, sizes):
     values = (pa.array(["x" * (bytes_a_row - 4)] * min(500, rows - n)) for n in range(0, rows, 500))
     cut = list(row_groups(pa.record_batch({"text": array}) for array in values))
     assert [table.num_rows for table in cut] == sizes
+
+
+def test_shards_hold_the_same_rows(tmp_path):
+    sources = sorted(set(get("cosrec").module.SOURCES) - {generate.RAW})
+    source = Source(generate.write(tmp_path / "source", 9500), missing=sources)
+    for output, size in (("whole", 1 << 40), ("cut", 2_000_000), ("again", 2_000_000)):
+        build(get("cosrec"), source, tmp_path / output, max_shard_size=size)
+    whole, cut, again = (
+        read_provenance(tmp_path / output / "cosrec")["configs"]["dialogues"]["raw"]
+        for output in ("whole", "cut", "again")
+    )
+    assert (whole["rows"], whole["digest"]) == (cut["rows"], cut["digest"])
+    assert cut == again
+    names = [file["path"] for file in cut["files"]]
+    assert len(names) == 10
+    assert names == [f"dialogues/raw-{n:05d}-of-{len(names):05d}.parquet" for n in range(10)]
+    folder = tmp_path / "cut" / "cosrec"
+    assert sorted(path.name for path in (folder / "dialogues").iterdir()) == [
+        name.split("/")[1] for name in names
+    ]
+    for name in names:
+        assert pq.read_metadata(folder / name).num_rows >= 500
+    checks = verify(get("cosrec"), folder, source).checks
+    assert not any(check.failed for check in checks if check.name != "provenance")

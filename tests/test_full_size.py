@@ -3,6 +3,7 @@
 import json
 import random
 
+import generate
 import pyarrow.parquet as pq
 
 from parley.build import build
@@ -46,22 +47,12 @@ def test_craigslist_train_of_5247_negotiations(tmp_path):
 
 
 def test_cosrec_raw_of_8938_conversations(tmp_path):
-    draw = random.Random(1)
-    words = [f"{draw.getrandbits(40):x}" for _ in range(2000)]
-    lines = []
-    for number in range(8938):
-        turns = [
-            f"{'US'[turn % 2]}: {' '.join(draw.choices(words, k=draw.randint(5, 40)))}"
-            for turn in range(2 * draw.randint(4, 12))
-        ]
-        lines.append({f"CoSRec-Raw_{number}": "\n".join(turns)})
-    path = tmp_path / "source" / "dataset" / "raw" / "conversations.jsonl"
-    path.parent.mkdir(parents=True)
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    sources = set(get("cosrec").module.SOURCES) - {"dataset/raw/conversations.jsonl"}
+    lines = list(generate.conversations(8938))
+    folder = generate.write(tmp_path / "source", 8938)
+    sources = set(get("cosrec").module.SOURCES) - {generate.RAW}
     check(
         "cosrec",
-        Source(tmp_path / "source", missing=sorted(sources)),
+        Source(folder, missing=sorted(sources)),
         tmp_path,
         {("dialogues", "raw"): 8938, ("messages", "raw"): 8938},
     )

@@ -1,0 +1,142 @@
+"""Writes record batches as the Parquet files of a split, in one file or in several shards."""
+
+import hashlib
+import io
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+BATCH = 500  # rows that are converted at once
+SHARD = 500_000_000  # bytes of Arrow data, as `datasets` cuts
+
+
+@dataclass(frozen=True)
+class File:
+    """One Parquet file: its name, bytes and sha256, and the rows and bytes of its Arrow data."""
+
+    name: str
+    size: int
+    sha256: str
+    rows: int
+    arrow_size: int
+
+
+def write(
+    batches: Iterator[pa.RecordBatch],
+    schema: pa.Schema,
+    folder: Path,
+    split: str,
+    max_shard_size: int = SHARD,
+) -> list[File]:
+    """Write `split-00000-of-00001.parquet`, or more of them, into a folder.
+
+    Args:
+        batches: Batches of 500 rows, the last one of any length.
+        schema: Their schema, with the footer's metadata.
+        folder: Where to write.
+        split: What the names begin with.
+        max_shard_size: Bytes of Arrow data that a file holds at most, unless one row group alone
+            is larger.
+
+    Raises:
+        OSError: the disk is full, or does not take the files for another reason.
+    """
+    shards: list[_Shard] = []
+    with ExitStack() as last:
+        for group in row_groups(batches):
+            if not shards or shards[-1].arrow_size + group.nbytes > max_shard_size:
+                last.close()
+                shards.append(_Shard(folder / f".{split}-{len(shards):05d}", schema))
+                last.callback(shards[-1].close)
+            shards[-1].add(group)
+    return [
+        shard.named(f"{split}-{number:05d}-of-{len(shards):05d}.parquet")
+        for number, shard in enumerate(shards)
+    ]
+
+
+def row_groups(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Gather batches of 500 rows into row groups: 1,000 rows, or more while they are under 1 MB.
+
+    A shorter last batch joins the group before it, so that a small split is one group. Few
+    groups are better than many small ones: while the next group is read in the background, a
+    process that has read one streamed row and ends can abort in pyarrow (apache/arrow#45214).
+    """
+    group: list[pa.RecordBatch] = []
+    for batch in batches:
+        full = len(group) * BATCH >= 1000 and sum(part.nbytes for part in group) >= 1 << 20
+        if full and batch.num_rows == BATCH:
+            yield pa.Table.from_batches(group)
+            group = []
+        group.append(batch)
+    if group:
+        yield pa.Table.from_batches(group)
+
+
+class _Shard:
+    """A Parquet file while it is written, under a name of its own until all are."""
+
+    def __init__(self, path: Path, schema: pa.Schema) -> None:
+        self._path = path
+        self._file = path.open("wb", buffering=0)
+        self._sink = _Sink(self._file)
+        # Small row groups and a page index keep streaming and the dataset viewer quick;
+        # content-defined chunking lets the Hub store only what a new version changes.
+        self._writer = pq.ParquetWriter(
+            self._sink, schema, write_page_index=True, use_content_defined_chunking=True
+        )
+        self.rows = self.arrow_size = 0
+
+    def add(self, group: pa.Table) -> None:
+        self._writer.write_table(group, row_group_size=group.num_rows)
+        self._sink.check()
+        self.rows += group.num_rows
+        self.arrow_size += group.nbytes
+
+    def close(self) -> None:
+        self._writer.close()
+        self._file.close()
+        self._sink.check()
+
+    def named(self, name: str) -> File:
+        """Give the file its final name."""
+        self._path.rename(self._path.with_name(name))
+        return File(name, self._sink.size, self._sink.hash.hexdigest(), self.rows, self.arrow_size)
+
+
+class _Sink(io.RawIOBase):
+    """Takes what pyarrow writes, and hashes it. It keeps an error of the disk until asked.
+
+    pyarrow ends the whole process when closing a file fails, as it does on a full disk.
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        super().__init__()
+        self._file = file
+        self._error: OSError | None = None
+        self.hash = hashlib.sha256()
+        self.size = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        rest = memoryview(data)
+        try:
+            while rest and self._error is None:
+                rest = rest[self._file.write(rest) :]  # a nearly full disk takes a part
+        except OSError as error:
+            self._error = error
+        self.hash.update(data)
+        self.size += len(data)
+        return len(data)
+
+    def check(self) -> None:
+        """Raise the error that there was, if any."""
+        if self._error:
+            raise self._error
