@@ -311,6 +311,66 @@ def diff(
 
 
 @app.command()
+def publish(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A dataset.")],
+    repo: Annotated[str, typer.Option("--repo", metavar="ORG/NAME", help="Where to publish it.")],
+    folder: Annotated[
+        Path, typer.Option("--build", metavar="DIR", help="Built folders, one a dataset.")
+    ] = Path("build"),
+    source: SourceDir = None,
+    private: Annotated[
+        bool, typer.Option("--private", help="Make the repository private, if it is new.")
+    ] = False,
+    tag: Annotated[bool, typer.Option("--tag/--no-tag", help="Tag the version.")] = True,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only show what would change, file by file.")
+    ] = False,
+    endpoint: Annotated[
+        str | None, typer.Option("--endpoint", metavar="URL", help="Another Hub.")
+    ] = None,
+    permitted: Annotated[
+        bool,
+        typer.Option("--i-have-permission", help="Publish a dataset of which no licence is known."),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Publish a built dataset to the Hub: verified, in one commit, tagged and read back.
+
+    The token is that of `hf auth login` or HF_TOKEN. An interrupted run leaves the repository at
+    the old version or at the new one; the next run does what is left.
+    """
+    from parley.console import err, out
+    from parley.publish import publish as publish_folder
+    from parley.publish import read_back, ready, refuse
+    from parley.report import publication
+    from parley.sources import at_hand
+
+    def step(what: str) -> None:
+        err.print(f"{repo}: {what}", soft_wrap=True)
+
+    dataset, built = get(name), folder / name
+    ready(repo, dry_run)
+    step("verifying the folder")
+    refuse(dataset, built, at_hand(dataset, source), permitted)
+    found = publish_folder(
+        built,
+        repo,
+        private=private,
+        tag=tag,
+        dry_run=dry_run,
+        endpoint=endpoint,
+        on_step=step,
+    )
+    if not dry_run:
+        step("reading it back from an empty cache")
+        read_back(built, found, endpoint)
+    if as_json:
+        typer.echo(json.dumps(found.as_dict(), indent=2))
+    else:
+        out.print(publication(found))
+
+
+@app.command()
 def export(
     format: Annotated[str, typer.Argument(metavar="FORMAT", help="A format of the dataset.")],
     name: Annotated[str, typer.Argument(metavar="NAME", help="A dataset.")],

@@ -6,7 +6,8 @@ ParleyError              all of them; the message is for people and complete
 │   └── FetchError       it could not be brought here
 ├── RecordError          a file does not hold what its record shape says
 ├── RowError             a builder gave a row that its features cannot hold exactly
-└── OutputError          the output folder cannot be written or read
+├── OutputError          the output folder cannot be written or read
+└── PublishError         the Hub could not be reached or refused, or gave back something else
 """
 
 
@@ -36,3 +37,7 @@ class RowError(ParleyError):
 
 class OutputError(ParleyError):
     """An output folder cannot be written, or is not what a build leaves."""
+
+
+class PublishError(ParleyError):
+    """The Hub could not be reached, refused, or does not give back what was published."""

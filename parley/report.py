@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from parley.console import plain, table
+from parley.console import plain, size, table
 from parley.diff import Difference, SplitDifference
 from parley.figures import (
     DIFFERS,
@@ -19,6 +19,7 @@ from parley.figures import (
     VERDICTS,
     Figure,
 )
+from parley.publish import Publication
 from parley.verify import Verification
 
 _MOST = 10  # problems or rows shown of one kind
@@ -112,6 +113,22 @@ def differences(found: Difference) -> RenderableType:
     if not found.differs:
         lines.append(Text("no difference"))
     return Group(table(columns, rows, title=found.dataset), *lines)
+
+
+def publication(found: Publication) -> RenderableType:
+    """Return a table of the files that publishing changed or would change, and what it gave."""
+    rows = [(change.action, change.path, size(change.size)) for change in found.changed]
+    kept = len(found.changes) - len(rows)
+    same = f"{kept} files are there already" if kept else ""
+    if found.commit is None:
+        new = f"{found.repo} would be made; " if found.is_new else ""
+        last = f"a dry run: {new}nothing was written"
+    elif rows:
+        last = f"{found.url}\ncommit {found.commit}, read back and equal"
+    else:
+        last = f"{found.url}\nno change: commit {found.commit}, read back and equal"
+    lines = [Text(plain(line)) for line in (same, last) if line]
+    return Group(*([table(("", "file", ">size"), rows)] if rows else []), *lines)
 
 
 def _split_lines(split: SplitDifference) -> Iterator[str]:

@@ -1,0 +1,188 @@
+"""A dataset repository on the Hub, compared with a folder and made to hold it."""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import huggingface_hub
+from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
+from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError
+from huggingface_hub.hf_api import RepoFile
+
+from parley import pins
+from parley.build import PROVENANCE
+from parley.checks import CARD
+from parley.errors import OutputError, PublishError
+from parley.verify import read_provenance
+
+ADD, CHANGE, REMOVE, KEEP = "add", "change", "remove", "keep"
+_HUBS_OWN = ".gitattributes"  # written by the Hub when it makes a repository
+# what the HTTP library under huggingface_hub raises: httpx's since 1.0, requests' before
+_HTTP_ERROR: type[Exception] = HfHubHTTPError.__bases__[0]
+
+
+@dataclass(frozen=True)
+class Change:
+    """What publishing does to one file of a repository; `size` is in bytes."""
+
+    path: str
+    action: str
+    size: int
+
+
+class Repository:
+    """A dataset repository, by its name "org/name", on one Hub.
+
+    Its methods raise what huggingface_hub does; `clear_errors` makes a PublishError of it.
+    """
+
+    def __init__(self, name: str, endpoint: str | None) -> None:
+        self.name = name
+        self._api = HfApi(endpoint=endpoint, library_name="parley")
+        self.endpoint = self._api.endpoint
+
+    def state(self) -> tuple[str | None, bool]:
+        """Return the last commit, None if there is no repository, and whether it is private."""
+        try:
+            info = self._api.dataset_info(self.name)
+        except RepositoryNotFoundError as error:
+            if error.response.status_code == 401 and huggingface_hub.get_token():
+                self._api.whoami()  # raises if it is the token that the Hub does not know
+            return None, False
+        return info.sha, bool(info.private)
+
+    def create(self, private: bool) -> None:
+        """Make it, unless somebody else did so meanwhile."""
+        self._api.create_repo(self.name, repo_type="dataset", private=private, exist_ok=True)
+
+    def changes(self, folder: Path, revision: str | None) -> list[Change]:
+        """Return every file of the folder and of a commit, and what makes the two equal."""
+        remote = self._files(revision)
+        local = {
+            path.relative_to(folder).as_posix(): path
+            for path in folder.rglob("*")
+            if path.is_file()
+        }
+        found = []
+        for path in sorted({*local, *remote}):
+            if path not in local:
+                found.append(Change(path, REMOVE, remote[path].size))
+                continue
+            action = ADD if path not in remote else KEEP
+            if path in remote and pins.problem(local[path], _pin(remote[path])):
+                action = CHANGE
+            found.append(Change(path, action, local[path].stat().st_size))
+        return found
+
+    def holds(self, folder: Path, revision: str | None) -> bool:
+        """Tell whether a commit holds just what the folder holds."""
+        return all(change.action == KEEP for change in self.changes(folder, revision))
+
+    def foreign(self, revision: str | None, dataset: str) -> str:
+        """Return what stands in a commit that is not a build of the dataset, or ""."""
+        files = set(self._files(revision)) - {CARD}
+        there = self._dataset(revision) if PROVENANCE in files else None
+        if not files or there == dataset:
+            return ""
+        what = f"the dataset {there!r}" if there else f"{len(files)} files that are not parley's"
+        return f"{what}, as {min(files)}"
+
+    def tags(self) -> dict[str, str]:
+        """Return tag -> commit."""
+        refs = self._api.list_repo_refs(self.name, repo_type="dataset")
+        return {tag.name: tag.target_commit for tag in refs.tags}
+
+    def tag(self, tag: str, commit: str) -> None:
+        """Tag a commit; an existing tag is an error."""
+        self._api.create_tag(self.name, tag=tag, revision=commit, repo_type="dataset")
+
+    def commit(self, folder: Path, changes: list[Change], parent: str | None, message: str) -> str:
+        """Make the changes in one commit on top of `parent`, and return it.
+
+        Raises:
+            HfHubHTTPError: with the status 412, if `parent` is no longer the last commit.
+        """
+        operations: list[Any] = [
+            CommitOperationDelete(change.path)
+            if change.action == REMOVE
+            else CommitOperationAdd(change.path, folder / change.path)
+            for change in changes
+            if change.action != KEEP
+        ]
+        try:
+            done = self._api.create_commit(
+                self.name,
+                operations,
+                commit_message=message,
+                repo_type="dataset",
+                parent_commit=parent,
+            )
+        except HfHubHTTPError as error:
+            # The answer may be lost, and the commit sent again: then it is itself what changed
+            # the repository meanwhile.
+            now, _ = self.state()
+            if error.response.status_code != 412 or now is None or not self.holds(folder, now):
+                raise
+            return now
+        return str(done.oid)
+
+    def _files(self, revision: str | None) -> dict[str, RepoFile]:
+        if revision is None:
+            return {}
+        tree = self._api.list_repo_tree(
+            self.name, recursive=True, revision=revision, repo_type="dataset"
+        )
+        files = {item.path: item for item in tree if isinstance(item, RepoFile)}
+        files.pop(_HUBS_OWN, None)
+        return files
+
+    def _dataset(self, revision: str | None) -> str | None:
+        """Return which dataset a commit says it is a build of."""
+        with tempfile.TemporaryDirectory() as folder:
+            self._api.hf_hub_download(
+                self.name, PROVENANCE, repo_type="dataset", revision=revision, local_dir=folder
+            )
+            try:
+                return str(read_provenance(Path(folder))["dataset"])
+            except OutputError:  # another program's provenance.json
+                return None
+
+
+def _pin(file: RepoFile) -> dict[str, Any]:
+    content = {"sha256": file.lfs.sha256} if file.lfs else {"git_blob": file.blob_id}
+    return {"size": file.size, **content}
+
+
+_ADVICE = {
+    401: "The Hub does not know this token, or there is none: run `hf auth login`.",
+    403: "This token may not write there: ask its owner, or take another --repo.",
+    404: "It does not exist, or this token may not see it.",
+    409: "Somebody else tagged it meanwhile: look at what they did.",
+    412: "Somebody else changed it meanwhile, and nothing of yours was written: look at what they "
+    "did, and publish again if you still want to.",
+}
+_ELSE = (
+    "The repository is at the old version or at the new one. Run the same command again: it does "
+    "what is left."
+)
+
+
+@contextmanager
+def clear_errors(where: str) -> Iterator[None]:
+    """Turn what the libraries raise into a PublishError that says what to do, and no token."""
+    try:
+        yield
+    except (OSError, ValueError, _HTTP_ERROR) as error:
+        status = getattr(getattr(error, "response", None), "status_code", None)
+        said = getattr(error, "server_message", None) or str(error) or type(error).__name__
+        advice = _ADVICE.get(status or 0, _ELSE)
+        raise PublishError(f"{where}: {hide_token(' '.join(said.split()))}\n{advice}") from error
+
+
+def hide_token(text: str) -> str:
+    """Return the text without the token, if it should stand there."""
+    token = huggingface_hub.get_token()
+    return text.replace(token, "…") if token else text

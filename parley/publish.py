@@ -1,0 +1,226 @@
+"""Publishes a built folder to the Hub: one commit, then a tag, then everything is read back.
+
+The order makes an interruption harmless. Blobs that no commit names are not part of a repository;
+the commit brings all files or none, and only onto the commit that was looked at before; the tag
+comes last. So a repository is always at the old version or at the new one, and publishing again
+does what is left.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import huggingface_hub
+from huggingface_hub.errors import HFValidationError
+from huggingface_hub.utils._validators import validate_repo_id
+
+from parley.cards import parse, stated_figures
+from parley.checks import CARD
+from parley.collection import Dataset
+from parley.errors import OutputError, PublishError, UsageError
+from parley.hub import KEEP, Change, Repository, clear_errors, hide_token
+from parley.sources import Source
+from parley.verify import Verification, read_provenance, verify
+
+
+@dataclass(frozen=True)
+class Publication:
+    """What was published, or would be."""
+
+    repo: str
+    url: str
+    revision: str
+    changes: list[Change]
+    is_new: bool
+    commit: str | None
+
+    @property
+    def changed(self) -> list[Change]:
+        """The files that are not in the repository as they are here."""
+        return [change for change in self.changes if change.action != KEEP]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it all for JSON."""
+        return {**vars(self), "changes": [vars(change) for change in self.changes]}
+
+
+def ready(repo: str, dry_run: bool) -> None:
+    """Raise UsageError if `repo` is no name, PublishError if there is no token to write with."""
+    try:
+        validate_repo_id(repo)
+    except HFValidationError as error:
+        raise UsageError(f"--repo {repo}: {error}") from error
+    if "/" not in repo:
+        raise UsageError(f"--repo {repo}: expected org/name, or user/name")
+    if not dry_run and not huggingface_hub.get_token():
+        raise PublishError("there is no token for the Hub: run `hf auth login`, or set HF_TOKEN")
+
+
+def refuse(dataset: Dataset, folder: Path, source: Source | None, permitted: bool) -> None:
+    """Raise OutputError, with every reason there is, if the folder must not be published.
+
+    Args:
+        dataset: The dataset.
+        folder: Its built folder.
+        source: Its upstream files, if they are at hand, for `verify`.
+        permitted: Whether a person says that they may publish it, whatever its card says.
+    """
+    provenance = read_provenance(folder)
+    reasons = []
+    if provenance["sample"]:
+        reasons.append("it is the invented sample; build it from the upstream files")
+    elif provenance["missing"]:
+        reasons.append(f"it is partial: {', '.join(provenance['missing'])} was missing; fetch it")
+    elif (found := verify(dataset, folder, source)).failed:
+        reasons.append(f"`parley verify {dataset.name}` fails; read what it says")
+    else:
+        reasons += _outdated(folder, found)
+    if not permitted and (unlicensed := _unlicensed(dataset)):
+        reasons.append(unlicensed)
+    if reasons:
+        lines = "\n".join(f"- {reason}" for reason in reasons)
+        raise OutputError(f"{folder} is not published:\n{lines}")
+
+
+def _outdated(folder: Path, found: Verification) -> Iterator[str]:
+    _, body = parse((folder / CARD).read_text(encoding="utf-8"), CARD)
+    stated = stated_figures(body)
+    unsaid = [f for f in found.figures if f.measured is not None and not stated[f.name][1]]
+    if unsaid:
+        yield (
+            f"its card does not state what was measured for {len(unsaid)} figures, as "
+            f"{unsaid[0].name}; build it with --update-cards"
+        )
+
+
+def _unlicensed(dataset: Dataset) -> str:
+    front, body = parse(dataset.read_card(), str(dataset.card))
+    stated = front.get("license", "unknown")
+    if "unknown" not in (stated if isinstance(stated, list) else [stated]):
+        return ""
+    section = body.partition("\n## Licence\n")[2].partition("\n## ")[0].strip()
+    said = "".join(f"\n    {line}" for line in section.splitlines())
+    return (
+        "nobody is known to have allowed its publication. Its card says:"
+        f"{said}\n  If you have the permission of those who own the data, say so with "
+        "--i-have-permission."
+    )
+
+
+def publish(
+    folder: Path,
+    repo: str,
+    *,
+    private: bool = False,
+    tag: bool = True,
+    dry_run: bool = False,
+    endpoint: str | None = None,
+    on_step: Callable[[str], None] = lambda step: None,
+) -> Publication:
+    """Make a dataset repository hold just what a built folder holds.
+
+    The token is the one that huggingface_hub is logged in with. Call `ready` and `refuse` before.
+
+    Args:
+        folder: A built folder.
+        repo: "org/name".
+        private: Make the repository private if it must be made.
+        tag: Tag the version.
+        dry_run: Only find out what would change.
+        endpoint: The Hub's URL; None is huggingface_hub's own.
+        on_step: Called with each thing that is about to be done.
+
+    Raises:
+        PublishError: the Hub could not be reached, or refused, or somebody else changed the
+            repository meanwhile.
+    """
+    provenance = read_provenance(folder)
+    version, name = f"v{provenance['version']}", provenance["dataset"]
+    there = Repository(repo, endpoint)
+    with clear_errors(f"{repo} at {there.endpoint}"):
+        on_step("looking at what is there")
+        head, is_private = there.state()
+        is_new = head is None
+        if private and not is_new and not is_private:
+            raise PublishError(
+                f"{repo}: is there and public; publishing does not make it private. "
+                "Change that on the Hub, or leave out --private."
+            )
+        if is_new and not dry_run:
+            on_step("making the repository")
+            there.create(private)
+            head, _ = there.state()
+        if foreign := there.foreign(head, name):
+            raise PublishError(
+                f"{repo}: holds {foreign}; publishing {name} there would remove them. "
+                "Take another --repo, or empty that one first."
+            )
+        changes = there.changes(folder, head)
+        tagged = there.tags().get(version) if head and tag else None
+        if tagged and not there.holds(folder, tagged):
+            raise PublishError(
+                f"{repo}: {version} is published already, as commit {tagged[:12]}, and is not "
+                f"this folder. Raise VERSION in {name}.py, or leave the tag alone with --no-tag."
+            )
+        if head and not dry_run:
+            if count := sum(change.action != KEEP for change in changes):
+                on_step(f"uploading {count} files")
+                head = there.commit(folder, changes, head, f"Publish {name} {version}")
+            if tag and not tagged:
+                on_step(f"tagging {version}")
+                there.tag(version, head)
+    revision = version if tag else head or "main"
+    url = f"{there.endpoint}/datasets/{repo}/tree/{revision}"
+    return Publication(repo, url, revision, changes, is_new, None if dry_run else head)
+
+
+def read_back(folder: Path, published: Publication, endpoint: str | None) -> None:
+    """Load and stream what was published, from an empty cache, and compare every split's digest.
+
+    Raises:
+        PublishError: naming each split that came back otherwise, and what to do.
+    """
+    configs = read_provenance(folder)["configs"]
+    with tempfile.TemporaryDirectory(prefix="parley-") as cache:
+        caches = {
+            name: str(Path(cache) / name.lower())
+            for name in ("HF_HUB_CACHE", "HF_DATASETS_CACHE", "HF_ASSETS_CACHE", "HF_XET_CACHE")
+        }
+        hub = {"HF_ENDPOINT": endpoint} if endpoint else {}
+        # a process of its own, since caches and endpoint are set at import
+        done = subprocess.run(  # noqa: S603
+            [sys.executable, "-m", "parley.reread", published.repo, published.revision],
+            env={**os.environ, **hub, **caches},
+            input=json.dumps({config: sorted(splits) for config, splits in configs.items()}),
+            capture_output=True,
+            text=True,
+        )
+    if done.returncode:
+        reason = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
+        raise PublishError(
+            f"{published.repo}: published as {published.revision}, but could not be read back: "
+            f"{hide_token(reason)}\n"
+            "Run the same command again: it publishes nothing twice, and reads again."
+        )
+    found = json.loads(done.stdout)
+    wrong = [
+        f"  {config}/{split} {way}: expected {entry['digest']}, found {digest}"
+        for config, splits in configs.items()
+        for split, entry in splits.items()
+        for way, digest in found[config][split].items()
+        if digest != entry["digest"]
+    ]
+    if wrong:
+        raise PublishError(
+            f"{published.repo}: what comes back of {published.revision} differs:\n"
+            + "\n".join(wrong)
+            + "\nTell nobody to use it yet. If `parley verify` still holds for the folder, delete "
+            f"the tag {published.revision} on the Hub and publish again; if it differs again, "
+            "the Hub or the library changes the data: please report it."
+        )

@@ -1,0 +1,41 @@
+"""Reads a published dataset as anyone would, in a process of its own that `publish` starts.
+
+    python -m parley.reread org/name REVISION < {"config": ["split", ...]}
+
+Prints config -> split -> way of loading -> digest of the rows.
+"""
+
+import json
+import sys
+from typing import Any
+
+import datasets
+
+from parley.rows import Digest
+
+
+def main() -> None:
+    """Load and stream each split, and print the digests."""
+    repo, revision = sys.argv[1:]
+    datasets.disable_progress_bars()
+    found = {
+        config: {split: _digests(repo, revision, config, split) for split in splits}
+        for config, splits in json.load(sys.stdin).items()
+    }
+    print(json.dumps(found))  # noqa: T201
+
+
+def _digests(repo: str, revision: str, config: str, split: str) -> dict[str, str]:
+    digests = {}
+    for way, streaming in (("loaded", False), ("streamed", True)):
+        rows: Any = datasets.load_dataset(
+            repo, config, split=split, revision=revision, streaming=streaming
+        )
+        digest = Digest()
+        digest.update(rows)
+        digests[way] = digest.hexdigest()
+    return digests
+
+
+if __name__ == "__main__":
+    main()
