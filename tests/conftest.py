@@ -2,6 +2,7 @@ import os
 from pathlib import Path
 
 import pytest
+from hub import Hub
 
 from parley.collection import discover
 
@@ -26,6 +27,13 @@ def _own_caches(tmp_path_factory):
 def dataset(request):
     """Each dataset of the collection in turn."""
     return discover()[request.param]
+
+
+@pytest.fixture
+def hub():
+    """A Hub of this test's own, on 127.0.0.1."""
+    with Hub() as hub:
+        yield hub
 
 
 @pytest.fixture(scope="session")
