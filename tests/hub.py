@@ -208,11 +208,7 @@ class _Handler(BaseHTTPRequestHandler):
         except Exception:  # a fault of ours, and not to be overlooked
             traceback.print_exc()
             status, content = 500, json.dumps({"error": traceback.format_exc()}).encode()
-        hub.log.append((self.command, self.path, status))
-        if how == "drop-after":
-            self.close_connection = True
-        else:
-            self.send(status, headers, content, truncate=how == "truncate")
+        self.send(status, headers, content, how)
 
     do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = handle_any  # noqa: N815
 
@@ -242,7 +238,7 @@ class _Handler(BaseHTTPRequestHandler):
             )
 
     def send(
-        self, status: int, headers: dict[str, str], content: bytes | Blob, truncate: bool
+        self, status: int, headers: dict[str, str], content: bytes | Blob, how: int | str | None
     ) -> None:
         """Send an answer, or the part of a file that a Range asks for."""
         size = content.size if isinstance(content, Blob) else len(content)
@@ -258,12 +254,15 @@ class _Handler(BaseHTTPRequestHandler):
         headers["Content-Length"] = str(end - start)
         if status == 429:
             headers["Retry-After"] = "0"
+        self.server.hub.log.append((self.command, self.path, status))
+        self.close_connection |= how in ("drop-after", "truncate")
+        if how == "drop-after":
+            return
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)
         self.end_headers()
-        if truncate:
-            self.close_connection = True
+        if how == "truncate":
             end = (start + end) // 2
         if self.command == "HEAD" or start == end:
             return
