@@ -43,5 +43,11 @@ constraints: .venv/ready
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[test,check,tokens,examples]"
 	touch $@
 
+# An independent Hub, for the tests to compare theirs with
+.olah/ready:
+	$(PYTHON) -m venv .olah
+	.olah/bin/pip install --quiet olah==0.5.4
+	touch $@
+
 clean:
-	rm -rf .venv build dist .compat .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv build dist .compat .olah .mypy_cache .pytest_cache .ruff_cache
