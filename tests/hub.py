@@ -59,8 +59,7 @@ class Hub:
         self.repos: dict[str, Repo] = {}
         self.log: list[tuple[str, str, int]] = []  # method, path, status; 0: dropped unheard
         self.pause = 0.2  # seconds, of the fault "slow"
-        self.lfs: dict[str, Blob] = {}  # by sha256
-        self.announced: set[str] = set()  # the sha256 of uploads that were agreed on
+        self.permits: set[str] = set()  # the paths where uploads to LFS were agreed on
         self.faults: list[Fault] = []
         self.lock = threading.RLock()  # held while an answer is worked out
         self.closing = threading.Event()
@@ -91,13 +90,14 @@ class Hub:
             if path.suffix == ".parquet":
                 with path.open("rb") as file:
                     blob = self.store(iter(lambda file=file: file.read(BLOCK), b""))
-                files[name] = self.lfs[blob.etag] = blob
             else:
-                files[name] = Blob.in_git(path.read_bytes())
+                blob = Blob.in_git(path.read_bytes())
+            files[name] = blob
         with self.lock:
             repo = self.repos.setdefault(repo_id, Repo(repo_id, private, {}))
             head = Commit(repo.branches.get("main"), files, "seed", "Seed")
             repo.branches["main"] = head
+            repo.lfs |= {blob.etag: blob for blob in files.values() if blob.lfs}
             repo.tags.update(dict.fromkeys(tags, head))
 
     def push(self, repo_id: str, files: Mapping[str, bytes], branch: str = "main") -> str:
@@ -127,8 +127,8 @@ class Hub:
         """Return an environment for a process that is to take this for the Hub."""
         environ = {k: v for k, v in os.environ.items() if not k.startswith(("HF_", "HUGGING"))}
         on = ("HF_HUB_DISABLE_XET", "HF_HUB_DISABLE_TELEMETRY", "HF_HUB_DISABLE_PROGRESS_BARS")
-        environ |= dict.fromkeys(on, "1") | {"HF_HUB_OFFLINE": "0", "NO_PROXY": "127.0.0.1"}
-        environ |= {"HF_ENDPOINT": self.endpoint, "HF_HOME": str(home)}
+        environ |= dict.fromkeys(on, "1") | dict.fromkeys(("NO_PROXY", "no_proxy"), "127.0.0.1")
+        environ |= {"HF_ENDPOINT": self.endpoint, "HF_HOME": str(home), "HF_HUB_OFFLINE": "0"}
         return environ | ({"HF_TOKEN": token} if token else {})
 
     def fail(

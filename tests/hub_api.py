@@ -344,27 +344,28 @@ def lfs_batch(call: Call, repo: Repo) -> object:
     objects, hub = [], call.hub
     for wanted in call.json["objects"]:
         objects.append({"oid": wanted["oid"], "size": wanted["size"]})
-        if wanted["oid"] not in hub.lfs:
-            hub.announced.add(wanted["oid"])
-            upload = f"{hub.endpoint}/lfs/{wanted['oid']}"
+        if wanted["oid"] not in repo.lfs:
+            permit = f"/lfs/{repo.id}/{wanted['oid']}"
+            hub.permits.add(permit)
             verify = f"{hub.endpoint}/datasets/{repo.id}.git/info/lfs/objects/verify"
-            objects[-1]["actions"] = {"upload": {"href": upload}, "verify": {"href": verify}}
+            actions = {"upload": {"href": hub.endpoint + permit}, "verify": {"href": verify}}
+            objects[-1]["actions"] = actions
     return {"transfer": "basic", "objects": objects}
 
 
-@route("PUT", "/lfs/{oid}")
-def lfs_upload(call: Call, oid: str) -> object:
-    if oid not in call.hub.announced:  # the URL itself is the permit: no token is sent here
+@route("PUT", "/lfs/{owner}/{name}/{oid}")
+def lfs_upload(call: Call, owner: str, name: str, oid: str) -> object:
+    if call.target not in call.hub.permits:  # the URL is the permit: clients send no token here
         raise Refusal(403, "Request has expired")
     if call.body.etag != oid:
         raise Refusal(400, "The sha256 you specified did not match what we received")
-    call.hub.lfs[oid] = call.body
+    call.hub.repos[f"{owner}/{name}"].lfs[oid] = call.body
     return {}
 
 
 @route("POST", "/datasets/{id}.git/info/lfs/objects/verify", write=True)
 def lfs_verify(call: Call, repo: Repo) -> object:
-    blob = call.hub.lfs.get(call.json["oid"])
+    blob = repo.lfs.get(call.json["oid"])
     if blob is None or blob.size != call.json["size"]:
         raise Refusal(404, "Object does not exist")
     return {}
@@ -387,9 +388,9 @@ def commit(call: Call, repo: Repo, branch: str) -> object:
         if operation["key"] == "file":
             files[path] = Blob.in_git(base64.b64decode(value["content"]))
         elif operation["key"] == "lfsFile":
-            if value["oid"] not in call.hub.lfs:
+            if value["oid"] not in repo.lfs:
                 raise Refusal(400, "LFS pointer pointed to a file that does not exist")
-            files[path] = call.hub.lfs[value["oid"]]
+            files[path] = repo.lfs[value["oid"]]
         else:
             start = f"{path.rstrip('/')}/" if operation["key"] == "deletedFolder" else None
             gone = {name for name in files if name == path or (start and name.startswith(start))}

@@ -128,6 +128,7 @@ class Repo:
     private: bool
     branches: dict[str, Commit]
     tags: dict[str, Commit] = field(default_factory=dict)
+    lfs: dict[str, Blob] = field(default_factory=dict)  # what has been uploaded, by sha256
 
     def commit(self, revision: str) -> Commit | None:
         """Return the commit that a branch, a tag or the start of a commit id names."""

@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import http.client
+import json
 import os
 import signal
 import socket
@@ -32,6 +33,7 @@ from huggingface_hub.errors import (
     RepositoryNotFoundError,
     RevisionNotFoundError,
 )
+from huggingface_hub.lfs import UploadInfo, post_lfs_batch_info
 from huggingface_hub.utils import _http
 
 # huggingface_hub hands its LFS uploads to httpx under a name that is going away
@@ -71,6 +73,10 @@ def api(hub: Hub, folder: Path, online: list[float]) -> HfApi:
 def contents(folder: Path) -> dict[str, bytes]:
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+def sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def additions(folder: Path) -> list[CommitOperationAdd]:
@@ -161,8 +167,9 @@ def test_upload_and_upload_again(hub, api, folder):
     files = hub.files("org/new")
     assert files.pop(".gitattributes")
     assert files == contents(folder)
-    # LFS knows the files from the other repository: nothing was to be sent
-    assert not [path for method, path, _ in hub.log if method == "PUT"]
+    sent = [path for method, path, _ in hub.log if method == "PUT"]
+    parquet = [data for path, data in contents(folder).items() if path.endswith(".parquet")]
+    assert sorted(sent) == sorted(f"/lfs/org/new/{sha256(data)}" for data in parquet)
 
     start = len(hub.log)
     assert api.create_commit(**new, operations=additions(folder)).oid == info.oid
@@ -170,20 +177,32 @@ def test_upload_and_upload_again(hub, api, folder):
     assert not [path for _, path, _ in hub.log[start:] if "/commit/" in path]
 
 
-def test_lfs_takes_what_it_was_promised(hub, api, folder):
-    hub.lfs.clear()
-    api.create_repo("org/new", repo_type="dataset")
-    api.upload_folder(repo_id="org/new", repo_type="dataset", folder_path=folder)
-    sent = [path for method, path, _ in hub.log if method == "PUT"]
-    parquet = [data for path, data in contents(folder).items() if path.endswith(".parquet")]
-    assert sorted(sent) == sorted(f"/lfs/{hashlib.sha256(data).hexdigest()}" for data in parquet)
-    assert hub.files("org/new", "main")[PARQUET] == (folder / PARQUET).read_bytes()
+def test_lfs_takes_what_was_agreed_on(hub, api, folder):
+    data = (folder / PARQUET).read_bytes()
+    path = f"/lfs/org/casino/{sha256(b'agreed')}"
+    assert ask(hub, "PUT", path, b"agreed").status == 403
+    for oid, size, known in [(sha256(b"agreed"), 6, False), (sha256(data), len(data), True)]:
+        (upload,), errors, _ = post_lfs_batch_info(
+            [UploadInfo(size, b"", bytes.fromhex(oid))], "hf_ana", endpoint=hub.endpoint, **CASINO
+        )
+        assert ("actions" in upload, errors) == (not known, [])
+    assert ask(hub, "PUT", path, b"something else").status == 400
+    verify = "/datasets/org/casino.git/info/lfs/objects/verify"
+    body, token = f'{{"oid": "{sha256(b"agreed")}", "size": 6}}'.encode(), "Bearer hf_ana"
+    assert ask(hub, "POST", verify, body, Authorization=token).status == 404
+    assert ask(hub, "PUT", path, b"agreed").status == 200
+    assert ask(hub, "POST", verify, body, Authorization=token).status == 200
 
-    promised = hashlib.sha256(b"promised").hexdigest()
-    assert ask(hub, "PUT", f"/lfs/{promised}", b"promised").status == 403
-    hub.announced.add(promised)
-    assert ask(hub, "PUT", f"/lfs/{promised}", b"something else").status == 400
-    assert ask(hub, "PUT", f"/lfs/{promised}", b"promised").status == 200
+
+def test_a_commit_of_what_lfs_has_not(hub, api):
+    lines = [
+        {"key": "header", "value": {"summary": "Trust me"}},
+        {"key": "lfsFile", "value": {"path": "a.parquet", "oid": "0" * 64, "size": 1}},
+    ]
+    body = "\n".join(map(json.dumps, lines)).encode()
+    commit = "/api/datasets/org/casino/commit/main"
+    answer = ask(hub, "POST", commit, body, Authorization="Bearer hf_ana")
+    assert (answer.status, len(hub.commits("org/casino"))) == (400, 1)
 
 
 def test_upload_folder_deletes_what_is_gone(hub, api, folder):
@@ -284,7 +303,7 @@ def test_listings(hub, api, folder):
     expected = contents(folder) | {"note.txt": b"note"}
     assert [path for path in tree if hasattr(tree[path], "size")] == sorted(expected)
     lfs = tree[PARQUET].lfs
-    assert (lfs.sha256, lfs.size) == (hashlib.sha256(expected[PARQUET]).hexdigest(), lfs.size)
+    assert (lfs.sha256, lfs.size) == (sha256(expected[PARQUET]), len(expected[PARQUET]))
     assert tree["README.md"].lfs is None
     top = [entry.path for entry in api.list_repo_tree(**CASINO, expand=True)]
     assert top == sorted({path.split("/")[0] for path in expected})
@@ -496,7 +515,7 @@ def test_closing_ends_what_is_open(folder):
         waiting.sendall(b"GET /slow HTTP/1.1\r\nHost: hub\r\n\r\n")
         half = socket.create_connection(hub._server.server_address)
         half.sendall(b"POST /api/validate-yaml HTTP/1.1\r\nContent-Length: 9\r\n\r\nhalf")
-        while threading.active_count() < 4:
+        while len(hub._server.connections) < 3:
             time.sleep(0.01)
         files, start = Path(hub._folder.name), time.perf_counter()
     assert time.perf_counter() - start < 1
@@ -562,10 +581,10 @@ def git_repository(folder: Path, target: Path) -> None:
     """Make a git repository of a folder, with Parquet in LFS: the commit that `seed` makes."""
     for path, data in contents(folder).items():
         if path.endswith(".parquet"):
-            sha256 = hashlib.sha256(data).hexdigest()
-            put(target / ".git/lfs/objects" / sha256[:2] / sha256[2:4] / sha256, data)
+            oid = sha256(data)
+            put(target / ".git/lfs/objects" / oid[:2] / oid[2:4] / oid, data)
             version = "version https://git-lfs.github.com/spec/v1"
-            data = f"{version}\noid sha256:{sha256}\nsize {len(data)}\n".encode()
+            data = f"{version}\noid sha256:{oid}\nsize {len(data)}\n".encode()
         put(target / path, data)
     who = {"NAME": "seed", "EMAIL": "seed@localhost", "DATE": "2026-01-01T00:00:00+0000"}
     environ = {f"GIT_{role}_{k}": v for role in ("AUTHOR", "COMMITTER") for k, v in who.items()}
