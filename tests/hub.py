@@ -215,17 +215,22 @@ class _Handler(BaseHTTPRequestHandler):
     def blocks(self) -> Iterator[bytes]:
         """Read the body, of a given length or in chunks."""
         if self.headers["Transfer-Encoding"] == "chunked":
-            while size := int(self.rfile.readline(), 16):
-                yield self.rfile.read(size)
+            while size := int(self.there(self.rfile.readline()), 16):
+                yield self.there(self.rfile.read(size))
                 self.rfile.readline()
             self.rfile.readline()
         left = int(self.headers["Content-Length"] or 0)
         while left:
-            block = self.rfile.read(min(left, BLOCK))
-            if not block:
-                raise ConnectionError("the client has gone away")
+            block = self.there(self.rfile.read(min(left, BLOCK)))
             left -= len(block)
             yield block
+
+    @staticmethod
+    def there(data: bytes) -> bytes:
+        """Return what was read, if anything was."""
+        if not data:
+            raise ConnectionError("the client has gone away")
+        return data
 
     def interfere(self) -> None:
         """Let somebody else commit to the repository and branch of this request."""
