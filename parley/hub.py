@@ -14,7 +14,7 @@ from huggingface_hub.hf_api import RepoFile
 
 from parley import pins
 from parley.build import PROVENANCE
-from parley.checks import CARD
+from parley.checks import CARD, files_of
 from parley.errors import OutputError, PublishError
 from parley.verify import read_provenance
 
@@ -61,11 +61,7 @@ class Repository:
     def changes(self, folder: Path, revision: str | None) -> list[Change]:
         """Return every file of the folder and of a commit, and what makes the two equal."""
         remote = self._files(revision)
-        local = {
-            path.relative_to(folder).as_posix(): path
-            for path in folder.rglob("*")
-            if path.is_file()
-        }
+        local = files_of(folder)
         found = []
         for path in sorted({*local, *remote}):
             if path not in local:
@@ -175,11 +171,14 @@ def clear_errors(where: str) -> Iterator[None]:
     """Turn what the libraries raise into a PublishError that says what to do, and no token."""
     try:
         yield
-    except (OSError, ValueError, _HTTP_ERROR) as error:
-        status = getattr(getattr(error, "response", None), "status_code", None)
-        said = getattr(error, "server_message", None) or str(error) or type(error).__name__
-        advice = _ADVICE.get(status or 0, _ELSE)
-        raise PublishError(f"{where}: {hide_token(' '.join(said.split()))}\n{advice}") from error
+    except (OSError, ValueError, RuntimeError, _HTTP_ERROR) as error:
+        # a failed upload is a RuntimeError, which names the file, from what went wrong
+        cause = error.__cause__ if isinstance(error, RuntimeError) else error
+        status = getattr(getattr(cause, "response", None), "status_code", None)
+        said = [str(error)] if cause is not error else []
+        said.append(getattr(cause, "server_message", None) or str(cause) or type(cause).__name__)
+        message = hide_token(" ".join(" ".join(said).split()))
+        raise PublishError(f"{where}: {message}\n{_ADVICE.get(status or 0, _ELSE)}") from error
 
 
 def hide_token(text: str) -> str:
