@@ -59,6 +59,17 @@ class Folder:
                 yield config, split, pq.read_table(file)
 
 
+def files_of(path: Path) -> dict[str, Path]:
+    """Return every file, link and device in a built folder, by its name in it.
+
+    Left out is what begins with a dot: `.gitattributes` and `.cache`, which huggingface_hub adds
+    to what it downloads.
+    """
+    found = (p for p in sorted(path.rglob("*")) if p.is_symlink() or not p.is_dir())
+    named = {p.relative_to(path).as_posix(): p for p in found}
+    return {name: p for name, p in named.items() if not name.startswith(".")}
+
+
 def files(folder: Folder) -> Iterator[str]:
     """The folder holds its card, its provenance and Parquet files, these byte for byte."""
     stated = {
@@ -67,11 +78,7 @@ def files(folder: Folder) -> Iterator[str]:
         for split in config.values()
         for file in split["files"]
     }
-    found = {
-        path.relative_to(folder.path).as_posix(): path
-        for path in sorted(folder.path.rglob("*"))
-        if path.is_symlink() or not path.is_dir()
-    }
+    found = files_of(folder.path)
     yield from (f"{name}: missing" for name in sorted({*stated, CARD} - found.keys()))
     for name, path in found.items():
         if path.is_symlink() or not path.is_file():

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -413,3 +414,14 @@ def test_two_datasets_cannot_be_compared(sample_build):
     done = run("diff", sample_build / "casino", sample_build / "duo")
     assert done.returncode == 2
     assert "not the same dataset" in done.stderr
+
+
+def test_what_the_hub_adds_to_a_copy_is_no_unknown_file(sample_build, tmp_path):
+    folder = Path(shutil.copytree(sample_build / "casino", tmp_path / "casino"))
+    (folder / ".gitattributes").write_text("*.parquet filter=lfs\n")
+    (folder / ".cache" / "huggingface").mkdir(parents=True)
+    (folder / ".cache" / "huggingface" / ".gitignore").write_text("*")
+    assert not verify(get("casino"), folder).failed
+    (folder / "casino.py").write_text("")
+    (check,) = (c for c in verify(get("casino"), folder).checks if c.failed)
+    assert check.problems == ["casino.py: unknown file"]
