@@ -63,13 +63,16 @@ def write(
 def row_groups(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
     """Gather batches of 500 rows into row groups: 1,000 rows, or more while they are under 1 MB.
 
-    A shorter last batch joins the group before it, so that a small split is one group. Few
-    groups are better than many small ones: while the next group is read in the background, a
-    process that has read one streamed row and ends can abort in pyarrow (apache/arrow#45214).
+    Rows so large that 500 of them fill 100 MB stay alone, since the dataset viewer reads a group
+    at once, and 300 MB at most. A shorter last batch joins the group before it, so that a small
+    split is one group. Few groups are better than many small ones: while the next group is read
+    in the background, a process that has read one streamed row and ends can abort in pyarrow
+    (apache/arrow#45214).
     """
     group: list[pa.RecordBatch] = []
     for batch in batches:
-        full = len(group) * BATCH >= 1000 and sum(part.nbytes for part in group) >= 1 << 20
+        size = sum(part.nbytes for part in group)
+        full = size >= (1 << 20 if len(group) * BATCH >= 1000 else 100_000_000)
         if full and batch.num_rows == BATCH:
             yield pa.Table.from_batches(group)
             group = []
