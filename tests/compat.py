@@ -4,10 +4,10 @@
     VERSIONS="3.6.0 newest" python tests/compat.py
 
 The collection is built once, from the samples and, where PARLEY_SOURCE is set, from the real
-files, and published to a local Hub. In each environment every split is loaded in six ways, from
-the folder and from the Hub, and compared row by row; the builder scripts themselves are run as
-loading scripts (before datasets 4) or imported classes; and a process that reads one streamed row
-must exit cleanly.
+files, and published to a local Hub. In each environment every split is loaded from there, the
+samples also in four other ways, and compared row by row; the builder scripts themselves are run
+as loading scripts (before datasets 4) or imported classes; and a process that reads one streamed
+row must exit cleanly.
 """
 
 import importlib
@@ -143,11 +143,13 @@ def check(job_file: str) -> None:
 def ways(datasets, folder, repo, config, split, path, cache):
     """Yield the ways of loading a split."""
     load, options = datasets.load_dataset, {"split": split, "cache_dir": cache}
+    yield "the Hub", load(repo, config, revision="v1.0.0", **options)
+    yield "streaming from the Hub", load(repo, config, streaming=True, **options)
+    if repo.startswith("real/"):  # larger, but of the same form
+        return
     yield "folder", load(folder, config, **options)
     yield "streaming", load(folder, config, streaming=True, **options)
     yield 'load_dataset("parquet")', load("parquet", data_files={split: path}, **options)
-    yield "the Hub", load(repo, config, revision="v1.0.0", **options)
-    yield "streaming from the Hub", load(repo, config, streaming=True, **options)
     yield "Dataset.from_parquet", datasets.Dataset.from_parquet(path, cache_dir=cache)
 
 
