@@ -4,6 +4,7 @@ A record is what the builder's `records` yields for a config: a line of conversa
 line of qrels.qrels; or, for crowd and curated, what the files hold for one conversation, by name.
 """
 
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,6 +16,7 @@ _ROLES = {"U: ": "user", "S: ": "assistant", "U:": "user", "S:": "assistant"}
 _MARKERS = {"user": "U:", "assistant": "S:"}
 
 
+@functools.lru_cache(maxsize=1)  # the check of a record and its row ask for the same, in turn
 def to_turns(text: str) -> list[dict[str, str]]:
     """Cut a conversation into turns, at the lines that begin with a marker, "U:" or "S:".
 
@@ -24,9 +26,9 @@ def to_turns(text: str) -> list[dict[str, str]]:
     """
     turns: list[dict[str, str]] = []
     for line in text.split("\n"):
-        role = _ROLES.get(line[:3])
-        if role and line not in ("U: ", "S: "):
-            turns.append({"role": role, "text": line[3:]})
+        role, rest = _ROLES.get(line[:3]), line[3:]
+        if role and (rest or len(line) == 2):
+            turns.append({"role": role, "text": rest})
         elif turns and not line.startswith(("U:", "S:")):
             turns[-1]["text"] += "\n" + line
         else:

@@ -33,7 +33,9 @@ def loads(text: str | bytes) -> Any:
     """
     if isinstance(text, bytes):
         text = text.decode("utf-8")
-    return json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse, parse_float=_finite)
+    if text.startswith("\ufeff"):
+        raise json.JSONDecodeError("unexpected byte order mark", text, 0)
+    return _DECODER.decode(text)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -54,6 +56,9 @@ def _finite(number: str) -> float:
     if math.isinf(value):
         raise ValueError(f"the number {number} is too large")
     return value
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse, parse_float=_finite)
 
 
 def problems(value: Any, shape: Any, path: str = "") -> Iterator[str]:

@@ -9,6 +9,7 @@ import hashlib
 import math
 from collections.abc import Iterable, Iterator
 from itertools import accumulate, chain, islice
+from operator import itemgetter
 from typing import Any
 
 import orjson
@@ -66,10 +67,12 @@ def _to_struct(values: list[Any], type_: pa.StructType, kinds: set[type]) -> pa.
         raise _Misfit
     absent = dict.fromkeys((field.name for field in type_), None)
     full = [absent if value is None else value for value in values] if _NULL in kinds else values
-    if any(len(value) != len(absent) for value in full):
+    if not set(map(len, full)) <= {len(absent)}:
         raise _Misfit
     try:
-        children = [_to_array([v[field.name] for v in full], field.type) for field in type_]
+        children = [
+            _to_array(list(map(itemgetter(field.name), full)), field.type) for field in type_
+        ]
     except KeyError:
         raise _Misfit from None
     mask = pa.array([value is None for value in values]) if _NULL in kinds else None
