@@ -1,5 +1,6 @@
 # `make demo` and `make test` need nothing but Python 3.10 or newer: they make their own
-# environment in .venv, with the versions in constraints.txt.
+# environment in .venv, with the versions in constraints.txt. `make .venv/full .olah/ready` adds
+# what some tests are skipped without: trainers, other engines, and another Hub to compare with.
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -41,6 +42,10 @@ constraints: .venv/ready
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[test,check,tokens,examples]"
+	touch $@
+
+.venv/full: .venv/ready
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[engines,trainers]"
 	touch $@
 
 # An independent Hub, for the tests to compare theirs with
