@@ -1,0 +1,453 @@
+"""Other engines read what was built, the Hub's copy of it and its shards: the same rows in order.
+
+Each engine's rows are taken as plain Python values and held against the digest in provenance.json.
+"""
+
+import importlib
+import json
+import os
+import re
+import shutil
+import sys
+import time
+from pathlib import Path
+
+import fsspec
+import generate
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset
+import pyarrow.parquet as pq
+import pytest
+from hub import Hub
+from huggingface_hub import HfFileSystem, constants, snapshot_download
+
+from parley.build import build
+from parley.collection import get
+from parley.rows import Digest
+from parley.sources import Source
+
+try:
+    from huggingface_hub import close_session
+except ImportError:  # before huggingface_hub 1.0 sessions are requests'
+    from huggingface_hub.utils import reset_sessions as close_session
+
+# None of these is about what is read: PySpark and Dask do not suit pandas 3 in all they do, and
+# PySpark 4.0 leaves it to Python to close the sockets that rows come through.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+    pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
+]
+
+PATIENCE = 5  # seconds that work on a shard waits for work on another
+
+
+def package(name):
+    return pytest.importorskip(name, reason="the extra `engines` is not installed")
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory):
+    """One Spark on two cores for all tests of the module."""
+    package("pyspark")
+    if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
+        pytest.skip("Spark needs Java 17 or newer, which the extra `engines` cannot bring")
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    folder = tmp_path_factory.mktemp("spark")
+    options = {
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.memory": "1g",
+        "spark.local.dir": str(folder / "local"),
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.ui.enabled": "false",
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        session = SparkSession.builder.master("local[2]").config(map=options).getOrCreate()
+        session.sparkContext.setLogLevel("ERROR")
+        yield session
+        gateway = session.sparkContext._gateway
+        session.stop()
+        # Java would stay until Python ends
+        gateway.shutdown()
+        gateway.proc.stdin.close()
+        gateway.proc.wait(60)
+        SparkContext._gateway = SparkContext._jvm = None
+
+
+# Reading ----------------------------------------------------------------------------------
+#
+# Files are paths, or URLs of the Hub with the file system that knows it.
+
+
+def read_duckdb(files, hf=None, columns=("*",)):
+    with package("duckdb").connect() as connection:
+        if hf:
+            connection.register_filesystem(hf)
+        query = f"select {', '.join(columns)} from read_parquet(?)"
+        found = connection.execute(query, [files])
+        names = [column[0] for column in found.description]
+        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+
+
+def read_polars(files, hf=None, columns="*"):
+    if hf:  # its own hf:// knows no other Hub than huggingface.co
+        files = [
+            re.sub("hf://(datasets/[^/]+/[^/]+)/", rf"{hf.endpoint}/\1/resolve/main/", file)
+            for file in files
+        ]
+    return package("polars").scan_parquet(files).select(columns).collect().to_dicts()
+
+
+def read_pandas(files, hf=None, columns=None):
+    pandas = package("pandas")
+    options = {"dtype_backend": "pyarrow", "columns": columns, "storage_options": storage(hf)}
+    parts = [pandas.read_parquet(file, **options) for file in files]
+    return pandas.concat(parts).to_dict("records")
+
+
+def read_pyarrow(files, hf=None, columns=None):
+    names = [file.removeprefix("hf://") for file in files]
+    return pa.dataset.dataset(names, filesystem=hf).to_table(columns).to_pylist()
+
+
+def read_dask(files, hf=None, columns=None):
+    options = {"dtype_backend": "pyarrow", "columns": columns, "storage_options": storage(hf)}
+    frame = package("dask.dataframe").read_parquet(files, **options)
+    return frame.compute(scheduler="threads").to_dict("records")
+
+
+def storage(hf):
+    """Return what pandas and Dask make such a file system from."""
+    if hf is None:
+        return None
+    own = {"endpoint": hf.endpoint, "block_size": hf.block_size}
+    return {**own, "token": False, "skip_instance_cache": True}
+
+
+@pytest.fixture
+def read_spark(spark):
+    def read(files):
+        frame = spark.read.parquet(*files)
+        if len(files) > 1:  # it takes them by size
+            frame = frame.orderBy("_metadata.file_path", "_metadata.row_index")
+        return frame.toArrow().to_pylist()
+
+    return read
+
+
+READ = {
+    "duckdb": read_duckdb,
+    "polars": read_polars,
+    "pandas": read_pandas,
+    "pyarrow": read_pyarrow,
+    "dask": read_dask,
+}
+
+
+@pytest.fixture(params=[*READ, "spark"])
+def read(request):
+    """Each engine's function from files to rows."""
+    return READ.get(request.param) or request.getfixturevalue("read_spark")
+
+
+def splits(folder):
+    """Yield (dataset, entry) for each split in a folder of built datasets."""
+    for path in sorted(folder.glob("*/provenance.json")):
+        for config in json.loads(path.read_text())["configs"].values():
+            yield from ((path.parent.name, entry) for entry in config.values())
+
+
+def differing(read, folder, root, *options):
+    """Return the splits that an engine reads otherwise than they were written, and how many."""
+    wrong, total = [], 0
+    for name, entry in splits(folder):
+        files = [f"{root}/{name}/{file['path']}" for file in entry["files"]]
+        digest = Digest()
+        digest.update(read(files, *options))
+        if (digest.rows, digest.hexdigest()) != (entry["rows"], entry["digest"]):
+            wrong.append(files)
+        total += 1
+    return wrong, total
+
+
+# Folders and the Hub ----------------------------------------------------------------------
+
+
+def test_a_built_folder(read, sample_build):
+    wrong, total = differing(read, sample_build, sample_build)
+    assert not wrong
+    assert total > 40
+
+
+def test_the_real_data(read, real_build):
+    wrong, total = differing(read, real_build, real_build)
+    assert not wrong
+    assert total > 40
+
+
+@pytest.fixture
+def hub(monkeypatch):
+    """A Hub that this process may ask."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    with Hub() as hub:
+        yield hub
+        close_session()
+
+
+def file_system(hub, **options):
+    return HfFileSystem(endpoint=hub.endpoint, token=False, skip_instance_cache=True, **options)
+
+
+@pytest.mark.parametrize("engine", READ)
+def test_the_hub(engine, hub, sample_build):
+    for folder in sample_build.iterdir():
+        hub.seed(f"org/{folder.name}", folder)
+    wrong, total = differing(READ[engine], sample_build, "hf://datasets/org", file_system(hub))
+    assert not wrong
+    asked = {path for method, path, _ in hub.log if method == "GET" and "/resolve/" in path}
+    assert len(asked) == total > 40
+
+
+def test_a_snapshot_of_the_hub(read, hub, sample_build, tmp_path):
+    """For what knows no hf://, and for the second time."""
+    hub.seed("org/casino", sample_build / "casino", tags=["v1.0.0"])
+    options = {"revision": "v1.0.0", "endpoint": hub.endpoint, "cache_dir": tmp_path / "cache"}
+    folder = snapshot_download("org/casino", repo_type="dataset", token=False, **options)
+    (tmp_path / "casino").symlink_to(folder)
+    wrong, total = differing(read, tmp_path, tmp_path)
+    assert not wrong
+    assert total == 9
+
+
+@pytest.mark.parametrize("engine", ["polars", "pandas", "pyarrow"])
+def test_a_plain_url(engine, hub, sample_build):
+    hub.seed("org/casino", sample_build / "casino")
+    entry = next(entry for name, entry in splits(sample_build) if name == "casino")
+    (file,) = entry["files"]
+    url = f"{hub.endpoint}/datasets/org/casino/resolve/main/{file['path']}"
+    options = []
+    if engine == "pyarrow":
+        package("aiohttp")
+        options = [fsspec.filesystem("http", skip_instance_cache=True)]
+    digest = Digest()
+    digest.update(READ[engine]([url], *options))
+    assert (digest.rows, digest.hexdigest()) == (entry["rows"], entry["digest"])
+
+
+# Shards -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def cut(tmp_path_factory):
+    """A build with a large split in several shards, which are not all of one size."""
+    return generated(tmp_path_factory.mktemp("cut"), 8600, max_shard_size=2_000_000)
+
+
+def generated(folder, dialogues, **options):
+    missing = sorted(set(get("cosrec").module.SOURCES) - {generate.RAW})
+    source = Source(generate.write(folder / "source", dialogues), missing=missing)
+    build(get("cosrec"), source, folder / "build", **options)
+    return folder / "build"
+
+
+@pytest.fixture(scope="module")
+def shards(cut):
+    """The paths of the shards of its conversations."""
+    files = [str(path) for path in sorted((cut / "cosrec/dialogues").glob("raw-*.parquet"))]
+    assert len(files) >= 8
+    return files
+
+
+def test_shards(read, cut, shards):
+    wrong, total = differing(read, cut, cut)
+    assert not wrong
+    assert total == 2
+
+
+@pytest.mark.parametrize("engine", READ)
+def test_shards_on_the_hub(engine, hub, cut):
+    hub.seed("org/cosrec", cut / "cosrec")
+    wrong, total = differing(READ[engine], cut, "hf://datasets/org", file_system(hub))
+    assert not wrong
+    assert total == 2
+
+
+@pytest.mark.parametrize("engine", READ)
+def test_one_column_costs_few_bytes(engine, hub, tmp_path, monkeypatch):
+    """Of a file on the Hub only the parts with the column are fetched, given a block size."""
+    built = generated(tmp_path, 3000)
+    hub.seed("org/cosrec", built / "cosrec")
+    path = "dialogues/raw-00000-of-00001.parquet"
+    handler, sent = importlib.import_module("hub")._Handler, []
+    send_header = handler.send_header
+
+    def count(self, name, value):
+        if (self.command, name) == ("GET", "Content-Length") and path in self.path:
+            sent.append(int(value))
+        send_header(self, name, value)
+
+    monkeypatch.setattr(handler, "send_header", count)
+    files, columns = [f"hf://datasets/org/cosrec/{path}"], ["conversation_id"]
+    rows = READ[engine](files, file_system(hub, block_size=1 << 16), columns=columns)
+    file = built / "cosrec" / path
+    assert [row["conversation_id"] for row in rows] == ids([file]).to_pylist()
+    assert 0 < sum(sent) < file.stat().st_size / 10
+
+
+def ids(shards):
+    return pq.read_table(shards, columns=["conversation_id"])["conversation_id"]
+
+
+# What the engines do by themselves, and the README warns of ---------------------------------
+
+
+def test_pandas_changes_what_numpy_does_not_have(sample_build):
+    """Integers with nulls become floats, lists become arrays; not with Arrow's types."""
+    pandas = package("pandas")
+    ratings = sample_build / "duo/ratings/en-00000-of-00001.parquet"
+    dialogues = sample_build / "casino/dialogues/train-00000-of-00001.parquet"
+    annotators = pq.read_table(ratings)["annotator"].to_pylist()
+    assert {type(annotator) for annotator in annotators} == {int, type(None)}
+    assert pandas.read_parquet(ratings)["annotator"].dtype == "float64"
+    assert type(pandas.read_parquet(dialogues)["chat_logs"][0]).__name__ == "ndarray"
+    arrow = pandas.read_parquet(ratings, dtype_backend="pyarrow")["annotator"]
+    assert arrow.dtype == "int64[pyarrow]"
+    assert [None if pandas.isna(value) else value for value in arrow] == annotators
+
+
+def test_spark_starts_with_the_largest_shard(spark, shards):
+    rows = spark.read.parquet(*shards).select("conversation_id").collect()
+    found = [row.conversation_id for row in rows]
+    assert found != ids(shards).to_pylist()
+    assert sorted(found) == sorted(ids(shards).to_pylist())
+    largest = max(shards, key=lambda shard: Path(shard).stat().st_size)
+    assert found[0] == ids([largest])[0].as_py()
+
+
+def test_spark_rows_as_dicts(spark, sample_build):
+    """`asDict` leaves what is nested as rows, unless it is asked to be recursive."""
+    file = sample_build / "casino/dialogues/train-00000-of-00001.parquet"
+    rows = spark.read.parquet(str(file)).collect()
+    due = pq.read_table(file).to_pylist()
+    assert [row.asDict(recursive=True) for row in rows] == due
+    assert [row.asDict() for row in rows] != due
+
+
+# Parallel work ----------------------------------------------------------------------------
+
+
+def work_duckdb(files, meet):
+    with package("duckdb").connect(config={"threads": 2}) as connection:
+
+        def each(ids):
+            meet(ids[0].as_py())
+            return ids
+
+        connection.create_function("meet", each, ["VARCHAR"], "VARCHAR", type="arrow")
+        query = "select count(meet(conversation_id)) from read_parquet(?)"
+        return connection.execute(query, [files]).fetchall()
+
+
+def work_polars(files, meet):
+    polars = package("polars")
+    if polars.thread_pool_size() == 1:
+        pytest.skip("Polars sees one core only")
+
+    def each(ids):
+        meet(ids[0])
+        return ids
+
+    column = polars.col("conversation_id")
+    work = column.map_batches(each, return_dtype=polars.String, is_elementwise=True)
+    return polars.scan_parquet(files).select(work).collect()
+
+
+def work_pyarrow(files, meet):
+    def each(_, ids):
+        meet(ids[0].as_py())
+        return ids
+
+    name = f"meet_{id(meet)}"  # it stays registered
+    text = {"summary": "", "description": ""}
+    pc.register_scalar_function(each, name, text, {"ids": pa.string()}, pa.string())
+    column = pc.field("conversation_id")
+    cores = pa.cpu_count()
+    pa.set_cpu_count(2)
+    try:
+        dataset = pa.dataset.dataset(files)
+        assert len(list(dataset.get_fragments())) == len(files)
+        return dataset.to_table(columns={"work": column._call(name, [column])})
+    finally:
+        pa.set_cpu_count(cores)
+
+
+def work_dask(files, meet):
+    def each(part):
+        meet(part["conversation_id"].iloc[0])
+        return part
+
+    frame = package("dask.dataframe").read_parquet(files, dtype_backend="pyarrow")
+    assert frame.npartitions == len(files)
+    work = frame.map_partitions(each, meta=frame._meta)
+    return work.compute(scheduler="threads", num_workers=2)
+
+
+@pytest.fixture
+def work_spark(spark):
+    def work(files, meet):
+        # Spark would put small shards into one task
+        spark.conf.set("spark.sql.files.minPartitionNum", len(files))
+        try:
+            frame = spark.read.parquet(*files).select("conversation_id")
+            assert frame.rdd.getNumPartitions() >= len(files)
+            frame.foreachPartition(lambda rows: meet(next(iter(rows)).conversation_id))
+        finally:
+            spark.conf.unset("spark.sql.files.minPartitionNum")
+
+    return work
+
+
+def meeting(shards, folder):
+    """Return a function that engines call with an id of a shard that they work on.
+
+    It waits until another shard is worked on too, in another thread or process. That has
+    happened when there is a file `met`. There is a file `seen-N` for each shard worked on.
+    """
+    shard_of = {str(key): number for number, file in enumerate(shards) for key in ids([file])}
+
+    def meet(key):
+        (folder / f"seen-{shard_of[key]}").touch()
+        (folder / f"busy-{shard_of[key]}").touch()
+        patience = time.monotonic() + PATIENCE
+        while not (folder / "met").exists() and time.monotonic() < patience:
+            if len(list(folder.glob("busy-*"))) > 1:
+                (folder / "met").touch()
+            time.sleep(0.01)
+        (folder / f"busy-{shard_of[key]}").unlink(missing_ok=True)
+
+    return meet
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "polars", "pyarrow", "dask", "spark"])
+def test_shards_are_worked_on_at_the_same_time(engine, request, shards, tmp_path):
+    work = request.getfixturevalue("work_spark") if engine == "spark" else WORK[engine]
+    work(shards, meeting(shards, tmp_path))
+    found = {path.name for path in tmp_path.iterdir()}
+    assert found == {"met", *(f"seen-{number}" for number in range(len(shards)))}
+
+
+WORK = {
+    "duckdb": work_duckdb,
+    "polars": work_polars,
+    "pyarrow": work_pyarrow,
+    "dask": work_dask,
+}
