@@ -3,7 +3,6 @@
 Each engine's rows are taken as plain Python values and held against the digest in provenance.json.
 """
 
-import importlib
 import json
 import os
 import re
@@ -19,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset
 import pyarrow.parquet as pq
 import pytest
-from hub import Hub
+from hub import Hub, _Handler
 from huggingface_hub import HfFileSystem, constants, snapshot_download
 
 from parley.build import build
@@ -287,15 +286,14 @@ def test_one_column_costs_few_bytes(engine, hub, tmp_path, monkeypatch):
     built = generated(tmp_path, 3000)
     hub.seed("org/cosrec", built / "cosrec")
     path = "dialogues/raw-00000-of-00001.parquet"
-    handler, sent = importlib.import_module("hub")._Handler, []
-    send_header = handler.send_header
+    send_header, sent = _Handler.send_header, []
 
     def count(self, name, value):
         if (self.command, name) == ("GET", "Content-Length") and path in self.path:
             sent.append(int(value))
         send_header(self, name, value)
 
-    monkeypatch.setattr(handler, "send_header", count)
+    monkeypatch.setattr(_Handler, "send_header", count)
     files, columns = [f"hf://datasets/org/cosrec/{path}"], ["conversation_id"]
     rows = READ[engine](files, file_system(hub, block_size=1 << 16), columns=columns)
     file = built / "cosrec" / path
