@@ -5,7 +5,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check compat cards constraints clean
+.PHONY: demo test check compat bench cards constraints clean
 
 demo: .venv/ready
 	$(BIN)/parley build --sample --output build/demo
@@ -28,6 +28,10 @@ check: .venv/ready
 # Builds once, then loads the result in fresh environments with other versions of datasets.
 compat: .venv/ready
 	$(BIN)/python tests/compat.py
+
+# Compares with the limit and with peers; prints tables for benchmarks/README.md. 20 minutes.
+bench: .venv/ready
+	$(BIN)/python benchmarks/run.py
 
 # Renews the generated parts of the cards from the real files in PARLEY_SOURCE.
 cards: .venv/ready

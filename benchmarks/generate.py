@@ -16,7 +16,7 @@ RAW = "dataset/raw/conversations.jsonl"
 
 def conversations(dialogues: int, seed: int = 0) -> Iterator[dict[str, str]]:
     """Yield lines of CoSRec's conversations.jsonl: 10 to 24 turns of 5 to 22 words each."""
-    draw = random.Random(seed)  # noqa: S311
+    draw = random.Random(seed)
     words = [f"{draw.getrandbits(40):x}" for _ in range(2000)]
     for number in range(dialogues):
         turns = [

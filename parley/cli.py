@@ -43,8 +43,6 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")
 
 def main() -> None:
     """Run the command line; an error is one message and an exit status, never a traceback."""
-    from parley.console import err, plain
-
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # text that a terminal cannot show is escaped
             stream.reconfigure(errors="backslashreplace")
@@ -52,10 +50,12 @@ def main() -> None:
     try:
         app()
     except ParleyError as error:
+        from parley.console import err, plain  # not at the top: help is to be quick
+
         err.print(plain(str(error)), style="red", soft_wrap=True)
         sys.exit(2 if isinstance(error, UsageError) else 1)
     except _Interrupted:
-        err.print("interrupted; what was there before is as it was")
+        typer.echo("interrupted; what was there before is as it was", err=True)
         sys.exit(130)
 
 

@@ -1,0 +1,286 @@
+"""One measured piece of work a process: `python benchmarks/methods.py METHOD ARGUMENT...`.
+
+Prints JSON: seconds of the work and of the processor, peak memory in MB, rows. Imports are not
+counted unless they are what is measured.
+"""
+
+import json
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+METHODS: dict[str, Callable[..., int]] = {}
+_start = [0.0, 0.0]
+
+
+def method(function: Callable[..., int]) -> Callable[..., int]:
+    """Register a method under its name. It returns how many rows it went through."""
+    METHODS[function.__name__] = function
+    return function
+
+
+def begin() -> None:
+    """Start the clock: what came before was import and set-up."""
+    _start[:] = time.perf_counter(), time.process_time()
+
+
+def main() -> None:
+    """Run the method that the command line names."""
+    name, *arguments = sys.argv[1:]
+    begin()
+    rows = METHODS[name](*arguments)
+    seconds, cpu = time.perf_counter() - _start[0], time.process_time() - _start[1]
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    peak_mb = peak / (1e6 if sys.platform == "darwin" else 1e3)
+    print(json.dumps({"seconds": seconds, "cpu": cpu, "mb": peak_mb, "rows": rows}), flush=True)
+
+
+# Writing CoSRec-shaped conversations ----------------------------------------------------
+
+
+@method
+def limit(source: str) -> int:
+    """Write with orjson and pyarrow alone: no check, no dict a turn, no digest, no card."""
+    import orjson
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    turn = pa.struct([("role", pa.string()), ("text", pa.string())])
+    schema = pa.schema([("conversation_id", pa.string()), ("turns", pa.list_(turn))])
+    begin()
+    rows = 0
+    ids: list[str] = []
+    roles: list[str] = []
+    texts: list[str] = []
+    offsets = [0]
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        pq.ParquetWriter(
+            f"{folder}/limit.parquet",
+            schema,
+            write_page_index=True,
+            use_content_defined_chunking=True,
+        ) as writer,
+        Path(source).open("rb") as file,
+    ):
+
+        def flush() -> None:
+            turns = pa.StructArray.from_arrays(
+                [pa.array(roles, pa.string()), pa.array(texts, pa.string())], fields=list(turn)
+            )
+            lists = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), turns)
+            writer.write_batch(pa.record_batch([pa.array(ids, pa.string()), lists], schema=schema))
+
+        for line in file:
+            ((conversation_id, text),) = orjson.loads(line).items()
+            ids.append(conversation_id)
+            for line in text.split("\n"):
+                roles.append("user" if line[0] == "U" else "assistant")
+                texts.append(line[3:])
+            offsets.append(len(texts))
+            rows += 1
+            if len(ids) == 1000:
+                flush()
+                ids, roles, texts, offsets = [], [], [], [0]
+        if ids:
+            flush()
+    return rows
+
+
+def only_raw() -> Any:
+    """Return CoSRec with the one config and split that the generated files have."""
+    from parley.collection import get
+
+    dataset = get("cosrec")
+    raw = dataset.module.SPLITS["dialogues"]["raw"]
+    dataset.module.SPLITS.clear()
+    dataset.module.SPLITS["dialogues"] = {"raw": raw}
+    return dataset
+
+
+@method
+def parley(source: str, workers: str = "2") -> int:
+    """Build with `parley`: strict rows, a digest, Parquet, provenance and card."""
+    from parley.build import build
+    from parley.sources import Source
+
+    dataset = only_raw()
+    dataset.builder  # noqa: B018 - imports it
+    missing = [name for name in dataset.module.SOURCES if not (Path(source) / name).exists()]
+    begin()
+    with tempfile.TemporaryDirectory() as folder:
+        (split,) = build(
+            dataset, Source(Path(source), missing=missing), Path(folder), workers=int(workers)
+        )
+    return split.rows
+
+
+@method
+def datasets_builder(source: str) -> int:
+    """Write with the same GeneratorBasedBuilder's own download_and_prepare."""
+    import datasets
+
+    dataset = only_raw()
+    builder_class = dataset.builder
+    datasets.disable_progress_bars()
+    begin()
+    with tempfile.TemporaryDirectory() as folder:
+        builder = builder_class(
+            config_name="dialogues", data_dir=source, cache_dir=folder, hash="benchmark"
+        )
+        builder.download_and_prepare(folder, file_format="parquet")
+        return int(builder.info.splits["raw"].num_examples)
+
+
+@method
+def polars(source: str) -> int:
+    """Write through Polars; JSON by orjson, as Polars reads no objects of ever new keys."""
+    import orjson
+    import polars as pl
+
+    begin()
+    with tempfile.TemporaryDirectory() as folder, Path(source).open("rb") as file:
+        pairs = [next(iter(orjson.loads(line).items())) for line in file]
+        frame = pl.DataFrame(pairs, schema=["conversation_id", "text"], orient="row")
+        line = pl.element()
+        turns = pl.struct(
+            pl.when(line.str.starts_with("U"))
+            .then(pl.lit("user"))
+            .otherwise(pl.lit("assistant"))
+            .alias("role"),
+            line.str.slice(3).alias("text"),
+        )
+        frame.select(
+            "conversation_id", turns=pl.col("text").str.split("\n").list.eval(turns)
+        ).write_parquet(f"{folder}/polars.parquet", compression="snappy", row_group_size=1000)
+        return frame.height
+
+
+# The real datasets ----------------------------------------------------------------------
+
+
+@method
+def build_all(source: str) -> int:
+    """Build everything at hand in `source`, imports and hash checks included."""
+    from parley.build import build
+    from parley.collection import discover
+    from parley.sources import open_source
+
+    rows = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for dataset in discover().values():
+            files = open_source(dataset, Path(source), allow_missing=True)
+            rows += sum(split.rows for split in build(dataset, files, Path(folder)))
+    return rows
+
+
+@method
+def build_one(source: str, name: str) -> int:
+    """Build one dataset, imports not included."""
+    from parley.build import build
+    from parley.collection import get
+    from parley.sources import open_source
+
+    dataset = get(name)
+    dataset.builder  # noqa: B018 - imports it
+    begin()
+    with tempfile.TemporaryDirectory() as folder:
+        files = open_source(dataset, Path(source), allow_missing=True)
+        return sum(split.rows for split in build(dataset, files, Path(folder)))
+
+
+@method
+def limit_all(rows_folder: str) -> int:
+    """Import datasets, and write the same rows from JSON Lines with orjson and pyarrow."""
+    import datasets  # noqa: F401
+    import orjson
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    count = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for path in sorted(Path(rows_folder).glob("*.jsonl")):
+            schema = pa.ipc.read_schema(pa.OSFile(f"{path}.schema"))
+            with (
+                path.open("rb") as file,
+                pq.ParquetWriter(
+                    f"{folder}/{path.stem}.parquet",
+                    schema,
+                    write_page_index=True,
+                    use_content_defined_chunking=True,
+                ) as writer,
+            ):
+                rows = [orjson.loads(line) for line in file]
+                writer.write_batch(pa.RecordBatch.from_pylist(rows, schema=schema))
+                count += len(rows)
+    return count
+
+
+# Use ------------------------------------------------------------------------------------
+
+
+@method
+def first_row(repo: str, config: str, split: str) -> int:
+    """Read one streamed row, from the call to load_dataset on."""
+    import datasets
+
+    begin()
+    next(iter(datasets.load_dataset(repo, config, split=split, streaming=True)))
+    return 1
+
+
+@method
+def streamed(path: str) -> int:
+    """Stream a Parquet file from end to end with datasets' own reader."""
+    import datasets
+
+    stream = datasets.load_dataset("parquet", data_files={"raw": path}, split="raw", streaming=True)
+    begin()
+    return sum(1 for _ in stream)
+
+
+@method
+def first_local(path: str) -> int:
+    """Read the first row of a streamed Parquet file."""
+    import datasets
+
+    begin()
+    stream = datasets.load_dataset("parquet", data_files={"raw": path}, split="raw", streaming=True)
+    next(iter(stream))
+    return 1
+
+
+@method
+def plain_pyarrow(path: str) -> int:
+    """Read a Parquet file into Python rows with pyarrow alone."""
+    import pyarrow.parquet as pq
+
+    begin()
+    return sum(len(batch.to_pylist()) for batch in pq.ParquetFile(path).iter_batches(1000))
+
+
+@method
+def load(folder: str, config: str, cache: str) -> int:
+    """Load a built folder with load_dataset, into a given cache."""
+    import datasets
+
+    datasets.disable_progress_bars()
+    begin()
+    return len(datasets.load_dataset(folder, config, split="raw", cache_dir=cache))
+
+
+@method
+def read_table(path: str) -> int:
+    """Read a Parquet file into memory with pyarrow, as Arrow."""
+    import pyarrow.parquet as pq
+
+    begin()
+    return int(pq.read_table(path).num_rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,300 @@
+"""Compares Parley with its limit and its peers in one run, and prints Markdown tables of ratios.
+
+    python benchmarks/run.py                       all of it: some 20 minutes
+    python benchmarks/run.py limit use             these parts alone: limit, real, growth, use
+    python benchmarks/run.py --dialogues 10000     smaller
+
+Each measurement is a process of its own, the methods take turns, and what counts is the median
+of `--repeat` rounds (five). Real datasets are measured where PARLEY_SOURCE names them.
+"""
+
+import argparse
+import importlib.util
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from datetime import date
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import generate
+
+HERE = Path(__file__).parent
+PARTS = ("limit", "real", "growth", "use")
+Result = dict[str, float]
+
+
+def main() -> None:
+    """Run the parts that the command line names."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}")
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--dialogues", type=int, default=100_000)
+    options = parser.parse_args()
+    print(machine())
+    with tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
+        bench = Benchmark(Path(folder), options.repeat, options.dialogues)
+        for part in options.parts or PARTS:
+            for line in getattr(bench, part)():
+                print(line, flush=True)
+
+
+def machine() -> str:
+    """Return the date, the machine and the versions."""
+    packages = ("datasets", "pyarrow", "orjson", "huggingface_hub")
+    versions = ", ".join(f"{name} {version(name)}" for name in packages)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return (
+        f"{date.today()}, {platform.system()} {platform.machine()}, {cores} cores, "
+        f"Python {platform.python_version()}, {versions}\n"
+    )
+
+
+def measure(*command: Any, env: dict[str, str] | None = None) -> Result:
+    """Run one method in a process, and return what it printed."""
+    done = subprocess.run(
+        [sys.executable, HERE / "methods.py", *map(str, command)],
+        capture_output=True,
+        text=True,
+        # datasets imports torch where it is installed, which takes a second and 150 MB
+        env={**os.environ, "HF_HUB_OFFLINE": "1", "USE_TORCH": "0", **(env or {})},
+    )
+    lines = [line for line in done.stdout.splitlines() if line.startswith('{"seconds"')]
+    if not lines:
+        sys.exit(f"{command}: {done.stderr[-2000:]}")
+    return {**json.loads(lines[-1]), "exit": done.returncode}
+
+
+def timed(*command: str) -> Result:
+    """Run any command, and return its seconds."""
+    start = time.perf_counter()
+    subprocess.run(command, check=True, capture_output=True)
+    return {"seconds": time.perf_counter() - start}
+
+
+def median(results: list[Result], what: str) -> float:
+    """Return the median of one figure."""
+    return statistics.median(result[what] for result in results)
+
+
+def table(columns: list[str], rows: list[list[str]]) -> list[str]:
+    """Return the lines of a Markdown table."""
+    head = [f"| {' | '.join(columns)} |", f"|{' --- |' + ' ---: |' * (len(columns) - 1)}"]
+    return [*head, *(f"| {' | '.join(row)} |" for row in rows), ""]
+
+
+class Benchmark:
+    """The parts; each yields lines of Markdown."""
+
+    def __init__(self, folder: Path, repeat: int, dialogues: int) -> None:
+        self.folder, self.repeat, self.dialogues = folder, repeat, dialogues
+
+    def rounds(self, runs: dict[str, Any]) -> dict[str, list[Result]]:
+        """Call each of the runs in turn, as often as wanted."""
+        found: dict[str, list[Result]] = {name: [] for name in runs}
+        for _ in range(self.repeat):
+            for name, run in runs.items():
+                found[name].append(run())
+        return found
+
+    def source(self, dialogues: int) -> Path:
+        """Return a generated source folder."""
+        folder = self.folder / f"source-{dialogues}"
+        return folder if folder.exists() else generate.write(folder, dialogues)
+
+    def limit(self) -> list[str]:
+        """Compare writing with the limit and with what people would use instead."""
+        source = self.source(self.dialogues)
+        raw = source / generate.RAW
+        runs = {
+            "limit: orjson + pyarrow": lambda: measure("limit", raw),
+            "parley, 1 worker": lambda: measure("parley", source, 1),
+            "parley, 2 workers": lambda: measure("parley", source, 2),
+            "datasets: download_and_prepare": lambda: measure("datasets_builder", source),
+        }
+        if importlib.util.find_spec("polars"):
+            runs["orjson + Polars, all in memory"] = lambda: measure("polars", raw)
+        found = self.rounds(runs)
+        base = median(found["limit: orjson + pyarrow"], "seconds")
+        rows = [
+            [
+                name,
+                f"{median(results, 'seconds'):.2f}",
+                f"{median(results, 'seconds') / base:.2f}",
+                f"{self.dialogues / median(results, 'seconds'):,.0f}",
+                f"{median(results, 'mb'):.0f}",
+            ]
+            for name, results in found.items()
+        ]
+        size = raw.stat().st_size / 1e6
+        return [
+            f"### {self.dialogues:,} CoSRec-shaped dialogues ({size:.0f} MB of JSON) to Parquet",
+            "",
+            *table(["method", "seconds", "of the limit", "rows a second", "peak MB"], rows),
+        ]
+
+    def growth(self) -> list[str]:
+        """Measure how time and memory grow with the number of dialogues."""
+        rows = []
+        for dialogues in (10_000, 100_000, 1_000_000):
+            source = self.source(dialogues)
+            results = [measure("parley", source) for _ in range(min(self.repeat, 5))]
+            seconds = median(results, "seconds")
+            rows.append(
+                [
+                    f"{dialogues:,}",
+                    f"{seconds:.2f}",
+                    f"{1e6 * seconds / dialogues:.1f}",
+                    f"{median(results, 'mb'):.0f}",
+                ]
+            )
+        return [
+            "### How a build grows (2 workers)",
+            "",
+            *table(["dialogues", "seconds", "microseconds a dialogue", "peak MB"], rows),
+        ]
+
+    def real(self) -> list[str]:
+        """Build the real datasets, beside the limit for the same rows."""
+        source = os.environ.get("PARLEY_SOURCE")
+        if not source:
+            return ["PARLEY_SOURCE is not set: the real datasets are not measured", ""]
+        from parley.collection import discover
+
+        rows_folder = self._rows_of(Path(source))
+        runs = {
+            "importing datasets, and the limit for the same rows": lambda: measure(
+                "limit_all", rows_folder
+            ),
+            "`parley build` of everything at hand": lambda: measure("build_all", source),
+        }
+        for name in discover():
+            runs[f"{name}, imports not counted"] = lambda name=name: measure(
+                "build_one", source, name
+            )
+        found = self.rounds(runs)
+        base = median(next(iter(found.values())), "cpu")
+        rows = [
+            [
+                name,
+                f"{median(results, 'rows'):,.0f}",
+                f"{median(results, 'seconds'):.2f}",
+                f"{median(results, 'cpu'):.2f}",
+                f"{median(results, 'cpu') / base:.2f}",
+                f"{median(results, 'mb'):.0f}",
+            ]
+            for name, results in found.items()
+        ]
+        columns = ["work", "rows", "seconds", "processor seconds", "of the limit", "peak MB"]
+        return ["### The real datasets, all configs", "", *table(columns, rows)]
+
+    def _rows_of(self, source: Path) -> Path:
+        """Build the real datasets, and write each split as JSON Lines with its schema."""
+        import orjson
+        import pyarrow.parquet as pq
+
+        built, folder = self.folder / "real", self.folder / "rows"
+        command = ("build", "--source", source, "--allow-missing", "--output", built)
+        subprocess.run(
+            [sys.executable, "-m", "parley", *map(str, command)], check=True, capture_output=True
+        )
+        folder.mkdir()
+        for number, path in enumerate(sorted(built.glob("*/*/*.parquet"))):
+            content = pq.read_table(path)
+            lines = (orjson.dumps(row) + b"\n" for row in content.to_pylist())
+            (folder / f"{number}.jsonl").write_bytes(b"".join(lines))
+            (folder / f"{number}.jsonl.schema").write_bytes(content.schema.serialize())
+        return folder
+
+    def use(self) -> list[str]:
+        """Measure the command line, streaming and loading."""
+        return [*self._command_line(), *self._reading()]
+
+    def _command_line(self) -> list[str]:
+        python, script = sys.executable, str(Path(sys.executable).parent / "parley")
+        runs = {
+            '`python -c "import typer, rich"`': lambda: timed(python, "-c", "import typer, rich"),
+            '`python -c "import parley"`': lambda: timed(python, "-c", "import parley"),
+            "`parley --help`": lambda: timed(script, "--help"),
+            "`parley list`": lambda: timed(script, "list"),
+        }
+        found = self.rounds(runs)
+        base = median(next(iter(found.values())), "seconds")
+        rows = [
+            [name, f"{1000 * median(r, 'seconds'):.0f}", f"{median(r, 'seconds') / base:.2f}"]
+            for name, r in found.items()
+        ]
+        return ["### The command line", "", *table(["command", "ms", "of the first"], rows)]
+
+    def _reading(self) -> list[str]:
+        sys.path.append(str(HERE.parent / "tests"))
+        from hub import Hub
+
+        ours, theirs = self._written()
+        folder = ours.parent.parent
+        with Hub() as hub:
+            hub.seed("org/large", folder)
+            online = hub.environ(self.folder / "home") | {"USE_TORCH": "0"}
+            runs = {
+                "first streamed row, from the local Hub": lambda: measure(
+                    "first_row", "org/large", "dialogues", "raw", env=online
+                ),
+                "first streamed row, from the file": lambda: measure("first_local", ours),
+                "the same of datasets' own file": lambda: measure("first_local", theirs),
+                "full streamed pass": lambda: measure("streamed", ours),
+                "the same over datasets' own file": lambda: measure("streamed", theirs),
+                "pyarrow alone, to Python rows": lambda: measure("plain_pyarrow", ours),
+                "load_dataset, cold": lambda: self._load(folder, warm=False),
+                "load_dataset, warm": lambda: self._load(folder, warm=True),
+                "pyarrow alone, to Arrow": lambda: measure("read_table", ours),
+            }
+            found = self.rounds(runs)
+        rows = [
+            [
+                name,
+                f"{median(r, 'seconds'):.3f}",
+                f"{median(r, 'rows') / median(r, 'seconds'):,.0f}",
+                f"{median(r, 'mb'):.0f}",
+                f"{sum(each['exit'] == 0 for each in r)} of {len(r)}",
+            ]
+            for name, r in found.items()
+        ]
+        columns = ["reading", "seconds", "rows a second", "peak MB", "clean exits"]
+        return [f"### Reading {self.dialogues:,} dialogues", "", *table(columns, rows)]
+
+    def _load(self, folder: Path, warm: bool) -> Result:
+        with tempfile.TemporaryDirectory(dir=self.folder) as cache:
+            for _ in range(warm + 1):
+                result = measure("load", folder, "dialogues", cache)
+            return result
+
+    def _written(self) -> tuple[Path, Path]:
+        """Return the same rows as Parquet, from parley and from datasets itself."""
+        import methods
+        from datasets import disable_progress_bars
+
+        from parley.build import build
+        from parley.sources import Source
+
+        disable_progress_bars()
+        source, dataset = self.source(self.dialogues), methods.only_raw()
+        missing = [name for name in dataset.module.SOURCES if not (source / name).exists()]
+        build(dataset, Source(source, missing=missing), self.folder / "ours")
+        theirs = self.folder / "theirs"
+        builder = dataset.builder(
+            config_name="dialogues", data_dir=str(source), cache_dir=str(theirs), hash="benchmark"
+        )
+        builder.download_and_prepare(str(theirs), file_format="parquet")
+        (ours,) = (self.folder / "ours").rglob("*.parquet")
+        (other,) = theirs.rglob("*.parquet")
+        return ours, other
+
+
+if __name__ == "__main__":
+    main()
