@@ -1,6 +1,8 @@
 import os
+import shutil
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from hub import Hub
 
@@ -54,6 +56,16 @@ def sample_build(tmp_path_factory):
     output = tmp_path_factory.mktemp("sample")
     for dataset in discover().values():
         build(dataset, open_source(dataset, None, sample=True), output, lambda *_: None)
+    return output
+
+
+@pytest.fixture(scope="session")
+def grouped_build(sample_build, tmp_path_factory):
+    """The sample of casino, its ten `messages` in four row groups."""
+    output = tmp_path_factory.mktemp("grouped")
+    shutil.copytree(sample_build / "casino", output / "casino")
+    (file,) = (output / "casino" / "messages").glob("*.parquet")
+    pq.write_table(pq.read_table(file), file, row_group_size=3)
     return output
 
 

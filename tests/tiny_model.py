@@ -1,0 +1,87 @@
+"""A model to train in tests, made on the spot: its tokenizer from the samples, its weights random.
+
+python tests/tiny_model.py FOLDER    save it where `from_pretrained` finds it
+"""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast, set_seed
+
+from parley.collection import discover
+
+PAD, START, END = "<|pad|>", "<|im_start|>", "<|im_end|>"
+# ChatML. What an assistant is to say, the end of its turn included, is marked as its own.
+TEMPLATE = """\
+{%- for message in messages -%}
+  {{- '<|im_start|>' + message['role'] + '\\n' -}}
+  {%- if message['role'] == 'assistant' -%}
+    {%- generation -%}{{- message['content'] + '<|im_end|>' -}}{%- endgeneration -%}
+  {%- else -%}
+    {{- message['content'] + '<|im_end|>' -}}
+  {%- endif -%}
+  {{- '\\n' -}}
+{%- endfor -%}
+{%- if add_generation_prompt -%}{{- '<|im_start|>assistant\\n' -}}{%- endif -%}
+"""
+
+
+def sample_texts() -> Iterator[str]:
+    """Yield every text of every sample."""
+    for dataset in discover().values():
+        for path in sorted(dataset.sample.rglob("*.json*")):
+            text = path.read_text(encoding="utf-8")
+            for record in text.splitlines() if path.suffix == ".jsonl" else [text]:
+                yield from strings(json.loads(record))
+
+
+def strings(value: object) -> Iterator[str]:
+    """Yield the strings in what was JSON, without the names of fields."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from strings(part)
+
+
+def tokenizer() -> PreTrainedTokenizerFast:
+    """Train a tokenizer of bytes, to which no text is unknown."""
+    tokens = Tokenizer(models.BPE())
+    tokens.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokens.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=1024,
+        special_tokens=[PAD, START, END],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokens.train_from_iterator(sample_texts(), trainer)
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokens, pad_token=PAD, eos_token=END, chat_template=TEMPLATE
+    )
+
+
+def save(folder: Path | str) -> None:
+    """Write a Llama of two layers, and its tokenizer."""
+    made = tokenizer()
+    set_seed(1)
+    config = LlamaConfig(
+        vocab_size=len(made),
+        hidden_size=64,
+        intermediate_size=128,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        max_position_embeddings=4096,
+        pad_token_id=made.pad_token_id,
+        bos_token_id=None,
+        eos_token_id=made.eos_token_id,
+    )
+    LlamaForCausalLM(config).save_pretrained(folder)
+    made.save_pretrained(folder)
+
+
+if __name__ == "__main__":
+    save(sys.argv[1])
