@@ -214,6 +214,8 @@ def test_a_shuffled_stream_waits_unless_told_to_take_one_shard(
     rows = stream(sample_build / "casino").shuffle(seed=42, buffer_size=LARGER, **options)
     assert len(list(rows)) == 10
     assert waited == waits
+    next(iter(rows))
+    assert waited == waits * 2
 
 
 # Ranks ----------------------------------------------------------------------------------------
