@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from hub import User
 
 from parley.collection import discover
 
@@ -62,7 +63,6 @@ def test_the_python_of_a_section_runs(section, hub, place):
     run(SECTIONS[section], hub, place)
 
 
-@pytest.mark.skipif("Train on it" not in SECTIONS, reason="the README has no such section")
 def test_the_python_of_train_on_it_runs(hub, place, grouped_build):
     """With a model made for it, and row groups enough for two workers."""
     if multiprocessing.get_start_method() != "fork":
@@ -75,3 +75,24 @@ def test_the_python_of_train_on_it_runs(hub, place, grouped_build):
     tiny_model.save(place / "my-model")
     hub.seed("org/casino", grouped_build / "casino")
     run(code, hub, place)
+
+
+def test_the_commands_of_publish_your_own_copy_run(hub, real_build, tmp_path):
+    """In their order, the Python between them too, logged in by the environment."""
+    text = README.split("\n## Publish your own copy\n")[1].split("\n## ")[0]
+    commands = re.findall(r"^    \.venv/bin/(parley .+?)(?: +#.*)?$", text, re.MULTILINE)
+    assert len(commands) == 3
+    hub.tokens["hf_writes"] = User("ana", orgs=("org",))
+    (tmp_path / "build").symlink_to(real_build)
+    for command in commands:
+        if command.startswith("parley verify"):
+            run(SECTIONS["Publish your own copy"], hub, tmp_path)
+        done = subprocess.run(
+            [sys.executable, "-m", *command.split()],
+            cwd=tmp_path,
+            env=hub.environ(tmp_path / "hf", "hf_writes"),
+            capture_output=True,
+            encoding="utf-8",
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert hub.tags("org/casino").keys() == {"v1.0.0"}
