@@ -25,7 +25,18 @@ from typing import Any
 
 import datasets
 
-from .views import LIKENESS, SATISFACTION, STRATEGIES, VIEW_FEATURES, VIEWS
+from .views import (
+    ISSUES,
+    LIKENESS,
+    PARTNER,
+    POINTS,
+    SATISFACTION,
+    STRATEGIES,
+    VIEW_FEATURES,
+    VIEWS,
+    items_of,
+    labelled,
+)
 
 # Where the files come from --------------------------------------------------------------
 
@@ -81,8 +92,22 @@ def annotation(value: Any) -> None:
         raise ValueError(f"labels among {', '.join(STRATEGIES)}")
 
 
-_issue = {"Food", "Water", "Firewood"}
-_counts = {key: {"0", "1", "2", "3"} for key in ("Food", "Water", "Firewood")}
+# fmt: off
+_ethnicities = {
+    "white american", "black or african american", "asian american", "hispanic or latino",
+    "multi-racial", "alaska native or native american",
+    "native hawaiian or other specific islander", "other (please specify)",
+}
+_educations = {
+    "some high school, no diploma", "high school graduate / ged", "trade school",
+    "some 2 year college, no degree", "some 2 year college, associate's degree",
+    "some 4 year college, no degree", "some 4 year college, bachelor's degree",
+    "master's degree", "doctorate degree",
+}
+# fmt: on
+ANSWERS = {"accept_deal": "Accept-Deal", "reject_deal": "Reject-Deal", "walk_away": "Walk-Away"}
+_issue = set(ISSUES)
+_counts = {issue: {"0", "1", "2", "3"} for issue in ISSUES}
 _side = {
     "value2issue": {"Low": _issue, "Medium": _issue, "High": _issue},
     "value2reason": {"Low": str, "Medium": str, "High": str},
@@ -94,8 +119,8 @@ _side = {
     "demographics": {
         "age": int,
         "gender": {"female", "male", "other"},
-        "ethnicity": str,
-        "education": str,
+        "ethnicity": _ethnicities,
+        "education": _educations,
     },
     "personality": {
         "svo": {"prosocial", "proself", "unclassified"},
@@ -113,17 +138,60 @@ DIALOGUE = {
     "chat_logs": [
         {
             "text": str,
-            "task_data": {
-                "data?": {"accept_deal", "reject_deal", "walk_away"},
-                "issue2youget?": _counts,
-                "issue2theyget?": _counts,
-            },
+            "task_data": (
+                {"issue2youget": _counts, "issue2theyget": _counts},
+                {"data": set(ANSWERS)},
+                {},
+            ),
             "id": {"mturk_agent_1", "mturk_agent_2"},
         }
     ],
     "participant_info": {"mturk_agent_1": _side, "mturk_agent_2": _side},
     "annotations": [annotation],
 }
+
+
+def require_sound(record: dict[str, Any]) -> None:
+    """Raise ValueError where a record contradicts itself.
+
+    In every record upstream the text of a deal action names it, a deal shares out three packages
+    of each issue, the other side's next entry answers it, the entry that ends the dialogue is the
+    last, the points are those of the deal, and each annotation has its utterance.
+    """
+
+    def require(holds: bool, field: str, expected: str, found: Any) -> None:
+        if not holds:
+            where = f"dialogue {record['dialogue_id']}: {field}"
+            raise ValueError(f"{where}: expected {expected}, found {found!r:.60}")
+
+    last = len(record["chat_logs"]) - 1
+    require(last >= 0, "chat_logs", "at least one entry", [])
+    submitter = None  # of the entry before
+    for turn, entry in enumerate(record["chat_logs"]):
+        task, field = entry["task_data"], f"chat_logs[{turn}]"
+        answer, deal = task.get("data"), "issue2youget" in task
+        names = {"Submit-Deal"} if deal else {ANSWERS[answer]} if answer else set()
+        text = {entry["text"]} & {"Submit-Deal", *ANSWERS.values()}
+        require(text == names, f"{field}.text", f"that of the task_data {task}", entry["text"])
+        ends = answer in ("accept_deal", "walk_away")
+        require(ends == (turn == last), f"{field}.task_data.data", "the end to be last", answer)
+        if answer in ("accept_deal", "reject_deal"):
+            other = PARTNER[entry["id"]]
+            require(submitter == other, f"{field}.id", "the other side's deal before", entry["id"])
+        for issue in ISSUES if deal else ():
+            shares = [int(task[key][issue]) for key in ("issue2youget", "issue2theyget")]
+            require(sum(shares) == 3, f"{field}.task_data: {issue}", "three in all", shares)
+        submitter = entry["id"] if deal else None
+    for side, info in record["participant_info"].items():
+        field, worth = f"participant_info.{side}", info["value2issue"]
+        require({*worth.values()} == _issue, f"{field}.value2issue", "each issue once", worth)
+        got = items_of(record)[side]
+        points = sum(POINTS[level] * got[issue] for level, issue in worth.items()) if got else 5
+        found = info["outcomes"]["points_scored"]
+        require(points == found, f"{field}.outcomes.points_scored", f"{points} by the deal", found)
+    for _ in labelled(record):
+        pass
+
 
 # What a row looks like ------------------------------------------------------------------
 
@@ -239,6 +307,7 @@ class Casino(datasets.GeneratorBasedBuilder):
     def records(self, path: str) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield the upstream records of a split, each with its key."""
         for record in self.read(path, DIALOGUE):
+            require_sound(record)
             yield record["dialogue_id"], record
 
     # `parley build` overrides these two, to check each record against its shape.

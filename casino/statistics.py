@@ -13,7 +13,7 @@ from statistics import correlation, mean, stdev
 from typing import Any
 
 from parley.figures import Data, Known, check, documented
-from parley.records import problems
+from parley.shapes import problems
 
 SIDES = ("mturk_agent_1", "mturk_agent_2")
 DEALS = ("Submit-Deal", "Accept-Deal", "Reject-Deal", "Walk-Away")

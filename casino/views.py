@@ -147,9 +147,9 @@ def labelled(record: Record) -> Iterator[tuple[int, Record, list[int] | None]]:
             labels = [_strategy.str2int(name) for name in names if name]
         yield turn, entry, labels
     if pending:
-        raise ValueError(
-            f"dialogue {record['dialogue_id']}: found no utterance, in order, for {pending[0][0]!r}"
-        )
+        where = f"annotations[{len(record['annotations']) - len(pending)}]"
+        expected = f"the text of a chat entry that follows, found {pending[0][0]!r:.60}"
+        raise ValueError(f"dialogue {record['dialogue_id']}: {where}: expected {expected}")
 
 
 def counts(items: dict[str, str] | None) -> dict[str, int] | None:

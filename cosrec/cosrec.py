@@ -115,8 +115,9 @@ def conversation(value: Any) -> None:
 
 def judgment(value: Any) -> None:
     """Check a line of the qrels, without its newline."""
-    # "#<user index>" ends the query id of a recommendation; passages have a # in their id as well
-    if not re.fullmatch(r"[^\s#]+(#[0-9]+)?\t0\t\S+\t[012]", value):
+    # Ids are of visible ASCII. "#<user index>" ends the query id of a recommendation; passages have
+    # a # in their id as well.
+    if not re.fullmatch(r'[!-"$-~]+(#[0-4])?\t0\t[!-~]+\t[012]', value):
         raise ValueError("query id, 0, document id and 0, 1 or 2, with tabs between")
 
 
@@ -281,17 +282,20 @@ class Cosrec(datasets.GeneratorBasedBuilder):
                 judged.setdefault(intent_id.rsplit("_", 2)[0], []).append(line)
             yield from judged.items()
             return
-        seen: set[str] = set()
         for line in self.read(paths[name], LINES[name]):
-            if len(line) != 1 or not seen.isdisjoint(line):
-                found = ", ".join(line) or "none"
+            if len(line) != 1:
+                found = ", ".join(line)[:80] or "none"
                 raise ValueError(f"{paths[name]}: expected one new id in each line, found {found}")
-            seen.update(line)
             yield from line.items()
 
     def _joined(self, paths: dict[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield each conversation's id and record, joined by id: the files differ in length."""
-        files = {name: dict(self._lines(paths, name)) for name in paths}
+        files: dict[str, dict[str, Any]] = {name: {} for name in paths}
+        for name, lines in files.items():
+            for key, value in self._lines(paths, name):
+                if key in lines:
+                    raise ValueError(f"{paths[name]}: expected a new id in each line, found {key}")
+                lines[key] = value
         conversations = files["conversations"]
         for name, lines in files.items():
             for unknown in (key for key in lines if key not in conversations):
@@ -299,10 +303,12 @@ class Cosrec(datasets.GeneratorBasedBuilder):
                     f"{paths[name]}: {unknown}: expected an id that {paths['conversations']} has"
                 )
         for key in conversations:
-            record = {name: lines[key] for name, lines in files.items() if key in lines}
-            for name, expected, found in broken_references(record):
-                raise ValueError(f"{paths[name]}: {key}: expected {expected}, found {found}")
-            yield key, {"conversation_id": key, **record}
+            found = {name: lines[key] for name, lines in files.items() if key in lines}
+            record = {"conversation_id": key, **found}
+            for name, field, expected, wrong in broken_references(record):
+                where = f"{paths[name]}: {key}{field}"
+                raise ValueError(f"{where}: expected {expected}, found {wrong:.80}")
+            yield key, record
 
     # `parley build` overrides these two, to check each record against its shape.
     loads = staticmethod(json.loads)

@@ -59,21 +59,39 @@ def to_record(row: dict[str, Any]) -> dict[str, str]:
 # Annotated conversations ----------------------------------------------------------------
 
 
-def broken_references(record: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Yield (file, expected, found) where a file refers to what another does not have."""
+def broken_references(record: dict[str, Any]) -> Iterator[tuple[str, str, str, str]]:
+    """Yield (file, field, expected, found) where a file refers to what another does not have."""
     keywords, profiles = record.get("keywords"), record.get("profiles")
     if keywords is None and profiles is not None:
-        yield "profiles", "no line, as in keywords.jsonl", "one"
+        yield "profiles", "", "no line, as in keywords.jsonl", "one"
     if profiles is None and keywords is not None:
-        yield "keywords", "no line, as in profiles.jsonl", "one"
-    for user_id in (profiles or {}).keys() - (keywords or {}).keys():
-        yield "profiles", "users that keywords.jsonl has", user_id
+        yield "keywords", "", "no line, as in profiles.jsonl", "one"
+    for user_id in sorted((profiles or {}).keys() - (keywords or {}).keys()):
+        yield "profiles", f".{user_id}", "a user that keywords.jsonl has", "another"
     count = f"\n{record['conversations']}".count("\nU:")
     for name in ("intent_annotations", "intents"):
-        for entry in record.get(name, ()):
-            if not 0 <= entry["utterance"] < count:
+        due = set(range(count))
+        for number, entry in enumerate(record.get(name, ())):
+            utterance, field = entry["utterance"], f"[{number}].utterance"
+            if not 0 <= utterance < count:
                 expected = f"0 to {count - 1}, an utterance of the user in conversations.jsonl"
-                yield name, expected, str(entry["utterance"])
+                yield name, field, expected, str(utterance)
+            elif utterance not in due:
+                yield name, field, "each utterance once", str(utterance)
+            due -= {utterance}
+    types: dict[str, str] = {}
+    for number, entry in enumerate(record.get("intents", ())):
+        for index, intent in enumerate(entry["intents"]):
+            due_id = f"{record['conversation_id']}_{entry['utterance']}_{index}"
+            types[due_id] = intent["type"]
+            if intent["id"] != due_id:
+                yield "intents", f"[{number}].intents[{index}].id", due_id, intent["id"]
+    for line in record.get("qrels", ()) if "intents" in record else ():
+        query_id = line.split("\t")[0]
+        intent_id, _, user_index = query_id.partition("#")
+        due_type = "recommendation" if user_index else "search"
+        if types.get(intent_id) != due_type:
+            yield "qrels", "", f"a query id of a {due_type} intent in intents.jsonl", query_id
 
 
 def to_crowd_row(record: dict[str, Any]) -> dict[str, Any]:

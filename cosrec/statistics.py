@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from parley.figures import Data, Known, check, documented
-from parley.records import problems
+from parley.shapes import problems
 
 PARTS = ("crowd", "curated")  # the annotated ones: each a config, and its only split
 TYPES = ("search", "recommendation", "product_details")

@@ -66,18 +66,29 @@ ATTRIBUTES = [
     {"name": name, "value_type": kind, "unique": False, "multivalued": False, "entity": False}
     for name, kind in zip(_NAMES, _TYPES, strict=True)
 ]
+_ATTRIBUTES = json.dumps(ATTRIBUTES, sort_keys=True)
 
 
 def attributes(value: Any) -> None:
     """Check the descriptions of the attributes, which never change."""
-    if json.dumps(value, sort_keys=True) != json.dumps(ATTRIBUTES, sort_keys=True):
+    # Python's equality is not enough: 0 equals False.
+    same = value == ATTRIBUTES and json.dumps(value, sort_keys=True) == _ATTRIBUTES
+    if not same:
         raise ValueError("the eight attributes that every record lists, in the same order")
+
+
+def number(value: Any) -> None:
+    """Check a number, which may be an integer: float64 holds it exactly, float32 nearly."""
+    if type(value) not in (int, float) or float(value) != value:
+        raise ValueError("a number")
+    if value != 0 and not 1.2e-38 < abs(value) < 3.4e38:
+        raise ValueError("a number in the range of float32, as the documented schema has it")
 
 
 def seconds(value: Any) -> None:
     """Check a time: a string, as Python 2 prints a float, that float64 gives back exactly."""
     try:
-        exact = repr(float(value)) == value
+        exact = repr(float(value)) == value and abs(float(value)) < 1e11  # so neither nan nor inf
     except (TypeError, ValueError):
         exact = False
     if not exact:
@@ -99,7 +110,7 @@ _category = {"bike", "car", "electronics", "furniture", "housing", "phone"}
 _talk = {"intro", "inquiry", "inform", "agree", "disagree", "unknown"}
 _price_talk = {"init-price", "counter-price", "vague-price", "insist"}
 _ends = {"accept", "reject", "quit"}
-_price = (float, None)
+_price = (number, None)
 _offered = {"price": _price, "sides": str}
 _events = (
     _event({"message"}, str, {"intent": _talk | _price_talk, "price": _price}),
@@ -107,7 +118,7 @@ _events = (
     _event(_ends, None, {"intent": _ends}),
 )
 _kb = {
-    "personal": {"Role": {"buyer", "seller"}, "Target": float, "Bottomline": _price},
+    "personal": {"Role": {"buyer", "seller"}, "Target": number, "Bottomline": _price},
     "item": {
         "Category": _category,
         "Title": str,
@@ -132,7 +143,7 @@ _record = {
 PARSED = {**_record, "scenario": _scenario, "agents_info": None, "events": [_events]}
 UNPARSED = {
     **_record,
-    "scenario": {**_scenario, "intersection?": float},
+    "scenario": {**_scenario, "intersection?": number},
     "events": [tuple({k: v for k, v in e.items() if k != "metadata"} for e in _events)],
 }
 NEGOTIATION = (PARSED, UNPARSED)

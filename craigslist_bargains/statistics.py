@@ -16,7 +16,7 @@ from statistics import mean
 from typing import Any
 
 from parley.figures import Data, Known, check, documented
-from parley.records import problems
+from parley.shapes import problems
 
 SPLITS = ("train", "validation", "test")
 COUNTED = ("validation", "test")  # what our card was counted on

@@ -244,6 +244,7 @@ class Duo(datasets.GeneratorBasedBuilder):
             for file in sorted(folder.iterdir(), key=lambda file: file.name):
                 for record in self.read(file, DIALOGUE[source]):
                     require_place(record, f"{source}/{file.name}")
+                    require_sound(record, f"{source}/{file.name}")
                     yield str(record["dialogue_id"]), record
 
     # `parley build` overrides these two, to check each record against its shape.
@@ -266,9 +267,35 @@ def require_place(record: dict[str, Any], place: str) -> None:
     named = f"{record['setting']}/{language_of(record)}/{record['dialogue_id']}.json"
     if named != place:
         raise ValueError(
-            f"{place}: expected the dialogue of this setting, language and id, "
-            f"found that of {named}"
+            f"{place}: expected the dialogue_id, setting and language of this place, "
+            f"found those of {named:.60}"
         )
+
+
+def require_sound(record: dict[str, Any], place: str) -> None:
+    """Raise ValueError where a record contradicts itself.
+
+    In every record upstream the messages are counted from 0 and are of one person and one bot;
+    the person begins in the setting ed, the bot in wow; and an objective score is the mean of
+    three, to two decimals.
+    """
+
+    def require(found: Any, expected: Any, field: str) -> None:
+        if found != expected:
+            raise ValueError(f"{place}: {field}: expected {expected!r:.60}, found {found!r:.60}")
+
+    messages = record["dialogue"]
+    ids: dict[str, str] = {}
+    speakers = [message["speaker"] for message in messages[:1]]
+    require(speakers, [{"ed": "Human", "wow": "Bot"}[record["setting"]]], "dialogue[0].speaker")
+    for number, message in enumerate(messages):
+        require(message["message_id"], number, f"dialogue[{number}].message_id")
+        for key in message.keys() & {"user_id", "system_id"}:
+            require(message[key], ids.setdefault(key, message[key]), f"dialogue[{number}].{key}")
+    objective = record.get("objective_evaluation", {})
+    for aspect in objective.keys() & set(ASPECTS):
+        mean = round(sum(objective[f"{aspect}_scores"]) / 3, 2)
+        require(objective[aspect], mean, f"objective_evaluation.{aspect}")
 
 
 # From record to row and back ------------------------------------------------------------

@@ -13,7 +13,7 @@ from statistics import mean, stdev
 from typing import Any
 
 from parley.figures import Data, Known, check, documented
-from parley.records import problems
+from parley.shapes import problems
 
 COLUMNS = ("en.ed", "en.wow", "ja.ed", "ja.wow")
 

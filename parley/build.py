@@ -4,6 +4,7 @@ import gc
 import json
 import tempfile
 import time
+from array import array
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from typing import Any
 
 import datasets
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from parley import __version__, parquet
 from parley.cards import figures_on, figures_section, render, splits_section
@@ -22,7 +24,7 @@ from parley.errors import RecordError, SourceError
 from parley.features import arrow_schema, card_yaml
 from parley.figures import Data, figures
 from parley.output import replacing
-from parley.records import Strict
+from parley.records import Strict, cut
 from parley.rows import Digest, to_batch
 from parley.sources import Source
 
@@ -174,7 +176,7 @@ def generate(dataset: Dataset, builder: Any, generator: datasets.SplitGenerator)
     """
     config, split = builder.config.name, str(generator.name)
     where = f"{dataset.name} {config}/{split}"
-    seen: dict[Any, int] = {}
+    keys = array("q")  # their hashes, which is less than the keys of a million rows
     needed = dataset.module.SPLITS[config][split]
     files = needed if isinstance(needed, str) else ", ".join(needed)
     remedy = (
@@ -182,21 +184,30 @@ def generate(dataset: Dataset, builder: Any, generator: datasets.SplitGenerator)
         f"{dataset.name}.py must learn what is new in them."
     )
     try:
-        for number, (key, row) in enumerate(builder._generate_examples(**generator.gen_kwargs)):
-            if key in seen:
-                raise RecordError(
-                    f"{files}: the key {key!r} comes twice, in the records {seen[key]} and {number}"
-                )
-            seen[key] = number
+        for key, row in builder._generate_examples(**generator.gen_kwargs):
+            keys.append(hash(key))
             yield row
-        if not seen:
+        if not keys:
             raise RecordError(f"{files}: no record; expected at least one")
+        if pc.count_distinct(pa.array(keys, pa.int64())).as_py() < len(keys):
+            _require_unique_keys(builder, generator, files)
     except OSError as error:
         reason = error.strerror or error
         raise SourceError(f"{where}: {error.filename}: cannot be read: {reason}") from error
-    except (RecordError, ValueError, TypeError, KeyError) as error:
-        lines = "\n".join(f"  {line}" for line in str(error).splitlines())
+    except (RecordError, ValueError, TypeError, LookupError, ArithmeticError) as error:
+        problems = str(error) if isinstance(error, RecordError) else builder.explain(error)
+        lines = "\n".join(f"  {cut(line)}" for line in problems.splitlines())
         raise RecordError(f"{where}, a broken record:\n{lines}\n  {remedy}") from error
+
+
+def _require_unique_keys(builder: Any, generator: datasets.SplitGenerator, files: str) -> None:
+    """Go through a split once more, to name the records that have the same key."""
+    seen: dict[Any, str] = {}
+    for number, (key, _) in enumerate(builder._generate_examples(**generator.gen_kwargs)):
+        place = builder.place or f"{files}, row {number}"
+        if key in seen:
+            raise RecordError(f"{place}: the key {key!r} comes twice, first in {seen[key]}")
+        seen[key] = place
 
 
 def _write(

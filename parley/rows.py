@@ -17,7 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from parley.errors import RowError
-from parley.records import MOST_PROBLEMS, report
+from parley.records import report
+from parley.shapes import MOST_PROBLEMS
 
 _NULL = type(None)
 
@@ -41,6 +42,8 @@ def to_batch(
         RowError: naming the path of each value that is unknown, missing or of another type.
     """
     try:
+        if None in rows:  # as a struct it would be a row of nulls
+            raise _Misfit
         array = _to_array(rows, pa.struct(list(schema)))
     except (_Misfit, pa.ArrowException, UnicodeEncodeError, OverflowError) as error:
         found = list(islice(explain(rows, schema, start), MOST_PROBLEMS)) or [f": {error}"]

@@ -12,7 +12,7 @@ from parley.build import PROVENANCE
 from parley.collection import Dataset
 from parley.errors import OutputError
 from parley.figures import A_SAMPLE, UNEXPLAINED, Data, Figure, checks_of, definition_of, figures
-from parley.records import problems
+from parley.shapes import problems
 from parley.sources import Source, open_source
 
 

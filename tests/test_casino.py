@@ -125,6 +125,48 @@ def test_an_annotation_that_finds_no_utterance_is_an_error(
         turns(record)
 
 
+def test_every_dialogue_of_the_sample_is_sound(sample: dict[int, dict[str, Any]]) -> None:
+    for record in sample.values():
+        casino.module.require_sound(record)
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (lambda logs, _: logs.clear(), "chat_logs: expected at least one entry"),
+        (
+            lambda logs, _: logs[0].update(text="Walk-Away"),
+            r"chat_logs\[0\].text: expected that of",
+        ),
+        (lambda logs, _: logs[-1].update(text="Accept"), r"\].text: expected that of"),
+        (lambda logs, _: logs[-1].update(task_data={}), r"\].text: expected that of"),
+        (lambda logs, _: logs.append(logs[0]), r"\].task_data.data: expected the end to be last"),
+        (lambda logs, _: logs.pop(), r"\].task_data.data: expected the end to be last, found None"),
+        (lambda logs, _: logs.pop(-2), r"\].id: expected the other side's deal before"),
+        (lambda logs, _: logs[-2].update(id=logs[-1]["id"]), r"\].id: expected the other side's"),
+        (
+            lambda logs, _: logs[-2]["task_data"]["issue2theyget"].update(Water="9"),
+            r"\].task_data: Water: expected three in all, found \[\d, 9\]",
+        ),
+        (
+            lambda _, side: side["value2issue"].update(Low=side["value2issue"]["High"]),
+            "participant_info.mturk_agent_1.value2issue: expected each issue once",
+        ),
+        (
+            lambda _, side: side["outcomes"].update(points_scored=0),
+            r"participant_info.mturk_agent_1.outcomes.points_scored: expected \d+ by the deal",
+        ),
+    ],
+)
+def test_a_dialogue_that_contradicts_itself_is_refused(
+    sample: dict[int, dict[str, Any]], change: Any, problem: str
+) -> None:
+    record = sample[2001]
+    change(record["chat_logs"], record["participant_info"]["mturk_agent_1"])
+    with pytest.raises(ValueError, match=f"^dialogue 2001: .*{problem}"):
+        casino.module.require_sound(record)
+
+
 def test_deal_actions_read_as_words(sample: dict[int, dict[str, Any]]) -> None:
     actions = [(turn.speaker, turn.text) for turn in turns(sample[2001]) if turn.action]
     assert actions == [

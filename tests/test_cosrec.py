@@ -116,9 +116,9 @@ def test_a_line_that_jsonlines_might_pass_over_is_an_error(
 
 @pytest.mark.parametrize(
     ("line", "found"),
-    [({}, "none"), ({"a": "U: Hi", "b": "U: Hi"}, "a, b"), ({"CoSRec-Raw_9001": "U: Hi"}, "Co.*1")],
+    [({}, "none"), ({"a": "U: Hi", "b": "U: Hi"}, "a, b")],
 )
-def test_a_line_has_one_id_and_each_id_one_line(copy: Path, line: Any, found: str) -> None:
+def test_a_line_has_one_id(copy: Path, line: Any, found: str) -> None:
     add(copy / "dataset/raw/conversations.jsonl", line)
     with pytest.raises(ValueError, match=f"expected one new id in each line, found {found}$"):
         records(copy, "dialogues", "raw")
@@ -155,6 +155,14 @@ def test_a_record_of_another_shape_is_refused(
 
 
 # Files joined by id -----------------------------------------------------------------------
+
+
+def test_an_intent_has_the_id_of_its_place(copy: Path) -> None:
+    path = copy / "dataset/curated/intents.jsonl"
+    path.write_text(path.read_text().replace('"CoSRec-Curated_9001_1_0"', '"CoSRec-Curated_9_1_0"'))
+    message = r"9001\[1\]\.intents\[0\]\.id: expected CoSRec-Curated_9001_1_0, found .*_9_1_0$"
+    with pytest.raises(ValueError, match=message):
+        records(copy, "curated")
 
 
 def test_files_are_joined_by_id_not_by_position(copy: Path) -> None:
@@ -213,7 +221,7 @@ BAD_UTTERANCE = r"expected 0 to 4, an utterance of the user in conversations.jso
             "profiles",
             "CoSRec-Crowd_9003",
             {"A9": "Likes tea."},
-            "expected users that keywords.jsonl has, found A9",
+            "expected a user that keywords.jsonl has",
         ),
         *(
             (
@@ -224,6 +232,12 @@ BAD_UTTERANCE = r"expected 0 to 4, an utterance of the user in conversations.jso
             )
             for n in (-1, 5)
         ),
+        (
+            "intent_annotations",
+            "CoSRec-Crowd_9001",
+            [{"utterance": 0, "intent_annotations": []}] * 2,
+            "expected each utterance once, found 0",
+        ),
     ],
 )
 def test_a_broken_reference_names_file_id_expected_and_found(
@@ -232,7 +246,8 @@ def test_a_broken_reference_names_file_id_expected_and_found(
     path = copy / f"dataset/crowd/{name}.jsonl"
     content = lines(path) | {key: value}
     path.write_text("".join(json.dumps({k: v}) + "\n" for k, v in content.items()))
-    with pytest.raises(ValueError, match=f"crowd/{name}.jsonl: {key}: {message}"):
+    field = {"profiles": r"(\.A9)?", "intent_annotations": r"\[[01]\]\.utterance"}.get(name, "")
+    with pytest.raises(ValueError, match=f"crowd/{name}.jsonl: {key}{field}: {message}"):
         records(copy, "crowd")
 
 
@@ -275,6 +290,12 @@ def test_a_judgment_cut_short_is_an_error(copy: Path) -> None:
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(RecordError, match="line 36: expected a newline"):
         records(copy, "qrels", "curated")
+
+
+def test_a_byte_of_a_prompt_that_is_no_text_names_its_line(copy: Path) -> None:
+    (copy / "prompts/user_summary_prompt.txt").write_bytes(b"one\ntwo\nth\xffree\n")
+    with pytest.raises(RecordError, match=r"prompt.txt, line 3: invalid UTF-8: the byte 0xff$"):
+        records(copy, "prompts")
 
 
 def test_prompts_are_exact(copy: Path) -> None:
@@ -348,7 +369,8 @@ def test_the_text_of_a_query_is_the_longest_formulation(
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        ("CoSRec-Curated_9001_0_7#0", "an intent in intents.jsonl for the judged .*9001_0_7#0"),
+        ("CoSRec-Curated_9001_0_7#0", "a recommendation intent in intents.jsonl, found .*_0_7#0"),
+        ("CoSRec-Curated_9001_0_0", "a search intent in intents.jsonl, found .*9001_0_0"),
         ("CoSRec-Curated_9009_0_0", "9009: expected an id that .*curated/conversations.jsonl has"),
         ("CoSRec-Curated_9001_0_0 ", "line 37: expected query id, 0, document id"),
     ],

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from parley.collection import get
-from parley.records import problems
+from parley.shapes import problems
 
 DATASET = get("craigslist_bargains")
 FILES = ("train.json", "validation.json", "test.json")
@@ -166,10 +166,24 @@ def test_seconds_come_back(module: Any, value: str) -> None:
     assert repr(float(value)) == value
 
 
-@pytest.mark.parametrize("value", ["1499000123", "1.50", " 1.5", "soon", "", 1.5, None, True])
+@pytest.mark.parametrize(
+    "value", ["1499000123", "1.50", " 1.5", "soon", "", 1.5, None, True, "nan", "-inf", "1e+300"]
+)
 def test_seconds_that_would_not_come_back(module: Any, value: Any) -> None:
     with pytest.raises(ValueError, match="repr of a float"):
         module.seconds(value)
+
+
+@pytest.mark.parametrize("value", [0, 92, 92.5, -1, 1e-3, 3e38])
+def test_a_price_is_a_number(module: Any, value: Any) -> None:
+    module.number(value)
+    assert float(value) == value
+
+
+@pytest.mark.parametrize("value", [True, "92", None, 2**53 + 1, 1e300, -1e39, 1e-60])
+def test_a_price_that_a_column_cannot_hold_is_refused(module: Any, value: Any) -> None:
+    with pytest.raises(ValueError, match="a number"):
+        module.number(value)
 
 
 def test_attributes_are_constant(module: Any, sample: dict[str, Any]) -> None:

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from parley.collection import get
-from parley.records import problems
+from parley.shapes import problems
 from parley.verify import verify
 
 dataset = get("duo")
@@ -134,7 +134,36 @@ def test_misplaced_dialogue(
     copy: Path, tmp_path: Path, place: str, key: str, value: Any, named: str
 ) -> None:
     (copy / place).write_bytes(as_published({**sample(place), key: value}))
-    with pytest.raises(ValueError, match=f"^{place}: .* found that of {named}$"):
+    with pytest.raises(ValueError, match=f"^{place}: .* found those of {named}$"):
+        records(copy, "dialogues", place.split("/")[1], tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("place", "change", "problem"),
+    [
+        ("ed/en/0901", lambda d: d["dialogue"].clear(), r"dialogue\[0\].speaker: .* found \[\]"),
+        ("wow/ja/3901", lambda d: d["dialogue"].pop(0), r"dialogue\[0\].speaker: expected \['Bot"),
+        ("ed/en/0901", lambda d: d["dialogue"].pop(1), r"dialogue\[1\].message_id: expected 1, f"),
+        ("ed/en/0901", lambda d: d["dialogue"][2].update(user_id="1"), r"dialogue\[2\].user_id: "),
+        (
+            "ed/en/0901",
+            lambda d: d["dialogue"][3].update(system_id="1"),
+            r"dialogue\[3\].system_id",
+        ),
+        (
+            "ed/en/0901",
+            lambda d: d["objective_evaluation"].update(empathy=1.5),
+            r"objective_evaluation.empathy: expected .*, found 1.5",
+        ),
+    ],
+)
+def test_a_dialogue_that_contradicts_itself_is_refused(
+    copy: Path, tmp_path: Path, place: str, change: Any, problem: str
+) -> None:
+    record = sample(f"{place}.json")
+    change(record)
+    (copy / f"{place}.json").write_bytes(as_published(record))
+    with pytest.raises(ValueError, match=f"^{place}.json: {problem}"):
         records(copy, "dialogues", place.split("/")[1], tmp_path)
 
 

@@ -1,0 +1,177 @@
+"""The shape of a record: what it declares, and what in a value differs from it.
+
+A shape is written in plain Python, as a builder script's own comment says:
+
+    str, int, float, bool      a value of just that type: 4 is no float, true is no int
+    {"a", "b"}                 one of these values
+    [x]                        a list of x
+    (x, y)                     x or y
+    None                       null
+    {"key": x, "key?": y}      an object with just these keys; the second may be absent
+    {str: x}                   an object with any keys
+    function                   raises ValueError, saying what was expected
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any
+
+MOST_PROBLEMS = 20
+
+
+def problems(value: Any, shape: Any, path: str = "") -> Iterator[str]:
+    """Yield what differs from the shape: path, what was expected and what was found."""
+    if isinstance(shape, dict):
+        yield from _object_problems(value, shape, path)
+    elif isinstance(shape, list):
+        if not isinstance(value, list):
+            yield _problem(path, "a list", value)
+        else:
+            for index, item in enumerate(value):
+                yield from problems(item, shape[0], f"{path}[{index}]")
+    elif isinstance(shape, tuple):
+        yield from _alternative_problems(value, shape, path)
+    elif not _fits(value, shape):
+        yield _problem(path, _expected(shape, value), value)
+
+
+def fitter(shape: Any) -> Callable[[Any], bool]:
+    """Return a quick function that tells whether `problems` would find nothing in a value."""
+    if isinstance(shape, dict):
+        return _object_fitter(shape)
+    if isinstance(shape, list):
+        item = fitter(shape[0])
+        return lambda value: isinstance(value, list) and all(map(item, value))
+    if isinstance(shape, tuple):
+        options = [fitter(option) for option in shape]
+        return lambda value: any(fits(value) for fits in options)
+    if isinstance(shape, type):
+        return lambda value: type(value) is shape
+    return lambda value: _fits(value, shape)
+
+
+def _object_fitter(shape: dict[Any, Any]) -> Callable[[Any], bool]:
+    if str in shape:
+        item = fitter(shape[str])
+        return lambda value: isinstance(value, dict) and all(map(item, value.values()))
+    fields = {key.removesuffix("?"): fitter(inner) for key, inner in shape.items()}
+    required = {key for key in shape if not key.endswith("?")}
+
+    def fits(value: Any) -> bool:
+        if not isinstance(value, dict) or not required <= value.keys():
+            return False
+        for key, item in value.items():
+            field = fields.get(key)
+            if field is None or not field(item):
+                return False
+        return True
+
+    return fits
+
+
+def _object_problems(value: Any, shape: dict[Any, Any], path: str) -> Iterator[str]:
+    if not isinstance(value, dict):
+        yield _problem(path, "an object", value)
+        return
+    if str in shape:
+        for key, item in value.items():
+            yield from problems(item, shape[str], f"{path}.{key}")
+        return
+    known = {key.removesuffix("?") for key in shape}
+    for key in sorted(value.keys() - known):
+        yield f"{path}.{key}: unknown field, found {show(value[key])}"
+    for key, inner in shape.items():
+        name = key.removesuffix("?")
+        if name in value:
+            yield from problems(value[name], inner, f"{path}.{name}")
+        elif name == key:
+            yield f"{path}.{name}: missing, expected {_expected(inner, None)}"
+
+
+def _alternative_problems(value: Any, shape: tuple[Any, ...], path: str) -> Iterator[str]:
+    if any(next(problems(value, option, path), None) is None for option in shape):
+        return
+    alike: list[Any] = [option for option in shape if _is_like(option, value)]
+    if not alike:
+        yield _problem(path, _expected(shape, value), value)
+        return
+    # An object is compared with the alternative that it says it is, by the field that tells them
+    # apart; else, as a list is, with the nearest one, to name the field inside it.
+    if isinstance(value, dict) and (key := _telling_key(alike)) in value:
+        named = [option for option in alike if _fits(value[key], option[key])]
+        if not named:
+            allowed = set().union(*(option[key] for option in alike))
+            yield _problem(f"{path}.{key}", _expected(allowed, value), value[key])
+            return
+        alike = named
+    tried = [list(islice(problems(value, option, path), MOST_PROBLEMS)) for option in alike]
+    yield from min(tried, key=len)
+
+
+def _is_like(shape: Any, value: Any) -> bool:
+    return isinstance(shape, dict | list) and type(shape) is type(value)
+
+
+def _telling_key(options: list[Any]) -> str:
+    """Return the key whose values tell objects apart, or "" if there is none."""
+    for key, values in options[0].items():
+        sets = [option.get(key) for option in options]
+        if all(isinstance(s, set) for s in sets) and len(set().union(*sets)) == sum(map(len, sets)):
+            return str(key) if values else ""
+    return ""
+
+
+def _fits(value: Any, shape: Any) -> bool:
+    if isinstance(shape, type):
+        return type(value) is shape
+    if isinstance(shape, set | frozenset):
+        return any(value == option and type(value) is type(option) for option in shape)
+    if shape is None:
+        return value is None
+    return _objection(value, shape) is None
+
+
+def _objection(value: Any, check: Callable[[Any], None]) -> str | None:
+    try:
+        check(value)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+_NAMES = {
+    str: "a string",
+    int: "an integer",
+    float: "a number with a decimal point",
+    bool: "true or false",
+}
+
+
+def _expected(shape: Any, value: Any) -> str:
+    if isinstance(shape, type):
+        return _NAMES[shape]
+    if isinstance(shape, set | frozenset):
+        return " or ".join(sorted(json.dumps(option, ensure_ascii=False) for option in shape))
+    if shape is None:
+        return "null"
+    if isinstance(shape, dict):
+        return "an object"
+    if isinstance(shape, list):
+        return "a list"
+    if isinstance(shape, tuple):
+        return " or ".join(_expected(option, value) for option in shape)
+    return _objection(value, shape) or "another value"
+
+
+def _problem(path: str, expected: str, value: Any) -> str:
+    return f"{path}: expected {expected}, found {show(value)}"
+
+
+def show(value: Any) -> str:
+    """Return a value for a message, cut to 64 characters."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=repr)
+    except RecursionError:
+        return "what is nested too deeply to show"
+    return text if len(text) <= 64 else f"{text[:36]}…{text[-27:]}"

@@ -1,0 +1,118 @@
+"""JSON without surprises: what `json.loads` would pass over, or no row can hold, is an error."""
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+_DEEPEST = 100  # no record of a dialogue is nested so deeply, and few programs can follow
+
+_LONE = re.compile("[\ud800-\udfff]")
+_PERHAPS_LONE = re.compile(rf"\\u[dD][89a-fA-F]|{_LONE.pattern}")  # in JSON, where pairs are too
+
+
+def loads(text: str | bytes) -> Any:
+    """Parse JSON, refusing what `json.loads` would pass over and what 64 bits cannot hold.
+
+    Raises:
+        ValueError: for invalid JSON or UTF-8; and, beginning with the path to it, for a key that
+            an object holds twice, NaN, Infinity, a number too large or small, a lone surrogate.
+    """
+    if isinstance(text, bytes):
+        text = text.decode("utf-8")
+    if text.startswith("\ufeff"):
+        raise json.JSONDecodeError("unexpected BOM, a byte order mark,", text, 0)
+    try:
+        value = _DECODER.decode(text)
+        # in a text that was UTF-8, a lone surrogate can only stand as an escape
+        perhaps_lone = "\\u" in text or not text.isascii()
+        if perhaps_lone and _PERHAPS_LONE.search(text):
+            raise _Surprise
+    except _Surprise:
+        for problem in _problems(_LENIENT.decode(text), ""):
+            raise ValueError(problem) from None
+    except RecursionError:
+        raise json.JSONDecodeError("nested too deeply", text, _too_deep(text)) from None
+    return value
+
+
+class _Surprise(Exception):
+    """There is something to refuse; parsing once more finds the path to it."""
+
+
+class _Refused:
+    """Stands in a parsed value for what is refused."""
+
+    def __init__(self, problem: str) -> None:
+        self.problem = problem
+
+
+def _decoder(refuse: Callable[[str], Any]) -> json.JSONDecoder:
+    """Return a decoder that calls `refuse` with what is wrong, and takes what it returns."""
+
+    def unique(pairs: list[tuple[str, Any]]) -> Any:
+        found = dict(pairs)
+        if len(found) == len(pairs):
+            return found
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        return refuse(f"{_step(twice)}: the key {twice!a} stands twice in one object")
+
+    def whole(number: str) -> Any:
+        if len(number) <= 20 and -(2**63) <= int(number) < 2**63:
+            return int(number)
+        return refuse(f": the number {number:.30} is too large")
+
+    def fraction(number: str) -> Any:
+        value = float(number)
+        if math.isinf(value):
+            return refuse(f": the number {number:.30} is too large")
+        if value == 0 and re.match("-?[0.]*[1-9]", number):
+            return refuse(f": the number {number:.30} is too small")
+        return value
+
+    return json.JSONDecoder(
+        object_pairs_hook=unique,
+        parse_constant=lambda name: refuse(f": {name} is not JSON"),
+        parse_int=whole,
+        parse_float=fraction,
+    )
+
+
+def _surprise(problem: str) -> Any:
+    raise _Surprise(problem)
+
+
+_DECODER, _LENIENT = _decoder(_surprise), _decoder(_Refused)
+
+
+def _too_deep(text: str) -> int:
+    """Return the place in JSON where its nesting passes what a record may have."""
+    depth = 0
+    for token in re.finditer(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', text):
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(token[0], 0)
+        if depth > _DEEPEST:
+            return token.start()
+    return 0
+
+
+def _problems(value: Any, path: str) -> Iterator[str]:
+    """Yield what is refused in a parsed value, each with the path to it."""
+    if isinstance(value, _Refused):
+        yield path + value.problem
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _problems(item, f"{path}[{index}]")
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if _LONE.search(key):
+                yield f"{path}{_step(key)}: the key {key!a} holds a lone surrogate"
+            yield from _problems(item, path + _step(key))
+    elif isinstance(value, str) and (half := _LONE.search(value)):
+        yield f"{path}: {half[0]!a} is a lone surrogate"
+
+
+def _step(key: str) -> str:
+    """Return a key as a step of a path, which can be printed even if the key cannot."""
+    return "." + key.encode("utf-8", "backslashreplace").decode("utf-8")
