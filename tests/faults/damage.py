@@ -1,0 +1,270 @@
+"""The kinds of damage, each one small function or two.
+
+A function of records takes the records of one file and a source of chance. It spoils one place in
+them and returns the Wound, or None where they have nothing of its kind. A function of bytes takes
+what the whole file holds and returns what it holds then, and on which line it was spoiled.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+Path = tuple[int | str, ...]  # the record's number, then keys and places in lists
+Records = list[Any]
+
+HERE = "<the literal of the wound stands here>"
+
+
+@dataclass(frozen=True)
+class Wound:
+    """What was spoiled.
+
+    Args:
+        path: Where.
+        also: Other paths that name the damage as well.
+        literal: JSON text, which `json` would not write, to stand where the records hold HERE.
+        too_deep: Whether a parser may give up at the literal before it knows the path.
+    """
+
+    path: Path
+    also: tuple[Path, ...] = ()
+    literal: str = ""
+    too_deep: bool = False
+
+
+OfRecords = Callable[[Records, Random], Wound | None]
+OfBytes = Callable[[bytes, Random], tuple[bytes, int]]
+
+# Finding a place --------------------------------------------------------------------------
+
+
+def walk(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Yield every value with its path, containers before what they hold."""
+    yield path, value
+    if isinstance(value, dict | list):
+        for step, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from walk(inner, (*path, step))
+
+
+def pattern(path: Path) -> str:
+    """Return a path below its record with a star for every place in a list."""
+    return ".".join("*" if isinstance(step, int) else step for step in path[1:])
+
+
+def pick(records: Records, draw: Random, fits: Callable[[Path, Any], bool]) -> Path | None:
+    """Return a random path that fits: every field is as likely, however often it occurs."""
+    found: dict[str, list[Path]] = {}
+    for path, value in walk(records):
+        if path and fits(path, value):
+            found.setdefault(pattern(path), []).append(path)
+    return draw.choice(found[draw.choice(sorted(found))]) if found else None
+
+
+def at(records: Records, path: Path) -> Any:
+    for step in path:
+        records = records[step]
+    return records
+
+
+def put(records: Records, path: Path, value: Any) -> None:
+    at(records, path[:-1])[path[-1]] = value
+
+
+def _is_field(path: Path, value: Any) -> bool:
+    return isinstance(path[-1], str)
+
+
+def _is_object(path: Path, value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _is_text(path: Path, value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_number(path: Path, value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+# Keys -------------------------------------------------------------------------------------
+
+
+def key_removed(records: Records, draw: Random) -> Wound | None:
+    if path := pick(records, draw, _is_field):
+        del at(records, path[:-1])[path[-1]]
+    return path and Wound(path)
+
+
+def key_added(records: Records, draw: Random) -> Wound | None:
+    if path := pick(records, draw, _is_object):
+        at(records, path)["note"] = draw.choice([None, 1, "x", [], {}])
+    return path and Wound((*path, "note"))
+
+
+def key_renamed(records: Records, draw: Random) -> Wound | None:
+    """The key's case, number or spelling is another; its place in the object stays."""
+    if path := pick(records, draw, _is_field):
+        owner, old = at(records, path[:-1]), path[-1]
+        new = draw.choice([old + "s", old.swapcase() + "_", " " + old, old[:-1] or "a"])
+        items = [(new if key == old else key, value) for key, value in owner.items()]
+        owner.clear()
+        owner.update(items)
+        return Wound(path, (((*path[:-1], new)),))
+    return None
+
+
+def key_twice(records: Records, draw: Random) -> Wound | None:
+    """The first of two values of one key is what `json` would drop."""
+    if path := pick(records, draw, _is_field):
+        owner, key = at(records, path[:-1]), path[-1]
+        second = owner[key] if draw.random() < 0.5 else None
+        put(records, path[:-1], HERE)
+        again = f", {json.dumps(key)}: {json.dumps(second)}}}"
+        return Wound(path, literal=json.dumps(owner)[:-1] + again)
+    return None
+
+
+# Values -----------------------------------------------------------------------------------
+
+
+def wrong_type(records: Records, draw: Random) -> Wound | None:
+    others = [0, 1, 7, 0.5, True, "7", ["x"], {"x": 1}, [], {}]
+    if path := pick(records, draw, lambda path, _: len(path) > 1 or draw.random() < 0.01):
+        old = type(at(records, path))
+        put(records, path, draw.choice([other for other in others if type(other) is not old]))
+    return path and Wound(path)
+
+
+def null(records: Records, draw: Random) -> Wound | None:
+    if path := pick(records, draw, lambda _, value: value is not None):
+        put(records, path, None)
+    return path and Wound(path)
+
+
+def list_emptied(records: Records, draw: Random) -> Wound | None:
+    if path := pick(records, draw, lambda _, value: isinstance(value, list) and value):
+        put(records, path, [])
+    return path and Wound(path)
+
+
+def number_as_string(records: Records, draw: Random) -> Wound | None:
+    """Or, where a string holds a number, that string as a number."""
+
+    def fits(path: Path, value: Any) -> bool:
+        return _is_number(path, value) or (isinstance(value, str) and value.isdecimal())
+
+    if path := pick(records, draw, fits):
+        value = at(records, path)
+        put(records, path, int(value) if isinstance(value, str) else json.dumps(value))
+    return path and Wound(path)
+
+
+def _literal(*literals: str) -> OfRecords:
+    def put_literal(records: Records, draw: Random) -> Wound | None:
+        if path := pick(records, draw, _is_number) or pick(records, draw, _is_text):
+            put(records, path, HERE)
+        return path and Wound(path, literal=draw.choice(literals))
+
+    return put_literal
+
+
+not_finite = _literal("NaN", "Infinity", "-Infinity", "1e999", "-1e999", "1e-999")
+too_large = _literal(
+    "9223372036854775808", "-9223372036854775809", "9007199254740993", "1e300", "9" * 5000
+)  # fmt: skip
+
+
+def nested(records: Records, draw: Random) -> Wound | None:
+    if path := pick(records, draw, lambda path, _: len(path) > 1 or draw.random() < 0.01):
+        put(records, path, HERE)
+        depth = draw.choice([50, 800, draw.randrange(900, 1000), 20_000, 100_000])
+        opening, closing = draw.choice([("[", "]"), ('{"x":', "}")])
+        inner = draw.choice(["", "1"]) if opening == "[" else "1"
+        return Wound(path, (), opening * depth + inner + closing * depth, too_deep=True)
+    return None
+
+
+# Text -------------------------------------------------------------------------------------
+
+
+def _insert(text: str, new: str, draw: Random) -> str:
+    place = draw.randint(0, len(text))
+    return text[:place] + new + text[place:]
+
+
+def control_character(records: Records, draw: Random) -> Wound | None:
+    """As JSON may hold it: escaped."""
+    if path := pick(records, draw, _is_text):
+        new = chr(draw.choice([*range(0x20), *range(0x7F, 0xA0)]))
+        put(records, path, _insert(at(records, path), new, draw))
+    return path and Wound(path)
+
+
+def lone_surrogate(records: Records, draw: Random) -> Wound | None:
+    """Half of a pair, escaped, in a text or in a key."""
+    half = chr(draw.randrange(0xD800, 0xE000))
+    if draw.random() < 0.8:
+        if path := pick(records, draw, _is_text):
+            put(records, path, _insert(at(records, path), half, draw))
+        return path and Wound(path)
+    if path := pick(records, draw, _is_object):
+        at(records, path)["note" + half] = ""
+    return path and Wound((*path, "note"))
+
+
+def long_text(records: Records, draw: Random) -> Wound | None:
+    if path := pick(records, draw, _is_text):
+        text = at(records, path) or "x"
+        put(records, path, text * (100_000 // len(text) + 1))
+    return path and Wound(path)
+
+
+# Bytes ------------------------------------------------------------------------------------
+
+
+def _line_of(content: bytes, place: int) -> int:
+    return content[:place].count(b"\n") + 1
+
+
+def _starts(content: bytes) -> list[int]:
+    """Return where a line starts."""
+    return [0, *(place + 1 for place in range(len(content) - 1) if content[place] == 10)]
+
+
+def raw_control_character(content: bytes, draw: Random) -> tuple[bytes, int]:
+    place = draw.randrange(len(content))
+    new = draw.choice([byte for byte in range(0x20) if byte not in b"\r\n"])
+    return content[:place] + bytes([new]) + content[place:], _line_of(content, place)
+
+
+def truncated(content: bytes, draw: Random) -> tuple[bytes, int]:
+    """The end of a line is lost, and half the time all lines after it."""
+    start = draw.choice([s for s in _starts(content) if content[s : s + 1] > b" "])
+    end = (content + b"\n").index(b"\n", start)
+    place = draw.randint(start + 1, end)
+    while content[:place].endswith(b" "):  # whitespace blurs where a parser stops
+        place -= 1
+    rest = draw.choice([b"", content[end:]])
+    return content[:place] + rest, _line_of(content, place)
+
+
+def byte_order_mark(content: bytes, draw: Random) -> tuple[bytes, int]:
+    place = draw.choice([0, draw.choice(_starts(content))])
+    return content[:place] + b"\xef\xbb\xbf" + content[place:], _line_of(content, place)
+
+
+def crlf(content: bytes, draw: Random) -> tuple[bytes, int]:
+    """At every end of a line, or at one."""
+    ends = [place for place, byte in enumerate(content) if byte == 10]
+    if draw.random() < 0.5 or not ends:
+        return content.replace(b"\n", b"\r\n"), 1
+    place = draw.choice(ends)
+    return content[:place] + b"\r" + content[place:], _line_of(content, place)
+
+
+def invalid_utf8(content: bytes, draw: Random) -> tuple[bytes, int]:
+    place = draw.randint(0, len(content) - 1)
+    new = draw.choice([b"\xff", b"\x80", b"\xc3", b"\xed\xa0\xbd", b"\xf5\x80\x80\x80"])
+    return content[:place] + new + content[place:], _line_of(content, place)

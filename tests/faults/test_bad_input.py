@@ -1,0 +1,117 @@
+"""Damaged files: each is rejected with an error that names the place, or nothing in it is lost.
+
+Three outcomes are allowed. `rejected`: an error names the file, the record or line, and, where a
+parser can know it, the field. `harmless`: the records and all rows are those of the undamaged
+file. `kept`: accepted as other data, and the damaged records come back from the rows exactly;
+never so where the dataset's documents exclude them.
+"""
+
+import json
+from collections import Counter
+
+import pyarrow as pa
+import pytest
+import trial
+from subjects import SUBJECTS
+from trial import HARMLESS, KEPT, KINDS, REJECTED, judged, trials
+
+from parley import records, shapes
+from parley.build import build
+from parley.collection import get
+from parley.errors import ParleyError
+from parley.sources import Source
+
+
+def require_fair(dataset, source, each):
+    counts, unfair = Counter(), []
+    for kind, outcome in judged(dataset, source, each):
+        if isinstance(outcome, Exception):
+            unfair.append(str(outcome))
+        counts[kind, outcome if isinstance(outcome, str) else "unfair"] += 1
+    assert not unfair, f"{len(unfair)} unfair, such as:\n" + "\n".join(unfair[:5])
+    for kind in KINDS:
+        assert sum(counts[kind, outcome] for outcome in (REJECTED, HARMLESS, KEPT)) == each
+    assert any(outcome == HARMLESS for _, outcome in counts)
+    assert any(outcome == KEPT for _, outcome in counts)
+    return counts.total()
+
+
+@pytest.mark.parametrize("name", SUBJECTS)
+def test_damaged_samples(name):
+    require_fair(get(name), get(name).sample, 12)
+
+
+@pytest.mark.parametrize("name", SUBJECTS)
+def test_damaged_real_files(name, source):
+    assert require_fair(get(name), source / name, 100) >= 2000
+
+
+@pytest.mark.parametrize("name", SUBJECTS)
+def test_a_build_ends_as_the_trial_does(name, tmp_path):
+    """The whole of it, which also writes."""
+    dataset = get(name)
+    seen = set()
+    for tested in trials(dataset, dataset.sample, 1):
+        for kind in ("key added", "CRLF", "very long text", "broken reference", "empty list"):
+            mutant = tested.mutant(kind)
+            outcome = tested.judge(mutant)
+            (tested.folder / mutant.file).write_bytes(mutant.content)
+            error = error_of_build(dataset, tested.folder, tmp_path)
+            (tested.folder / mutant.file).write_bytes(tested.content(mutant.file))
+            assert bool(error) == (outcome == REJECTED)
+            assert not error or mutant.is_named(error)
+            seen.add(outcome)
+    assert len(seen) > 1
+
+
+def error_of_build(dataset, source, output):
+    try:
+        build(dataset, Source(source, sample=True), output, lambda *_: None)
+    except ParleyError as error:
+        return str(error)
+    return ""
+
+
+# The judge can say no ---------------------------------------------------------------------
+
+
+def unfair_ones(name, kinds, monkeypatch):
+    monkeypatch.setattr(trial, "KINDS", kinds)
+    outcomes = [outcome for _, outcome in judged(get(name), get(name).sample, 12)]
+    return " ".join(str(outcome) for outcome in outcomes if isinstance(outcome, Exception))
+
+
+def lenient_rows(rows, schema, where):
+    """Convert rows as `datasets` does: missing is null, unknown is dropped, "7" is 7."""
+    return pa.RecordBatch.from_pylist(rows, schema)
+
+
+@pytest.mark.parametrize("name", SUBJECTS)
+def test_what_plain_json_lets_pass_is_seen(name, monkeypatch):
+    monkeypatch.setattr(records.Strict, "loads", staticmethod(json.loads))
+    assert "accepted, though a key stands twice" in unfair_ones(
+        name, ("duplicate JSON key",), monkeypatch
+    )
+
+
+@pytest.mark.parametrize("name", SUBJECTS)
+def test_what_lenient_rows_lose_is_seen(name, monkeypatch):
+    strict = records.problems
+
+    def knowing_no_unknown_field(value, shape, path=""):
+        return (p for p in strict(value, shape, path) if "unknown field" not in p)
+
+    monkeypatch.setattr(records, "problems", knowing_no_unknown_field)
+    monkeypatch.setattr(trial, "to_batch", lenient_rows)
+    assert "with changed data" in unfair_ones(name, ("key added",), monkeypatch)
+
+
+@pytest.mark.parametrize("name", SUBJECTS)
+def test_an_error_without_the_field_is_seen(name, monkeypatch):
+    monkeypatch.setattr(shapes, "_problem", lambda path, expected, value: f": no {expected}")
+    assert "vague error" in unfair_ones(name, ("wrong type", "unknown label"), monkeypatch)
+
+
+def test_an_error_without_the_record_is_seen(monkeypatch):
+    monkeypatch.setattr(records.Strict, "explain", lambda self, error: f"data: {error}")
+    assert "vague error" in unfair_ones("casino", ("broken reference",), monkeypatch)

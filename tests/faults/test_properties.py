@@ -1,0 +1,311 @@
+"""Properties of the strict reader and the strict rows, for any schema and any JSON value.
+
+Each is compared with a rule that is written down a second time here, as plainly as can be.
+"""
+
+import json
+import math
+import re
+import struct
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from subjects import plainly
+
+from parley.errors import RowError
+from parley.rows import to_batch
+from parley.shapes import problems
+from parley.strict_json import loads
+
+# The same examples every time, and nothing left on the disk
+quick = settings(max_examples=300, deadline=None, derandomize=True, database=None)
+
+keys = st.sampled_from("abc")
+any_text = st.text(st.characters(exclude_categories=()), max_size=5)  # lone surrogates too
+numbers = st.one_of(
+    st.integers(-3, 3),
+    st.sampled_from([2**31 - 1, 2**31, -(2**63), 2**63, 2**53 + 1, 10**400]),
+    st.floats(width=32),
+    st.floats(),
+)
+json_values = st.recursive(
+    st.one_of(st.none(), st.booleans(), numbers, any_text),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def exact(value):
+    """Return a value in a form in which only what is equal in type, sign and value is equal."""
+    if isinstance(value, dict):
+        return {key: exact(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [exact(inner) for inner in value]
+    return type(value), repr(value)
+
+
+def result(function, *arguments):
+    """Return what a function returns, or None, and what it raises, or None."""
+    try:
+        return function(*arguments), None
+    except (ValueError, RowError) as error:
+        return None, error
+
+
+# Rows ---------------------------------------------------------------------------------------
+
+LEAVES = (pa.string(), pa.bool_(), pa.int32(), pa.int64(), pa.float32(), pa.float64())
+
+
+def structs(types):
+    return st.dictionaries(keys, types, min_size=1, max_size=3).map(
+        lambda fields: pa.struct(list(fields.items()))
+    )
+
+
+types = st.recursive(
+    st.sampled_from(LEAVES), lambda inner: inner.map(pa.list_) | structs(inner), max_leaves=5
+)
+
+
+def values_of(type_):
+    """Return values of a type, in which now and then something may not fit."""
+    if pa.types.is_struct(type_):
+        fitting = st.fixed_dictionaries({field.name: values_of(field.type) for field in type_})
+    elif pa.types.is_list(type_):
+        fitting = st.lists(values_of(type_.value_type), max_size=3)
+    elif pa.types.is_string(type_):
+        fitting = st.text(max_size=3)
+    elif pa.types.is_boolean(type_):
+        fitting = st.booleans()
+    elif pa.types.is_integer(type_):
+        fitting = st.integers(-(2 ** (type_.bit_width - 1)), 2 ** (type_.bit_width - 1) - 1)
+    else:
+        fitting = st.floats(width=type_.bit_width, allow_nan=False, allow_infinity=False)
+    often = [fitting] * 12
+    return st.one_of(*often, st.none(), json_values)
+
+
+def holds(type_, value):
+    """Tell whether a column of the type can hold a value exactly."""
+    if value is None:
+        return True
+    if pa.types.is_struct(type_):
+        return (
+            type(value) is dict
+            and value.keys() == {field.name for field in type_}
+            and all(holds(field.type, value[field.name]) for field in type_)
+        )
+    if pa.types.is_list(type_):
+        return type(value) is list and all(holds(type_.value_type, item) for item in value)
+    if pa.types.is_string(type_):
+        return type(value) is str and not re.search("[\ud800-\udfff]", value)
+    if pa.types.is_boolean(type_):
+        return type(value) is bool
+    if pa.types.is_integer(type_):
+        limit = 2 ** (type_.bit_width - 1)
+        return type(value) is int and -limit <= value < limit
+    return type(value) is float and math.isfinite(value) and is_exact(value, type_)
+
+
+def is_exact(value, type_):
+    try:
+        return type_ == pa.float64() or struct.unpack("f", struct.pack("f", value))[0] == value
+    except OverflowError:
+        return False
+
+
+@quick
+@given(structs(types).flatmap(lambda t: st.tuples(st.just(t), st.lists(values_of(t), max_size=4))))
+def test_rows_come_back_exactly_or_not_at_all(case):
+    type_, rows = case
+    sound = all(row is not None and holds(type_, row) for row in rows)
+    batch, error = result(to_batch, rows, pa.schema(list(type_)), "here")
+    assert sound == (error is None)
+    if error is None:
+        batch.validate(full=True)
+        assert exact(batch.to_pylist()) == exact(rows)
+    else:
+        assert isinstance(error, RowError)
+        assert all(re.match(r"here\[\d\]|\(the first", line) for line in str(error).split("\n"))
+
+
+# Records ------------------------------------------------------------------------------------
+
+
+def even(value):
+    if value != 2:
+        raise ValueError("two")
+
+
+def objects(inner):
+    named = st.dictionaries(st.sampled_from(["a", "b", "c?"]), inner, max_size=3)
+    return named | inner.map(lambda shape: {str: shape})
+
+
+shapes = st.recursive(
+    st.one_of(
+        st.sampled_from([str, int, float, bool, None, even]),
+        st.sets(st.sampled_from(["a", "b", 1, 2, 3.0, True]), min_size=1),
+    ),
+    lambda inner: st.one_of(
+        inner.map(lambda shape: [shape]), st.tuples(inner, inner), objects(inner)
+    ),
+    max_leaves=6,
+)
+
+
+def records_of(shape):
+    """Return values of a shape, in which now and then something may not fit."""
+    if isinstance(shape, dict) and str in shape:
+        fitting = st.dictionaries(keys, records_of(shape[str]), max_size=2)
+    elif isinstance(shape, dict):
+        fitting = st.fixed_dictionaries(
+            {key: records_of(inner) for key, inner in shape.items() if not key.endswith("?")},
+            optional={key[0]: records_of(inner) for key, inner in shape.items() if key[1:]},
+        )
+    elif isinstance(shape, list):
+        fitting = st.lists(records_of(shape[0]), max_size=3)
+    elif isinstance(shape, tuple):
+        fitting = st.one_of([records_of(option) for option in shape])
+    elif isinstance(shape, set):
+        fitting = st.sampled_from(sorted(shape, key=repr))
+    elif shape is None:
+        fitting = st.none()
+    elif isinstance(shape, type):
+        fitting = {
+            str: st.just("x"),
+            int: st.just(4),
+            float: st.just(0.5),
+            bool: st.booleans(),
+        }[shape]
+    else:
+        fitting = st.just(2)
+    often = [fitting] * 12
+    return st.one_of(*often, json_values)
+
+
+def fits(shape, value):
+    if isinstance(shape, dict) and str in shape:
+        return type(value) is dict and all(fits(shape[str], inner) for inner in value.values())
+    if isinstance(shape, dict):
+        names = {key.removesuffix("?"): key for key in shape}
+        return (
+            type(value) is dict
+            and value.keys() <= names.keys()
+            and all(
+                fits(shape[key], value[name]) if name in value else key != name
+                for name, key in names.items()
+            )
+        )
+    if isinstance(shape, list):
+        return type(value) is list and all(fits(shape[0], item) for item in value)
+    if isinstance(shape, tuple):
+        return any(fits(option, value) for option in shape)
+    if isinstance(shape, set):
+        return exact(value) in map(exact, shape)
+    if shape is None:
+        return value is None
+    return type(value) is shape if isinstance(shape, type) else value == 2
+
+
+@quick
+@given(shapes.flatmap(lambda shape: st.tuples(st.just(shape), records_of(shape))))
+def test_a_record_has_no_problem_just_if_it_fits(case):
+    shape, value = case
+    found = list(problems(value, shape))
+    assert (not found) == fits(shape, value)
+    for problem in found:
+        path, _, said = problem.partition(": ")
+        require_path(value, path, said)
+
+
+def require_path(value, path, said):
+    """Every step of a path leads somewhere, but the last one to a missing field."""
+    steps = re.findall(r"\.(\w+)|\[(\d+)\]", path)
+    assert "".join(f".{key}" if key else f"[{number}]" for key, number in steps) == path
+    if said.startswith("missing"):
+        *steps, (missing, _) = steps
+    for key, number in steps:
+        value = value[key] if key else value[int(number)]
+    assert not said.startswith("missing") or missing not in value
+
+
+# JSON ---------------------------------------------------------------------------------------
+
+
+def is_plain(value):
+    """Tell whether 64 bits and UTF-8 hold a value."""
+    if isinstance(value, dict):
+        return all(is_plain(key) and is_plain(inner) for key, inner in value.items())
+    if isinstance(value, list):
+        return all(map(is_plain, value))
+    if isinstance(value, int):
+        return -(2**63) <= value < 2**63
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return not isinstance(value, str) or not re.search("[\ud800-\udfff]", value)
+
+
+@quick
+@given(json_values, st.sampled_from([None, 1]))
+def test_json_is_read_exactly_or_not_at_all(value, indent):
+    found, error = result(loads, json.dumps(value, indent=indent).encode())
+    assert is_plain(value) == (error is None)
+    if error is None:
+        assert exact(found) == exact(value)
+
+
+WORDS = (
+    r"""{ } [ ] , : " "a" "b" "a":1 1 -0 1.0 1e400 1e-400 NaN null true "\ud83d" "\ud83d\ude00" """
+)
+tokens = st.sampled_from([*WORDS.split(), " ", "\n", "\x00", "\ufeff"])
+
+
+@quick
+@given(st.lists(tokens, max_size=7).map("".join))
+def test_text_is_read_as_json_reads_it_or_not_at_all(text):
+    try:
+        found = loads(text)
+    except ValueError:
+        return
+    assert exact(found) == exact(plainly(text))
+    assert is_plain(found)
+
+
+@quick
+@given(
+    st.lists(keys | st.integers(0, 2), max_size=4),
+    st.sampled_from(
+        ["NaN", "Infinity", "-Infinity", "1e999", "1e-999", "9" * 19, "9" * 5000, '"\\udc00"']
+    ),
+)
+def test_what_is_refused_is_named_by_its_path(path, literal):
+    text = literal
+    for step in reversed(path):
+        if isinstance(step, str):
+            text = f'{{"x": 1, "{step}": {text}}}'
+        else:
+            text = f"[{'0, ' * step}{text}]"
+    with pytest.raises(
+        ValueError, match=r"is not JSON|too large|too small|lone surrogate"
+    ) as error:
+        loads(text)
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    assert str(error.value).startswith("".join(steps) + ": ")
+
+
+@pytest.mark.parametrize("depth", [1, 50, 100, 101, 2000, 100_000])
+def test_deep_nesting_is_read_or_named_by_its_line(depth):
+    text = "\n\n" + "[" * depth + "]" * depth
+    found, error = result(loads, text)
+    if error is None:
+        assert depth <= 2000
+        for _ in range(depth - 1):
+            (found,) = found
+        assert found == []
+    else:
+        assert depth > 100
+        assert (error.lineno, error.colno) == (3, 101)

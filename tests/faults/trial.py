@@ -1,0 +1,325 @@
+"""Damages one file at a time, builds as `parley build` builds, and judges what became of it."""
+
+import json
+import re
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import damage
+from damage import HERE, OfBytes, OfRecords, at, pattern
+from subjects import LINES, SUBJECTS
+
+from parley.build import generate, strict_builder
+from parley.collection import Dataset
+from parley.errors import ParleyError
+from parley.features import arrow_schema
+from parley.rows import Digest, to_batch
+
+REJECTED, HARMLESS, KEPT = "rejected", "harmless", "kept"
+FOLDERS = 10  # cut out of each dataset's files; every one is damaged many times
+LONGEST = 600  # characters that a line of an error may have; it need not have all of a long id
+LONG_ID = 100
+
+OF_RECORDS: dict[str, OfRecords] = {
+    "key removed": damage.key_removed,
+    "key added": damage.key_added,
+    "key renamed": damage.key_renamed,
+    "duplicate JSON key": damage.key_twice,
+    "wrong type": damage.wrong_type,
+    "null": damage.null,
+    "empty list": damage.list_emptied,
+    "number as string": damage.number_as_string,
+    "NaN, infinity": damage.not_finite,
+    "number too large": damage.too_large,
+    "deep nesting": damage.nested,
+    "lone surrogate": damage.lone_surrogate,
+    "control character": damage.control_character,
+    "very long text": damage.long_text,
+}
+OF_BYTES: dict[str, OfBytes] = {
+    "control character": damage.raw_control_character,
+    "truncated line": damage.truncated,
+    "byte order mark": damage.byte_order_mark,
+    "CRLF": damage.crlf,
+    "invalid UTF-8": damage.invalid_utf8,
+}
+OF_MEANING = ("unknown label", "duplicate id", "swapped speakers", "broken reference")
+KINDS = tuple(dict.fromkeys((*OF_RECORDS, *OF_BYTES, *OF_MEANING)))
+
+# Of the records of files that are not JSON only these can be damaged.
+OF_ANY_TEXT = ("control character", "very long text")
+OF_A_TABLE = ("key removed", "key added", "null")
+
+# What holds it is no JSON, or no record of any dataset.
+EXCLUDED = (
+    "duplicate JSON key",
+    "number as string",
+    "NaN, infinity",
+    "deep nesting",
+    "lone surrogate",
+    "invalid UTF-8",
+    "unknown label",
+    "duplicate id",
+)
+
+# Damage that may leave a record in shape, so that something else no longer agrees with it
+IN_SHAPE = ("key removed", "null", "empty list", "control character", "very long text", *OF_MEANING)
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A damaged file.
+
+    Args:
+        kind: How it was damaged.
+        file: Its name.
+        content: What it holds.
+        places: An error must name one of these beside the file: the record, its id or the line.
+        fields: And one of these: the field, or what it no longer agrees with. Empty where no
+            parser can know the field.
+        excluded: Whether no file of the dataset can look like that, so that it must be rejected.
+    """
+
+    kind: str
+    file: str
+    content: bytes
+    places: tuple[str, ...]
+    fields: tuple[str, ...] = ()
+    excluded: bool = False
+
+    def is_named(self, error: str) -> bool:
+        """Tell whether one line of an error names all three, and none is too long to read."""
+        folder, _, name = self.file.rpartition("/")
+        return all(len(line) <= LONGEST for line in error.splitlines()) and any(
+            (self.file in line or (f"{folder}/" in line and f" {name}" in line))
+            and any(holds(line, place) for place in self.places)
+            and (not self.fields or any(holds(line, field) for field in self.fields))
+            for line in error.splitlines()
+        )
+
+
+class Unfair(Exception):
+    """A mutant was refused with a vague error, or accepted, and should not have been."""
+
+    def __init__(self, mutant: Mutant, what: str) -> None:
+        where = f"{mutant.file}, at {mutant.places} {mutant.fields}"
+        super().__init__(f"{mutant.kind} in {where}: {what}")
+
+
+class Trial:
+    """A small source folder of one dataset, in which one file after the other is damaged."""
+
+    def __init__(self, dataset: Dataset, source: Path, folder: Path, draw: Random) -> None:
+        self.dataset, self.folder, self.draw = dataset, folder, draw
+        self.subject = SUBJECTS[dataset.name]
+        self.files = self.subject.cut(source, draw)
+        for file in self.files:
+            (folder / file).parent.mkdir(parents=True, exist_ok=True)
+            (folder / file).write_bytes(self.content(file))
+        self.splits = list(self._splits())
+        self.sound: dict[tuple[str, str], Any] = {}
+        for split, rows, error in self._built(self.files):
+            if error:
+                raise ValueError(f"cut out of sound files, but {error}")
+            self.sound[split] = rows
+
+    def content(self, file: str) -> bytes:
+        return self.subject.form(file).write(self.files[file]).encode("utf-8")
+
+    def _splits(self) -> Iterator[tuple[tuple[str, str], Any, Any, Any, list[str]]]:
+        """Yield (config, split), builder, generator, schema and files of what can be built."""
+        for config, splits in self.dataset.module.SPLITS.items():
+            builder = strict_builder(self.dataset, config, self.folder)
+            schema = arrow_schema(builder.info.features)
+            for generator in builder._split_generators(None):
+                split = str(generator.name)
+                sources = (splits[split],) if isinstance(splits[split], str) else splits[split]
+                files = [f for s in sources for f in self.files if f"{f}/".startswith(f"{s}/")]
+                if all((self.folder / source).exists() for source in sources):
+                    yield (config, split), builder, generator, schema, files
+
+    def _built(self, files: Any) -> Iterator[tuple[tuple[str, str], Any, str]]:
+        """Yield (config, split), rows and error of each split that reads one of the files."""
+        for split, builder, generator, schema, sources in self.splits:
+            if set(files) & set(sources):
+                try:
+                    made = list(generate(self.dataset, builder, generator))
+                    rows = to_batch(made, schema, "/".join(split)).to_pylist()
+                    Digest().update(made)
+                except ParleyError as error:
+                    yield split, None, str(error)
+                else:
+                    yield split, rows, ""
+
+    # Making mutants -----------------------------------------------------------------------
+
+    def mutant(self, kind: str) -> Mutant:
+        """Return a random mutant of this kind."""
+        while True:
+            file = self.draw.choice(list(self.files))
+            ways = [(self._of_records, way) for way in self._ways(kind, file)]
+            if kind in OF_BYTES:
+                ways.append((self._of_bytes, OF_BYTES[kind]))
+            if ways:
+                make, way = self.draw.choice(ways)
+                if mutant := make(kind, file, way):
+                    return mutant
+
+    def _ways(self, kind: str, file: str) -> list[OfRecords]:
+        """Return how the records of a file can be damaged in this kind."""
+        if kind in OF_MEANING:
+            return [way for files, way in self.subject.special[kind] if re.search(files, file)]
+        is_json, is_table = self.subject.form(file).json, file.endswith(".qrels")
+        if kind in OF_RECORDS and (
+            is_json or kind in OF_ANY_TEXT or (is_table and kind in OF_A_TABLE)
+        ):
+            return [OF_RECORDS[kind]]
+        return []
+
+    def _of_bytes(self, kind: str, file: str, way: OfBytes) -> Mutant | None:
+        content, line = way(self.content(file), self.draw)
+        if content == self.content(file):
+            return None
+        # Where several lines make one JSON text, a parser may see only later that one was cut.
+        sees_later = way is damage.truncated and self.subject.form(file) is not LINES
+        last = content.count(b"\n") + 1 if sees_later else line
+        places = tuple(f"line {n}" for n in range(line, last + 1))
+        return Mutant(kind, file, content, places, (), kind in EXCLUDED)
+
+    def _of_records(self, kind: str, file: str, way: OfRecords) -> Mutant | None:
+        form, before = self.subject.form(file), self.files[file]
+        records = json.loads(json.dumps(before))
+        wound = way(records, self.draw)
+        if wound is None or (same(records, before) and not wound.literal):
+            return None
+        content = form.write(records).replace(json.dumps(HERE), wound.literal).encode("utf-8")
+        places, fields = set(), set()
+        for path in (wound.path, *wound.also):
+            number = path[0]
+            places.add(form.place.format(number, number + 1))
+            for record in (before[number], records[number]):
+                places |= {f": {name}"[:LONG_ID] for name in self.subject.ids(record)}
+            fields |= self._fields(path)
+        if kind in IN_SHAPE or not form.json:
+            where = f"{file} {pattern(wound.path)}"
+            fields |= {word for tied, word in self.subject.ties if re.search(tied, where)}
+        if kind == "duplicate id" and wound.also:  # a key of rows begins with the id
+            twice = at(records, wound.path)
+            fields |= {f"the key {twice!r}", f"the key '{twice} "}
+        if wound.too_deep:
+            places.add(f"line {content[: content.index(wound.literal.encode())].count(10) + 1}")
+            fields.clear()
+        excluded = kind in EXCLUDED or way in self.subject.excluded
+        return Mutant(kind, file, content, tuple(sorted(places)), tuple(sorted(fields)), excluded)
+
+    def _fields(self, path: damage.Path) -> set[str]:
+        """Return how an error may write the path of a field: all of it, or up to a whole."""
+        ends = [end for end in range(2, len(path)) if pattern(path[:end]) in self.subject.whole]
+        return {
+            "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in path[1:end]).lstrip(".")
+            for end in (*ends, len(path))
+        }
+
+    # Judging them -------------------------------------------------------------------------
+
+    def judge(self, mutant: Mutant) -> str:
+        """Return the outcome.
+
+        Raises:
+            Unfair: there is none that is allowed.
+            Exception: what else a build would end with is not caught here.
+        """
+        path = self.folder / mutant.file
+        path.write_bytes(mutant.content)
+        rows: dict[tuple[str, str], Any] = {}
+        try:
+            for split, made, error in self._built([mutant.file]):
+                if error and mutant.is_named(error):
+                    return REJECTED
+                if error:
+                    raise Unfair(mutant, f"refused with a vague error: {error}")
+                rows[split] = made
+        finally:
+            path.write_bytes(self.content(mutant.file))
+        if mutant.excluded:
+            raise Unfair(mutant, "accepted, though it is excluded")
+        self._require_kept(mutant, rows)
+        for (config, split), made in rows.items():
+            self._require_promises(mutant, config, split, made)
+        return HARMLESS if all(same(self.sound[split], rows[split]) for split in rows) else KEPT
+
+    def _require_kept(self, mutant: Mutant, rows: dict[tuple[str, str], Any]) -> None:
+        """Raise Unfair unless what the file holds now comes back from the rows."""
+        form = self.subject.form(mutant.file)
+        try:
+            records = form.parse(mutant.content.decode("utf-8"))
+        except (ValueError, RecursionError) as error:
+            raise Unfair(mutant, f"accepted, though {error}") from error
+        for split, _, _, _, sources in self.splits:
+            to_record = self.dataset.module.TO_RECORD.get(split[0])
+            if split in rows and to_record:
+                files = {**self.files, mutant.file: records}
+                due = self.subject.expected(split[0], {file: files[file] for file in sources})
+                if not same([to_record(row) for row in rows[split]], due):
+                    raise Unfair(mutant, f"accepted by {'/'.join(split)} with changed data")
+
+    def _require_promises(self, mutant: Mutant, config: str, split: str, rows: Any) -> None:
+        """Raise Unfair where rows share a key, or messages do not alternate, user first."""
+        columns = getattr(self.dataset.statistics, "KEYS", {}).get(config, ())
+        keys = {tuple(row[column] for column in columns) for row in rows}
+        if columns and len(keys) < len(rows):
+            raise Unfair(mutant, f"accepted by {config}/{split}, where rows share a key")
+        for row in rows if config == "messages" else ():
+            roles = [m["role"] for m in row["messages"] if m["role"] != "system"]
+            if roles != (["user", "assistant"] * len(roles))[: len(roles)]:
+                raise Unfair(mutant, f"accepted by {config}/{split}, whose roles are {roles}")
+
+
+def trials(dataset: Dataset, source: Path, folders: int = FOLDERS) -> Iterator[Trial]:
+    """Yield trials with some folders cut out of a dataset's files, always the same."""
+    draw = Random(dataset.name)
+    with tempfile.TemporaryDirectory() as root:
+        for number in range(folders):
+            folder = Path(root, str(number))
+            folder.mkdir()
+            yield Trial(dataset, source, folder, draw)
+
+
+def judged(dataset: Dataset, source: Path, each: int) -> Iterator[tuple[str, str | Exception]]:
+    """Yield the kind and the outcome of so many mutants of each kind; an exception is unfair."""
+    folders = max(1, min(FOLDERS, each))
+    for number, trial in enumerate(trials(dataset, source, folders)):
+        for kind in KINDS:
+            for _ in range(number, each, folders):
+                mutant = trial.mutant(kind)
+                try:
+                    yield kind, trial.judge(mutant)
+                except Unfair as error:
+                    yield kind, error
+                except Exception as error:
+                    what = f"crashed: {type(error).__name__}: {error}"
+                    yield kind, Unfair(mutant, what).with_traceback(error.__traceback__)
+
+
+def holds(text: str, words: str) -> bool:
+    """Tell whether a text holds the words, and not just as a part of longer ones."""
+    before = r"(?<!\w)" if words[:1].isalnum() else ""
+    after = r"(?!\w)" if words[-1:].isalnum() and len(words) < LONG_ID else ""
+    return bool(re.search(before + re.escape(words) + after, text))
+
+
+def same(one: Any, other: Any) -> bool:
+    """Tell whether two JSON values are one: true is not 1, but 4 and 4.0 are one number."""
+    return bool(_typed(one) == _typed(other))
+
+
+def _typed(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _typed(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_typed(inner) for inner in value]
+    return isinstance(value, bool), value
