@@ -18,6 +18,7 @@ from parley.figures import OUR_CARD, VERDICTS, Figure
 BEGIN = "<!-- parley: generated from here -->"
 END = "<!-- parley: generated to here -->"
 GENERATED = ("configs", "dataset_info")
+_DEEPEST = 50  # lists and mappings in each other; ours have less than 15
 
 
 def parse(card: str, where: str) -> tuple[dict[str, Any], str]:
@@ -28,12 +29,28 @@ def parse(card: str, where: str) -> tuple[dict[str, Any], str]:
     """
     match = re.match(r"---\n(.*?\n)---\n", card, re.DOTALL)
     try:
-        front = yaml.load(match.group(1), yaml.CSafeLoader) if match else None
-    except yaml.YAMLError as error:
+        front = _load(match.group(1)) if match else None
+    except (yaml.YAMLError, ValueError) as error:  # a date that there is not is a ValueError
         raise OutputError(f"{where}: the front matter is not valid YAML: {error}") from error
     if not match or not isinstance(front, dict):
         raise OutputError(f"{where}: expected YAML front matter between two lines of ---")
     return front, card[match.end() :]
+
+
+def _load(text: str) -> Any:
+    """Load YAML that is not trusted: the library takes any depth, and ends the process with it.
+
+    An alias is refused too: a few lines of them stand for billions of values.
+    """
+    depth = 0
+    for event in yaml.parse(text, yaml.CSafeLoader):
+        if isinstance(event, yaml.AliasEvent):
+            raise ValueError("it has an alias; write the value out")
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > _DEEPEST:
+            raise ValueError(f"it is nested more than {_DEEPEST} levels deep")
+    return yaml.load(text, yaml.CSafeLoader)
 
 
 def render(
