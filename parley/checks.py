@@ -4,7 +4,6 @@ Each yields a message for everything that contradicts its docstring. What a fold
 is compared with its Parquet, never followed: no path that stands in it is opened.
 """
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ import datasets
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from parley import pins
 from parley.build import PROVENANCE, generate, strict_builder
 from parley.cards import card_configs, parse, stated_figures
 from parley.collection import Dataset
@@ -24,6 +24,7 @@ from parley.rows import Digest
 from parley.sources import Source
 
 CARD = "README.md"
+_TEXT = 16_000_000  # bytes of a card or provenance; ours have some 100,000
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,19 @@ def files_of(path: Path) -> dict[str, Path]:
     return {name: p for name, p in named.items() if not name.startswith(".")}
 
 
+def read_text(path: Path) -> str:
+    """Return the text of a card or provenance, which nobody vouches for.
+
+    Raises:
+        ValueError: it is missing, a link, a device, far too large or not UTF-8.
+    """
+    if path.is_symlink() or not path.is_file():
+        raise ValueError(f"{path.name} is missing")
+    if (size := path.stat().st_size) > _TEXT:
+        raise ValueError(f"{size:,} bytes are too many, at most {_TEXT:,}")
+    return path.read_text(encoding="utf-8")
+
+
 def files(folder: Folder) -> Iterator[str]:
     """The folder holds its card, its provenance and Parquet files, these byte for byte."""
     stated = {
@@ -84,13 +98,14 @@ def files(folder: Folder) -> Iterator[str]:
         if path.is_symlink() or not path.is_file():
             yield f"{name}: expected a file, found a link or device"
         elif name in stated:
-            content = path.read_bytes()
-            if (size := len(content)) != stated[name].get("bytes"):
-                yield f"{name}: expected {stated[name].get('bytes')} bytes, found {size}"
-            elif (digest := hashlib.sha256(content).hexdigest()) != stated[name].get("sha256"):
-                yield f"{name}: sha256 expected {stated[name].get('sha256')}, found {digest}"
+            if wrong := pins.problem(path, _pin(stated[name])):
+                yield f"{name}: {wrong}"
         elif name not in (PROVENANCE, CARD):
             yield f"{name}: unknown file"
+
+
+def _pin(stated: dict[str, Any]) -> pins.Pin:
+    return {"size": stated["bytes"], "sha256": stated["sha256"]}
 
 
 def schema(folder: Folder) -> Iterator[str]:
@@ -177,10 +192,7 @@ def card(folder: Folder) -> Iterator[str]:
 
 
 def _card(folder: Folder) -> tuple[dict[str, Any], str]:
-    path = folder.path / CARD
-    if path.is_symlink() or not path.is_file():
-        raise ValueError(f"{CARD} is missing")
-    return parse(path.read_text(encoding="utf-8"), CARD)
+    return parse(read_text(folder.path / CARD), CARD)
 
 
 def digests(folder: Folder) -> Iterator[str]:

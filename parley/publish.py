@@ -21,7 +21,7 @@ from huggingface_hub.errors import HFValidationError
 from huggingface_hub.utils._validators import validate_repo_id
 
 from parley.cards import parse, stated_figures
-from parley.checks import CARD
+from parley.checks import CARD, read_text
 from parley.collection import Dataset
 from parley.errors import OutputError, PublishError, UsageError
 from parley.hub import KEEP, Change, Repository, clear_errors, hide_token
@@ -89,7 +89,7 @@ def refuse(dataset: Dataset, folder: Path, source: Source | None, permitted: boo
 
 
 def _outdated(folder: Path, found: Verification) -> Iterator[str]:
-    _, body = parse((folder / CARD).read_text(encoding="utf-8"), CARD)
+    _, body = parse(read_text(folder / CARD), CARD)
     stated = stated_figures(body)
     unsaid = [f for f in found.figures if f.measured is not None and not stated[f.name][1]]
     if unsaid:

@@ -130,7 +130,7 @@ def read_provenance(path: Path) -> dict[str, Any]:
     if file.is_symlink() or not file.is_file():
         raise OutputError(f"{path}: not a built folder (no {PROVENANCE}); run `parley build`")
     try:
-        provenance = json.loads(file.read_text(encoding="utf-8"))
+        provenance = json.loads(checks.read_text(file))
     except (OSError, ValueError, RecursionError) as error:
         raise OutputError(wrong(error)) from error
     for problem in problems(provenance, _SHAPE):
