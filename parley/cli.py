@@ -1,7 +1,6 @@
 """The command line. Heavy imports stand inside the commands, so that help is quick."""
 
 import io
-import json
 import signal
 import sys
 import time
@@ -90,11 +89,11 @@ def _chosen(names: list[str] | None) -> list[Dataset]:
 def list_(names: Names = None, as_json: AsJson = False) -> None:
     """Show what there is: datasets, configs, splits, rows, licence, size."""
     from parley.cards import summary
-    from parley.console import out, size, table
+    from parley.console import out, size, table, to_json
 
     found = [summary(dataset) for dataset in _chosen(names)]
     if as_json:
-        typer.echo(json.dumps(found, indent=2, ensure_ascii=False))
+        typer.echo(to_json(found))
         return
     rows = []
     for dataset in found:
@@ -175,7 +174,7 @@ def build(
     from datasets.utils.py_utils import convert_file_size_to_int
 
     from parley.build import build as build_dataset
-    from parley.console import err, out, progress, size, table
+    from parley.console import err, out, progress, size, table, to_json
     from parley.sources import open_source
 
     if sample and (_typed(ctx, "source") or update_cards):
@@ -220,7 +219,7 @@ def build(
                 for split in splits
             ]
     if as_json:
-        typer.echo(json.dumps({"built": built, "missing": missing}, indent=2))
+        typer.echo(to_json({"built": built, "missing": missing}))
     elif built:
         rows = [
             (
@@ -262,7 +261,7 @@ def verify(
 
     Exit status 1 if a check fails or a figure differs and nothing is known of it.
     """
-    from parley.console import err, out
+    from parley.console import err, out, to_json
     from parley.report import report
     from parley.sources import at_hand
     from parley.verify import verify as verify_folder
@@ -281,7 +280,7 @@ def verify(
     if not found and not failed:
         raise UsageError(f"{folder}: no built dataset there; run `parley build`")
     if as_json:
-        typer.echo(json.dumps([each.as_dict() for each in found], indent=2, ensure_ascii=False))
+        typer.echo(to_json([each.as_dict() for each in found]))
     else:
         out.print(report(found, all_figures))
         if absent := [d.name for d in chosen if not (folder / d.name).is_dir()]:
@@ -302,13 +301,13 @@ def diff(
 
     Exit status 1 if they differ, as with diff(1).
     """
-    from parley.console import out
+    from parley.console import out, to_json
     from parley.diff import compare
     from parley.report import differences
 
     found = compare(old, new)
     if as_json:
-        typer.echo(json.dumps(found.as_dict(), indent=2, ensure_ascii=False))
+        typer.echo(to_json(found.as_dict()))
     else:
         out.print(differences(found))
     if found.differs:
@@ -344,7 +343,7 @@ def publish(
     The token is that of `hf auth login` or HF_TOKEN. An interrupted run leaves the repository at
     the old version or at the new one; the next run does what is left.
     """
-    from parley.console import err, out
+    from parley.console import err, out, to_json
     from parley.publish import publish as publish_folder
     from parley.publish import read_back, ready, refuse
     from parley.report import publication
@@ -370,7 +369,7 @@ def publish(
         step("reading it back from an empty cache")
         read_back(built, found, endpoint)
     if as_json:
-        typer.echo(json.dumps(found.as_dict(), indent=2))
+        typer.echo(to_json(found.as_dict()))
     else:
         out.print(publication(found))
 
@@ -412,7 +411,7 @@ def show(
     Without an option it is taken from build/ if it is there, else from PARLEY_SOURCE, else
     from the sample.
     """
-    from parley.console import out
+    from parley.console import out, to_json
     from parley.show import find, lay_out
     from parley.sources import Source, open_source
 
@@ -432,7 +431,7 @@ def show(
         place, origin = open_source(dataset, None, sample=True), "the sample (invented)"
     config, row = find(dataset, id, place)
     if as_json:
-        typer.echo(json.dumps(row, indent=2, ensure_ascii=False))
+        typer.echo(to_json(row))
         return
     out.print(lay_out(dataset, row))
     out.print(f"\n{name}, config {config}, from {origin}", style="dim", soft_wrap=True)

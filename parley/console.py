@@ -1,8 +1,10 @@
 """What goes to the terminal: tables, progress and text that cannot act on the terminal."""
 
+import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from rich import box
 from rich.console import Console
@@ -23,6 +25,12 @@ _CONTROLS = re.compile(
 def plain(text: str) -> str:
     r"""Return text with each control character shown as an escape, `\\x1b`, instead of acting."""
     return _CONTROLS.sub(lambda m: m[0].encode("unicode_escape").decode("ascii"), text)
+
+
+def to_json(value: Any) -> str:
+    r"""Return indented JSON, with each control character as JSON's own escape, `\\u009b`."""
+    text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
+    return _CONTROLS.sub(lambda m: json.dumps(m[0])[1:-1], text)
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> Table:

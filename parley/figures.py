@@ -121,10 +121,15 @@ class Data:
 
     def files(self, config: str, split: str) -> list[Path]:
         """Return the Parquet files of a split; none that is a link."""
-        if (self.folder / config).is_symlink():  # a link could lead anywhere
-            return []
-        found = (self.folder / config).glob(f"{split}-[0-9]*-of-[0-9]*.parquet")
-        return sorted(path for path in found if path.is_file() and not path.is_symlink())
+        return parquet_files(self.folder, config, split)
+
+
+def parquet_files(folder: Path, config: str, split: str = "*") -> list[Path]:
+    """Return the Parquet files of a split in a built folder; none that is a link."""
+    if (folder / config).is_symlink():  # a link could lead anywhere
+        return []
+    found = (folder / config).glob(f"{split}-[0-9]*-of-[0-9]*.parquet")
+    return sorted(path for path in found if path.is_file() and not path.is_symlink())
 
 
 def check(function: Callable[[Data], Iterator[str]]) -> Callable[[Data], Iterator[str]]:

@@ -1,6 +1,5 @@
 """Lays out one dialogue for reading in a terminal."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,8 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from parley.collection import Dataset
-from parley.console import plain
+from parley.console import plain, to_json
 from parley.errors import OutputError, UsageError
+from parley.figures import parquet_files
 from parley.sources import Source
 from parley.transcript import Transcript
 
@@ -35,7 +35,7 @@ def find(dataset: Dataset, id: str | None, place: Path | Source) -> tuple[str, d
     for config in configs:
         rows = _built(place, config) if isinstance(place, Path) else _read(dataset, config, place)
         for row in rows:
-            key = str(next(iter(row.values())))
+            key = str(next(iter(row.values()), None))
             if id is None or key == id:
                 return config, row
             if len(some) < 5:
@@ -52,11 +52,11 @@ def _built(folder: Path, config: str) -> Iterator[dict[str, Any]]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    for path in sorted((folder / config).glob("*.parquet")):
+    for path in parquet_files(folder, config):
         try:
             for batch in pq.ParquetFile(path).iter_batches(1000):
                 yield from batch.to_pylist()
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, ValueError) as error:
             raise OutputError(f"{path}: not a Parquet file that can be read: {error}") from error
 
 
@@ -70,10 +70,23 @@ def _read(dataset: Dataset, config: str, source: Source) -> Iterator[dict[str, A
 
 
 def lay_out(dataset: Dataset, row: dict[str, Any]) -> RenderableType:
-    """Return a row as a dialogue to print; without a `transcript.py`, as plain JSON."""
+    """Return a row as a dialogue to print; without a `transcript.py`, as plain JSON.
+
+    Raises:
+        OutputError: the row is not one that the builder makes.
+    """
     if dataset.transcript is None:
-        return Text(plain(json.dumps(row, indent=2, ensure_ascii=False)))
-    transcript: Transcript = dataset.transcript.transcript(row)
+        return Text(to_json(row))
+    try:
+        return _laid_out(dataset.transcript.transcript(row))
+    except Exception as error:  # whatever stands in a row of a folder that nobody verified
+        raise OutputError(
+            f"{dataset.name}: a row that its builder does not make ({type(error).__name__}: "
+            f"{error}); run `parley verify {dataset.name}`"
+        ) from error
+
+
+def _laid_out(transcript: Transcript) -> RenderableType:
     return Group(
         Text(plain(transcript.title), style="bold"),
         _pairs(transcript.before),
