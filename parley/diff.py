@@ -91,7 +91,7 @@ def compare(old: Path, new: Path) -> Difference:
             _compare_split(dataset, data[0], data[1], config, split)
             for config, split in _all_splits(data)
         ]
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, ValueError) as error:  # invalid UTF-8 is a ValueError
         raise OutputError(f"a Parquet file cannot be read: {error}") from error
     measured = [
         {
@@ -100,7 +100,9 @@ def compare(old: Path, new: Path) -> Difference:
         }
         for each, p in zip(data, provenances, strict=True)
     ]
-    moved = [(n, v, measured[1][n]) for n, v in measured[0].items() if v != measured[1][n]]
+    first, second = measured  # one of them may have a category that the other lacks
+    either = dict.fromkeys([*first, *second])
+    moved = [(n, first.get(n), second.get(n)) for n in either if first.get(n) != second.get(n)]
     before, after = (
         {k: v for k, v in p.items() if k not in ("configs", "dataset")} for p in provenances
     )

@@ -101,7 +101,7 @@ def differences(found: Difference) -> RenderableType:
         for split in found.splits
     ]
     columns = ("config", "split", ">old rows", ">new rows", ">added", ">removed", ">changed")
-    lines = [Text(line) for split in found.splits for line in _split_lines(split)]
+    lines = [Text(plain(line)) for split in found.splits for line in _split_lines(split)]
     if found.provenance:
         lines.append(Text("provenance", style="bold"))
         lines += [
@@ -134,14 +134,14 @@ def publication(found: Publication) -> RenderableType:
 def _split_lines(split: SplitDifference) -> Iterator[str]:
     where = f"{split.config}/{split.split}"
     for change in split.schema:
-        yield plain(f"{where} schema, {change}")
+        yield f"{where} schema, {change}"
     if split.reordered:
         yield f"{where}: the rows they share come in another order"
     for what, keys in (("added", split.added), ("removed", split.removed)):
         if keys and None not in (split.old_rows, split.new_rows):
-            yield plain(f"{where} {what}: {', '.join(_shown(keys))}")
+            yield f"{where} {what}: {', '.join(_shown(keys))}"
     for changed in split.changed[:10]:
-        yield plain(f"{where} changed: {changed.key}")
+        yield f"{where} changed: {changed.key}"
         for path, old, new in changed.fields[:5]:
             yield plain(f"    {path}: {_value(old)} -> {_value(new)}")
     if (more := len(split.changed) - 10) > 0:
