@@ -9,7 +9,7 @@ A dataset folder may hold an `export.py` with
 from pathlib import Path
 
 from parley.collection import Dataset, discover
-from parley.errors import OutputError, UsageError
+from parley.errors import OutputError, ParleyError, UsageError
 from parley.figures import Data, MissingSplitError
 from parley.output import replacing
 from parley.verify import read_provenance
@@ -41,4 +41,11 @@ def export(dataset: Dataset, format: str, build: Path, target: Path) -> list[str
             dataset.exports[format](Data(build, dataset.module), folder)
         except MissingSplitError as error:
             raise OutputError(f"{build}: {error}") from error
+        except (ParleyError, OSError):
+            raise
+        except Exception as error:  # whatever stands in a folder that nobody verified
+            raise OutputError(
+                f"{build}: cannot be exported ({type(error).__name__}: {error}); "
+                f"run `parley verify {dataset.name}`"
+            ) from error
         return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*"))
