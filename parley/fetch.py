@@ -30,6 +30,7 @@ from parley.pins import Pin, hash_file, problem
 Progress = Callable[[str, int, int | None], None]  # source, bytes so far, bytes in all if known
 
 _BLOCK = 1 << 14  # what a broken connection loses at most
+_NUMBER = "[0-9]{1,18}"  # of bytes, as a server may say it: Python refuses very long ones
 _DAMAGED = "The download is damaged or upstream changed: fetch again; if it stays so, report it"
 
 
@@ -221,8 +222,10 @@ def _range(response: requests.Response) -> tuple[int | None, int | None]:
         return None, None  # what is counted is not what arrives
     if response.status_code != 206:
         length = response.headers.get("Content-Length", "")
-        return 0, int(length) if length.isdecimal() else None
-    found = re.fullmatch(r"bytes (\d+)-\d+/(\d+|\*)", response.headers.get("Content-Range", ""))
+        return 0, int(length) if re.fullmatch(_NUMBER, length) else None
+    found = re.fullmatch(
+        rf"bytes ({_NUMBER})-\d+/({_NUMBER}|\*)", response.headers.get("Content-Range", "")
+    )
     if not found:
         return None, None
     return int(found[1]), None if found[2] == "*" else int(found[2])
