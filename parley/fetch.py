@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 import requests
 from requests.adapters import HTTPAdapter
 from urllib3 import BaseHTTPResponse, Retry
+from urllib3.exceptions import InvalidHeader
 
 from parley.archive import LIMIT, extract
 from parley.errors import FetchError
@@ -185,7 +186,7 @@ class _Fetcher:
         timeout = (self.patience.connect, self.patience.read)
         try:
             response = self.session.get(url, headers=headers, stream=True, timeout=timeout)
-        except requests.RequestException as error:
+        except (requests.RequestException, ValueError) as error:  # of a redirect to no URL
             cause = error.args[0] if error.args else error
             raise FetchError(f"{url}: {getattr(cause, 'reason', cause)}. Try again later") from None
         if response.status_code not in (200, 206, 416):
@@ -198,7 +199,10 @@ class _Fetcher:
 def _session(patience: Patience) -> requests.Session:
     class Capped(Retry):  # what urllib3 only lately has an option for
         def get_retry_after(self, response: BaseHTTPResponse) -> float | None:
-            wait = super().get_retry_after(response)
+            try:
+                wait = super().get_retry_after(response)
+            except (InvalidHeader, ValueError, OverflowError):  # neither seconds nor a date
+                return None
             return wait and min(wait, patience.longest_wait)
 
     retry = Capped(
