@@ -1,5 +1,6 @@
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -36,6 +37,22 @@ def hub():
     """A Hub of this test's own, on 127.0.0.1."""
     with Hub() as hub:
         yield hub
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system with 200 kB of room."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", str(disk)]
+    try:
+        allowed = subprocess.run(mount, capture_output=True, timeout=20).returncode == 0
+    except FileNotFoundError:
+        allowed = False
+    if not allowed:
+        pytest.skip("may not mount a small tmpfs here")
+    yield disk
+    subprocess.run(["umount", str(disk)], check=True, timeout=20)
 
 
 @pytest.fixture(scope="session")

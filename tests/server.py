@@ -17,12 +17,13 @@ class Page:
     ranges: bool = True  # whether Range is understood
     drop: list[int] = field(default_factory=list)  # body bytes before each of these drops
     statuses: list[int] = field(default_factory=list)  # answered before the body is
-    retry_after: int | None = None
+    retry_after: int | str | None = None
     length: bool = True  # whether Content-Length is sent
     encoding: str | None = None  # sent as Content-Encoding whatever was asked for
     serve_from: int | None = None  # where the answer to a Range starts, whatever was asked for
     content_range: str | None = None  # sent in place of the right one
     redirect: str | None = None
+    raw: bytes | None = None  # sent in place of any answer
     pause: float = 0  # seconds before each block of the body
     block: int = 1 << 14
 
@@ -74,6 +75,11 @@ class _Handler(BaseHTTPRequestHandler):
         page = self.site.pages.get(self.path)
         if page is None:
             return self._answer(404)
+        if page.raw is not None:
+            self.close_connection = True
+            with suppress(ConnectionError):
+                self.wfile.write(page.raw)
+            return None
         if page.redirect:
             return self._answer(302, Location=page.redirect)
         if page.statuses:

@@ -414,18 +414,6 @@ def test_errors_of_the_command_line(hub, sample_build, tmp_path):
     assert not hub.repos
 
 
-@pytest.fixture
-def small_disk(tmp_path):
-    """A file system with 200 kB of room."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", str(disk)]
-    if subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("may not mount a small tmpfs here")
-    yield disk
-    subprocess.run(["umount", str(disk)], check=True)
-
-
 def test_a_full_disk_in_the_cache(hub, sample_build, small_disk, monkeypatch):
     done = put(hub, sample_build / "cosrec", "org/cosrec")
     monkeypatch.setattr("tempfile.tempdir", str(small_disk))

@@ -1,0 +1,88 @@
+"""What the tests of faults share: counting, and processes to kill."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def tally(record_property):
+    """Record for the table how often a fault was tried, and how often something was lost by it."""
+
+    def record(fault, tried, lost=0):
+        record_property(f"fault: {fault}", f"{tried} {lost}")
+
+    return record
+
+
+class Forks:
+    """A process that has imported what a job needs and runs it in children, each a fork.
+
+    So a job starts at once, may be killed at any moment, and ends nobody else.
+    """
+
+    PROGRAM = """
+import os, sys
+{prepare}
+for line in sys.stdin:
+    arguments = line.rstrip("\\n").split("\\t")
+    child = os.fork()
+    if not child:
+        status = 1
+        try:
+            {job}
+            status = 0
+        finally:
+            sys.stderr.flush()
+            os._exit(status)
+    print(child, flush=True)
+    sys.stdin.readline()  # until then nobody else can get its id
+    _, status = os.waitpid(child, 0)
+    print(os.waitstatus_to_exitcode(status), flush=True)
+"""
+
+    def __init__(self, prepare, job):
+        program = self.PROGRAM.format(prepare=prepare, job=job)
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", program],
+            cwd=Path(__file__).parents[2],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+
+    def start(self, *arguments):
+        """Start a job and return its process id."""
+        self._process.stdin.write("\t".join(map(str, arguments)) + "\n")
+        self._process.stdin.flush()
+        return int(self._process.stdout.readline())
+
+    def wait(self):
+        """Return the exit status of the job, negative if a signal ended it."""
+        self._process.stdin.write("\n")
+        self._process.stdin.flush()
+        return int(self._process.stdout.readline())
+
+    def close(self):
+        """End it all."""
+        self._process.stdin.close()
+        self._process.stdout.close()
+        self._process.kill()
+        self._process.wait(timeout=20)
+
+
+@pytest.fixture
+def forks():
+    """Make `Forks` that end with the test."""
+    made = []
+
+    def make(prepare, job):
+        made.append(Forks(prepare, job))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()

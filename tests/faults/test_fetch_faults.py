@@ -1,0 +1,346 @@
+"""What no fault of a server, a disk or a process may do to the cache.
+
+After each fault only right files stand under final names, and the next fetch completes.
+"""
+
+import gzip
+import hashlib
+import io
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+import zipfile
+
+import pytest
+from server import Page, Server
+
+from parley.errors import FetchError
+from parley.fetch import Patience, fetch
+from parley.pins import git_tree
+
+BODY = random.Random(11).randbytes(200_000)
+QUICK = Patience(tries=3, backoff=0.01, longest_wait=0.05, connect=2, read=0.3)
+
+
+@pytest.fixture(autouse=True)
+def no_proxy(monkeypatch):
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+
+
+@pytest.fixture
+def server():
+    with Server() as server:
+        server.pages["/a"] = Page(BODY)
+        yield server
+
+
+def pinned(server, body=BODY, path="/a"):
+    sha256 = hashlib.sha256(body).hexdigest()
+    return {"url": server.url(path), "size": len(body), "sha256": sha256}
+
+
+def run(cache, sources):
+    return fetch("talks", sources, cache, patience=QUICK)
+
+
+def wrong_files(cache, right):
+    """Return the final names that hold anything else than they should."""
+    found = (p for p in cache.rglob("*") if p.is_file() and ".part" not in str(p))
+    names = {str(p.relative_to(cache / "talks")): p.read_bytes() for p in found}
+    return [name for name, content in names.items() if content != right.get(name)]
+
+
+def survives(cache, server, sources, right):
+    """Fetch from a server with a fault, then from a good one; return the error of the first."""
+    error = ""
+    try:
+        run(cache, sources)
+    except FetchError as caught:
+        error = str(caught)
+    assert wrong_files(cache, right) == []
+    if error:
+        assert not (cache / "talks/a").exists()
+    server.pages["/a"] = Page(BODY)
+    run(cache, sources)
+    assert {p.name: p.read_bytes() for p in (cache / "talks").iterdir()} == right
+    return error
+
+
+# The server -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [True, False], ids=["size pinned", "no size"])
+@pytest.mark.parametrize("length", [True, False], ids=["length", "no length"])
+@pytest.mark.parametrize("ranges", [True, False], ids=["ranges", "no ranges"])
+def test_a_drop_at_any_tenth(server, tmp_path, tally, size, length, ranges):
+    pin = pinned(server)
+    if not size:
+        del pin["size"]
+    for tenth in range(11):
+        server.requests.clear()
+        server.pages["/a"] = Page(
+            BODY, drop=[len(BODY) * tenth // 10], length=length, ranges=ranges
+        )
+        error = survives(tmp_path / str(tenth), server, {"a": pin}, {"a": BODY})
+        if size or length or tenth == 10:
+            assert error == ""  # it went on, or began again
+        else:
+            assert "sha256 expected" in error  # nothing tells such an end from a whole body
+        assert len(server.requests) == (1 if tenth == 10 else 2)
+    tally("connection dropped at each tenth of the file", 11)
+
+
+def test_every_try_dropped_at_another_place(server, tmp_path, tally):
+    draw = random.Random(12)
+    for number in range(20):
+        server.pages["/a"] = Page(BODY, drop=[draw.randrange(60_000) for _ in range(6)])
+        survives(tmp_path / str(number), server, {"a": pinned(server)}, {"a": BODY})
+    tally("connection dropped six times at random", 20)
+
+
+def test_a_slow_server_is_borne_with(server, tmp_path):
+    # slower in all than what QUICK waits for one block
+    server.pages["/a"] = Page(BODY, pause=0.04)
+    assert survives(tmp_path, server, {"a": pinned(server)}, {"a": BODY}) == ""
+    assert len(server.requests) == 1
+
+
+STATUSES = [400, 401, 403, 404, 410, 418, 429, 451, 500, 501, 502, 503, 504]
+
+
+@pytest.mark.parametrize("status", STATUSES)
+def test_a_lasting_status(server, tmp_path, tally, status):
+    server.pages["/a"] = Page(BODY, statuses=[status] * 99, retry_after=1)
+    error = survives(tmp_path, server, {"a": pinned(server)}, {"a": BODY})
+    assert f"a: {server.url('/a')}: the server answered {status} " in error
+    tally("lasting error status", 1)
+
+
+@pytest.mark.parametrize(
+    "after",
+    ["0", "-1", "soon", "9" * 30, "9" * 5000, "Fri, 31 Dec 9999 23:59:59 GMT", "x, 99 y 9 9", "²"],
+)
+def test_any_retry_after(server, tmp_path, tally, after):
+    server.pages["/a"] = Page(BODY, statuses=[429, 503], retry_after=after)
+    assert survives(tmp_path, server, {"a": pinned(server)}, {"a": BODY}) == ""
+    assert len(server.requests) == 3
+    tally("odd Retry-After", 1)
+
+
+OK = b"HTTP/1.1 200 OK\r\n"
+ODD = {
+    "nothing": b"",
+    "zeros": bytes(1000),
+    "another protocol": b"SSH-2.0-OpenSSH_9.6\r\n",
+    "no headers": OK,
+    "no status": b"HTTP/1.1 \r\n\r\n",
+    "status 999": b"HTTP/1.1 999 \x1b[2J\r\n\r\n",
+    "status 0": b"HTTP/1.1 0 ?\r\n\r\n",
+    "204": b"HTTP/1.1 204 No Content\r\n\r\n",
+    "304": b"HTTP/1.1 304 Not Modified\r\n\r\n",
+    "416 for the whole": b"HTTP/1.1 416 No\r\nContent-Length: 0\r\n\r\n",
+    "206 for the whole": b"HTTP/1.1 206 OK\r\nContent-Length: 9\r\n\r\n" + BODY[:9],
+    "206 with a long number": b"HTTP/1.1 206 OK\r\nContent-Range: bytes %b-%b/9\r\n\r\n"
+    % (b"9" * 5000, b"9" * 5000),
+    "length of 5000 digits": OK + b"Content-Length: %b\r\n\r\n" % (b"9" * 5000) + BODY[:9],
+    "length of 18 digits": OK + b"Content-Length: 999999999999999999\r\n\r\n" + BODY[:9],
+    "negative length": OK + b"Content-Length: -5\r\n\r\n" + BODY[:9],
+    "two lengths": OK + b"Content-Length: 9\r\nContent-Length: 5\r\n\r\n" + BODY[:9],
+    "no chunk size": OK + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n" + BODY[:99],
+    "huge chunk": OK + b"Transfer-Encoding: chunked\r\n\r\nfffffffffffffff\r\n" + BODY[:99],
+    "cut chunk": OK + b"Transfer-Encoding: chunked\r\n\r\n40\r\n" + BODY[:9],
+    "no gzip": OK + b"Content-Encoding: gzip\r\n\r\n" + BODY[:999],
+    "cut gzip": OK + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(BODY)[:999],
+    "no deflate": OK + b"Content-Encoding: deflate\r\n\r\n" + BODY[:999],
+    "a header of 100 kB": OK + b"X: %b\r\n\r\n" % (b"x" * 100_000),
+    "1000 headers": OK + b"".join(b"X-%d: x\r\n" % n for n in range(1000)) + b"\r\n",
+}
+PLACES = [
+    "/a",  # for ever
+    "",
+    "//",
+    "http://[",
+    "http://127.0.0.1:99999/",
+    "http://127.0.0.1:port/",
+    "http://\x00/",
+    "http://" + "x" * 300 + "/",
+    "file:///etc/passwd",
+    "ftp://127.0.0.1:1/",
+    "data:,text",
+    "javascript:alert(1)",
+]
+
+
+@pytest.mark.parametrize("answer", [*ODD, *(f"to {place[:30]}" for place in PLACES)])
+def test_an_odd_answer(server, tmp_path, tally, answer):
+    redirects = {f"to {place[:30]}": place.encode() for place in PLACES}
+    raw = ODD.get(answer)
+    if raw is None:
+        raw = b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: %b\r\n\r\n" % redirects[answer]
+    server.pages["/a"] = Page(BODY, raw=raw)
+    error = survives(tmp_path, server, {"a": pinned(server)}, {"a": BODY})
+    assert error.startswith("talks could not be fetched:\na: ")
+    assert len(error.splitlines()) == 2
+    tally("answer that is no HTTP, or a redirect to nowhere", 1)
+
+
+def test_a_compressed_bomb(server, tmp_path, tally):
+    server.pages["/a"] = Page(gzip.compress(bytes(100_000_000)), encoding="gzip", length=False)
+    error = survives(tmp_path, server, {"a": pinned(server)}, {"a": BODY})
+    assert "size expected at most 200,000 bytes, found more" in error
+    tally("compressed bomb", 1)
+
+
+def test_flipped_bytes_of_the_body(server, tmp_path, tally):
+    draw = random.Random(13)
+    for number in range(50):
+        damaged = bytearray(BODY)
+        damaged[draw.randrange(len(BODY))] ^= draw.randrange(1, 256)
+        server.pages["/a"] = Page(bytes(damaged), drop=[draw.randrange(len(BODY))])
+        error = survives(tmp_path / str(number), server, {"a": pinned(server)}, {"a": BODY})
+        assert "sha256 expected" in error
+    tally("byte of a download flipped", 50)
+
+
+# The disk -------------------------------------------------------------------------------
+
+
+def remount(disk, options):
+    subprocess.run(["mount", "-o", f"remount,{options}", str(disk)], check=True, timeout=20)
+
+
+def test_a_full_disk(server, small_disk, tally):
+    draw = random.Random(14)
+    bodies = [draw.randbytes(90_000) for _ in range(4)]
+    right = {f"{n}": body for n, body in enumerate(bodies)}
+    for name, body in right.items():
+        server.pages[f"/{name}"] = Page(body)
+    sources = {name: pinned(server, body, f"/{name}") for name, body in right.items()}
+    with pytest.raises(FetchError, match=r"No space left on device\. Make room there") as caught:
+        run(small_disk, sources)
+    assert len(str(caught.value).splitlines()) == 1 + 2  # two of four had room
+    assert wrong_files(small_disk, right) == []
+    remount(small_disk, "size=1m")
+    run(small_disk, sources)
+    assert {p.name: p.read_bytes() for p in (small_disk / "talks").iterdir()} == right
+    tally("full disk under the cache", 2)
+
+
+def test_a_full_disk_while_an_archive_is_extracted(server, small_disk, tally):
+    body, pin, right = archive(server, {f"{n}": random.Random(n).randbytes(30_000) for n in "1234"})
+    server.pages["/x.zip"] = Page(body)
+    with pytest.raises(FetchError, match="No space left on device"):
+        run(small_disk, {"en": pin})
+    assert wrong_files(small_disk, right) == []
+    assert not (small_disk / "talks/en").exists()
+    remount(small_disk, "size=1m")
+    run(small_disk, {"en": pin})
+    assert wrong_files(small_disk, right) == []
+    assert sorted(p.name for p in (small_disk / "talks/en").iterdir()) == ["1", "2", "3", "4"]
+    tally("full disk under the cache", 1)
+
+
+def test_a_read_only_cache(server, small_disk, tally):
+    sources = {"a": pinned(server)}
+    remount(small_disk, "size=1m,ro")
+    with pytest.raises(FetchError, match=r"Read-only file system.*set PARLEY_CACHE"):
+        run(small_disk, sources)
+    remount(small_disk, "rw")
+    run(small_disk, sources)
+    remount(small_disk, "ro")
+    run(small_disk, sources)  # what is whole needs no writing
+    assert len(server.requests) == 1
+    tally("read-only cache", 1)
+
+
+def archive(server, members):
+    """Return a zip of a folder, its pin, and the files it gives."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as file:
+        for name, body in members.items():
+            file.writestr(f"x-1/en/{name}", body)
+    entries = b"".join(
+        b"100644 %b\0%b" % (name.encode(), hashlib.sha1(b"blob %d\0%b" % (len(b), b)).digest())
+        for name, b in sorted(members.items())
+    )
+    tree = hashlib.sha1(b"tree %d\0%b" % (len(entries), entries)).hexdigest()
+    pin = {"url": server.url("/x.zip"), "member": "x-1/en", "git_tree": tree}
+    return buffer.getvalue(), pin, {f"en/{name}": body for name, body in members.items()}
+
+
+# The process ----------------------------------------------------------------------------
+
+PREPARE = "import json; from pathlib import Path; from parley.fetch import fetch"
+JOB = 'fetch("talks", json.loads(arguments[0]), Path(arguments[1]))'
+
+
+@pytest.fixture
+def talks(server):
+    """Sources of two files and an archive of 40, from a server that takes its time."""
+    body, pin, right = archive(server, {f"{n}": os.urandom(2000) for n in range(40)})
+    server.pages["/x.zip"] = Page(body, pause=0.005)
+    server.pages["/a"] = server.pages["/b"] = Page(BODY, pause=0.005)
+    sources = {"a": pinned(server), "b": pinned(server, path="/b"), "en": pin}
+    return sources, json.dumps(sources), right | {"a": BODY, "b": BODY}
+
+
+def test_killed_at_random_moments(server, tmp_path, forks, talks, tally):
+    sources, as_text, right = talks
+    fetching = forks(PREPARE, JOB)
+    start = time.perf_counter()
+    fetching.start(as_text, tmp_path / "whole")
+    assert fetching.wait() == 0
+    whole = time.perf_counter() - start
+    draw = random.Random(15)
+    statuses = []
+    for number in range(20):
+        cache = tmp_path / str(number)
+        child = fetching.start(as_text, cache)
+        time.sleep(whole * (number + draw.random()) / 20)
+        os.kill(child, signal.SIGKILL)
+        statuses.append(fetching.wait())
+        assert wrong_files(cache, right) == []
+        run(cache, sources)
+        assert {p.name for p in (cache / "talks").iterdir()} == {"a", "b", "en"}
+        assert wrong_files(cache, right) == []
+    assert set(statuses) <= {0, -signal.SIGKILL}
+    assert -signal.SIGKILL in statuses
+    tally("fetch killed", len(statuses))
+
+
+def test_one_of_two_is_killed_and_the_other_completes(server, tmp_path, forks, talks, tally):
+    _, as_text, right = talks
+    first, second = forks(PREPARE, JOB), forks(PREPARE, JOB)
+    draw = random.Random(16)
+    for number in range(5):
+        cache = tmp_path / str(number)
+        child = first.start(as_text, cache)
+        second.start(as_text, cache)
+        time.sleep(draw.random() / 4)
+        os.kill(child, signal.SIGKILL)
+        first.wait()
+        assert second.wait() == 0
+        assert {p.name for p in (cache / "talks").iterdir()} == {"a", "b", "en"}
+        assert wrong_files(cache, right) == []
+    tally("two fetches at once, one killed", 5)
+
+
+def test_processes_at_once_do_the_work_once(server, tmp_path, forks, talks, tally):
+    _, as_text, right = talks
+    fetching = [forks(PREPARE, JOB) for _ in range(2)]
+    for each in fetching:
+        each.start(as_text, tmp_path)
+    assert [each.wait() for each in fetching] == [0, 0]
+    assert sorted(path for path, _ in server.requests) == ["/a", "/b", "/x.zip"]
+    assert wrong_files(tmp_path, right) == []
+    tally("two fetches at once", 1)
+
+
+def test_the_archive_of_these_tests_is_one(server, tmp_path):
+    body, pin, _ = archive(server, {"b": b"two", "a": b"one"})
+    with zipfile.ZipFile(io.BytesIO(body)) as file:
+        file.extractall(tmp_path)
+    assert git_tree(list((tmp_path / "x-1/en").iterdir())) == pin["git_tree"]
