@@ -167,8 +167,11 @@ def counts(folder: Folder) -> Iterator[str]:
 
 
 def card(folder: Folder) -> Iterator[str]:
-    """The card's generated parts are those of this folder: configs, features, figures."""
+    """The card's licence is the dataset's, its configs, features and figures are the folder's."""
     front, body = _card(folder)
+    own, _ = parse(folder.dataset.read_card(), str(folder.dataset.card))
+    if front.get("license") != own.get("license"):
+        yield f"license: expected {own.get('license')}, found {front.get('license')}"
     built: dict[str, list[str]] = {}
     for config, split in folder.splits:
         built.setdefault(config, []).append(split)
@@ -178,6 +181,8 @@ def card(folder: Folder) -> Iterator[str]:
         features = folder.dataset.module.FEATURES.get(info["config_name"])
         if features is None or info["features"] != card_yaml(features):
             yield f"dataset_info: not the features of {info['config_name']}"
+        elif info["license"] != _licence(folder.dataset, info["config_name"]):
+            yield f"dataset_info: not the licence of {info['config_name']}"
     if folder.provenance["sample"]:
         return
     stated = stated_figures(body)
@@ -189,6 +194,10 @@ def card(folder: Folder) -> Iterator[str]:
         elif measured and figure.measured is not None and measured != str(figure.measured):
             yield f"{figure.name}: measured {figure.measured}, the card says {measured}"
     yield from (f"{name}: on the card, but no documented figure" for name in stated)
+
+
+def _licence(dataset: Dataset, config: str) -> str:
+    return str(strict_builder(dataset, config, dataset.sample).info.license)
 
 
 def _card(folder: Folder) -> tuple[dict[str, Any], str]:
