@@ -1,5 +1,6 @@
 """What the tests of faults share: counting, and processes to kill."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -43,11 +44,12 @@ for line in sys.stdin:
     print(os.waitstatus_to_exitcode(status), flush=True)
 """
 
-    def __init__(self, prepare, job):
+    def __init__(self, prepare, job, folder):
         program = self.PROGRAM.format(prepare=prepare, job=job)
         self._process = subprocess.Popen(
             [sys.executable, "-c", program],
             cwd=Path(__file__).parents[2],
+            env=os.environ | {"TMPDIR": str(folder)},  # for what a killed job leaves
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -75,12 +77,12 @@ for line in sys.stdin:
 
 
 @pytest.fixture
-def forks():
+def forks(tmp_path_factory):
     """Make `Forks` that end with the test."""
-    made = []
+    made, folder = [], tmp_path_factory.mktemp("forks")
 
     def make(prepare, job):
-        made.append(Forks(prepare, job))
+        made.append(Forks(prepare, job, folder))
         return made[-1]
 
     yield make

@@ -1,0 +1,133 @@
+"""One byte of a built folder is not what it was: verification notices, and lives."""
+
+import json
+import random
+import shutil
+
+import pytest
+
+from parley import checks
+from parley.cards import GENERATED, parse
+from parley.collection import get
+from parley.figures import Data
+from parley.verify import read_provenance, verify
+
+PLACES = 50  # in each file
+
+
+@pytest.fixture
+def folder(dataset, sample_build, tmp_path):
+    """A copy of a built folder to damage."""
+    return shutil.copytree(sample_build / dataset.name, tmp_path / dataset.name)
+
+
+def flips(path, count):
+    """Damage a file in place, one byte at a time, and mend it in the end."""
+    body = path.read_bytes()
+    draw = random.Random(f"{path.parent.name}/{path.name}")
+    for _ in range(count):
+        damaged = bytearray(body)
+        damaged[draw.randrange(len(body))] ^= draw.randrange(1, 256)
+        path.write_bytes(damaged)
+        yield bytes(damaged)
+    path.write_bytes(body)
+
+
+def test_in_any_parquet(dataset, folder, tally):
+    data = Data(folder, dataset.module)
+    built = checks.Folder(dataset, folder, read_provenance(folder), data, None, [])
+    assert list(checks.files(built)) == []
+    tried = 0
+    for path in sorted(folder.rglob("*.parquet")):
+        name = path.relative_to(folder).as_posix()
+        for _ in flips(path, PLACES):
+            (problem,) = checks.files(built)
+            assert problem.startswith(f"{name}: sha256 expected ")
+            tried += 1
+    splits = sum(map(len, dataset.module.SPLITS.values()))
+    assert tried == PLACES * splits
+    tally("byte of a Parquet file flipped", tried)
+
+
+def test_in_any_parquet_all_of_verify(dataset, folder, tally):
+    """Further checks read the damaged file too; whatever they meet, all of them report."""
+    names = [check.name for check in verify(dataset, folder).checks][:5]
+    tried = 0
+    for path in sorted(folder.rglob("*.parquet")):
+        for _ in flips(path, 1):
+            found = verify(dataset, folder)
+            assert [check.name for check in found.checks][:5] == names
+            assert found.checks[0].name == "files"
+            assert len(found.checks[0].problems) == 1
+            tried += 1
+    assert not verify(dataset, folder).failed
+    tally("byte of a Parquet file flipped, every check", tried)
+
+
+def noticed(dataset, data):
+    """Tell whether `verify` would fail, by those of its checks that read card or provenance."""
+    try:
+        built = checks.Folder(dataset, data.folder, read_provenance(data.folder), data, None, [])
+        if built.provenance["dataset"] != dataset.name:
+            return True
+        found = (checks.files, checks.provenance, checks.card, checks.counts, checks.digests)
+        return any(problem for check in found for problem in check(built))
+    except Exception:  # as verify takes it
+        return True
+
+
+def test_in_a_provenance(dataset, folder, tally):
+    """Noticed, but for the versions of the tools it was built with and spaces between values."""
+    path, data = folder / "provenance.json", Data(folder, dataset.module)
+    assert not noticed(dataset, data)
+    whole = json.loads(path.read_bytes())
+    tried = harmless = 0
+    for damaged in flips(path, PLACES):
+        tried += 1
+        if not noticed(dataset, data):
+            harmless += 1
+            found = json.loads(damaged)
+            assert found.pop("built_with").keys() == whole["built_with"].keys()
+            assert found == {k: v for k, v in whole.items() if k != "built_with"}
+    assert harmless < tried / 2
+    tally("byte of a provenance flipped", tried - harmless)
+
+
+def test_in_a_card(dataset, folder, tally):
+    """Noticed in what is generated of it, but for sizes; not in the prose."""
+    path, data = folder / "README.md", Data(folder, dataset.module)
+    assert not noticed(dataset, data)
+    whole, _ = parse(path.read_text(encoding="utf-8"), "")
+    tried = unnoticed = 0
+    for damaged in flips(path, PLACES):
+        tried += 1
+        if not noticed(dataset, data):
+            unnoticed += 1
+            found, _ = parse(damaged.decode(), "")
+            assert found["license"] == whole["license"]
+            for key in GENERATED:
+                assert without_sizes(found[key]) == without_sizes(whole[key])
+    assert tried > unnoticed
+    tally("byte of a card flipped", tried - unnoticed)
+    tally("byte of a card flipped, in prose or a size", unnoticed)
+
+
+def without_sizes(value):
+    if isinstance(value, dict):
+        return {k: without_sizes(v) for k, v in value.items() if not k.endswith(("_size", "bytes"))}
+    return list(map(without_sizes, value)) if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("where", ["front matter", "config"])
+def test_another_licence_on_a_card(sample_build, tmp_path, where):
+    folder = shutil.copytree(sample_build / "duo", tmp_path / "duo")
+    card = folder / "README.md"
+    head, rest = card.read_text(encoding="utf-8").split("dataset_info:", 1)
+    part = head if where == "front matter" else rest
+    changed = part.replace("cc-by-nc-4.0", "cc-by-4.0", 1).replace("apache-2.0", "mit", 1)
+    assert changed != part
+    text = (changed, rest) if where == "front matter" else (head, changed)
+    card.write_text("dataset_info:".join(text), encoding="utf-8")
+    (check,) = (check for check in verify(get("duo"), folder).checks if check.failed)
+    assert check.name == "card"
+    assert "licen" in check.problems[0]
