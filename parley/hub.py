@@ -62,6 +62,9 @@ class Repository:
         """Return every file of the folder and of a commit, and what makes the two equal."""
         remote = self._files(revision)
         local = files_of(folder)
+        for file in local.values():  # a link would bring what stands elsewhere
+            if file.is_symlink() or not file.is_file():
+                raise OutputError(f"{file}: expected a file, found a link or device")
         found = []
         for path in sorted({*local, *remote}):
             if path not in local:
