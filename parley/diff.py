@@ -91,7 +91,7 @@ def compare(old: Path, new: Path) -> Difference:
             _compare_split(dataset, data[0], data[1], config, split)
             for config, split in _all_splits(data)
         ]
-    except (pa.ArrowException, OSError, ValueError) as error:  # invalid UTF-8 is a ValueError
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:  # as invalid UTF-8
         raise OutputError(f"a Parquet file cannot be read: {error}") from error
     measured = [
         {

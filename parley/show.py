@@ -56,7 +56,7 @@ def _built(folder: Path, config: str) -> Iterator[dict[str, Any]]:
         try:
             for batch in pq.ParquetFile(path).iter_batches(1000):
                 yield from batch.to_pylist()
-        except (pa.ArrowException, OSError, ValueError) as error:
+        except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
             raise OutputError(f"{path}: not a Parquet file that can be read: {error}") from error
 
 
