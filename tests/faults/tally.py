@@ -20,7 +20,10 @@ def table(report: Path) -> str:
             if kind == "fault":
                 for at, number in enumerate(item.get("value", "").split()):
                     counts[fault][at] += int(number)
-    lines = ["| fault | tried | noticed or survived | lost |", "| --- | ---: | ---: | ---: |"]
+    lines = [
+        "| fault | tried | noticed or survived | lost or unnoticed |",
+        "| --- | ---: | ---: | ---: |",
+    ]
     for fault, (tried, gone) in sorted(counts.items()):
         lines.append(f"| {fault} | {tried:,} | {tried - gone:,} | {gone:,} |")
     if lost:

@@ -52,7 +52,7 @@ def run(*args, cwd, **environ):
 def in_one_process(tmp_path, commands, **environ):
     """Run several commands one after another, each in a fork of one process; return the outputs."""
     program = (
-        "import json, os, sys\n"
+        "import json, os, sys, traceback\n"
         "import parley.diff, parley.show, parley.export, parley.publish, parley.report\n"
         "from parley.collection import discover\n"
         "for d in discover().values(): d.builder, d.statistics, d.transcript, d.exports\n"
@@ -63,8 +63,12 @@ def in_one_process(tmp_path, commands, **environ):
         "        for stream in (1, 2):\n"
         "            os.dup2(os.open(f'{number}.log', 0o2102), stream)\n"
         "        sys.argv = ['parley', *command]\n"
-        "        main()\n"
-        "        os._exit(0)\n"
+        "        status = 0\n"
+        "        try: main()\n"
+        "        except SystemExit as end: status = end.code or 0\n"
+        "        except BaseException: traceback.print_exc(); status = 3\n"
+        "        sys.stdout.flush(); sys.stderr.flush()\n"
+        "        os._exit(status)\n"  # not as Python ends, which takes longer than most commands
         "    _, status = os.waitpid(child, 0)\n"
         "    print(os.waitstatus_to_exitcode(status), flush=True)\n"
     )
