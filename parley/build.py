@@ -108,6 +108,8 @@ def build(
             table = figures_section(list(figures(dataset.statistics, data)))
         else:
             table = figures_on(dataset.read_card())
+            if source.missing and table:
+                table = f"Built in part: the figures are those of the dataset's card.\n\n{table}"
         card = render_card(dataset, splits, infos, table, source.sample)
         (folder / "README.md").write_text(card, encoding="utf-8")
     if update_card:

@@ -166,14 +166,24 @@ def _table(figures: Sequence[Figure], notes: dict[str, int]) -> Iterator[str]:
 def figures_on(card: str) -> str:
     """Return a card's part with the documented figures, which follows the table of splits."""
     section = card.split(BEGIN)[-1].split(END)[0]
-    return section.strip("\n").partition("\n\n")[2] + "\n"
+    table = section.strip("\n").partition("\n\n")[2]
+    return f"{table}\n" if table else ""
 
 
-def stated_figures(body: str) -> dict[str, tuple[str, str]]:
-    """Return what a card's tables of figures state: name -> (documented, measured)."""
+def prose(body: str) -> tuple[str, str]:
+    """Return the text of a card before and after its generated section."""
+    return body.split(BEGIN)[0], body.split(END)[-1]
+
+
+def stated_figures(body: str) -> dict[str, tuple[str, str, str]]:
+    """Return what a card's tables of figures state: name -> (documented, measured, verdict)."""
     section = body.split(BEGIN)[-1].split(END)[0]
     rows = (line[2:-2].split(" | ") for line in section.splitlines() if line.startswith("| `"))
-    return {row[0].strip("`"): (row[1], row[2].strip()) for row in rows if len(row) == 5}
+    return {
+        row[0].strip("`"): (row[1], row[2].strip(), row[3].split(" [")[0])
+        for row in rows
+        if len(row) == 5
+    }
 
 
 def splits_section(rows: Iterable[tuple[str, str, int | None]], sample: bool) -> str:

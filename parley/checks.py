@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from parley import pins
 from parley.build import PROVENANCE, generate, strict_builder
-from parley.cards import card_configs, parse, stated_figures
+from parley.cards import GENERATED, card_configs, parse, prose, stated_figures
 from parley.collection import Dataset
 from parley.features import arrow_schema, card_yaml
 from parley.figures import Data, Figure
@@ -167,11 +167,14 @@ def counts(folder: Folder) -> Iterator[str]:
 
 
 def card(folder: Folder) -> Iterator[str]:
-    """The card's licence is the dataset's, its configs, features and figures are the folder's."""
+    """The card is the dataset's, but for configs, features and figures, which are the folder's."""
     front, body = _card(folder)
-    own, _ = parse(folder.dataset.read_card(), str(folder.dataset.card))
-    if front.get("license") != own.get("license"):
-        yield f"license: expected {own.get('license')}, found {front.get('license')}"
+    own, own_body = parse(folder.dataset.read_card(), str(folder.dataset.card))
+    for key in sorted({*own, *front} - {*GENERATED}):
+        if front.get(key) != own.get(key):
+            yield f"{key}: expected {own.get(key)}, found {front.get(key)}"
+    if prose(body) != prose(own_body):
+        yield f"the text is not that of {folder.dataset.name}/README.md; build it again"
     built: dict[str, list[str]] = {}
     for config, split in folder.splits:
         built.setdefault(config, []).append(split)
@@ -187,12 +190,14 @@ def card(folder: Folder) -> Iterator[str]:
         return
     stated = stated_figures(body)
     for figure in folder.figures:
-        documented, measured = stated.pop(figure.name, ("", ""))
+        documented, measured, verdict = stated.pop(figure.name, ("", "", ""))
         if documented != figure.stated:
             said = documented or "nothing"
             yield f"{figure.name}: documented {figure.stated}, the card says {said}"
         elif measured and figure.measured is not None and measured != str(figure.measured):
             yield f"{figure.name}: measured {figure.measured}, the card says {measured}"
+        elif measured and figure.measured is not None and verdict != figure.verdict:
+            yield f"{figure.name}: {figure.verdict}, the card says {verdict}"
     yield from (f"{name}: on the card, but no documented figure" for name in stated)
 
 

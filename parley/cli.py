@@ -54,7 +54,7 @@ def main() -> None:
         err.print(plain(str(error)), style="red", soft_wrap=True)
         sys.exit(2 if isinstance(error, UsageError) else 1)
     except _Interrupted:
-        typer.echo("interrupted; what was there before is as it was", err=True)
+        typer.echo("interrupted; the same command again does what is left", err=True)
         sys.exit(130)
 
 
@@ -353,9 +353,12 @@ def publish(
         err.print(f"{repo}: {what}", soft_wrap=True)
 
     dataset, built = get(name), folder / name
-    ready(repo, dry_run)
+    ready(repo, dry_run, endpoint)
     step("verifying the folder")
-    refuse(dataset, built, at_hand(dataset, source), permitted)
+    files = at_hand(dataset, source)
+    if files is None:
+        step("its upstream files are not at hand, and so not compared with it")
+    refuse(dataset, built, files, permitted)
     found = publish_folder(
         built,
         repo,

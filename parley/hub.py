@@ -15,13 +15,10 @@ from huggingface_hub.hf_api import RepoFile
 from parley import pins
 from parley.build import PROVENANCE
 from parley.checks import CARD, files_of
-from parley.errors import OutputError, PublishError
+from parley.errors import OutputError, ParleyError, PublishError
 from parley.verify import read_provenance
 
 ADD, CHANGE, REMOVE, KEEP = "add", "change", "remove", "keep"
-_HUBS_OWN = ".gitattributes"  # written by the Hub when it makes a repository
-# what the HTTP library under huggingface_hub raises: httpx's since 1.0, requests' before
-_HTTP_ERROR: type[Exception] = HfHubHTTPError.__bases__[0]
 
 
 @dataclass(frozen=True)
@@ -41,7 +38,7 @@ class Repository:
 
     def __init__(self, name: str, endpoint: str | None) -> None:
         self.name = name
-        self._api = HfApi(endpoint=endpoint, library_name="parley")
+        self._api = HfApi(endpoint=endpoint and endpoint.rstrip("/"), library_name="parley")
         self.endpoint = self._api.endpoint
 
     def state(self) -> tuple[str | None, bool]:
@@ -81,13 +78,16 @@ class Repository:
         return all(change.action == KEEP for change in self.changes(folder, revision))
 
     def foreign(self, revision: str | None, dataset: str) -> str:
-        """Return what stands in a commit that is not a build of the dataset, or ""."""
-        files = set(self._files(revision)) - {CARD}
-        there = self._dataset(revision) if PROVENANCE in files else None
-        if not files or there == dataset:
-            return ""
-        what = f"the dataset {there!r}" if there else f"{len(files)} files that are not parley's"
-        return f"{what}, as {min(files)}"
+        """Return what stands in a commit that no build of the dataset brought, or ""."""
+        files = self._files(revision)
+        there = self._provenance(revision, files.get(PROVENANCE))
+        if there.get("dataset", dataset) != dataset:
+            return f"the dataset {there['dataset']!r}"
+        configs = there.get("configs", {}).values()
+        parts = (split["files"] for splits in configs for split in splits.values())
+        brought = {file["path"] for files in parts for file in files}
+        others = sorted(files.keys() - brought - {CARD, *([PROVENANCE] if brought else [])})
+        return f"files that parley did not bring, {len(others)} as {others[0]}" if others else ""
 
     def tags(self) -> dict[str, str]:
         """Return tag -> commit."""
@@ -118,15 +118,20 @@ class Repository:
                 commit_message=message,
                 repo_type="dataset",
                 parent_commit=parent,
-            )
+            ).oid
         except HfHubHTTPError as error:
+            if error.response.status_code != 412:
+                raise
             # The answer may be lost, and the commit sent again: then it is itself what changed
             # the repository meanwhile.
             now, _ = self.state()
-            if error.response.status_code != 412 or now is None or not self.holds(folder, now):
+            if now is None or not self.holds(folder, now):
                 raise
             return now
-        return str(done.oid)
+        # Somebody else may have brought the same files and more: then nothing was committed.
+        if not self.holds(folder, done):
+            raise PublishError(f"{self.name}: {_ADVICE[412]}")
+        return str(done)
 
     def _files(self, revision: str | None) -> dict[str, RepoFile]:
         if revision is None:
@@ -135,19 +140,20 @@ class Repository:
             self.name, recursive=True, revision=revision, repo_type="dataset"
         )
         files = {item.path: item for item in tree if isinstance(item, RepoFile)}
-        files.pop(_HUBS_OWN, None)
-        return files
+        return {path: file for path, file in files.items() if not path.startswith(".")}
 
-    def _dataset(self, revision: str | None) -> str | None:
-        """Return which dataset a commit says it is a build of."""
+    def _provenance(self, revision: str | None, file: RepoFile | None) -> dict[str, Any]:
+        """Return what a commit says of itself, or nothing if parley did not write that."""
+        if file is None or file.size > 1_000_000:
+            return {}
         with tempfile.TemporaryDirectory() as folder:
             self._api.hf_hub_download(
                 self.name, PROVENANCE, repo_type="dataset", revision=revision, local_dir=folder
             )
             try:
-                return str(read_provenance(Path(folder))["dataset"])
+                return read_provenance(Path(folder))
             except OutputError:  # another program's provenance.json
-                return None
+                return {}
 
 
 def _pin(file: RepoFile) -> dict[str, Any]:
@@ -164,8 +170,8 @@ _ADVICE = {
     "did, and publish again if you still want to.",
 }
 _ELSE = (
-    "The repository is at the old version or at the new one. Run the same command again: it does "
-    "what is left."
+    "The repository is at the old version or at the new one. Unless this names something to "
+    "mend, run the same command again: it does what is left."
 )
 
 
@@ -174,14 +180,19 @@ def clear_errors(where: str) -> Iterator[None]:
     """Turn what the libraries raise into a PublishError that says what to do, and no token."""
     try:
         yield
-    except (OSError, ValueError, RuntimeError, _HTTP_ERROR) as error:
+    except ParleyError:
+        raise
+    except Exception as error:  # whatever the libraries make of whatever a Hub may answer
         # a failed upload is a RuntimeError, which names the file, from what went wrong
-        cause = error.__cause__ if isinstance(error, RuntimeError) else error
-        status = getattr(getattr(cause, "response", None), "status_code", None)
-        said = [str(error)] if cause is not error else []
-        said.append(getattr(cause, "server_message", None) or str(cause) or type(cause).__name__)
-        message = hide_token(" ".join(" ".join(said).split()))
-        raise PublishError(f"{where}: {message}\n{_ADVICE.get(status or 0, _ELSE)}") from error
+        cause = error.__cause__ if isinstance(error, RuntimeError) else None
+        failure = cause or error
+        status = getattr(getattr(failure, "response", None), "status_code", None)
+        said = [str(error)] if cause else []
+        said.append(getattr(failure, "server_message", None) or str(failure))
+        message = " ".join(" ".join(said).split()) or type(failure).__name__
+        raise PublishError(
+            hide_token(f"{where}: {message}\n{_ADVICE.get(status or 0, _ELSE)}")
+        ) from error
 
 
 def hide_token(text: str) -> str:

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 BATCH = 500  # rows that are converted at once
 SHARD = 500_000_000  # bytes of Arrow data, as `datasets` cuts
+LARGEST = 200_000_000  # bytes of Arrow data in a row group
 
 
 @dataclass(frozen=True)
@@ -79,22 +80,34 @@ def write(
 def row_groups(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
     """Gather batches of 500 rows into row groups: 1,000 rows, or more while they are under 1 MB.
 
-    Rows so large that 500 of them fill 100 MB stay alone, since the dataset viewer reads a group
-    at once, and 300 MB at most. A shorter last batch joins the group before it, so that a small
+    No group holds more than 200 MB, unless one row does: the dataset viewer reads a group at
+    once, and 300 MB at most. A shorter last batch joins the group before it, so that a small
     split is one group. Few groups are better than many small ones: while the next group is read
     in the background, a process that has read one streamed row and ends can abort in pyarrow
     (apache/arrow#45214).
     """
     group: list[pa.RecordBatch] = []
+    size = 0
     for batch in batches:
-        size = sum(part.nbytes for part in group)
-        full = size >= (1 << 20 if len(group) * BATCH >= 1000 else 100_000_000)
-        if full and batch.num_rows == BATCH:
-            yield pa.Table.from_batches(group)
-            group = []
-        group.append(batch)
+        for part in _readable(batch):
+            full = size >= 1 << 20 and len(group) * BATCH >= 1000 and part.num_rows == BATCH
+            if group and (full or size + part.nbytes > LARGEST):
+                yield pa.Table.from_batches(group)
+                group, size = [], 0
+            group.append(part)
+            size += part.nbytes
     if group:
         yield pa.Table.from_batches(group)
+
+
+def _readable(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """Cut a batch in halves until each can be a row group."""
+    if batch.nbytes <= LARGEST or batch.num_rows < 2:
+        yield batch
+        return
+    half = batch.num_rows // 2
+    yield from _readable(batch.slice(0, half))
+    yield from _readable(batch.slice(half))
 
 
 class _Shard:
@@ -118,8 +131,10 @@ class _Shard:
         self.arrow_size += group.nbytes
 
     def close(self) -> None:
-        self._writer.close()
-        self._file.close()
+        try:
+            self._writer.close()
+        finally:
+            self._file.close()
         self._sink.check()
 
     def named(self, name: str) -> File:

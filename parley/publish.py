@@ -8,6 +8,7 @@ does what is left.
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -28,6 +29,8 @@ from parley.hub import KEEP, Change, Repository, clear_errors, hide_token
 from parley.sources import Source
 from parley.verify import Verification, read_provenance, verify
 
+_NO_LICENCE = ("", "unknown", "other", "none")
+
 
 @dataclass(frozen=True)
 class Publication:
@@ -38,6 +41,7 @@ class Publication:
     revision: str
     changes: list[Change]
     is_new: bool
+    dry_run: bool
     commit: str | None
 
     @property
@@ -50,14 +54,16 @@ class Publication:
         return {**vars(self), "changes": [vars(change) for change in self.changes]}
 
 
-def ready(repo: str, dry_run: bool) -> None:
-    """Raise UsageError if `repo` is no name, PublishError if there is no token to write with."""
+def ready(repo: str, dry_run: bool, endpoint: str | None = None) -> None:
+    """Raise UsageError if a name or URL is none, PublishError without a token to write with."""
     try:
         validate_repo_id(repo)
     except HFValidationError as error:
         raise UsageError(f"--repo {repo}: {error}") from error
     if "/" not in repo:
         raise UsageError(f"--repo {repo}: expected org/name, or user/name")
+    if endpoint and (not re.fullmatch("https?://[!-~]+", endpoint) or "@" in endpoint):
+        raise UsageError("--endpoint: expected the URL of a Hub, without a name or token in it")
     if not dry_run and not huggingface_hub.get_token():
         raise PublishError("there is no token for the Hub: run `hf auth login`, or set HF_TOKEN")
 
@@ -101,8 +107,9 @@ def _outdated(folder: Path, found: Verification) -> Iterator[str]:
 
 def _unlicensed(dataset: Dataset) -> str:
     front, body = parse(dataset.read_card(), str(dataset.card))
-    stated = front.get("license", "unknown")
-    if "unknown" not in (stated if isinstance(stated, list) else [stated]):
+    stated = front.get("license")
+    licences = stated if isinstance(stated, list) and stated else [stated]
+    if all(isinstance(name, str) and name.lower() not in _NO_LICENCE for name in licences):
         return ""
     section = body.partition("\n## Licence\n")[2].partition("\n## ")[0].strip()
     said = "".join(f"\n    {line}" for line in section.splitlines())
@@ -147,15 +154,17 @@ def publish(
         on_step("looking at what is there")
         head, is_private = there.state()
         is_new = head is None
-        if private and not is_new and not is_private:
+        if is_new and not dry_run:
+            on_step("making the repository")
+            there.create(private)
+            head, is_private = there.state()
+            if head is None:
+                raise PublishError(f"{repo}: was made, but the Hub shows no commit of it")
+        if private and head and not is_private:
             raise PublishError(
                 f"{repo}: is there and public; publishing does not make it private. "
                 "Change that on the Hub, or leave out --private."
             )
-        if is_new and not dry_run:
-            on_step("making the repository")
-            there.create(private)
-            head, _ = there.state()
         if foreign := there.foreign(head, name):
             raise PublishError(
                 f"{repo}: holds {foreign}; publishing {name} there would remove them. "
@@ -168,6 +177,11 @@ def publish(
                 f"{repo}: {version} is published already, as commit {tagged[:12]}, and is not "
                 f"this folder. Raise VERSION in {name}.py, or leave the tag alone with --no-tag."
             )
+        if tagged and any(change.action != KEEP for change in changes):
+            raise PublishError(
+                f"{repo}: {version} is published already, and the repository has moved on since. "
+                "To go back to it, publish with --no-tag."
+            )
         if head and not dry_run:
             if count := sum(change.action != KEEP for change in changes):
                 on_step(f"uploading {count} files")
@@ -177,7 +191,7 @@ def publish(
                 there.tag(version, head)
     revision = version if tag else head or "main"
     url = f"{there.endpoint}/datasets/{repo}/tree/{revision}"
-    return Publication(repo, url, revision, changes, is_new, None if dry_run else head)
+    return Publication(repo, url, revision, changes, is_new, dry_run, None if dry_run else head)
 
 
 def read_back(folder: Path, published: Publication, endpoint: str | None) -> None:
@@ -192,16 +206,17 @@ def read_back(folder: Path, published: Publication, endpoint: str | None) -> Non
             name: str(Path(cache) / name.lower())
             for name in ("HF_HUB_CACHE", "HF_DATASETS_CACHE", "HF_ASSETS_CACHE", "HF_XET_CACHE")
         }
-        hub = {"HF_ENDPOINT": endpoint} if endpoint else {}
+        hub = {"HF_ENDPOINT": endpoint.rstrip("/")} if endpoint else {}
         # a process of its own, since caches and endpoint are set at import
         done = subprocess.run(  # noqa: S603
             [sys.executable, "-m", "parley.reread", published.repo, published.revision],
             env={**os.environ, **hub, **caches},
+            cwd=cache,  # where no folder is taken for the repository
             input=json.dumps({config: sorted(splits) for config, splits in configs.items()}),
             capture_output=True,
             text=True,
         )
-    if done.returncode:
+    if not done.stdout:
         reason = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
         raise PublishError(
             f"{published.repo}: published as {published.revision}, but could not be read back: "

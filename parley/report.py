@@ -120,7 +120,7 @@ def publication(found: Publication) -> RenderableType:
     rows = [(change.action, change.path, size(change.size)) for change in found.changed]
     kept = len(found.changes) - len(rows)
     same = f"{kept} files are there already" if kept else ""
-    if found.commit is None:
+    if found.dry_run:
         new = f"{found.repo} would be made; " if found.is_new else ""
         last = f"a dry run: {new}nothing was written"
     elif rows:

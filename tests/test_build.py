@@ -391,7 +391,9 @@ def test_real_counts(real_build):
         (8938, 2000, [*[1000] * 8, 938]),
         (17464, 40, [17464]),  # small rows: all of them are under 1 MB
         (20000, 200, [5500, 5500, 5500, 3500]),
-        (1400, 250_000, [500, 900]),  # large rows: what the dataset viewer reads at once
+        # large rows: the dataset viewer reads a group at once
+        (1400, 250_000, [500, 500, 400]),
+        (1000, 500_000, [250, 250, 250, 250]),
     ],
 )
 def test_row_groups(rows, bytes_a_row, sizes):

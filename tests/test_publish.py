@@ -64,6 +64,9 @@ def next_version(folder):
     """Make the folder a next version: one file other, one new, one gone."""
     file = folder / "provenance.json"
     provenance = json.loads(file.read_text()) | {"version": "1.1.0"}
+    (split,) = provenance["configs"].pop("speakers").values()
+    split["files"][0]["path"] = "new/train-00000-of-00001.parquet"
+    provenance["configs"]["new"] = {"train": split}
     file.write_text(json.dumps(provenance))
     (folder / "new").mkdir()
     (folder / "new" / "train-00000-of-00001.parquet").write_bytes(b"PAR1")
@@ -142,17 +145,23 @@ def test_what_is_not_ours_is_not_removed(hub, folder, sample_build, tmp_path):
     other.mkdir()
     (other / "thesis.txt").write_text("years of work")
     hub.seed("org/casino", other)
-    with pytest.raises(PublishError, match=r"1 files that are not parley's, as thesis\.txt"):
+    with pytest.raises(PublishError, match=r"files that parley did not bring, 1 as thesis\.txt"):
         put(hub, folder)
     assert published(hub) == content(other)
     (other / "provenance.json").write_text("[]")
     hub.seed("org/casino", other)
-    with pytest.raises(PublishError, match="2 files that are not parley's"):
+    with pytest.raises(
+        PublishError, match=r"files that parley did not bring, 2 as provenance\.json"
+    ):
         put(hub, folder)
     hub.seed("org/casino", sample_build / "duo")
     with pytest.raises(PublishError, match="holds the dataset 'duo'"):
         put(hub, folder)
     assert published(hub) == content(sample_build / "duo")
+    hub.seed("org/casino", folder)
+    hub.push("org/casino", {"thesis.txt": b"years of work", ".huggingface.yaml": b"{}"})
+    with pytest.raises(PublishError, match=r"files that parley did not bring, 1 as thesis\.txt"):
+        put(hub, folder)
 
 
 def test_private_repositories(hub, folder, monkeypatch):
@@ -177,6 +186,50 @@ def test_two_publishers_at_once_one_wins(hub, folder, tmp_path):
         put(hub, folder)
     assert published(hub) == before | {"other.txt": b"first!\n"}
     assert sorted(hub.tags("org/casino")) == ["v1.0.0"]
+
+
+def test_who_brings_the_same_files_and_more_is_somebody_else(hub, folder):
+    put(hub, folder)
+    next_version(folder)
+    new = content(folder)
+
+    def step(what):
+        if what.startswith("uploading"):
+            hub.push("org/casino", new | {"other.txt": b"more"})
+
+    with pytest.raises(PublishError, match="Somebody else changed it meanwhile"):
+        put(hub, folder, on_step=step)
+    assert sorted(hub.tags("org/casino")) == ["v1.0.0"]
+
+
+def test_an_older_version_does_not_replace_a_newer_one(hub, folder, sample_build):
+    put(hub, folder)
+    next_version(folder)
+    put(hub, folder)
+    with pytest.raises(PublishError, match="the repository has moved on since"):
+        put(hub, sample_build / "casino")
+    assert published(hub) == content(folder)
+
+
+def test_what_was_published_is_read_and_no_folder_of_its_name(hub, folder, tmp_path, monkeypatch):
+    done = put(hub, folder)
+    shutil.copytree(folder, tmp_path / "org" / "casino")
+    monkeypatch.chdir(tmp_path)
+    hub.log.clear()
+    read_back(folder, done, hub.endpoint + "/")
+    assert any("/resolve/" in path for _, path, _ in hub.log)
+
+
+def test_a_repository_that_somebody_else_makes_public(hub, folder):
+    def step(what):
+        if what.startswith("making"):
+            hub.seed("org/casino", hub_made_it)
+
+    hub_made_it = folder.parent / "empty"
+    hub_made_it.mkdir()
+    with pytest.raises(PublishError, match="is there and public"):
+        put(hub, folder, private=True, on_step=step)
+    assert published(hub) == {}
 
 
 def test_two_publishers_of_two_folders_at_once(hub, folder, tmp_path):
@@ -273,13 +326,13 @@ def test_a_cut_at_any_request_of_the_first_publishing(hub, folder, done):
 @pytest.mark.parametrize(
     ("pattern", "how", "says"),
     [
-        ("/api/datasets/org/casino$", 500, "Run the same command again"),
-        ("/preupload/", 500, "Run the same command again"),
-        ("/lfs/", 500, "Run the same command again"),
-        ("/commit/", 500, "Run the same command again"),
+        ("/api/datasets/org/casino$", 500, "run the same command again"),
+        ("/preupload/", 500, "run the same command again"),
+        ("/lfs/", 500, "run the same command again"),
+        ("/commit/", 500, "run the same command again"),
         ("/commit/", 403, "may not write there"),
         ("/tag/", 409, "Somebody else tagged it"),
-        ("/tree/", "truncate", "Run the same command again"),
+        ("/tree/", "truncate", "run the same command again"),
         ("/validate-yaml", 400, "Invalid metadata"),
     ],
 )
@@ -407,6 +460,7 @@ def test_errors_of_the_command_line(hub, sample_build, tmp_path):
         ((*common, "org/casino"), None, 1, "run `hf auth login`"),
         ((*common, "org/casino"), TOKEN, 1, "it is the invented sample"),
         (("casino", "--build", tmp_path, "--repo", "org/casino"), TOKEN, 1, "not a built folder"),
+        ((*common, "org/casino", "--endpoint", f"http://a:{TOKEN}@b"), TOKEN, 2, "without a name"),
     ):
         done = run(hub, tmp_path, *arguments, token=token)
         assert (done.returncode, says in done.stderr) == (status, True), done.stderr
