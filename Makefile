@@ -5,7 +5,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check compat bench cards constraints clean
+.PHONY: demo test check compat bench faults cards constraints clean
 
 demo: .venv/ready
 	$(BIN)/parley build --sample --output build/demo
@@ -32,6 +32,13 @@ compat: .venv/ready
 # Compares with the limit and with peers; prints tables for benchmarks/README.md. 20 minutes.
 bench: .venv/ready
 	$(BIN)/python benchmarks/run.py
+
+# Runs the fault tests and damages records, and prints what was tried, noticed and lost.
+faults: .venv/ready
+	mkdir -p build
+	$(BIN)/python -m pytest -n 2 -q tests/faults --junitxml=build/faults.xml
+	$(BIN)/python tests/faults/tally.py build/faults.xml
+	$(BIN)/python tests/faults/report.py
 
 # Renews the generated parts of the cards from the real files in PARLEY_SOURCE.
 cards: .venv/ready
