@@ -190,14 +190,15 @@ def nested(records: Records, draw: Random) -> Wound | None:
 
 
 def _insert(text: str, new: str, draw: Random) -> str:
-    place = draw.randint(0, len(text))
+    """Insert at the beginning, at the end or anywhere."""
+    place = draw.choice([0, len(text), draw.randint(0, len(text))])
     return text[:place] + new + text[place:]
 
 
 def control_character(records: Records, draw: Random) -> Wound | None:
-    """As JSON may hold it: escaped."""
+    """As JSON may hold it: escaped. Some are white space, and some end a line for some readers."""
     if path := pick(records, draw, _is_text):
-        new = chr(draw.choice([*range(0x20), *range(0x7F, 0xA0)]))
+        new = draw.choice("\0\b\t\n\v\f\r\x1b\x1c\x1f\x7f\x85\x9b\u2028")
         put(records, path, _insert(at(records, path), new, draw))
     return path and Wound(path)
 
@@ -243,7 +244,7 @@ def truncated(content: bytes, draw: Random) -> tuple[bytes, int]:
     """The end of a line is lost, and half the time all lines after it."""
     start = draw.choice([s for s in _starts(content) if content[s : s + 1] > b" "])
     end = (content + b"\n").index(b"\n", start)
-    place = draw.randint(start + 1, end)
+    place = draw.randint(start + 1, max(start + 1, end - 1))
     while content[:place].endswith(b" "):  # whitespace blurs where a parser stops
         place -= 1
     rest = draw.choice([b"", content[end:]])

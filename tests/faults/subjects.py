@@ -495,11 +495,9 @@ def other_name(records: Records, draw: Random) -> Wound | None:
 def other_begins(records: Records, draw: Random) -> Wound | None:
     """The first two messages have each other's speaker."""
     one, other = records[0]["dialogue"][:2]
-    for message, speaker in ((one, other["speaker"]), (other, one["speaker"])):
-        message["speaker"] = speaker
-        for key in ("user_id", "system_id"):
-            message.pop(key, None)
-        message[{"Human": "user_id", "Bot": "system_id"}[speaker]] = "0001"
+    one["message"], other["message"] = other["message"], one["message"]
+    one["message_id"], other["message_id"] = other["message_id"], one["message_id"]
+    records[0]["dialogue"][:2] = other, one
     return Wound((0, "dialogue", 0, "speaker"))
 
 

@@ -41,7 +41,7 @@ OF_RECORDS: dict[str, OfRecords] = {
     "very long text": damage.long_text,
 }
 OF_BYTES: dict[str, OfBytes] = {
-    "control character": damage.raw_control_character,
+    "raw control byte": damage.raw_control_character,
     "truncated line": damage.truncated,
     "byte order mark": damage.byte_order_mark,
     "CRLF": damage.crlf,
