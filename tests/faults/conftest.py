@@ -25,12 +25,13 @@ class Forks:
     """
 
     PROGRAM = """
-import os, sys
+import os, signal, sys
 {prepare}
 for line in sys.stdin:
     arguments = line.rstrip("\\n").split("\\t")
     child = os.fork()
     if not child:
+        signal.alarm(60)
         status = 1
         try:
             {job}

@@ -52,7 +52,7 @@ def run(*args, cwd, **environ):
 def in_one_process(tmp_path, commands, **environ):
     """Run several commands one after another, each in a fork of one process; return the outputs."""
     program = (
-        "import json, os, sys, traceback\n"
+        "import json, os, signal, sys, traceback\n"
         "import parley.diff, parley.show, parley.export, parley.publish, parley.report\n"
         "from parley.collection import discover\n"
         "for d in discover().values(): d.builder, d.statistics, d.transcript, d.exports\n"
@@ -60,6 +60,7 @@ def in_one_process(tmp_path, commands, **environ):
         "for number, command in enumerate(json.load(sys.stdin)):\n"
         "    child = os.fork()\n"
         "    if not child:\n"
+        "        signal.alarm(30)\n"  # what hangs must not outlive the test
         "        for stream in (1, 2):\n"
         "            os.dup2(os.open(f'{number}.log', 0o2102), stream)\n"
         "        sys.argv = ['parley', *command]\n"
