@@ -24,15 +24,16 @@ def loads(text: str | bytes) -> Any:
     if text.startswith("\ufeff"):
         raise json.JSONDecodeError("unexpected BOM, a byte order mark,", text, 0)
     try:
-        value = _DECODER.decode(text)
-        # in a text that was UTF-8, a lone surrogate can only stand as an escape
-        perhaps_lone = "\\u" in text or not text.isascii()
-        if perhaps_lone and _PERHAPS_LONE.search(text):
-            raise _Surprise
-    except _Surprise:
-        for problem in _problems(_LENIENT.decode(text), ""):
-            raise ValueError(problem) from None
-    except RecursionError:
+        try:
+            value = _DECODER.decode(text)
+            # in a text that was UTF-8, a lone surrogate can only stand as an escape
+            perhaps_lone = "\\u" in text or not text.isascii()
+            if perhaps_lone and _PERHAPS_LONE.search(text):
+                raise _Surprise
+        except _Surprise:
+            for problem in _problems(_LENIENT.decode(text), ""):
+                raise ValueError(problem) from None
+    except RecursionError:  # of either decoder
         raise json.JSONDecodeError("nested too deeply", text, _too_deep(text)) from None
     return value
 

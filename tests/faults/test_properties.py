@@ -10,7 +10,8 @@ import struct
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from damage import at, put, walk
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from subjects import plainly
 
@@ -35,19 +36,33 @@ json_values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=3),
     max_leaves=8,
 )
-# What is easily taken for another value, or converted into it
-# fmt: off
-deceptive = st.sampled_from([
-    None, True, False, 0, 1, 2, 4, 0.0, 1.0, 2.0, 0.1, "1", "", "a", "\ud83d", [], {}, ["a"],
-    2**31, -(2**31) - 1, 2**63, -(2**63) - 1, 10**400, 1e300, math.nan, math.inf, b"a", ("a",),
-])
-# fmt: on
+# What is easily taken for a value of a type, or converted into it
+DECEPTIVE = {
+    bool: [0, 1, "true", None],
+    int: [True, 1.0, "1", 2**31, -(2**31) - 1, 2**63, -(2**63) - 1, 10**400, None],
+    float: [1, True, "1.0", 0.1, 1e300, math.nan, math.inf, None],
+    str: [1, b"a", "\ud83d", ["a"], None],
+    list: [("a",), {}, "a", None],
+    dict: [[], "a", None],
+    type(None): [False, 0, "", "null", [], {}],
+}
 
 
-def mostly(fitting):
-    """Return a strategy that gives what fits, and now and then what may not."""
-    others = {0: deceptive, 1: deceptive, 2: st.none(), 3: json_values}
-    return st.integers(0, 15).flatmap(lambda number: others.get(number, fitting))
+@st.composite
+def nearly(draw, fitting):
+    """Return a value that fits or, more often, one with a single place that may not."""
+    holder = [draw(fitting)]
+    if draw(st.integers(0, 3)):
+        path = draw(st.sampled_from([path for path, _ in walk(holder) if path]))
+        found, change = at(holder, path), draw(st.sampled_from(["more", "fewer", "renamed", "no"]))
+        if isinstance(found, dict) and found and change != "no":
+            key = draw(st.sampled_from(sorted(found)))
+            value = found[key] if change == "more" else found.pop(key)
+            if change != "fewer":
+                found[draw(keys)] = value
+        else:
+            put(holder, path, draw(st.sampled_from(DECEPTIVE[type(found)]) | json_values))
+    return holder[0]
 
 
 def exact(value):
@@ -57,13 +72,6 @@ def exact(value):
     if isinstance(value, list):
         return [exact(inner) for inner in value]
     return type(value), repr(value)
-
-
-def objects_of(fields, optional=None):
-    """Return objects with these keys, of which now and then one is missing or one too many."""
-    sound = st.fixed_dictionaries(fields, optional=optional)
-    broken = st.fixed_dictionaries({}, optional={**fields, **(optional or {}), "c": st.just(1)})
-    return st.integers(0, 9).flatmap(lambda number: sound if number else broken)
 
 
 def result(function, *arguments):
@@ -91,9 +99,9 @@ types = st.recursive(
 
 
 def values_of(type_):
-    """Return values of a type, in which now and then something may not fit."""
+    """Return values that a column of the type holds exactly."""
     if pa.types.is_struct(type_):
-        fitting = objects_of({field.name: values_of(field.type) for field in type_})
+        fitting = st.fixed_dictionaries({field.name: values_of(field.type) for field in type_})
     elif pa.types.is_list(type_):
         fitting = st.lists(values_of(type_.value_type), max_size=3)
     elif pa.types.is_string(type_):
@@ -104,7 +112,11 @@ def values_of(type_):
         fitting = st.integers(-(2 ** (type_.bit_width - 1)), 2 ** (type_.bit_width - 1) - 1)
     else:
         fitting = st.floats(width=type_.bit_width, allow_nan=False, allow_infinity=False)
-    return mostly(fitting)
+    return st.integers(0, 7).flatmap(lambda number: fitting if number else st.none())
+
+
+def rows_of(type_):
+    return st.lists(values_of(type_).filter(lambda row: row is not None), max_size=4)
 
 
 def holds(type_, value):
@@ -137,9 +149,10 @@ def is_exact(value, type_):
 
 
 @quick
-@given(structs(types).flatmap(lambda t: st.tuples(st.just(t), st.lists(values_of(t), max_size=4))))
+@given(structs(types).flatmap(lambda type_: st.tuples(st.just(type_), nearly(rows_of(type_)))))
 def test_rows_come_back_exactly_or_not_at_all(case):
     type_, rows = case
+    assume(isinstance(rows, list))
     sound = all(row is not None and holds(type_, row) for row in rows)
     batch, error = result(to_batch, rows, pa.schema(list(type_)), "here")
     assert sound == (error is None)
@@ -177,32 +190,22 @@ shapes = st.recursive(
 
 
 def records_of(shape):
-    """Return values of a shape, in which now and then something may not fit."""
+    """Return values of a shape."""
     if isinstance(shape, dict) and str in shape:
-        fitting = st.dictionaries(keys, records_of(shape[str]), max_size=2)
-    elif isinstance(shape, dict):
-        fitting = objects_of(
+        return st.dictionaries(keys, records_of(shape[str]), max_size=2)
+    if isinstance(shape, dict):
+        return st.fixed_dictionaries(
             {key: records_of(inner) for key, inner in shape.items() if not key.endswith("?")},
-            {key[0]: records_of(inner) for key, inner in shape.items() if key[1:]},
+            optional={key[0]: records_of(inner) for key, inner in shape.items() if key[1:]},
         )
-    elif isinstance(shape, list):
-        fitting = st.lists(records_of(shape[0]), max_size=3)
-    elif isinstance(shape, tuple):
-        fitting = st.one_of([records_of(option) for option in shape])
-    elif isinstance(shape, set):
-        fitting = st.sampled_from(sorted(shape, key=repr))
-    elif shape is None:
-        fitting = st.none()
-    elif isinstance(shape, type):
-        fitting = {
-            str: st.just("x"),
-            int: st.just(4),
-            float: st.just(0.5),
-            bool: st.booleans(),
-        }[shape]
-    else:
-        fitting = st.just(2)
-    return mostly(fitting)
+    if isinstance(shape, list):
+        return st.lists(records_of(shape[0]), max_size=3)
+    if isinstance(shape, tuple):
+        return st.one_of([records_of(option) for option in shape])
+    if isinstance(shape, set):
+        return st.sampled_from(sorted(shape, key=repr))
+    samples = {str: "x", int: 4, float: 0.5, bool: True, None: None}
+    return st.just(samples.get(shape, 2))
 
 
 def fits(shape, value):
@@ -230,7 +233,7 @@ def fits(shape, value):
 
 
 @quick
-@given(shapes.flatmap(lambda shape: st.tuples(st.just(shape), records_of(shape))))
+@given(shapes.flatmap(lambda shape: st.tuples(st.just(shape), nearly(records_of(shape)))))
 def test_a_record_has_no_problem_just_if_it_fits(case):
     shape, value = case
     found = list(problems(value, shape))
@@ -284,7 +287,7 @@ def texts_of(inner):
 
 
 WORDS = r'{ } [ ] , : " "a" "b" 1 -0 1.0 1e400 1e-400 NaN null true "\ud83d" "\ud83d\ude00"'
-tokens = st.sampled_from([*WORDS.split(), " ", "\n", "\x00", "\ufeff"])
+tokens = st.sampled_from([*WORDS.split(), " ", "\n", "\x00", "\ufeff", "[" * 20_000])
 
 
 @quick
@@ -318,6 +321,11 @@ def test_what_is_refused_is_named_by_its_path(path, literal):
         loads(text)
     steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     assert str(error.value).startswith("".join(steps) + ": ")
+
+
+def test_deep_nesting_after_something_else_to_refuse_is_named_by_its_line():
+    with pytest.raises(json.JSONDecodeError, match="nested too deeply: line 2 column 100"):
+        loads("[NaN,\n" + "[" * 100_000)
 
 
 @pytest.mark.parametrize("depth", [1, 50, 100, 101, 2000, 100_000])
