@@ -1,12 +1,9 @@
 """What a build refuses, and what it leaves behind: on the samples, damaged on purpose."""
 
 import json
-import os
 import shutil
-import signal
 import subprocess
 import sys
-import time
 
 import generate
 import pyarrow as pa
@@ -242,25 +239,6 @@ def test_two_builds_of_the_real_files_are_byte_identical(dataset, source, real_b
     files = open_source(dataset, source, allow_missing=True)
     build(dataset, files, tmp_path, lambda *_: None)
     assert snapshot(tmp_path / dataset.name) == snapshot(real_build / dataset.name)
-
-
-def test_a_killed_build_leaves_the_earlier_folder(source, tmp_path):
-    command = [sys.executable, "-m", "parley", "build", "casino", "--source", source]
-    command += ["--output", tmp_path]
-    subprocess.run(command, check=True, capture_output=True)
-    before = snapshot(tmp_path)
-    start = time.perf_counter()
-    subprocess.run(command, check=True, capture_output=True)
-    whole = time.perf_counter() - start
-    for moment in range(1, 7):
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(whole * (0.4 + moment * 0.1))
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-        after = {k: v for k, v in snapshot(tmp_path).items() if not k.startswith(".casino")}
-        assert after == before
-    subprocess.run(command, check=True, capture_output=True)
-    assert snapshot(tmp_path) == before  # and no litter
 
 
 # Sources and their pins -------------------------------------------------------------------
