@@ -111,7 +111,7 @@ def only_raw() -> Any:
 
 
 @method
-def parley(source: str, workers: str = "2") -> int:
+def parley(source: str) -> int:
     """Build with `parley`: strict rows, a digest, Parquet, provenance and card."""
     from parley.build import build
     from parley.sources import Source
@@ -121,9 +121,7 @@ def parley(source: str, workers: str = "2") -> int:
     missing = [name for name in dataset.module.SOURCES if not (Path(source) / name).exists()]
     begin()
     with tempfile.TemporaryDirectory() as folder:
-        (split,) = build(
-            dataset, Source(Path(source), missing=missing), Path(folder), workers=int(workers)
-        )
+        (split,) = build(dataset, Source(Path(source), missing=missing), Path(folder))
     return split.rows
 
 

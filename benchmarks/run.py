@@ -114,8 +114,7 @@ class Benchmark:
         raw = source / generate.RAW
         runs = {
             "limit: orjson + pyarrow": lambda: measure("limit", raw),
-            "parley, 1 worker": lambda: measure("parley", source, 1),
-            "parley, 2 workers": lambda: measure("parley", source, 2),
+            "parley": lambda: measure("parley", source),
             "datasets: download_and_prepare": lambda: measure("datasets_builder", source),
         }
         if importlib.util.find_spec("polars"):
@@ -155,7 +154,7 @@ class Benchmark:
                 ]
             )
         return [
-            "### How a build grows (2 workers)",
+            "### How a build grows",
             "",
             *table(["dialogues", "seconds", "microseconds a dialogue", "peak MB"], rows),
         ]

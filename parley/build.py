@@ -64,7 +64,6 @@ def build(
     on_rows: Callable[[str, int], None] = lambda where, rows: None,
     *,
     max_shard_size: int = parquet.SHARD,
-    workers: int = 2,
     update_card: bool = False,
 ) -> list[Split]:
     """Build one dataset into `output/<name>`, replacing what stood there only when all is done.
@@ -79,7 +78,6 @@ def build(
         output: The folder that takes one folder a dataset.
         on_rows: Called with "name config/split" and its rows written so far.
         max_shard_size: Bytes of Arrow data that a Parquet file holds at most.
-        workers: 2 writes Parquet in a thread of its own, 1 does not; the files are the same.
         update_card: Recompute the figures, and write the dataset folder's own card anew.
 
     Raises:
@@ -93,7 +91,7 @@ def build(
         for config in dataset.module.SPLITS:
             builder = strict_builder(dataset, config, source.folder)
             built = [
-                _write(dataset, generator, builder, folder, on_rows, max_shard_size, workers)
+                _write(dataset, generator, builder, folder, on_rows, max_shard_size)
                 for generator in builder._split_generators(None)
                 if source.has(dataset, config, str(generator.name))
             ]
@@ -219,7 +217,6 @@ def _write(
     folder: Path,
     on_rows: Callable[[str, int], None],
     max_shard_size: int,
-    workers: int,
 ) -> Split:
     start = time.perf_counter()
     config, split = builder.config.name, str(generator.name)
@@ -237,7 +234,7 @@ def _write(
 
     target = folder / config
     target.mkdir(exist_ok=True)
-    files = parquet.write(batches(), schema, target, split, max_shard_size, workers)
+    files = parquet.write(batches(), schema, target, split, max_shard_size)
     return Split(config, split, digest.hexdigest(), files, time.perf_counter() - start)
 
 

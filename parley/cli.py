@@ -164,10 +164,6 @@ def build(
         str,
         typer.Option("--max-shard-size", help="Of Arrow data in a Parquet file: 500MB, 2GiB."),
     ] = "500MB",
-    workers: Annotated[
-        int,
-        typer.Option("--workers", min=1, max=2, help="2 writes while the next rows are made."),
-    ] = 2,
     as_json: AsJson = False,
 ) -> None:
     """Build hub folders: strict rows in Parquet, with the card and provenance beside them."""
@@ -197,7 +193,6 @@ def build(
                     output,
                     advance,
                     max_shard_size=shard,
-                    workers=workers,
                     update_card=update_cards,
                 )
             except UsageError:

@@ -3,7 +3,6 @@
 import hashlib
 import io
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,7 +33,6 @@ def write(
     folder: Path,
     split: str,
     max_shard_size: int = SHARD,
-    workers: int = 2,
 ) -> list[File]:
     """Write `split-00000-of-00001.parquet`, or more of them, into a folder.
 
@@ -45,32 +43,18 @@ def write(
         split: What the names begin with.
         max_shard_size: Bytes of Arrow data that a file holds at most, unless one row group alone
             is larger.
-        workers: 1 makes and writes row groups in turn; 2 writes one in a thread of its own, where
-            pyarrow needs no Python, while the next is made.
 
     Raises:
         OSError: the disk is full, or does not take the files for another reason.
     """
     shards: list[_Shard] = []
-
-    def add(group: pa.Table) -> None:
-        if not shards or shards[-1].arrow_size + group.nbytes > max_shard_size:
-            last.close()
-            shards.append(_Shard(folder / f".{split}-{len(shards):05d}", schema))
-            last.callback(shards[-1].close)
-        shards[-1].add(group)
-
-    with ExitStack() as last, ThreadPoolExecutor(1) as pool:
-        written: Future[None] | None = None
+    with ExitStack() as last:
         for group in row_groups(batches):
-            if workers == 1:
-                add(group)
-                continue
-            if written:
-                written.result()
-            written = pool.submit(add, group)
-        if written:
-            written.result()
+            if not shards or shards[-1].arrow_size + group.nbytes > max_shard_size:
+                last.close()
+                shards.append(_Shard(folder / f".{split}-{len(shards):05d}", schema))
+                last.callback(shards[-1].close)
+            shards[-1].add(group)
     return [
         shard.named(f"{split}-{number:05d}-of-{len(shards):05d}.parquet")
         for number, shard in enumerate(shards)
