@@ -5,6 +5,7 @@ import importlib.util
 import json
 import multiprocessing
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -43,14 +44,18 @@ def place(hub, sample_build, tmp_path):
 
 def run(code, hub, place):
     (place / "section.py").write_text(code, encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "section.py"],
-        cwd=place,
-        # one thread, as on busy cores several wait for each other most of the time
-        env=hub.environ(place / "hf") | {"OMP_NUM_THREADS": "1", "PYTHONUTF8": "1"},
-        capture_output=True,
-        encoding="utf-8",
-    )
+    for _ in range(5):
+        done = subprocess.run(
+            [sys.executable, "section.py"],
+            cwd=place,
+            # one thread, as on busy cores several wait for each other most of the time
+            env=hub.environ(place / "hf") | {"OMP_NUM_THREADS": "1", "PYTHONUTF8": "1"},
+            capture_output=True,
+            encoding="utf-8",
+        )
+        # pyarrow aborts now and then as a process ends that left a stream (apache/arrow#45214)
+        if done.returncode != -signal.SIGABRT:
+            break
     assert done.returncode == 0, done.stderr
     assert [status for _, _, status in hub.log if status >= 500] == []
     assert any(path.startswith("/api/datasets/org/") for _, path, _ in hub.log)
