@@ -34,6 +34,9 @@ SourceDir = Annotated[
         help="Upstream files at hand: a folder with one folder a dataset.",
     ),
 ]
+BuildDir = Annotated[
+    Path, typer.Option("--build", metavar="DIR", help="Built folders, one a dataset.")
+]
 Sample = Annotated[
     bool, typer.Option("--sample", help="Take the invented samples shipped with the datasets.")
 ]
@@ -243,9 +246,7 @@ def build(
 @app.command()
 def verify(
     names: Names = None,
-    folder: Annotated[
-        Path, typer.Option("--build", metavar="DIR", help="Built folders, one a dataset.")
-    ] = Path("build"),
+    folder: BuildDir = Path("build"),
     source: SourceDir = None,
     all_figures: Annotated[
         bool, typer.Option("--all", help="List the figures that match too.")
@@ -313,9 +314,7 @@ def diff(
 def publish(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A dataset.")],
     repo: Annotated[str, typer.Option("--repo", metavar="ORG/NAME", help="Where to publish it.")],
-    folder: Annotated[
-        Path, typer.Option("--build", metavar="DIR", help="Built folders, one a dataset.")
-    ] = Path("build"),
+    folder: BuildDir = Path("build"),
     source: SourceDir = None,
     private: Annotated[
         bool, typer.Option("--private", help="Make the repository private, if it is new.")
@@ -377,9 +376,7 @@ def export(
     format: Annotated[str, typer.Argument(metavar="FORMAT", help="A format of the dataset.")],
     name: Annotated[str, typer.Argument(metavar="NAME", help="A dataset.")],
     target: Annotated[Path, typer.Argument(metavar="DIR", help="A folder to make.")],
-    folder: Annotated[
-        Path, typer.Option("--build", metavar="DIR", help="Built folders, one a dataset.")
-    ] = Path("build"),
+    folder: BuildDir = Path("build"),
 ) -> None:
     """Write a built dataset in another format of its field, into a new folder."""
     from parley.console import out

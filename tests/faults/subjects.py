@@ -6,6 +6,7 @@ Nothing here is the product's: files are parsed and joined a second time, in pla
 import functools
 import json
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -145,7 +146,7 @@ def exchanged(field: str, *keys: str) -> OfRecords:
     return damage
 
 
-class Subject:
+class Subject(ABC):
     """A dataset as these tests see it.
 
     `labels` are patterns of fields that hold one of a few values. `special` says how a kind of
@@ -172,9 +173,9 @@ class Subject:
         """Return by which ids an error about several files may name a record."""
         return []
 
+    @abstractmethod
     def cut(self, folder: Path, draw: Random) -> Files:
         """Return a few records of each file that is there, which build soundly."""
-        raise NotImplementedError
 
     def expected(self, config: str, files: Files) -> Records:
         """Return what the rows of a config must give back, for the files of one split."""
