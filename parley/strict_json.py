@@ -6,10 +6,11 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import orjson
+
 _DEEPEST = 100  # no record of a dialogue is nested so deeply, and few programs can follow
 
 _LONE = re.compile("[\ud800-\udfff]")
-_PERHAPS_LONE = re.compile(rf"\\u[dD][89a-fA-F]|{_LONE.pattern}")  # in JSON, where pairs are too
 
 
 def loads(text: str | bytes) -> Any:
@@ -26,10 +27,8 @@ def loads(text: str | bytes) -> Any:
     try:
         try:
             value = _DECODER.decode(text)
-            # in a text that was UTF-8, a lone surrogate can only stand as an escape
-            perhaps_lone = "\\u" in text or not text.isascii()
-            if perhaps_lone and _PERHAPS_LONE.search(text):
-                raise _Surprise
+            if "\\u" in text or not text.isascii():
+                _require_no_lone_surrogate(value)
         except _Surprise:
             for problem in _problems(_LENIENT.decode(text), ""):
                 raise ValueError(problem) from None
@@ -86,6 +85,13 @@ def _surprise(problem: str) -> Any:
 
 
 _DECODER, _LENIENT = _decoder(_surprise), _decoder(_Refused)
+
+
+def _require_no_lone_surrogate(value: Any) -> None:
+    try:
+        orjson.dumps(value)  # far quicker than to look at each string, and as strict
+    except orjson.JSONEncodeError:
+        raise _Surprise from None
 
 
 def _too_deep(text: str) -> int:
