@@ -48,6 +48,9 @@ def fitter(shape: Any) -> Callable[[Any], bool]:
         return lambda value: any(fits(value) for fits in options)
     if isinstance(shape, type):
         return lambda value: type(value) is shape
+    if isinstance(shape, set | frozenset) and len(kinds := set(map(type, shape))) == 1:
+        (kind,) = kinds
+        return lambda value: type(value) is kind and value in shape
     return lambda value: _fits(value, shape)
 
 
