@@ -29,6 +29,7 @@ from parley.rows import Digest, to_batch
 from parley.sources import Source
 
 PROVENANCE = "provenance.json"
+AT_ONCE = 100  # rows that are Python objects: few enough to stay in the processor's cache
 
 
 @dataclass(frozen=True)
@@ -88,8 +89,9 @@ def build(
     with replacing(output / dataset.name, PROVENANCE) as folder, _seldom_collecting():
         splits: list[Split] = []
         infos: list[dict[str, Any]] = []
+        passed: dict[Any, Any] = {}
         for config in dataset.module.SPLITS:
-            builder = strict_builder(dataset, config, source.folder)
+            builder = strict_builder(dataset, config, source.folder, passed)
             built = [
                 _write(dataset, generator, builder, folder, on_rows, max_shard_size)
                 for generator in builder._split_generators(None)
@@ -159,12 +161,19 @@ def render_card(
     )
 
 
-def strict_builder(dataset: Dataset, config: str, data_dir: Path) -> Any:
-    """Return a builder of the config that reads `data_dir` and checks each record it reads."""
+def strict_builder(
+    dataset: Dataset, config: str, data_dir: Path, passed: dict[Any, Any] | None = None
+) -> Any:
+    """Return a builder of the config that reads `data_dir` and checks each record it reads.
+
+    With the same `passed`, the builders of a dataset check each file only once.
+    """
     base = dataset.builder
     strict = type(base.__name__, (Strict, base), {"__module__": base.__module__})
     with tempfile.TemporaryDirectory() as cache:  # datasets wants one, though nothing goes there
-        return strict(config_name=config, data_dir=str(data_dir), cache_dir=cache, hash="strict")
+        builder = strict(config_name=config, data_dir=str(data_dir), cache_dir=cache, hash="strict")
+    builder.passed = {} if passed is None else passed
+    return builder
 
 
 def generate(dataset: Dataset, builder: Any, generator: datasets.SplitGenerator) -> Iterator[Any]:
@@ -224,13 +233,18 @@ def _write(
     schema = arrow_schema(builder.info.features)
     digest = Digest()
 
-    def batches() -> Iterator[pa.RecordBatch]:
+    def chunks() -> Iterator[pa.RecordBatch]:
         rows = generate(dataset, builder, generator)
-        while part := list(islice(rows, parquet.BATCH)):
-            batch = to_batch(part, schema, where, digest.rows)
+        while part := list(islice(rows, AT_ONCE)):
+            chunk = to_batch(part, schema, where, digest.rows)
             digest.update(part)
+            yield chunk
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        made = chunks()
+        while some := list(islice(made, parquet.BATCH // AT_ONCE)):
             on_rows(where, digest.rows)
-            yield batch
+            yield pa.concat_batches(some)
 
     target = folder / config
     target.mkdir(exist_ok=True)

@@ -1,3 +1,7 @@
+import os
+import time
+from pathlib import Path
+
 import pytest
 
 from parley.collection import get
@@ -13,6 +17,7 @@ SHAPE = {
     "turns": [{"speaker": {"a", "b"}, "text": str}],
     "users": {str: [str]},
 }
+NUMBER = {"n": int}
 A_NUMBER = "expected an integer or a number with a decimal point or null"
 GOOD = {"id": "1", "score": 2, "turns": [{"speaker": "a", "text": ""}], "users": {"u": ["k"]}}
 
@@ -89,25 +94,81 @@ def test_json_that_python_would_pass_over_is_refused(text, message):
         loads(text)
 
 
-def test_all_problems_of_a_file_come_at_once(tmp_path):
+@pytest.fixture
+def builder(tmp_path):
     class Builder:
         class config:  # noqa: N801
             data_dir = str(tmp_path)
 
         def read(self, path, shape):
-            return [{"n": 1}, {"n": "2"}, {"n": 3}, {"m": 4}]
+            return self.loads(Path(path).read_bytes())
 
     class StrictBuilder(Strict, Builder):
-        pass
+        passed = {}
 
+    return StrictBuilder()
+
+
+def test_all_problems_of_a_file_come_at_once(tmp_path, builder):
+    path = tmp_path / "file.json"
+    path.write_text('[{"n": 1}, {"n": "2"}, {"n": 3}, {"m": 4}]')
     good = []
     with pytest.raises(RecordError) as error:
-        good.extend(StrictBuilder().read(str(tmp_path / "file.json"), {"n": int}))
+        good.extend(builder.read(str(path), {"n": int}))
     assert str(error.value).splitlines() == [
         'file.json[1].n: expected an integer, found "2"',
         "file.json[3].m: unknown field, found 4",
         "file.json[3].n: missing, expected an integer",
     ]
+
+
+def write_old(path, text, age=60):
+    path.write_text(text)
+    os.utime(path, (time.time() - age,) * 2)
+
+
+def test_a_file_that_passed_is_checked_again_once_it_or_its_shape_is_another(tmp_path, builder):
+    path = tmp_path / "file.json"
+    write_old(path, '[{"n": 1}]')
+    assert list(builder.read(str(path), NUMBER)) == [{"n": 1}]
+    assert list(builder.read(str(path), NUMBER)) == [{"n": 1}]  # as the same records
+    with pytest.raises(RecordError, match="expected a string"):
+        list(builder.read(str(path), {"n": str}))
+    write_old(path, '[{"m": 1}]', age=59)  # of the same length
+    with pytest.raises(RecordError, match="m: unknown field"):
+        list(builder.read(str(path), NUMBER))
+
+
+def test_a_file_written_just_now_is_checked_again(tmp_path, builder):
+    path = tmp_path / "file.json"
+    path.write_text('[{"n": 1}]')
+    list(builder.read(str(path), NUMBER))
+    time_of_it = path.stat().st_mtime_ns
+    path.write_text('[{"m": 1}]')
+    os.utime(path, ns=(time_of_it, time_of_it))  # as within one tick of the clock
+    with pytest.raises(RecordError, match="m: unknown field"):
+        list(builder.read(str(path), NUMBER))
+
+
+def test_a_file_that_did_not_pass_or_was_not_read_to_its_end_is_checked_again(tmp_path, builder):
+    path = tmp_path / "file.json"
+    write_old(path, '[{"n": 1}, {"n": "2"}]')
+    next(builder.read(str(path), NUMBER))
+    for _ in range(2):
+        with pytest.raises(RecordError, match=r"file.json\[1\].n: expected an integer"):
+            list(builder.read(str(path), NUMBER))
+
+
+def test_two_files_read_in_turns_are_each_checked(tmp_path, builder):
+    good, bad = tmp_path / "good.json", tmp_path / "bad.json"
+    write_old(good, '[{"n": 1}, {"n": 2}]')
+    write_old(bad, '[{"n": NaN}]')
+    list(builder.read(str(good), NUMBER))
+    first = builder.read(str(good), NUMBER)
+    assert next(first) == {"n": 1}
+    with pytest.raises(RecordError, match="NaN is not JSON"):
+        list(builder.read(str(bad), {"n": float}))
+    assert list(first) == [{"n": 2}]
 
 
 def test_an_unknown_dataset_names_those_there_are():
