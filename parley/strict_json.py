@@ -27,9 +27,8 @@ def loads(text: str | bytes) -> Any:
     try:
         try:
             value = _DECODER.decode(text)
-            if "\\u" in text or not text.isascii():
-                _require_no_lone_surrogate(value)
-        except _Surprise:
+            orjson.dumps(value)  # refuses lone surrogates, in less time than a search takes
+        except (_Surprise, orjson.JSONEncodeError):
             for problem in _problems(_LENIENT.decode(text), ""):
                 raise ValueError(problem) from None
     except RecursionError:  # of either decoder
@@ -85,13 +84,6 @@ def _surprise(problem: str) -> Any:
 
 
 _DECODER, _LENIENT = _decoder(_surprise), _decoder(_Refused)
-
-
-def _require_no_lone_surrogate(value: Any) -> None:
-    try:
-        orjson.dumps(value)  # far quicker than to look at each string, and as strict
-    except orjson.JSONEncodeError:
-        raise _Surprise from None
 
 
 def _too_deep(text: str) -> int:
