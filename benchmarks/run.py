@@ -115,6 +115,7 @@ class Benchmark:
         runs = {
             "limit: orjson + pyarrow": lambda: measure("limit", raw),
             "parley": lambda: measure("parley", source),
+            "parley, two workers": lambda: measure("parley", source, 2),
             "datasets: download_and_prepare": lambda: measure("datasets_builder", source),
         }
         if importlib.util.find_spec("polars"):

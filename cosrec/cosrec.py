@@ -101,6 +101,9 @@ SPLITS: dict[str, dict[str, str | tuple[str, ...]]] = {
     },
 }
 
+# configs whose rows are each made from one line of one file: processes may share the lines out
+BY_LINE = ("dialogues",)
+
 # What a record upstream looks like ------------------------------------------------------
 # A type, {values}: one of these, [x]: a list of x, (x, y): x or y, {str: x}: any keys,
 # a function: raises ValueError. `parley build` refuses a record that differs.

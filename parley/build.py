@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +23,12 @@ from parley.errors import RecordError, SourceError
 from parley.features import arrow_schema, card_yaml
 from parley.figures import Data, figures
 from parley.output import replacing
+from parley.processes import Lost, shareable, shared_chunks
 from parley.records import Strict, cut
-from parley.rows import Digest, to_batch
+from parley.rows import Chunk, Digest, to_chunks
 from parley.sources import Source
 
 PROVENANCE = "provenance.json"
-AT_ONCE = 100  # rows that are Python objects: few enough to stay in the processor's cache
 
 
 @dataclass(frozen=True)
@@ -66,6 +65,7 @@ def build(
     *,
     max_shard_size: int = parquet.SHARD,
     update_card: bool = False,
+    workers: int = 1,
 ) -> list[Split]:
     """Build one dataset into `output/<name>`, replacing what stood there only when all is done.
 
@@ -80,6 +80,8 @@ def build(
         on_rows: Called with "name config/split" and its rows written so far.
         max_shard_size: Bytes of Arrow data that a Parquet file holds at most.
         update_card: Recompute the figures, and write the dataset folder's own card anew.
+        workers: Processes that make the rows of a large file, where the script's `BY_LINE` lets
+            several share its lines. The same bytes come out with any number.
 
     Raises:
         RecordError: a source file does not hold what it should.
@@ -93,7 +95,7 @@ def build(
         for config in dataset.module.SPLITS:
             builder = strict_builder(dataset, config, source.folder, passed)
             built = [
-                _write(dataset, generator, builder, folder, on_rows, max_shard_size)
+                _write(dataset, generator, builder, folder, on_rows, max_shard_size, workers)
                 for generator in builder._split_generators(None)
                 if source.has(dataset, config, str(generator.name))
             ]
@@ -198,7 +200,7 @@ def generate(dataset: Dataset, builder: Any, generator: datasets.SplitGenerator)
             yield row
         if not keys:
             raise RecordError(f"{files}: no record; expected at least one")
-        if pc.count_distinct(pa.array(keys, pa.int64())).as_py() < len(keys):
+        if not _are_unique(keys):
             _require_unique_keys(builder, generator, files)
     except OSError as error:
         reason = error.strerror or error
@@ -207,6 +209,10 @@ def generate(dataset: Dataset, builder: Any, generator: datasets.SplitGenerator)
         problems = str(error) if isinstance(error, RecordError) else builder.explain(error)
         lines = "\n".join(f"  {cut(line)}" for line in problems.splitlines())
         raise RecordError(f"{where}, a broken record:\n{lines}\n  {remedy}") from error
+
+
+def _are_unique(hashes: "array[int]") -> bool:
+    return bool(pc.count_distinct(pa.array(hashes, pa.int64())).as_py() == len(hashes))
 
 
 def _require_unique_keys(builder: Any, generator: datasets.SplitGenerator, files: str) -> None:
@@ -226,30 +232,37 @@ def _write(
     folder: Path,
     on_rows: Callable[[str, int], None],
     max_shard_size: int,
+    workers: int,
 ) -> Split:
     start = time.perf_counter()
     config, split = builder.config.name, str(generator.name)
     where = f"{dataset.name} {config}/{split}"
     schema = arrow_schema(builder.info.features)
-    digest = Digest()
-
-    def chunks() -> Iterator[pa.RecordBatch]:
-        rows = generate(dataset, builder, generator)
-        while part := list(islice(rows, AT_ONCE)):
-            chunk = to_batch(part, schema, where, digest.rows)
-            digest.update(part)
-            yield chunk
-
-    def batches() -> Iterator[pa.RecordBatch]:
-        made = chunks()
-        while some := list(islice(made, parquet.BATCH // AT_ONCE)):
-            on_rows(where, digest.rows)
-            yield pa.concat_batches(some)
-
     target = folder / config
     target.mkdir(exist_ok=True)
-    files = parquet.write(batches(), schema, target, split, max_shard_size)
-    return Split(config, split, digest.hexdigest(), files, time.perf_counter() - start)
+
+    def write(chunks: Iterator[Chunk]) -> Split:
+        digest = Digest()
+
+        def batches() -> Iterator[pa.RecordBatch]:
+            for batch, lines in chunks:
+                digest.add(lines, batch.num_rows)
+                on_rows(where, digest.rows)
+                yield batch
+
+        files = parquet.write(batches(), schema, target, split, max_shard_size)
+        return Split(config, split, digest.hexdigest(), files, time.perf_counter() - start)
+
+    if workers > 1 and (path := shareable(dataset, config, generator)):
+        keys = array("q")
+        try:
+            made = write(shared_chunks(builder, generator, path, schema, target, workers, keys))
+        except Lost:
+            pass  # one process alone can name what is wrong
+        else:
+            if _are_unique(keys):
+                return made
+    return write(to_chunks(generate(dataset, builder, generator), schema, where))
 
 
 def _dataset_info(builder: Any, splits: list[Split]) -> dict[str, Any]:

@@ -167,6 +167,12 @@ def build(
         str,
         typer.Option("--max-shard-size", help="Of Arrow data in a Parquet file: 500MB, 2GiB."),
     ] = "500MB",
+    workers: Annotated[
+        int,
+        typer.Option(
+            "--workers", min=1, metavar="N", help="Processes for a large file of JSON Lines."
+        ),
+    ] = 1,
     as_json: AsJson = False,
 ) -> None:
     """Build hub folders: strict rows in Parquet, with the card and provenance beside them."""
@@ -197,6 +203,7 @@ def build(
                     advance,
                     max_shard_size=shard,
                     update_card=update_cards,
+                    workers=workers,
                 )
             except UsageError:
                 raise

@@ -2,7 +2,7 @@
 
 import hashlib
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-BATCH = 500  # rows that are converted at once
+BATCH = 500  # rows; a row group has some of these
 SHARD = 500_000_000  # bytes of Arrow data, as `datasets` cuts
 LARGEST = 200_000_000  # bytes of Arrow data in a row group
 
@@ -28,7 +28,7 @@ class File:
 
 
 def write(
-    batches: Iterator[pa.RecordBatch],
+    batches: Iterable[pa.RecordBatch],
     schema: pa.Schema,
     folder: Path,
     split: str,
@@ -37,7 +37,7 @@ def write(
     """Write `split-00000-of-00001.parquet`, or more of them, into a folder.
 
     Args:
-        batches: Batches of 500 rows, the last one of any length.
+        batches: Batches of any length.
         schema: Their schema, with the footer's metadata.
         folder: Where to write.
         split: What the names begin with.
@@ -61,8 +61,8 @@ def write(
     ]
 
 
-def row_groups(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Gather batches of 500 rows into row groups: 1,000 rows, or more while they are under 1 MB.
+def row_groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Gather batches into row groups of 500 rows each: two, or more while they are under 1 MB.
 
     No group holds more than 200 MB, unless one row does: the dataset viewer reads a group at
     once, and 300 MB at most. A shorter last batch joins the group before it, so that a small
@@ -72,7 +72,7 @@ def row_groups(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
     """
     group: list[pa.RecordBatch] = []
     size = 0
-    for batch in batches:
+    for batch in _even(batches):
         for part in _readable(batch):
             full = size >= 1 << 20 and len(group) * BATCH >= 1000 and part.num_rows == BATCH
             if group and (full or size + part.nbytes > LARGEST):
@@ -82,6 +82,21 @@ def row_groups(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
             size += part.nbytes
     if group:
         yield pa.Table.from_batches(group)
+
+
+def _even(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Cut and join batches to 500 rows each; the last may be shorter."""
+    parts: list[pa.RecordBatch] = []
+    lacking = BATCH
+    for batch in batches:
+        while batch.num_rows >= lacking:
+            yield pa.concat_batches([*parts, batch.slice(0, lacking)])
+            batch, parts, lacking = batch.slice(lacking), [], BATCH
+        if batch.num_rows:
+            parts.append(batch)
+            lacking -= batch.num_rows
+    if parts:
+        yield pa.concat_batches(parts)
 
 
 def _readable(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:

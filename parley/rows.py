@@ -20,6 +20,10 @@ from parley.errors import RowError
 from parley.records import report
 from parley.shapes import MOST_PROBLEMS
 
+AT_ONCE = 100  # rows as Python objects; with more, memory that comes and goes costs much time
+
+Chunk = tuple[pa.RecordBatch, bytes | memoryview]  # rows, and the same as canonical JSON
+
 _NULL = type(None)
 
 
@@ -49,6 +53,14 @@ def to_batch(
         found = list(islice(explain(rows, schema, start), MOST_PROBLEMS)) or [f": {error}"]
         raise RowError(report([where + problem for problem in found])) from error
     return pa.RecordBatch.from_struct_array(array).replace_schema_metadata(schema.metadata)
+
+
+def to_chunks(rows: Iterable[Any], schema: pa.Schema, where: str = "") -> Iterator[Chunk]:
+    """Yield rows as record batches of a few, each with the same rows as canonical JSON."""
+    rest, start = iter(rows), 0
+    while some := list(islice(rest, AT_ONCE)):
+        yield to_batch(some, schema, where, start), _canonical(some)
+        start += len(some)
 
 
 def _to_array(values: list[Any], type_: pa.DataType) -> pa.Array:
@@ -180,12 +192,18 @@ class Digest:
     def update(self, rows: Iterable[Any]) -> None:
         """Take in more rows."""
         for row in rows:
-            self._hash.update(orjson.dumps(row, option=_CANONICAL))
-            self.rows += 1
+            self.add(_canonical([row]), 1)
+
+    def add(self, lines: bytes | memoryview, rows: int) -> None:
+        """Take in more rows, given as canonical JSON."""
+        self._hash.update(lines)
+        self.rows += rows
 
     def hexdigest(self) -> str:
         """Return the digest of the rows so far, in hexadecimal."""
         return self._hash.hexdigest()
 
 
-_CANONICAL = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
+def _canonical(rows: Iterable[Any]) -> bytes:
+    option = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
+    return b"".join(orjson.dumps(row, option=option) for row in rows)

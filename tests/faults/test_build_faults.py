@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import generate
 import pytest
@@ -96,6 +97,42 @@ def test_killed_at_random_moments(sources, tmp_path, forks, tally):
     assert building.wait() == 0
     assert content(tmp_path / "out") == after
     tally("build killed", len(statuses))
+
+
+def runs(process):
+    """Tell whether a process runs; one that has ended may wait to be asked for its status."""
+    try:
+        return ") Z " not in Path(f"/proc/{process}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def test_killed_while_others_make_its_rows(sources, tmp_path, forks, tally):
+    """The processes end with the one that started them, and leave nothing to the next build."""
+    (old, missing, before), (new, _, after) = sources
+    prepare = PREPARE + "from parley import processes\nprocesses.PART = 50_000\n"
+    building = forks(prepare, JOB.replace("Path(arguments[2]),", "Path(arguments[2]), workers=2,"))
+    building.start(old, missing, tmp_path / "out")
+    assert building.wait() == 0
+    assert content(tmp_path / "out") == before
+    draw = random.Random(24)
+    while_shared = 0
+    for _ in range(20):
+        child = building.start(new, missing, tmp_path / "out")
+        time.sleep(draw.random() / 5)
+        workers = Path(f"/proc/{child}/task/{child}/children").read_text().split()
+        os.kill(child, signal.SIGKILL)
+        while_shared += building.wait() == -signal.SIGKILL and len(workers) == 2
+        assert visible(tmp_path / "out") in (before, after)
+        deadline = time.monotonic() + 10
+        while any(map(runs, workers)):
+            assert time.monotonic() < deadline, "a worker goes on"
+            time.sleep(0.01)
+    assert while_shared > 3
+    building.start(new, missing, tmp_path / "out")
+    assert building.wait() == 0
+    assert content(tmp_path / "out") == after
+    tally("build killed while workers make its rows", while_shared)
 
 
 # Ends the process before its n-th operation on a file: open, make, move, remove, exchange

@@ -1,0 +1,209 @@
+"""Several processes that make the rows of one large JSON Lines file, in the order of its lines."""
+
+import mmap
+import multiprocessing
+import os
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from itertools import accumulate, pairwise
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import datasets
+import pyarrow as pa
+
+from parley.collection import Dataset
+from parley.errors import UsageError
+from parley.rows import Chunk, to_chunks
+
+PART = 1 << 20  # bytes of whole lines, more or less, that a process makes into rows at once
+SLOT = 16 * PART  # bytes that the rows of a part may take
+SLOTS = 2  # of each process, which so can go on while what it made last is taken
+LEAST = 4  # parts of a file; with less it is not worth the while
+
+
+class Lost(Exception):
+    """A process ended before it had made all its parts."""
+
+
+def shareable(dataset: Dataset, config: str, generator: datasets.SplitGenerator) -> Path | None:
+    """Return the file whose lines several processes may make into the rows of a split, if any.
+
+    Raises:
+        UsageError: the script says so of a config that is not made from one file alone.
+    """
+    if config not in getattr(dataset.module, "BY_LINE", ()):
+        return None
+    paths = list(_strings(generator.gen_kwargs))
+    if len(paths) != 1:
+        raise UsageError(
+            f"{dataset.name}.py: BY_LINE names {config!r}, whose split {generator.name} is made "
+            f"from {', '.join(paths) or 'no file'}; expected one file"
+        )
+    return Path(paths[0]) if os.path.getsize(paths[0]) > LEAST * PART else None
+
+
+def shared_chunks(
+    builder: Any,
+    generator: datasets.SplitGenerator,
+    path: Path,
+    schema: pa.Schema,
+    folder: Path,
+    workers: int,
+    keys: "array[int]",
+) -> Iterator[Chunk]:
+    """Yield the rows of a split, made by several processes.
+
+    Args:
+        builder: Of the split's config.
+        generator: The split.
+        path: The one file it is made from.
+        schema: The Arrow schema of the rows.
+        folder: Where each process may write the lines it is at.
+        workers: How many processes.
+        keys: Takes the hash of each row's key.
+
+    Raises:
+        Lost: a process failed; in one process alone the build names what is wrong.
+    """
+
+    def make(part: Path) -> Iterator[Any]:
+        hashes = array("q")
+
+        def rows() -> Iterator[Any]:
+            arguments = _replace(generator.gen_kwargs, str(path), str(part))
+            for key, row in builder._generate_examples(**arguments):
+                hashes.append(hash(key))
+                yield row
+
+        for batch, lines in to_chunks(rows(), schema):
+            yield batch.serialize()
+            yield lines
+        yield hashes.tobytes()
+
+    for *made, hashes in share(path, workers, make, folder):
+        keys.frombytes(hashes)
+        for batch, lines in zip(made[::2], made[1::2], strict=True):
+            yield pa.ipc.read_record_batch(pa.py_buffer(bytes(batch)), schema), lines
+
+
+def share(
+    path: Path, workers: int, make: Callable[[Path], Iterable[Any]], folder: Path
+) -> Iterator[list[memoryview]]:
+    """Yield what `make` yields for each part of a file, in the order of its lines.
+
+    The processes are forks, and each makes every n-th part. They hand it over in memory that they
+    share with this one, and end with the generator, or when this process has ended.
+
+    Args:
+        path: A file of lines.
+        workers: How many processes.
+        make: Called in one of them with a file of a part's lines; yields objects of bytes.
+        folder: Where these files are written.
+
+    Yields:
+        The objects of one part, which are overwritten once the next is asked for.
+
+    Raises:
+        Lost: a process failed.
+    """
+    fork = multiprocessing.get_context("fork")
+    starts = range(0, path.stat().st_size, PART)
+    ends: list[tuple[Connection, memoryview]] = []
+    with ExitStack() as last:
+        for number in range(workers):
+            memory = memoryview(mmap.mmap(-1, SLOTS * SLOT))
+            ours, theirs = fork.Pipe()
+            part = folder / f".{number}.{path.name}"
+            # A fork has our ends too, and would never see that they close.
+            not_its = [ours, *(end for end, _ in ends)]
+            arguments = (path, starts[number::workers], part, make, theirs, memory, not_its)
+            process = fork.Process(target=_work, args=arguments, daemon=True)
+            process.start()
+            theirs.close()
+            last.callback(_end, process, ours, part)
+            ends.append((ours, memory))
+        for number in range(len(starts)):
+            end, memory = ends[number % workers]
+            try:
+                lengths = array("q", end.recv_bytes())
+            except (EOFError, OSError):
+                raise Lost from None
+            if lengths:
+                stops = accumulate(lengths, initial=number // workers % SLOTS * SLOT)
+                yield [memory[start:stop] for start, stop in pairwise(stops)]
+            if number + SLOTS * workers < len(starts):
+                try:
+                    end.send_bytes(b"taken")
+                except OSError:
+                    raise Lost from None
+
+
+def _work(
+    path: Path,
+    starts: range,
+    part: Path,
+    make: Callable[[Path], Iterable[Any]],
+    end: Connection,
+    memory: memoryview,
+    not_its: list[Connection],
+) -> None:
+    """Make the parts that begin at these bytes of a file, in a process of its own."""
+    status = 1
+    try:
+        for other in not_its:
+            other.close()
+        # One file and one mapping for all parts: memory that comes and goes costs time.
+        with path.open("rb") as file, part.open("wb", buffering=0) as given:
+            source = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            for number, start in enumerate(starts):
+                first, last = _line(source, start), _line(source, start + PART)
+                given.seek(0)
+                given.write(memoryview(source)[first:last])
+                given.truncate()
+                if number >= SLOTS:
+                    end.recv_bytes()
+                slot = number % SLOTS * SLOT
+                rest = memory[slot : slot + SLOT]
+                lengths = array("q")
+                for each in make(part) if first < last else ():
+                    rest[: len(each)] = memoryview(each).cast("B")  # fails where it is longer
+                    rest = rest[len(each) :]
+                    lengths.append(len(each))
+                end.send_bytes(lengths)
+        status = 0
+    finally:
+        os._exit(status)  # without a word: the caller finds out what is wrong
+
+
+def _line(source: mmap.mmap, start: int) -> int:
+    """Return where the first line begins that does so at `start` or after it."""
+    if start == 0:
+        return 0
+    newline = source.find(b"\n", start - 1)
+    return newline + 1 if newline >= 0 else len(source)
+
+
+def _end(process: Any, end: Connection, part: Path) -> None:
+    end.close()
+    process.kill()
+    process.join()
+    part.unlink(missing_ok=True)
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list | tuple):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _strings(inner)
+
+
+def _replace(value: Any, old: str, new: str) -> Any:
+    if isinstance(value, dict):
+        return {key: _replace(inner, old, new) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(_replace(inner, old, new) for inner in value)
+    return new if value == old else value

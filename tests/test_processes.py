@@ -1,0 +1,219 @@
+"""Rows made by several processes: the same bytes as by one, or the same error."""
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import generate
+import pytest
+
+import parley.build
+from parley import processes
+from parley.build import PROVENANCE, build, strict_builder
+from parley.collection import discover, get
+from parley.errors import RecordError, UsageError
+from parley.sources import Source, open_source
+
+MISSING = sorted(set(get("cosrec").module.SOURCES) - {generate.RAW})
+
+
+@pytest.fixture
+def small_parts(monkeypatch):
+    """Cut small files as well, into parts of a few lines."""
+    monkeypatch.setattr(processes, "PART", 10_000)
+    monkeypatch.setattr(processes, "SLOT", 200_000)
+
+
+@pytest.fixture
+def none_alone(monkeypatch):
+    """Let a build fail where it makes rows alone that it could share out."""
+
+    def fail(dataset, builder, generator):
+        assert builder.config.name not in dataset.module.BY_LINE, "made in one process"
+        return generated(dataset, builder, generator)
+
+    generated = parley.build.generate
+    return lambda: monkeypatch.setattr(parley.build, "generate", fail)
+
+
+def source_of(folder, lines):
+    path = folder / "source" / generate.RAW
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(lines))
+    return Source(folder / "source", missing=MISSING)
+
+
+def lines_of(dialogues):
+    return [json.dumps(line) + "\n" for line in generate.conversations(dialogues)]
+
+
+def content(folder):
+    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.*")}
+
+
+def children():
+    return Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+
+
+def long_line(number, size):
+    return json.dumps({f"long_{number}": "U: " + "x" * size}) + "\n"
+
+
+SHAPES = {
+    "many parts": lines_of(700),
+    "no newline at the end": [*lines_of(100)[:-1], lines_of(100)[-1].rstrip("\n")],
+    "lines longer than parts": [
+        long_line(0, 45_000),
+        *lines_of(40),
+        long_line(1, 10_000),
+        long_line(2, 35_000),
+    ],
+    # parts begin at multiples of 10,000: just there, one before and one after
+    "lines that end where parts do": [
+        long_line(n, 10_000 + more - len(long_line(n, 0)))
+        for n, more in enumerate((0, -1, 2, -1, 0, 0, 1))
+    ],
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_same_bytes_with_any_number_of_workers(shape, tmp_path, small_parts, none_alone):
+    source = source_of(tmp_path, SHAPES[shape])
+    due = build(get("cosrec"), source, tmp_path / "1")
+    none_alone()
+    for workers in (2, 3, 40):
+        progress = []
+        made = build(
+            get("cosrec"),
+            source,
+            tmp_path / str(workers),
+            lambda where, rows, progress=progress: progress.append((where, rows)),
+            workers=workers,
+        )
+        assert [(s.digest, s.files) for s in made] == [(s.digest, s.files) for s in due]
+        assert progress == sorted(progress)
+        assert ("cosrec dialogues/raw", len(SHAPES[shape])) in progress
+        assert content(tmp_path / str(workers)) == content(tmp_path / "1")
+        assert children() == []
+
+
+def test_the_parts_are_made_in_processes_of_their_own(tmp_path, small_parts):
+    path = tmp_path / "lines"
+    path.write_bytes(b"".join(b"%d\n" % number for number in range(20_000)))
+
+    def make(part):
+        yield b"%d" % os.getpid()
+        yield part.read_bytes()
+
+    pids, lines = [], b""
+    for pid, part in processes.share(path, 2, make, tmp_path):
+        pids.append(int(bytes(pid)))
+        lines += bytes(part)
+    assert lines == path.read_bytes()
+    assert len(set(pids)) == 2
+    assert os.getpid() not in pids
+    assert pids == pids[:2] * (len(pids) // 2) + pids[: len(pids) % 2]
+    assert [each.name for each in tmp_path.iterdir()] == ["lines"]
+
+
+DAMAGES = {
+    "a line that is no JSON": {400: "{]\n"},
+    "a record of another shape": {3: '{"id": 5}\n', 650: '{"id": "no turn"}\n'},
+    "an id that comes twice, in other parts": {699: lines_of(1)[0]},
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_the_same_error_with_any_number_of_workers(damage, tmp_path, small_parts):
+    lines = lines_of(700)
+    for number, line in DAMAGES[damage].items():
+        lines[number] = line
+    source = source_of(tmp_path, lines)
+    errors = []
+    for workers in (1, 3):
+        with pytest.raises(RecordError) as error:
+            build(get("cosrec"), source, tmp_path / "build", workers=workers)
+        errors.append(str(error.value))
+        assert list((tmp_path / "build").iterdir()) == []
+        assert children() == []
+    assert errors[0] == errors[1]
+    for number in DAMAGES[damage]:
+        assert f"line {number + 1}" in errors[0]
+
+
+@pytest.mark.parametrize("slot", [200_000, 1000])  # too small for what is made of any part
+def test_a_worker_that_dies_costs_only_time(slot, tmp_path, small_parts, monkeypatch):
+    source = source_of(tmp_path, lines_of(700))
+    build(get("cosrec"), source, tmp_path / "1")
+    monkeypatch.setattr(processes, "SLOT", slot)
+    killed = tmp_path / "killed"
+
+    def to_chunks(*arguments):
+        for batch, lines in rows(*arguments):
+            if b"CoSRec-Raw_350" in lines:
+                killed.touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+            yield batch, lines
+
+    if slot == 200_000:
+        rows = processes.to_chunks
+        monkeypatch.setattr(processes, "to_chunks", to_chunks)
+    build(get("cosrec"), source, tmp_path / "3", workers=3)
+    assert killed.exists() == (slot == 200_000)
+    assert content(tmp_path / "3") == content(tmp_path / "1")
+    assert children() == []
+
+
+def test_a_build_that_fails_ends_its_workers(tmp_path, small_parts):
+    source = source_of(tmp_path, lines_of(700))
+
+    def interrupt(_, rows):
+        if rows > 100:
+            assert len(children()) == 2
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        build(get("cosrec"), source, tmp_path / "build", interrupt, workers=2)
+    assert children() == []
+    assert list((tmp_path / "build").iterdir()) == []
+
+
+def test_a_small_file_is_not_worth_a_process(tmp_path, monkeypatch):
+    monkeypatch.setattr(processes, "share", None)
+    build(get("cosrec"), source_of(tmp_path, lines_of(100)), tmp_path / "build", workers=2)
+    assert (tmp_path / "build" / "cosrec" / PROVENANCE).exists()
+
+
+def test_a_config_of_several_files_cannot_be_shared_out(tmp_path, monkeypatch):
+    dataset = get("cosrec")
+    monkeypatch.setattr(dataset.module, "BY_LINE", ("crowd",))
+    source = open_source(dataset, None, sample=True)
+    with pytest.raises(UsageError, match="BY_LINE names 'crowd', whose split crowd is made from"):
+        build(dataset, source, tmp_path, workers=2)
+
+
+def shared():
+    for dataset in discover().values():
+        for config in getattr(dataset.module, "BY_LINE", ()):
+            yield dataset, config
+
+
+def test_each_line_alone_gives_its_rows(source, tmp_path):
+    """What a script says of itself in `BY_LINE`, held against its real files."""
+    found = list(shared())
+    assert found
+    for dataset, config in found:
+        files = open_source(dataset, source, allow_missing=True)
+        builder = strict_builder(dataset, config, files.folder)
+        for generator in builder._split_generators(None):
+            if not files.has(dataset, config, str(generator.name)):
+                continue
+            (path,) = processes._strings(generator.gen_kwargs)
+            due = list(builder._generate_examples(**generator.gen_kwargs))
+            part, made = tmp_path / Path(path).name, []
+            for line in Path(path).read_bytes().splitlines(keepends=True):
+                part.write_bytes(line)
+                arguments = processes._replace(generator.gen_kwargs, path, str(part))
+                made += builder._generate_examples(**arguments)
+            assert made == due
