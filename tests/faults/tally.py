@@ -1,9 +1,5 @@
-"""Makes a table of what the tests of faults tried and what was lost, from pytest's own report.
+"""Makes a table of what the tests of faults tried and what was lost, from pytest's own report."""
 
-pytest tests/faults --junitxml=build/faults.xml && python tests/faults/tally.py build/faults.xml
-"""
-
-import sys
 from collections import defaultdict
 from pathlib import Path
 from xml.etree import ElementTree
@@ -29,7 +25,3 @@ def table(report: Path) -> str:
     if lost:
         lines.append(f"\n{lost} tests failed; what they tried is not in the table.")
     return "\n".join(lines)
-
-
-if __name__ == "__main__":
-    print(table(Path(sys.argv[1])))
