@@ -20,7 +20,7 @@ from parley.errors import RowError
 from parley.records import report
 from parley.shapes import MOST_PROBLEMS
 
-AT_ONCE = 100  # rows as Python objects; with more, memory that comes and goes costs much time
+AT_ONCE = 50  # rows as Python objects; more of them leave the processor's cache, and cost much time
 
 Chunk = tuple[pa.RecordBatch, bytes | memoryview]  # rows, and the same as canonical JSON
 
