@@ -6,7 +6,7 @@ import tempfile
 import time
 from array import array
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -256,8 +256,10 @@ def _write(
 
     if workers > 1 and (path := shareable(dataset, config, generator)):
         keys = array("q")
+        shared = shared_chunks(builder, generator, path, schema, target, workers, keys)
         try:
-            made = write(shared_chunks(builder, generator, path, schema, target, workers, keys))
+            with closing(shared):
+                made = write(shared)
         except Lost:
             pass  # one process alone can name what is wrong
         else:

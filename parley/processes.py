@@ -4,7 +4,7 @@ import mmap
 import multiprocessing
 import os
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack
 from itertools import accumulate, pairwise
 from multiprocessing.connection import Connection
@@ -53,7 +53,7 @@ def shared_chunks(
     folder: Path,
     workers: int,
     keys: "array[int]",
-) -> Iterator[Chunk]:
+) -> Generator[Chunk, None, None]:
     """Yield the rows of a split, made by several processes.
 
     Args:
