@@ -263,7 +263,7 @@ def _write(
         except Lost:
             pass  # one process alone can name what is wrong
         else:
-            if _are_unique(keys):
+            if keys and _are_unique(keys):
                 return made
     return write(to_chunks(generate(dataset, builder, generator), schema, where))
 

@@ -3,6 +3,7 @@
 import mmap
 import multiprocessing
 import os
+import sys
 from array import array
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack
@@ -34,15 +35,19 @@ def shareable(dataset: Dataset, config: str, generator: datasets.SplitGenerator)
     Raises:
         UsageError: the script says so of a config that is not made from one file alone.
     """
-    if config not in getattr(dataset.module, "BY_LINE", ()):
-        return None
+    if config not in getattr(dataset.module, "BY_LINE", ()) or sys.platform != "linux":
+        return None  # elsewhere it is not safe to fork a process that has threads
     paths = list(_strings(generator.gen_kwargs))
     if len(paths) != 1:
         raise UsageError(
             f"{dataset.name}.py: BY_LINE names {config!r}, whose split {generator.name} is made "
             f"from {', '.join(paths) or 'no file'}; expected one file"
         )
-    return Path(paths[0]) if os.path.getsize(paths[0]) > LEAST * PART else None
+    try:
+        large = os.path.getsize(paths[0]) > LEAST * PART
+    except OSError:  # which one process then meets too, and names
+        return None
+    return Path(paths[0]) if large else None
 
 
 def shared_chunks(
@@ -71,6 +76,7 @@ def shared_chunks(
 
     def make(part: Path) -> Iterator[Any]:
         hashes = array("q")
+        builder.passed = {}  # the file of the last part was at the same place
 
         def rows() -> Iterator[Any]:
             arguments = _replace(generator.gen_kwargs, str(path), str(part))
@@ -110,21 +116,27 @@ def share(
         Lost: a process failed.
     """
     fork = multiprocessing.get_context("fork")
-    starts = range(0, path.stat().st_size, PART)
     ends: list[tuple[Connection, memoryview]] = []
     with ExitStack() as last:
-        for number in range(workers):
-            memory = memoryview(mmap.mmap(-1, SLOTS * SLOT))
-            ours, theirs = fork.Pipe()
-            part = folder / f".{number}.{path.name}"
-            # A fork has our ends too, and would never see that they close.
-            not_its = [ours, *(end for end, _ in ends)]
-            arguments = (path, starts[number::workers], part, make, theirs, memory, not_its)
-            process = fork.Process(target=_work, args=arguments, daemon=True)
-            process.start()
-            theirs.close()
-            last.callback(_end, process, ours, part)
-            ends.append((ours, memory))
+        try:
+            with path.open("rb") as file:  # opened once, so that all have the same file
+                source = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            starts = range(0, len(source), PART)
+            workers = min(workers, len(starts))
+            for number in range(workers):
+                memory = memoryview(mmap.mmap(-1, SLOTS * SLOT))
+                ours, theirs = fork.Pipe()
+                part = folder / f".{number}.{path.name}"
+                # A fork has our ends too, and would never see that they close.
+                not_its = [ours, *(end for end, _ in ends)]
+                arguments = (source, starts[number::workers], part, make, theirs, memory, not_its)
+                process = fork.Process(target=_work, args=arguments, daemon=True)
+                process.start()
+                theirs.close()
+                last.callback(_end, process, ours, part)
+                ends.append((ours, memory))
+        except OSError:  # no more processes, memory or files
+            raise Lost from None
         for number in range(len(starts)):
             end, memory = ends[number % workers]
             try:
@@ -142,7 +154,7 @@ def share(
 
 
 def _work(
-    path: Path,
+    source: mmap.mmap,
     starts: range,
     part: Path,
     make: Callable[[Path], Iterable[Any]],
@@ -156,8 +168,7 @@ def _work(
         for other in not_its:
             other.close()
         # One file and one mapping for all parts: memory that comes and goes costs time.
-        with path.open("rb") as file, part.open("wb", buffering=0) as given:
-            source = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        with part.open("wb", buffering=0) as given:
             for number, start in enumerate(starts):
                 first, last = _line(source, start), _line(source, start + PART)
                 given.seek(0)

@@ -1,6 +1,5 @@
 """Strict reading: every record of a file is checked against its declared shape."""
 
-import copy
 import json
 import os
 import time
@@ -37,12 +36,15 @@ class Strict:
         found: list[str] = []
         number = 0
         state = os.stat(path)
-        settled = time.time() - state.st_mtime > 1  # or a change may not show in its time
-        this = (path, state.st_ino, state.st_size, state.st_mtime_ns, id(shape))
+        # in a file that has just changed, another change may not show in its times
+        settled = time.time() - max(state.st_mtime, state.st_ctime) > 2
+        at = (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
+        this = (path, *at, id(shape))
         reader: Any = self
         if this in self.passed:
-            reader = copy.copy(self)
-            reader.loads = json.loads
+            # no `copy`: builders of `datasets` would share their attributes with one
+            reader = object.__new__(type(self))
+            reader.__dict__ = {**self.__dict__, "loads": json.loads}
         fits = _pass if this in self.passed else fitter(shape)
         try:
             records = super(Strict, reader).read(path, shape)  # type: ignore[misc]

@@ -1,13 +1,18 @@
+import json
 import os
+import shutil
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from parley.build import build
 from parley.collection import get
 from parley.errors import RecordError
 from parley.records import Strict
-from parley.shapes import problems
+from parley.shapes import fitter, problems
+from parley.sources import Source
 from parley.strict_json import loads
 
 SHAPE = {
@@ -100,6 +105,12 @@ def builder(tmp_path):
         class config:  # noqa: N801
             data_dir = str(tmp_path)
 
+        def __getstate__(self):  # as builders of datasets have it
+            return self.__dict__
+
+        def __setstate__(self, state):
+            self.__dict__ = state
+
         def read(self, path, shape):
             return self.loads(Path(path).read_bytes())
 
@@ -122,53 +133,90 @@ def test_all_problems_of_a_file_come_at_once(tmp_path, builder):
     ]
 
 
-def write_old(path, text, age=60):
-    path.write_text(text)
-    os.utime(path, (time.time() - age,) * 2)
+@pytest.fixture
+def later(monkeypatch):
+    """Let a minute pass, so that the files of the test are not new."""
+    clock = SimpleNamespace(time=lambda: time.time() + 60)
+    monkeypatch.setattr("parley.records.time", clock)
 
 
-def test_a_file_that_passed_is_checked_again_once_it_or_its_shape_is_another(tmp_path, builder):
-    path = tmp_path / "file.json"
-    write_old(path, '[{"n": 1}]')
-    assert list(builder.read(str(path), NUMBER)) == [{"n": 1}]
-    assert list(builder.read(str(path), NUMBER)) == [{"n": 1}]  # as the same records
-    with pytest.raises(RecordError, match="expected a string"):
-        list(builder.read(str(path), {"n": str}))
-    write_old(path, '[{"m": 1}]', age=59)  # of the same length
-    with pytest.raises(RecordError, match="m: unknown field"):
-        list(builder.read(str(path), NUMBER))
+def checks(monkeypatch):
+    """Return a list that takes each shape that a file is checked against from now on."""
+    shapes = []
+
+    def noted(shape):
+        shapes.append(shape)
+        return fitter(shape)
+
+    monkeypatch.setattr("parley.records.fitter", noted)
+    return shapes
 
 
-def test_a_file_written_just_now_is_checked_again(tmp_path, builder):
+def test_a_file_that_passed_is_checked_again_once_it_or_its_shape_is_another(
+    tmp_path, builder, later, monkeypatch
+):
     path = tmp_path / "file.json"
     path.write_text('[{"n": 1}]')
-    list(builder.read(str(path), NUMBER))
-    time_of_it = path.stat().st_mtime_ns
-    path.write_text('[{"m": 1}]')
-    os.utime(path, ns=(time_of_it, time_of_it))  # as within one tick of the clock
+    checked = checks(monkeypatch)
+    assert list(builder.read(str(path), NUMBER)) == [{"n": 1}]
+    assert list(builder.read(str(path), NUMBER)) == [{"n": 1}]
+    assert checked == [NUMBER]
+    with pytest.raises(RecordError, match="expected a string"):
+        list(builder.read(str(path), {"n": str}))
+    state = path.stat()
+    time.sleep(0.02)  # a tick of the clock
+    path.write_text('[{"m": 1}]')  # of the same length
+    os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
     with pytest.raises(RecordError, match="m: unknown field"):
         list(builder.read(str(path), NUMBER))
 
 
-def test_a_file_that_did_not_pass_or_was_not_read_to_its_end_is_checked_again(tmp_path, builder):
+def test_a_file_written_just_now_is_checked_again(tmp_path, builder, monkeypatch):
     path = tmp_path / "file.json"
-    write_old(path, '[{"n": 1}, {"n": "2"}]')
+    path.write_text('[{"n": 1}]')
+    os.utime(path, (0, 0))
+    checked = checks(monkeypatch)
+    list(builder.read(str(path), NUMBER))
+    list(builder.read(str(path), NUMBER))
+    assert checked == [NUMBER, NUMBER]
+
+
+def test_a_file_that_did_not_pass_or_was_not_read_to_its_end_is_checked_again(
+    tmp_path, builder, later
+):
+    path = tmp_path / "file.json"
+    path.write_text('[{"n": 1}, {"n": "2"}]')
     next(builder.read(str(path), NUMBER))
     for _ in range(2):
         with pytest.raises(RecordError, match=r"file.json\[1\].n: expected an integer"):
             list(builder.read(str(path), NUMBER))
 
 
-def test_two_files_read_in_turns_are_each_checked(tmp_path, builder):
+def test_two_files_read_in_turns_are_each_checked(tmp_path, builder, later):
     good, bad = tmp_path / "good.json", tmp_path / "bad.json"
-    write_old(good, '[{"n": 1}, {"n": 2}]')
-    write_old(bad, '[{"n": NaN}]')
+    good.write_text('[{"n": 1}, {"n": 2}]')
+    bad.write_text('[{"n": NaN}]')
     list(builder.read(str(good), NUMBER))
     first = builder.read(str(good), NUMBER)
     assert next(first) == {"n": 1}
     with pytest.raises(RecordError, match="NaN is not JSON"):
         list(builder.read(str(bad), {"n": float}))
     assert list(first) == [{"n": 2}]
+
+
+def test_a_file_that_another_config_reads_after_one_that_passed_is_checked(tmp_path, later):
+    """crowd reads conversations.jsonl, which passed for dialogues, and then keywords.jsonl."""
+    dataset, folder = get("cosrec"), tmp_path / "source"
+    shutil.copytree(dataset.sample, folder)
+    build(dataset, Source(folder, sample=True), tmp_path / "build")
+    keywords = folder / "dataset/crowd/keywords.jsonl"
+    first, *rest = keywords.read_text().splitlines(keepends=True)
+    (conversation, users), *_ = json.loads(first).items()
+    user = json.dumps(next(iter(users)))
+    twice = f'{{"{conversation}": {{{user}: ["lost"], {json.dumps(users)[1:]}}}\n'
+    keywords.write_text("".join([twice, *rest]))
+    with pytest.raises(RecordError, match=r"keywords\.jsonl, line 1.*twice in one object"):
+        build(dataset, Source(folder, sample=True), tmp_path / "build")
 
 
 def test_an_unknown_dataset_names_those_there_are():

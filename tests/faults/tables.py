@@ -23,6 +23,8 @@ def main() -> None:
     place = os.environ.get("PARLEY_SOURCE")
     document = Path(__file__).parents[2] / "SECURITY.md"
     text = document.read_text(encoding="utf-8")
+    if not text.count(BEGIN) == text.count(END) == 1 or text.index(BEGIN) > text.index(END):
+        sys.exit(f"{document}: expected {BEGIN} and, after it, {END}, once each")
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
     origin = "cut out of the real files" if place else "cut out of the samples"
