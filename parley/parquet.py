@@ -90,13 +90,22 @@ def _even(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     lacking = BATCH
     for batch in batches:
         while batch.num_rows >= lacking:
-            yield pa.concat_batches([*parts, batch.slice(0, lacking)])
+            yield _join([*parts, batch.slice(0, lacking)])
             batch, parts, lacking = batch.slice(lacking), [], BATCH
         if batch.num_rows:
             parts.append(batch)
             lacking -= batch.num_rows
     if parts:
-        yield pa.concat_batches(parts)
+        yield _join(parts)
+
+
+def _join(parts: list[pa.RecordBatch]) -> pa.RecordBatch:
+    """Return one batch, whose bytes are the same however its rows were cut.
+
+    What is joined of slices keeps bitmaps of nulls that have none; Arrow's own format drops them.
+    """
+    batch = pa.concat_batches(parts)
+    return pa.ipc.read_record_batch(batch.serialize(), batch.schema)
 
 
 def _readable(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:

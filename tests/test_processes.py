@@ -163,7 +163,19 @@ def test_a_worker_that_dies_costs_only_time(slot, tmp_path, small_parts, monkeyp
     if slot == 200_000:
         rows = processes.to_chunks
         monkeypatch.setattr(processes, "to_chunks", to_chunks)
+    lost = []
+
+    def share(*arguments):
+        try:
+            yield from shared(*arguments)
+        except processes.Lost:
+            lost.append(True)
+            raise
+
+    shared = processes.share
+    monkeypatch.setattr(processes, "share", share)
     build(get("cosrec"), source, tmp_path / "3", workers=3)
+    assert lost == [True]
     assert killed.exists() == (slot == 200_000)
     assert content(tmp_path / "3") == content(tmp_path / "1")
     assert children() == []
