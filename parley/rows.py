@@ -20,7 +20,10 @@ from parley.errors import RowError
 from parley.records import report
 from parley.shapes import MOST_PROBLEMS
 
-AT_ONCE = 50  # rows as Python objects; more of them leave the processor's cache, and cost much time
+# Bytes of canonical JSON whose rows are Python objects at once, more or less. More of them leave
+# the processor's cache, which costs much time; fewer make more arrays, each of which costs some.
+AT_ONCE = 128_000
+MOST_AT_ONCE = 500  # rows, however short
 
 Chunk = tuple[pa.RecordBatch, bytes | memoryview]  # rows, and the same as canonical JSON
 
@@ -58,9 +61,12 @@ def to_batch(
 def to_chunks(rows: Iterable[Any], schema: pa.Schema, where: str = "") -> Iterator[Chunk]:
     """Yield rows as record batches of a few, each with the same rows as canonical JSON."""
     rest, start = iter(rows), 0
-    while some := list(islice(rest, AT_ONCE)):
-        yield to_batch(some, schema, where, start), _canonical(some)
+    count = 10  # of the first, of whose length nothing is known
+    while some := list(islice(rest, count)):
+        batch, lines = to_batch(some, schema, where, start), _canonical(some)
+        yield batch, lines
         start += len(some)
+        count = min(max(1, len(some) * AT_ONCE // len(lines)), MOST_AT_ONCE)
 
 
 def _to_array(values: list[Any], type_: pa.DataType) -> pa.Array:

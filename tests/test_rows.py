@@ -4,7 +4,7 @@ import pytest
 
 from parley.errors import RowError
 from parley.features import arrow_schema
-from parley.rows import Digest, to_batch
+from parley.rows import AT_ONCE, MOST_AT_ONCE, Digest, to_batch, to_chunks
 
 V = datasets.Value
 FEATURES = datasets.Features(
@@ -115,3 +115,27 @@ def test_digest_is_of_values_and_their_order():
 
     text = json.dumps(ROW, sort_keys=True, ensure_ascii=False, separators=(",", ":")) + "\n"
     assert digest(ROW) == hashlib.sha256(text.encode()).hexdigest()
+
+
+@pytest.mark.parametrize("length", [0, 5_000, AT_ONCE, 20 * AT_ONCE])
+def test_rows_come_in_chunks_of_a_size_and_none_is_lost(length):
+    rows = [{"text": f"{number}{'x' * length}"} for number in range(1200 if length == 0 else 60)]
+    chunks = list(to_chunks(iter(rows), pa.schema({"text": pa.string()})))
+    assert [row for batch, _ in chunks for row in batch.to_pylist()] == rows
+    digest, whole = Digest(), Digest()
+    for batch, lines in chunks:
+        digest.add(lines, batch.num_rows)
+    whole.update(rows)
+    assert (digest.rows, digest.hexdigest()) == (len(rows), whole.hexdigest())
+    later = [batch.num_rows for batch, _ in chunks[1:-1]]  # the first cannot know
+    assert later
+    if length == 0:
+        assert set(later) == {MOST_AT_ONCE}
+    else:
+        assert set(later) <= {max(1, AT_ONCE // length), max(1, AT_ONCE // (length + 20))}
+
+
+def test_a_row_of_a_later_chunk_is_named_by_its_number():
+    rows = [{"text": "x"}] * 1100 + [{"text": 7}]
+    with pytest.raises(RowError, match=r"^here\[1100\]\.text: expected string, found 7$"):
+        list(to_chunks(rows, pa.schema({"text": pa.string()}), "here"))
