@@ -270,10 +270,15 @@ def is_plain(value):
     return not isinstance(value, str) or not re.search("[\ud800-\udfff]", value)
 
 
+compact = {"separators": (",", ":")}
+styles = st.sampled_from([{}, {"indent": 1}, compact, {**compact, "ensure_ascii": False}])
+
+
 @quick
-@given(json_values, st.sampled_from([None, 1]))
-def test_json_is_read_exactly_or_not_at_all(value, indent):
-    found, error = result(loads, json.dumps(value, indent=indent).encode())
+@given(json_values, styles)
+def test_json_is_read_exactly_or_not_at_all(value, style):
+    text = json.dumps(value, **style).encode("utf-8", "surrogatepass")
+    found, error = result(loads, text)
     assert is_plain(value) == (error is None)
     if error is None:
         assert exact(found) == exact(value)
