@@ -21,7 +21,7 @@ from parley.rows import Chunk, to_chunks
 
 PART = 1 << 20  # bytes of whole lines, more or less, that a process makes into rows at once
 SLOT = 16 * PART  # bytes that the rows of a part may take
-SLOTS = 2  # of each process, which so can go on while what it made last is taken
+SLOTS = 6  # of each process, which so goes on while another has the processor
 LEAST = 4  # parts of a file; with less it is not worth the while
 
 

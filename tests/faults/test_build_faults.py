@@ -61,6 +61,12 @@ def small_sources(tmp_path_factory):
     return two_sources(tmp_path_factory.mktemp("sources"), 20)
 
 
+@pytest.fixture(scope="module")
+def large_sources(tmp_path_factory):
+    """The same with as many as take workers some tenths of a second."""
+    return two_sources(tmp_path_factory.mktemp("sources"), 10_000)
+
+
 def two_sources(place, dialogues):
     made = []
     for seed in (1, 2):
@@ -107,9 +113,9 @@ def runs(process):
         return False
 
 
-def test_killed_while_others_make_its_rows(sources, tmp_path, forks, tally):
+def test_killed_while_others_make_its_rows(large_sources, tmp_path, forks, tally):
     """The processes end with the one that started them, and leave nothing to the next build."""
-    (old, missing, before), (new, _, after) = sources
+    (old, missing, before), (new, _, after) = large_sources
     prepare = PREPARE + "from parley import processes\nprocesses.PART = 50_000\n"
     building = forks(prepare, JOB.replace("Path(arguments[2]),", "Path(arguments[2]), workers=2,"))
     building.start(old, missing, tmp_path / "out")
@@ -119,8 +125,13 @@ def test_killed_while_others_make_its_rows(sources, tmp_path, forks, tally):
     while_shared = 0
     for _ in range(20):
         child = building.start(new, missing, tmp_path / "out")
-        time.sleep(draw.random() / 5)
-        workers = Path(f"/proc/{child}/task/{child}/children").read_text().split()
+        children = Path(f"/proc/{child}/task/{child}/children")
+        deadline = time.monotonic() + 10
+        while len(children.read_text().split()) < 2:
+            assert time.monotonic() < deadline, "no workers"
+            time.sleep(0.001)
+        time.sleep(draw.random() / 10)
+        workers = children.read_text().split()
         os.kill(child, signal.SIGKILL)
         while_shared += building.wait() == -signal.SIGKILL and len(workers) == 2
         assert visible(tmp_path / "out") in (before, after)
@@ -128,7 +139,7 @@ def test_killed_while_others_make_its_rows(sources, tmp_path, forks, tally):
         while any(map(runs, workers)):
             assert time.monotonic() < deadline, "a worker goes on"
             time.sleep(0.01)
-    assert while_shared > 3
+    assert while_shared > 10
     building.start(new, missing, tmp_path / "out")
     assert building.wait() == 0
     assert content(tmp_path / "out") == after
