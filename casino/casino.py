@@ -106,6 +106,7 @@ _educations = {
 }
 # fmt: on
 ANSWERS = {"accept_deal": "Accept-Deal", "reject_deal": "Reject-Deal", "walk_away": "Walk-Away"}
+_actions = {"Submit-Deal", *ANSWERS.values()}
 _issue = set(ISSUES)
 _counts = {issue: {"0", "1", "2", "3"} for issue in ISSUES}
 _side = {
@@ -159,36 +160,38 @@ def require_sound(record: dict[str, Any]) -> None:
     last, the points are those of the deal, and each annotation has its utterance.
     """
 
-    def require(holds: bool, field: str, expected: str, found: Any) -> None:
-        if not holds:
-            where = f"dialogue {record['dialogue_id']}: {field}"
-            raise ValueError(f"{where}: expected {expected}, found {found!r:.60}")
+    def refuse(field: str, expected: str, found: Any) -> None:
+        where = f"dialogue {record['dialogue_id']}: {field}"
+        raise ValueError(f"{where}: expected {expected}, found {found!r:.60}")
 
     last = len(record["chat_logs"]) - 1
-    require(last >= 0, "chat_logs", "at least one entry", [])
+    if last < 0:
+        refuse("chat_logs", "at least one entry", [])
     submitter = None  # of the entry before
     for turn, entry in enumerate(record["chat_logs"]):
-        task, field = entry["task_data"], f"chat_logs[{turn}]"
+        task, text, side = entry["task_data"], entry["text"], entry["id"]
         answer, deal = task.get("data"), "issue2youget" in task
-        names = {"Submit-Deal"} if deal else {ANSWERS[answer]} if answer else set()
-        text = {entry["text"]} & {"Submit-Deal", *ANSWERS.values()}
-        require(text == names, f"{field}.text", f"that of the task_data {task}", entry["text"])
-        ends = answer in ("accept_deal", "walk_away")
-        require(ends == (turn == last), f"{field}.task_data.data", "the end to be last", answer)
-        if answer in ("accept_deal", "reject_deal"):
-            other = PARTNER[entry["id"]]
-            require(submitter == other, f"{field}.id", "the other side's deal before", entry["id"])
+        named = "Submit-Deal" if deal else ANSWERS.get(answer)
+        if text != named and (named or text in _actions):
+            refuse(f"chat_logs[{turn}].text", f"that of the task_data {task}", text)
+        if (answer in ("accept_deal", "walk_away")) != (turn == last):
+            refuse(f"chat_logs[{turn}].task_data.data", "the end to be last", answer)
+        if answer in ("accept_deal", "reject_deal") and submitter != PARTNER[side]:
+            refuse(f"chat_logs[{turn}].id", "the other side's deal before", side)
         for issue in ISSUES if deal else ():
             shares = [int(task[key][issue]) for key in ("issue2youget", "issue2theyget")]
-            require(sum(shares) == 3, f"{field}.task_data: {issue}", "three in all", shares)
-        submitter = entry["id"] if deal else None
+            if sum(shares) != 3:
+                refuse(f"chat_logs[{turn}].task_data: {issue}", "three in all", shares)
+        submitter = side if deal else None
+    items = items_of(record)
     for side, info in record["participant_info"].items():
-        field, worth = f"participant_info.{side}", info["value2issue"]
-        require({*worth.values()} == _issue, f"{field}.value2issue", "each issue once", worth)
-        got = items_of(record)[side]
+        worth, got = info["value2issue"], items[side]
+        if {*worth.values()} != _issue:
+            refuse(f"participant_info.{side}.value2issue", "each issue once", worth)
         points = sum(POINTS[level] * got[issue] for level, issue in worth.items()) if got else 5
-        found = info["outcomes"]["points_scored"]
-        require(points == found, f"{field}.outcomes.points_scored", f"{points} by the deal", found)
+        if points != (found := info["outcomes"]["points_scored"]):
+            field = f"participant_info.{side}.outcomes.points_scored"
+            refuse(field, f"{points} by the deal", found)
     for _ in labelled(record):
         pass
 

@@ -6,7 +6,6 @@ share their keys: `dialogue_id` and `turn`, the place in `chat_logs` from 0, nam
 participant, the same across dialogues, numbered as in ConvoKit's casino-corpus.
 """
 
-import json
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import Any
@@ -123,12 +122,13 @@ def numbered(records: Iterable[Record]) -> Iterator[tuple[Record, dict[str, str]
 
     A participant is one combination of demographics and personality, numbered as first seen.
     """
-    known: dict[str, str] = {}
+    known: dict[Any, str] = {}
     for record in records:
         speakers = {}
         for side in PARTNER:
             info = record["participant_info"][side]
-            person = json.dumps([info["demographics"], info["personality"]], sort_keys=True)
+            svo, traits = info["personality"]["svo"], info["personality"]["big-five"]
+            person = (svo, *map(frozenset, (traits.items(), info["demographics"].items())))
             speakers[side] = known.setdefault(person, f"speaker_{len(known)}")
         yield record, speakers
 
@@ -144,7 +144,7 @@ def labelled(record: Record) -> Iterator[tuple[int, Record, list[int] | None]]:
         labels = None
         if pending and entry["text"] == pending[0][0] and not entry["task_data"]:
             names = pending.pop(0)[1].split(",")
-            labels = [_strategy.str2int(name) for name in names if name]
+            labels = [_strategy.names.index(name) for name in names if name]
         yield turn, entry, labels
     if pending:
         where = f"annotations[{len(record['annotations']) - len(pending)}]"
@@ -174,8 +174,8 @@ def outcomes_of(record: Record, side: str) -> dict[str, Any]:
     for prefix, name in (("", side), ("partner_", PARTNER[side])):
         found = record["participant_info"][name]["outcomes"]
         outcomes[f"{prefix}points_scored"] = found["points_scored"]
-        outcomes[f"{prefix}satisfaction"] = _satisfaction.str2int(found["satisfaction"])
-        outcomes[f"{prefix}opponent_likeness"] = _likeness.str2int(found["opponent_likeness"])
+        outcomes[f"{prefix}satisfaction"] = _satisfaction.names.index(found["satisfaction"])
+        outcomes[f"{prefix}opponent_likeness"] = _likeness.names.index(found["opponent_likeness"])
     return outcomes
 
 
@@ -193,8 +193,8 @@ def person_of(info: Record) -> dict[str, Any]:
     traits = info["personality"]["big-five"]
     return {
         **info["demographics"],
-        "gender": _gender.str2int(info["demographics"]["gender"]),
-        "svo": _svo.str2int(info["personality"]["svo"]),
+        "gender": _gender.names.index(info["demographics"]["gender"]),
+        "svo": _svo.names.index(info["personality"]["svo"]),
         **{trait.replace("-", "_"): value for trait, value in traits.items()},
     }
 

@@ -88,7 +88,7 @@ def number(value: float | None) -> float | None:
 def post_of(record: Record) -> dict[str, Any]:
     """Return what both sides know of the post, as flat columns."""
     return {
-        "category": _category.str2int(record["scenario"]["category"]),
+        "category": _category.names.index(record["scenario"]["category"]),
         "list_price": number(record["scenario"]["kbs"][1]["item"]["Price"]),
     }
 
@@ -133,9 +133,9 @@ def utterances(records: Iterable[Record]) -> Rows:
                     "turn": turn,
                     "speaker": SIDES[event["agent"]],
                     "text": data if action == "message" else None,
-                    "action": _action.str2int(action),
+                    "action": _action.names.index(action),
                     "offer_price": number(data["price"]) if action == "offer" else None,
-                    "intent": _intent.str2int(act["intent"]) if act else None,
+                    "intent": _intent.names.index(act["intent"]) if act else None,
                     "intent_price": number(act.get("price")) if act else None,
                     "seconds": seconds[turn],
                     **post,

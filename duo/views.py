@@ -80,9 +80,9 @@ def about(record: Record) -> dict[str, Any]:
     language = language_of(record)
     return {
         "language": language,
-        "setting": _setting.str2int(record["setting"]),
+        "setting": _setting.names.index(record["setting"]),
         "model": record["model"],
-        "prompt": _prompt.str2int(PROMPTS[language][record["prompt"]]),
+        "prompt": _prompt.names.index(PROMPTS[language][record["prompt"]]),
     }
 
 
@@ -130,9 +130,9 @@ def ratings(records: Iterable[Record]) -> Rows:
                 {
                     "dialogue_id": dialogue_id,
                     "language": language_of(record),
-                    "setting": _setting.str2int(record["setting"]),
-                    "aspect": _aspect.str2int(aspect),
-                    "source": _source.str2int(source),
+                    "setting": _setting.names.index(record["setting"]),
+                    "aspect": _aspect.names.index(aspect),
+                    "source": _source.names.index(source),
                     "annotator": annotator,
                     "score": score,
                 },

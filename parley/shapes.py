@@ -41,30 +41,47 @@ def fitter(shape: Any) -> Callable[[Any], bool]:
     if isinstance(shape, dict):
         return _object_fitter(shape)
     if isinstance(shape, list):
-        item = fitter(shape[0])
+        if isinstance(kind := shape[0], type):
+            return lambda value: isinstance(value, list) and {kind}.issuperset(map(type, value))
+        item = fitter(kind)
         return lambda value: isinstance(value, list) and all(map(item, value))
     if isinstance(shape, tuple):
-        options = [fitter(option) for option in shape]
-        return lambda value: any(fits(value) for fits in options)
+        return _alternative_fitter([fitter(option) for option in shape])
     if isinstance(shape, type):
         return lambda value: type(value) is shape
     if isinstance(shape, set | frozenset) and len(kinds := set(map(type, shape))) == 1:
         (kind,) = kinds
         return lambda value: type(value) is kind and value in shape
+    if callable(shape):
+        return lambda value: _objection(value, shape) is None
     return lambda value: _fits(value, shape)
+
+
+def _alternative_fitter(options: list[Callable[[Any], bool]]) -> Callable[[Any], bool]:
+    def fits(value: Any) -> bool:
+        for option in options:  # noqa: SIM110 - a generator takes longer
+            if option(value):
+                return True
+        return False
+
+    return fits
 
 
 def _object_fitter(shape: dict[Any, Any]) -> Callable[[Any], bool]:
     if str in shape:
         item = fitter(shape[str])
         return lambda value: isinstance(value, dict) and all(map(item, value.values()))
-    fields = {key.removesuffix("?"): fitter(inner) for key, inner in shape.items()}
+    inner = {key.removesuffix("?"): each for key, each in shape.items()}
     required = {key for key in shape if not key.endswith("?")}
+    types = {key: each for key, each in inner.items() if isinstance(each, type)}
+    fields = {key: fitter(each) for key, each in inner.items() if key not in types}
 
     def fits(value: Any) -> bool:
         if not isinstance(value, dict) or not required <= value.keys():
             return False
         for key, item in value.items():
+            if type(item) is types.get(key):  # most fields, and without a call
+                continue
             field = fields.get(key)
             if field is None or not field(item):
                 return False
