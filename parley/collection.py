@@ -92,6 +92,9 @@ class Dataset:
             raise UsageError(
                 f"{path}: defines no {', '.join(lacking)}; see 'Add a dataset' in the README"
             )
+        if unknown := set(getattr(module, "BY_LINE", ())) - set(module.SPLITS):
+            names = ", ".join(sorted(unknown))
+            raise UsageError(f"{path}: BY_LINE names {names}; expected configs that SPLITS has")
         return module
 
     @property

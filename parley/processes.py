@@ -165,6 +165,7 @@ def _work(
     """Make the parts that begin at these bytes of a file, in a process of its own."""
     status = 1
     try:
+        os.nice(2)  # the caller, which writes what all of them make, goes first
         for other in not_its:
             other.close()
         # One file and one mapping for all parts: memory that comes and goes costs time.

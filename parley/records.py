@@ -11,6 +11,8 @@ from parley.errors import RecordError
 from parley.shapes import MOST_PROBLEMS, fitter, problems, show
 from parley.strict_json import loads
 
+SETTLED = 2  # seconds; in a file that has changed since, another change may not show in its times
+
 
 class Strict:
     """Mixed into a builder class: every record it reads is checked against its shape.
@@ -36,8 +38,7 @@ class Strict:
         found: list[str] = []
         number = 0
         state = os.stat(path)
-        # in a file that has just changed, another change may not show in its times
-        settled = time.time() - max(state.st_mtime, state.st_ctime) > 2
+        settled = time.time() - max(state.st_mtime, state.st_ctime) > SETTLED
         at = (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
         this = (path, *at, id(shape))
         reader: Any = self

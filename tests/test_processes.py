@@ -209,18 +209,27 @@ def test_a_config_of_several_files_cannot_be_shared_out(tmp_path, monkeypatch):
         build(dataset, source, tmp_path, workers=2)
 
 
+def test_a_config_that_there_is_not_cannot_be_shared_out(monkeypatch):
+    dataset = get("cosrec")
+    monkeypatch.setattr(dataset.module, "BY_LINE", ("dialogue",))
+    with pytest.raises(UsageError, match="BY_LINE names dialogue; expected configs that SPLITS"):
+        dataset.module  # noqa: B018 - is checked when it is asked for
+
+
 def shared():
     for dataset in discover().values():
         for config in getattr(dataset.module, "BY_LINE", ()):
             yield dataset, config
 
 
-def test_each_line_alone_gives_its_rows(source, tmp_path):
-    """What a script says of itself in `BY_LINE`, held against its real files."""
+@pytest.mark.parametrize("real", [False, True], ids=["samples", "real files"])
+def test_each_line_alone_gives_its_rows(real, request, tmp_path):
+    """What a script says of itself in `BY_LINE`, held against its files."""
+    place = request.getfixturevalue("source") if real else None
     found = list(shared())
     assert found
     for dataset, config in found:
-        files = open_source(dataset, source, allow_missing=True)
+        files = open_source(dataset, place, sample=not real, allow_missing=real)
         builder = strict_builder(dataset, config, files.folder)
         for generator in builder._split_generators(None):
             if not files.has(dataset, config, str(generator.name)):

@@ -120,6 +120,7 @@ class Trial:
         for file in self.files:
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
             (folder / file).write_bytes(self.content(file))
+        self.passed: dict[Any, Any] = {}  # shared by the configs, as in a build
         self.splits = list(self._splits())
         self.sound: dict[tuple[str, str], Any] = {}
         for split, rows, error in self._built(self.files):
@@ -133,7 +134,7 @@ class Trial:
     def _splits(self) -> Iterator[tuple[tuple[str, str], Any, Any, Any, list[str]]]:
         """Yield (config, split), builder, generator, schema and files of what can be built."""
         for config, splits in self.dataset.module.SPLITS.items():
-            builder = strict_builder(self.dataset, config, self.folder)
+            builder = strict_builder(self.dataset, config, self.folder, self.passed)
             schema = arrow_schema(builder.info.features)
             for generator in builder._split_generators(None):
                 split = str(generator.name)
@@ -144,6 +145,7 @@ class Trial:
 
     def _built(self, files: Any) -> Iterator[tuple[tuple[str, str], Any, str]]:
         """Yield (config, split), rows and error of each split that reads one of the files."""
+        self.passed.clear()
         for split, builder, generator, schema, sources in self.splits:
             if set(files) & set(sources):
                 try:
