@@ -33,7 +33,8 @@ compat: .venv/ready
 bench: .venv/ready
 	$(BIN)/python benchmarks/run.py
 
-# Runs the fault tests and damages records; writes what was tried and lost into SECURITY.md.
+# Runs the fault tests and damages records; with real files in PARLEY_SOURCE it writes what was
+# tried and lost into SECURITY.md.
 faults: .venv/ready
 	mkdir -p build
 	$(BIN)/python -m pytest -n 2 -q tests/faults --junitxml=build/faults.xml

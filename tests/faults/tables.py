@@ -2,7 +2,8 @@
 
 pytest tests/faults --junitxml=build/faults.xml && python tests/faults/tables.py build/faults.xml
 
-Damaged are the files in the folder PARLEY_SOURCE, or the samples without it.
+Damaged are the files in the folder PARLEY_SOURCE. Without it they are the samples, and the tables
+are printed only.
 """
 
 import os
@@ -42,7 +43,8 @@ anything else.
 {report.table(Path(place) if place else None)}
 
 {END}"""
-    document.write_text(f"{before}{tables}{after}", encoding="utf-8")
+    if place:
+        document.write_text(f"{before}{tables}{after}", encoding="utf-8")
     print(tables)
 
 

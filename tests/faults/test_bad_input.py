@@ -22,12 +22,6 @@ from parley.errors import ParleyError
 from parley.sources import Source
 
 
-@pytest.fixture(autouse=True)
-def _settled(monkeypatch):
-    """Let a file be checked for one config and not again for the next, however new it is."""
-    monkeypatch.setattr(records, "SETTLED", -1)
-
-
 def require_fair(dataset, source, each):
     counts, unfair = Counter(), []
     for kind, outcome in judged(dataset, source, each):
