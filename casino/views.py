@@ -212,6 +212,13 @@ def briefing(info: Record) -> str:
     return "\n".join(lines)
 
 
+_SPOKEN = {
+    "accept_deal": "[I accept the deal.]",
+    "reject_deal": "[I reject the deal.]",
+    "walk_away": "[I walk away.]",
+}
+
+
 def spoken(entry: Record) -> str:
     """Return a chat entry as text; a deal action in words."""
     task = entry["task_data"]
@@ -221,12 +228,7 @@ def spoken(entry: Record) -> str:
             for key in ("issue2youget", "issue2theyget")
         )
         return f"[I submit a deal: I get {mine}; you get {theirs}.]"
-    actions = {
-        "accept_deal": "[I accept the deal.]",
-        "reject_deal": "[I reject the deal.]",
-        "walk_away": "[I walk away.]",
-    }
-    return actions[task["data"]] if "data" in task else str(entry["text"])
+    return _SPOKEN[task["data"]] if "data" in task else str(entry["text"])
 
 
 # The views ------------------------------------------------------------------------------

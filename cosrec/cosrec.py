@@ -116,11 +116,14 @@ def conversation(value: Any) -> None:
     to_turns(value)
 
 
+# Ids are of visible ASCII. "#<user index>" ends the query id of a recommendation; passages have a #
+# in their id as well.
+_judgment = re.compile(r'[!-"$-~]+(#[0-4])?\t0\t[!-~]+\t[012]')
+
+
 def judgment(value: Any) -> None:
     """Check a line of the qrels, without its newline."""
-    # Ids are of visible ASCII. "#<user index>" ends the query id of a recommendation; passages have
-    # a # in their id as well.
-    if not re.fullmatch(r'[!-"$-~]+(#[0-4])?\t0\t[!-~]+\t[012]', value):
+    if not _judgment.fullmatch(value):
         raise ValueError("query id, 0, document id and 0, 1 or 2, with tabs between")
 
 

@@ -241,10 +241,10 @@ class Duo(datasets.GeneratorBasedBuilder):
             folder = top / source
             if not folder.is_dir():
                 raise FileNotFoundError(f"{path}: expected a folder {source}, found none")
-            for file in sorted(folder.iterdir(), key=lambda file: file.name):
+            for name, file in sorted((file.name, file) for file in folder.iterdir()):
                 for record in self.read(file, DIALOGUE[source]):
-                    require_place(record, f"{source}/{file.name}")
-                    require_sound(record, f"{source}/{file.name}")
+                    require_place(record, f"{source}/{name}")
+                    require_sound(record, f"{source}/{name}")
                     yield str(record["dialogue_id"]), record
 
     # `parley build` overrides these two, to check each record against its shape.

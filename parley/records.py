@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
+import orjson
+
 from parley.errors import RecordError
 from parley.shapes import MOST_PROBLEMS, fitter, problems, show
 from parley.strict_json import loads
@@ -19,7 +21,7 @@ class Strict:
 
     Expects the builder to read through its methods `loads` and `read(path, shape)`. All problems
     of a file are collected and raised as one RecordError. A file that has passed is not checked
-    again for another config, unless it has changed: it is then read with plain `json.loads`.
+    again for another config, unless it has changed: it is then read with plain `orjson.loads`.
 
     Attributes:
         passed: The files that were checked, each with its shape; builders may share it.
@@ -45,7 +47,7 @@ class Strict:
         if this in self.passed:
             # no `copy`: builders of `datasets` would share their attributes with one
             reader = object.__new__(type(self))
-            reader.__dict__ = {**self.__dict__, "loads": json.loads}
+            reader.__dict__ = {**self.__dict__, "loads": orjson.loads}
         fits = _pass if this in self.passed else fitter(shape)
         try:
             records = super(Strict, reader).read(path, shape)  # type: ignore[misc]

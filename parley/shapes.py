@@ -71,19 +71,20 @@ def _object_fitter(shape: dict[Any, Any]) -> Callable[[Any], bool]:
     if str in shape:
         item = fitter(shape[str])
         return lambda value: isinstance(value, dict) and all(map(item, value.values()))
-    inner = {key.removesuffix("?"): each for key, each in shape.items()}
     required = {key for key in shape if not key.endswith("?")}
-    types = {key: each for key, each in inner.items() if isinstance(each, type)}
-    fields = {key: fitter(each) for key, each in inner.items() if key not in types}
+    fields = {  # a type stands for itself, so that most fields need no call
+        key.removesuffix("?"): each if isinstance(each, type) else fitter(each)
+        for key, each in shape.items()
+    }
 
     def fits(value: Any) -> bool:
         if not isinstance(value, dict) or not required <= value.keys():
             return False
         for key, item in value.items():
-            if type(item) is types.get(key):  # most fields, and without a call
-                continue
             field = fields.get(key)
-            if field is None or not field(item):
+            if type(item) is not field and (
+                field is None or isinstance(field, type) or not field(item)
+            ):
                 return False
         return True
 
