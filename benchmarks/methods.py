@@ -281,7 +281,28 @@ def load(folder: str, config: str, cache: str) -> int:
 
     datasets.disable_progress_bars()
     begin()
-    return len(datasets.load_dataset(folder, config, split="raw", cache_dir=cache))
+    (split,) = datasets.load_dataset(folder, config, cache_dir=cache).values()
+    return len(split)
+
+
+@method
+def load_rows(folder: str, config: str, cache: str) -> int:
+    """Load a built folder likewise, and go through its rows."""
+    import datasets
+
+    datasets.disable_progress_bars()
+    begin()
+    (split,) = datasets.load_dataset(folder, config, cache_dir=cache).values()
+    return sum(1 for _ in split)
+
+
+@method
+def convokit_corpus(folder: str) -> int:
+    """Read a corpus with ConvoKit."""
+    from convokit import Corpus
+
+    begin()
+    return sum(1 for _ in Corpus(filename=folder).iter_utterances())
 
 
 @method

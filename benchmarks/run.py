@@ -29,6 +29,9 @@ HERE = Path(__file__).parent
 PARTS = ("limit", "real", "growth", "use")
 Result = dict[str, float]
 
+# The least that a command with an argument does
+PROGRAM = "import typer\ndef main(name: str = 'x') -> None: print(name)\ntyper.run(main)"
+
 
 def main() -> None:
     """Run the parts that the command line names."""
@@ -192,7 +195,39 @@ class Benchmark:
             for name, results in found.items()
         ]
         columns = ["work", "rows", "seconds", "processor seconds", "of the limit", "peak MB"]
-        return ["### The real datasets, all configs", "", *table(columns, rows)]
+        return [
+            "### The real datasets, all configs",
+            "",
+            *table(columns, rows),
+            *(self._convokit() if importlib.util.find_spec("convokit") else ()),
+        ]
+
+    def _convokit(self) -> list[str]:
+        """Compare reading CaSiNo's utterances with ConvoKit's Corpus of the same."""
+        from parley.collection import get
+        from parley.export import export
+
+        built, corpus = self.folder / "real" / "casino", self.folder / "corpus"
+        export(get("casino"), "convokit", built, corpus)
+        runs = {
+            "ConvoKit: Corpus": lambda: measure("convokit_corpus", corpus),
+            "load_dataset, cold": lambda: self._load("load_rows", built, "utterances", warm=False),
+            "load_dataset, warm": lambda: self._load("load_rows", built, "utterances", warm=True),
+        }
+        found = self.rounds(runs)
+        base = median(next(iter(found.values())), "seconds")
+        rows = [
+            [
+                name,
+                f"{median(results, 'rows'):,.0f}",
+                f"{median(results, 'seconds'):.3f}",
+                f"{median(results, 'seconds') / base:.2f}",
+                f"{median(results, 'mb'):.0f}",
+            ]
+            for name, results in found.items()
+        ]
+        columns = ["CaSiNo, to Python", "utterances", "seconds", "of the first", "peak MB"]
+        return table(columns, rows)
 
     def _rows_of(self, source: Path) -> Path:
         """Build the real datasets, and write each split as JSON Lines with its schema."""
@@ -221,6 +256,7 @@ class Benchmark:
         runs = {
             '`python -c "import typer, rich"`': lambda: timed(python, "-c", "import typer, rich"),
             '`python -c "import parley"`': lambda: timed(python, "-c", "import parley"),
+            "a Typer program with one argument": lambda: timed(python, "-c", PROGRAM),
             "`parley --help`": lambda: timed(script, "--help"),
             "`parley list`": lambda: timed(script, "list"),
         }
@@ -250,8 +286,8 @@ class Benchmark:
                 "full streamed pass": lambda: measure("streamed", ours),
                 "the same over datasets' own file": lambda: measure("streamed", theirs),
                 "pyarrow alone, to Python rows": lambda: measure("plain_pyarrow", ours),
-                "load_dataset, cold": lambda: self._load(folder, warm=False),
-                "load_dataset, warm": lambda: self._load(folder, warm=True),
+                "load_dataset, cold": lambda: self._load("load", folder, "dialogues", warm=False),
+                "load_dataset, warm": lambda: self._load("load", folder, "dialogues", warm=True),
                 "pyarrow alone, to Arrow": lambda: measure("read_table", ours),
             }
             found = self.rounds(runs)
@@ -268,10 +304,10 @@ class Benchmark:
         columns = ["reading", "seconds", "rows a second", "peak MB", "clean exits"]
         return [f"### Reading {self.dialogues:,} dialogues", "", *table(columns, rows)]
 
-    def _load(self, folder: Path, warm: bool) -> Result:
+    def _load(self, method: str, folder: Path, config: str, warm: bool) -> Result:
         with tempfile.TemporaryDirectory(dir=self.folder) as cache:
             for _ in range(warm + 1):
-                result = measure("load", folder, "dialogues", cache)
+                result = measure(method, folder, config, cache)
             return result
 
     def _written(self) -> tuple[Path, Path]:
