@@ -118,7 +118,8 @@ class Benchmark:
         runs = {
             "limit: orjson + pyarrow": lambda: measure("limit", raw),
             "parley": lambda: measure("parley", source),
-            "parley, two workers": lambda: measure("parley", source, 2),
+            "parley --workers 1": lambda: measure("parley", source, 1),
+            "parley --workers 2": lambda: measure("parley", source, 2),
             "datasets: download_and_prepare": lambda: measure("datasets_builder", source),
         }
         if importlib.util.find_spec("polars"):
@@ -199,15 +200,17 @@ class Benchmark:
             "### The real datasets, all configs",
             "",
             *table(columns, rows),
-            *(self._convokit() if importlib.util.find_spec("convokit") else ()),
+            *self._convokit(),
         ]
 
     def _convokit(self) -> list[str]:
-        """Compare reading CaSiNo's utterances with ConvoKit's Corpus of the same."""
+        """Compare reading CaSiNo's utterances with ConvoKit's Corpus, if that is installed."""
         from parley.collection import get
         from parley.export import export
 
         built, corpus = self.folder / "real" / "casino", self.folder / "corpus"
+        if not importlib.util.find_spec("convokit") or not built.exists():
+            return []
         export(get("casino"), "convokit", built, corpus)
         runs = {
             "ConvoKit: Corpus": lambda: measure("convokit_corpus", corpus),

@@ -65,7 +65,7 @@ def build(
     *,
     max_shard_size: int = parquet.SHARD,
     update_card: bool = False,
-    workers: int = 1,
+    workers: int = 0,
 ) -> list[Split]:
     """Build one dataset into `output/<name>`, replacing what stood there only when all is done.
 
@@ -80,8 +80,9 @@ def build(
         on_rows: Called with "name config/split" and its rows written so far.
         max_shard_size: Bytes of Arrow data that a Parquet file holds at most.
         update_card: Recompute the figures, and write the dataset folder's own card anew.
-        workers: Processes that make the rows of a large file, where the script's `BY_LINE` lets
-            several share its lines. The same bytes come out with any number.
+        workers: Processes that make the rows of a large file while this one writes them, where
+            the script's `BY_LINE` lets them share its lines. With 0 this one does all. The same
+            bytes come out with any number.
 
     Raises:
         RecordError: a source file does not hold what it should.
@@ -254,7 +255,7 @@ def _write(
         files = parquet.write(batches(), schema, target, split, max_shard_size)
         return Split(config, split, digest.hexdigest(), files, time.perf_counter() - start)
 
-    if workers > 1 and (path := shareable(dataset, config, generator)):
+    if workers and (path := shareable(dataset, config, generator)):
         keys = array("q")
         shared = shared_chunks(builder, generator, path, schema, target, workers, keys)
         try:

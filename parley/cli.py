@@ -170,9 +170,12 @@ def build(
     workers: Annotated[
         int,
         typer.Option(
-            "--workers", min=1, metavar="N", help="Processes for a large file of JSON Lines."
+            "--workers",
+            min=0,
+            metavar="N",
+            help="Processes that make the rows of a large JSON Lines file, while this one writes.",
         ),
-    ] = 1,
+    ] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Build hub folders: strict rows in Parquet, with the card and provenance beside them."""

@@ -1,4 +1,4 @@
-"""Several processes that make the rows of one large JSON Lines file, in the order of its lines."""
+"""Processes that make the rows of one large JSON Lines file, in the order of its lines."""
 
 import mmap
 import multiprocessing
@@ -30,7 +30,7 @@ class Lost(Exception):
 
 
 def shareable(dataset: Dataset, config: str, generator: datasets.SplitGenerator) -> Path | None:
-    """Return the file whose lines several processes may make into the rows of a split, if any.
+    """Return the file whose lines processes may make into the rows of a split, if any.
 
     Raises:
         UsageError: the script says so of a config that is not made from one file alone.
@@ -59,7 +59,7 @@ def shared_chunks(
     workers: int,
     keys: "array[int]",
 ) -> Generator[Chunk, None, None]:
-    """Yield the rows of a split, made by several processes.
+    """Yield the rows of a split, made by other processes.
 
     Args:
         builder: Of the split's config.
