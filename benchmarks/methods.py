@@ -54,6 +54,7 @@ def peak_mb() -> float:
 def limit(source: str) -> int:
     """Write with orjson and pyarrow alone: no check, no dict a turn, no digest, no card."""
     import orjson
+    import pandas  # noqa: F401 - pyarrow does, for its first array
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -107,16 +108,17 @@ def only_raw() -> Any:
     from parley.collection import get
 
     dataset = get("cosrec")
-    raw = dataset.module.SPLITS["dialogues"]["raw"]
-    dataset.module.SPLITS.clear()
-    dataset.module.SPLITS["dialogues"] = {"raw": raw}
+    splits = dataset.module.SPLITS
+    raw = splits["dialogues"]["raw"]
+    splits.clear()
+    splits["dialogues"] = {"raw": raw}
     with tempfile.TemporaryDirectory() as folder:
         dataset.builder(config_name="dialogues", cache_dir=folder, hash="benchmark")
     return dataset
 
 
 @method
-def parley(source: str, workers: str = "1") -> int:
+def parley(source: str, workers: str = "0") -> int:
     """Build with `parley`: strict rows, a digest, Parquet, provenance and card."""
     from parley.build import build
     from parley.sources import Source
@@ -268,6 +270,7 @@ def first_local(path: str) -> int:
 @method
 def plain_pyarrow(path: str) -> int:
     """Read a Parquet file into Python rows with pyarrow alone."""
+    import pandas  # noqa: F401 - pyarrow does, for its first array
     import pyarrow.parquet as pq
 
     begin()
@@ -308,6 +311,7 @@ def convokit_corpus(folder: str) -> int:
 @method
 def read_table(path: str) -> int:
     """Read a Parquet file into memory with pyarrow, as Arrow."""
+    import pandas  # noqa: F401 - pyarrow does, for its first table
     import pyarrow.parquet as pq
 
     begin()
