@@ -106,7 +106,7 @@ _educations = {
 }
 # fmt: on
 ANSWERS = {"accept_deal": "Accept-Deal", "reject_deal": "Reject-Deal", "walk_away": "Walk-Away"}
-_actions = {"Submit-Deal", *ANSWERS.values()}
+_ACTIONS = {"Submit-Deal", *ANSWERS.values()}
 _issue = set(ISSUES)
 _counts = {issue: {"0", "1", "2", "3"} for issue in ISSUES}
 _side = {
@@ -171,8 +171,8 @@ def require_sound(record: dict[str, Any]) -> None:
     for turn, entry in enumerate(record["chat_logs"]):
         task, text, side = entry["task_data"], entry["text"], entry["id"]
         answer, deal = task.get("data"), "issue2youget" in task
-        named = "Submit-Deal" if deal else ANSWERS.get(answer)
-        if text != named and (named or text in _actions):
+        named = "Submit-Deal" if deal else ANSWERS[answer] if answer else None
+        if text != named and (named or text in _ACTIONS):
             refuse(f"chat_logs[{turn}].text", f"that of the task_data {task}", text)
         if (answer in ("accept_deal", "walk_away")) != (turn == last):
             refuse(f"chat_logs[{turn}].task_data.data", "the end to be last", answer)

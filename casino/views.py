@@ -122,13 +122,13 @@ def numbered(records: Iterable[Record]) -> Iterator[tuple[Record, dict[str, str]
 
     A participant is one combination of demographics and personality, numbered as first seen.
     """
-    known: dict[Any, str] = {}
+    known: dict[str, str] = {}
     for record in records:
         speakers = {}
         for side in PARTNER:
             info = record["participant_info"][side]
             svo, traits = info["personality"]["svo"], info["personality"]["big-five"]
-            person = (svo, *map(frozenset, (traits.items(), info["demographics"].items())))
+            person = repr((svo, sorted(traits.items()), sorted(info["demographics"].items())))
             speakers[side] = known.setdefault(person, f"speaker_{len(known)}")
         yield record, speakers
 

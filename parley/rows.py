@@ -64,9 +64,11 @@ def to_chunks(rows: Iterable[Any], schema: pa.Schema, where: str = "") -> Iterat
     count = 10  # of the first, of whose length nothing is known
     while some := list(islice(rest, count)):
         batch, lines = to_batch(some, schema, where, start), _canonical(some)
-        yield batch, lines
         start += len(some)
-        count = min(max(1, len(some) * AT_ONCE // len(lines)), MOST_AT_ONCE)
+        wanted = len(some) * AT_ONCE // len(lines)
+        count = min(max(1, wanted), 4 * count, MOST_AT_ONCE)  # longer ones may follow
+        yield batch, lines
+        del batch, lines
 
 
 def _to_array(values: list[Any], type_: pa.DataType) -> pa.Array:

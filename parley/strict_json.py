@@ -10,7 +10,7 @@ import orjson
 
 _DEEPEST = 100  # no record of a dialogue is nested so deeply, and few programs can follow
 
-_LINE = 50_000  # characters; more are a whole file, in which there is more than one space
+_LINE = 50_000  # characters; a longer text is hardly one line with one key
 
 _LONE = re.compile("[\ud800-\udfff]")
 
@@ -26,7 +26,7 @@ def loads(text: str | bytes) -> Any:
         text = text.decode("utf-8")
     if text.startswith("\ufeff"):
         raise json.JSONDecodeError("unexpected BOM, a byte order mark,", text, 0)
-    if len(text) <= _LINE and (value := _plain(text)) is not None:
+    if len(text) <= _LINE and "\n" not in text[:-1] and (value := _plain(text)) is not None:
         return value
     try:
         try:
@@ -43,8 +43,9 @@ def loads(text: str | bytes) -> Any:
 def _plain(text: str) -> Any:
     """Parse a line in half the time if orjson writes it just so again; else return None.
 
-    No key can be twice in it then, no number or character other than it was read, and no integer
-    larger than 53 bits. The space after the first key of a line may be there or not.
+    What is the same as orjson's own output holds no key twice, no number or character other than
+    was read, and, as it is asked for here, no integer of more than 53 bits. The space after the
+    first key may be there or not.
     """
     try:
         value = orjson.loads(text)

@@ -8,6 +8,7 @@ import math
 import re
 import struct
 
+import orjson
 import pyarrow as pa
 import pytest
 from damage import at, put, walk
@@ -282,6 +283,7 @@ def test_json_is_read_exactly_or_not_at_all(value, style):
     assert is_plain(value) == (error is None)
     if error is None:
         assert exact(found) == exact(value)
+        assert exact(orjson.loads(text)) == exact(value)  # as a file that has passed is read again
 
 
 def texts_of(inner):
