@@ -167,6 +167,12 @@ def test_a_dialogue_that_contradicts_itself_is_refused(
         casino.module.require_sound(record)
 
 
+def test_an_answer_that_there_is_not_is_refused(sample: dict[int, dict[str, Any]]) -> None:
+    sample[2001]["chat_logs"][0]["task_data"] = {"data": "maybe"}
+    with pytest.raises(LookupError, match="maybe"):
+        casino.module.require_sound(sample[2001])
+
+
 def test_deal_actions_read_as_words(sample: dict[int, dict[str, Any]]) -> None:
     actions = [(turn.speaker, turn.text) for turn in turns(sample[2001]) if turn.action]
     assert actions == [
@@ -243,6 +249,20 @@ def test_views_refuse_an_annotation_that_finds_no_utterance(
     for name in ("utterances", "strategies"):
         with pytest.raises(ValueError, match=r"2002.*Never said\."):
             view(name, sample)
+
+
+def test_participants_whose_numbers_differ_in_sign_are_two(
+    sample: dict[int, dict[str, Any]],
+) -> None:
+    record = sample[2001]
+    numbers = []
+    for zero in (0.0, -0.0, 0.0):
+        copy = json.loads(json.dumps(record))
+        traits = copy["participant_info"]["mturk_agent_1"]["personality"]["big-five"]
+        traits.update(dict.fromkeys(traits, zero))
+        numbers.append(copy)
+    speakers = [row["speaker_id"] for row in view("participants", dict(enumerate(numbers)))]
+    assert speakers[::2] == ["speaker_0", "speaker_2", "speaker_0"]
 
 
 def test_a_participant_who_comes_again_keeps_the_number(
