@@ -173,7 +173,7 @@ def build(
             "--workers",
             min=0,
             metavar="N",
-            help="Processes that make the rows of a large JSON Lines file, while this one writes.",
+            help="Processes beside this one that make the rows of large JSON Lines files (Linux).",
         ),
     ] = 0,
     as_json: AsJson = False,

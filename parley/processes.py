@@ -23,10 +23,11 @@ PART = 1 << 20  # bytes of whole lines, more or less, that a process makes into 
 SLOT = 16 * PART  # bytes that the rows of a part may take
 SLOTS = 6  # of each process, which so goes on while another has the processor
 LEAST = 4  # parts of a file; with less it is not worth the while
+LONGEST = 60  # seconds that a part may take; some hundredths are usual. A fork can hang on a lock.
 
 
 class Lost(Exception):
-    """A process ended before it had made all its parts."""
+    """A process ended before it had made all its parts, or hangs."""
 
 
 def shareable(dataset: Dataset, config: str, generator: datasets.SplitGenerator) -> Path | None:
@@ -140,6 +141,8 @@ def share(
         for number in range(len(starts)):
             end, memory = ends[number % workers]
             try:
+                if not end.poll(LONGEST):
+                    raise Lost
                 lengths = array("q", end.recv_bytes())
             except (EOFError, OSError):
                 raise Lost from None

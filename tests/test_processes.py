@@ -147,21 +147,24 @@ def test_the_same_error_with_any_number_of_workers(damage, tmp_path, small_parts
         assert f"line {number + 1}" in errors[0]
 
 
-@pytest.mark.parametrize("slot", [200_000, 1000])  # too small for what is made of any part
-def test_a_worker_that_dies_costs_only_time(slot, tmp_path, small_parts, monkeypatch):
+@pytest.mark.parametrize("what", ["is killed", "hangs", "has no room"])
+def test_a_worker_that_fails_costs_only_time(what, tmp_path, small_parts, monkeypatch):
     source = source_of(tmp_path, lines_of(700))
     build(get("cosrec"), source, tmp_path / "0")
-    monkeypatch.setattr(processes, "SLOT", slot)
-    killed = tmp_path / "killed"
+    if what == "has no room":
+        monkeypatch.setattr(processes, "SLOT", 1000)  # for what is made of any part
+    if what == "hangs":
+        monkeypatch.setattr(processes, "LONGEST", 1)
+    failed = tmp_path / "failed"
 
     def to_chunks(*arguments):
         for batch, lines in rows(*arguments):
             if b"CoSRec-Raw_350" in lines:
-                killed.touch()
-                os.kill(os.getpid(), signal.SIGKILL)
+                failed.touch()
+                os.kill(os.getpid(), signal.SIGKILL if what == "is killed" else signal.SIGSTOP)
             yield batch, lines
 
-    if slot == 200_000:
+    if what != "has no room":
         rows = processes.to_chunks
         monkeypatch.setattr(processes, "to_chunks", to_chunks)
     lost = []
@@ -177,7 +180,7 @@ def test_a_worker_that_dies_costs_only_time(slot, tmp_path, small_parts, monkeyp
     monkeypatch.setattr(processes, "share", share)
     build(get("cosrec"), source, tmp_path / "3", workers=3)
     assert lost == [True]
-    assert killed.exists() == (slot == 200_000)
+    assert failed.exists() == (what != "has no room")
     assert content(tmp_path / "3") == content(tmp_path / "0")
     assert children() == []
 
