@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,42 @@ def limit(source: str) -> int:
         if ids:
             flush()
     return rows
+
+
+@method
+def limit_of_rows(source: str) -> int:
+    """Write likewise, from a dict a row and a turn, as all code has them that handles rows."""
+    import orjson
+    import pandas  # noqa: F401 - pyarrow does, for its first array
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    turn = pa.struct([("role", pa.string()), ("text", pa.string())])
+    schema = pa.schema([("conversation_id", pa.string()), ("turns", pa.list_(turn))])
+    begin()
+    count = 0
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        pq.ParquetWriter(
+            f"{folder}/limit.parquet",
+            schema,
+            write_page_index=True,
+            use_content_defined_chunking=True,
+        ) as writer,
+        Path(source).open("rb") as file,
+    ):
+        while lines := list(islice(file, 1000)):
+            rows = []
+            for line in lines:
+                ((conversation_id, text),) = orjson.loads(line).items()
+                turns = [
+                    {"role": "user" if part[0] == "U" else "assistant", "text": part[3:]}
+                    for part in text.split("\n")
+                ]
+                rows.append({"conversation_id": conversation_id, "turns": turns})
+            writer.write_batch(pa.RecordBatch.from_pylist(rows, schema=schema))
+            count += len(rows)
+    return count
 
 
 def only_raw() -> Any:

@@ -117,6 +117,7 @@ class Benchmark:
         raw = source / generate.RAW
         runs = {
             "limit: orjson + pyarrow": lambda: measure("limit", raw),
+            "the same from dicts": lambda: measure("limit_of_rows", raw),
             "parley": lambda: measure("parley", source),
             "parley --workers 1": lambda: measure("parley", source, 1),
             "parley --workers 2": lambda: measure("parley", source, 2),
