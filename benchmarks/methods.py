@@ -10,7 +10,8 @@ import resource
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -51,22 +52,11 @@ def peak_mb() -> float:
 # Writing CoSRec-shaped conversations ----------------------------------------------------
 
 
-@method
-def limit(source: str) -> int:
-    """Write with orjson and pyarrow alone: no check, no dict a turn, no digest, no card."""
-    import orjson
-    import pandas  # noqa: F401 - pyarrow does, for its first array
-    import pyarrow as pa
+@contextmanager
+def parquet(schema: Any) -> Iterator[Any]:
+    """Give a writer with the options that parley has, of a file that is thrown away."""
     import pyarrow.parquet as pq
 
-    turn = pa.struct([("role", pa.string()), ("text", pa.string())])
-    schema = pa.schema([("conversation_id", pa.string()), ("turns", pa.list_(turn))])
-    begin()
-    rows = 0
-    ids: list[str] = []
-    roles: list[str] = []
-    texts: list[str] = []
-    offsets = [0]
     with (
         tempfile.TemporaryDirectory() as folder,
         pq.ParquetWriter(
@@ -75,66 +65,71 @@ def limit(source: str) -> int:
             write_page_index=True,
             use_content_defined_chunking=True,
         ) as writer,
-        Path(source).open("rb") as file,
     ):
-
-        def flush() -> None:
-            turns = pa.StructArray.from_arrays(
-                [pa.array(roles, pa.string()), pa.array(texts, pa.string())], fields=list(turn)
-            )
-            lists = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), turns)
-            writer.write_batch(pa.record_batch([pa.array(ids, pa.string()), lists], schema=schema))
-
-        for line in file:
-            ((conversation_id, text),) = orjson.loads(line).items()
-            ids.append(conversation_id)
-            for line in text.split("\n"):
-                roles.append("user" if line[0] == "U" else "assistant")
-                texts.append(line[3:])
-            offsets.append(len(texts))
-            rows += 1
-            if len(ids) == 1000:
-                flush()
-                ids, roles, texts, offsets = [], [], [], [0]
-        if ids:
-            flush()
-    return rows
+        yield writer
 
 
-@method
-def limit_of_rows(source: str) -> int:
-    """Write likewise, from a dict a row and a turn, as all code has them that handles rows."""
+def write(source: str, to_batch: Callable[[Any, Iterable[tuple[str, str]]], Any]) -> int:
+    """Write conversations in batches, each made from a schema and a thousand ids with texts."""
     import orjson
     import pandas  # noqa: F401 - pyarrow does, for its first array
     import pyarrow as pa
-    import pyarrow.parquet as pq
+    import pyarrow.parquet  # is not to be counted
 
     turn = pa.struct([("role", pa.string()), ("text", pa.string())])
     schema = pa.schema([("conversation_id", pa.string()), ("turns", pa.list_(turn))])
     begin()
     count = 0
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        pq.ParquetWriter(
-            f"{folder}/limit.parquet",
-            schema,
-            write_page_index=True,
-            use_content_defined_chunking=True,
-        ) as writer,
-        Path(source).open("rb") as file,
-    ):
-        while lines := list(islice(file, 1000)):
-            rows = []
-            for line in lines:
-                ((conversation_id, text),) = orjson.loads(line).items()
-                turns = [
-                    {"role": "user" if part[0] == "U" else "assistant", "text": part[3:]}
-                    for part in text.split("\n")
-                ]
-                rows.append({"conversation_id": conversation_id, "turns": turns})
-            writer.write_batch(pa.RecordBatch.from_pylist(rows, schema=schema))
-            count += len(rows)
+    with parquet(schema) as writer, Path(source).open("rb") as file:
+        pairs = (pair for line in file for pair in orjson.loads(line).items())
+        while (batch := to_batch(schema, islice(pairs, 1000))).num_rows:
+            writer.write_batch(batch)
+            count += batch.num_rows
     return count
+
+
+@method
+def limit(source: str) -> int:
+    """Write with orjson and pyarrow alone: no check, no dict a turn, no digest, no card."""
+    import pyarrow as pa
+
+    def from_columns(schema: Any, pairs: Iterable[tuple[str, str]]) -> Any:
+        ids: list[str] = []
+        roles: list[str] = []
+        texts: list[str] = []
+        offsets = [0]
+        for conversation_id, text in pairs:
+            ids.append(conversation_id)
+            for line in text.split("\n"):
+                roles.append("user" if line[0] == "U" else "assistant")
+                texts.append(line[3:])
+            offsets.append(len(texts))
+        turns = pa.StructArray.from_arrays(
+            [pa.array(roles, pa.string()), pa.array(texts, pa.string())],
+            fields=list(schema.field("turns").type.value_type),
+        )
+        lists = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), turns)
+        return pa.record_batch([pa.array(ids, pa.string()), lists], schema=schema)
+
+    return write(source, from_columns)
+
+
+@method
+def limit_of_rows(source: str) -> int:
+    """Write likewise, from a dict a row and a turn, as all code has them that handles rows."""
+    import pyarrow as pa
+
+    def from_dicts(schema: Any, pairs: Iterable[tuple[str, str]]) -> Any:
+        rows = []
+        for conversation_id, text in pairs:
+            turns = [
+                {"role": "user" if line[0] == "U" else "assistant", "text": line[3:]}
+                for line in text.split("\n")
+            ]
+            rows.append({"conversation_id": conversation_id, "turns": turns})
+        return pa.RecordBatch.from_pylist(rows, schema=schema)
+
+    return write(source, from_dicts)
 
 
 def only_raw() -> Any:
@@ -249,24 +244,14 @@ def limit_all(rows_folder: str) -> int:
     import datasets  # noqa: F401
     import orjson
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     count = 0
-    with tempfile.TemporaryDirectory() as folder:
-        for path in sorted(Path(rows_folder).glob("*.jsonl")):
-            schema = pa.ipc.read_schema(pa.OSFile(f"{path}.schema"))
-            with (
-                path.open("rb") as file,
-                pq.ParquetWriter(
-                    f"{folder}/{path.stem}.parquet",
-                    schema,
-                    write_page_index=True,
-                    use_content_defined_chunking=True,
-                ) as writer,
-            ):
-                rows = [orjson.loads(line) for line in file]
-                writer.write_batch(pa.RecordBatch.from_pylist(rows, schema=schema))
-                count += len(rows)
+    for path in sorted(Path(rows_folder).glob("*.jsonl")):
+        schema = pa.ipc.read_schema(pa.OSFile(f"{path}.schema"))
+        with path.open("rb") as file, parquet(schema) as writer:
+            rows = [orjson.loads(line) for line in file]
+            writer.write_batch(pa.RecordBatch.from_pylist(rows, schema=schema))
+            count += len(rows)
     return count
 
 

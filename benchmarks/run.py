@@ -75,15 +75,38 @@ def measure(*command: Any, env: dict[str, str] | None = None) -> Result:
 
 
 def timed(*command: str) -> Result:
-    """Run any command, and return its seconds."""
+    """Run any command, and return its milliseconds."""
     start = time.perf_counter()
     subprocess.run(command, check=True, capture_output=True)
-    return {"seconds": time.perf_counter() - start}
+    return {"ms": 1000 * (time.perf_counter() - start)}
 
 
 def median(results: list[Result], what: str) -> float:
     """Return the median of one figure."""
     return statistics.median(result[what] for result in results)
+
+
+def summary(found: dict[str, list[Result]], *columns: tuple[str, str]) -> list[list[str]]:
+    """Return a row for each method: its medians, each with a format.
+
+    "/seconds" is the ratio of the seconds to those of the first method, "rows/s" the rows a second,
+    "us/row" the microseconds a row.
+    """
+    first = next(iter(found.values()))
+
+    def value(results: list[Result], what: str) -> float:
+        if what == "rows/s":
+            return median(results, "rows") / median(results, "seconds")
+        if what == "us/row":
+            return 1e6 * median(results, "seconds") / median(results, "rows")
+        if what.startswith("/"):
+            return median(results, what[1:]) / median(first, what[1:])
+        return median(results, what)
+
+    return [
+        [name, *(format(value(results, what), form) for what, form in columns)]
+        for name, results in found.items()
+    ]
 
 
 def table(columns: list[str], rows: list[list[str]]) -> list[str]:
@@ -126,17 +149,9 @@ class Benchmark:
         if importlib.util.find_spec("polars"):
             runs["orjson + Polars, all in memory"] = lambda: measure("polars", raw)
         found = self.rounds(runs)
-        base = median(found["limit: orjson + pyarrow"], "seconds")
-        rows = [
-            [
-                name,
-                f"{median(results, 'seconds'):.2f}",
-                f"{median(results, 'seconds') / base:.2f}",
-                f"{self.dialogues / median(results, 'seconds'):,.0f}",
-                f"{median(results, 'mb'):.0f}",
-            ]
-            for name, results in found.items()
-        ]
+        rows = summary(
+            found, ("seconds", ".2f"), ("/seconds", ".2f"), ("rows/s", ",.0f"), ("mb", ".0f")
+        )
         size = raw.stat().st_size / 1e6
         return [
             f"### {self.dialogues:,} CoSRec-shaped dialogues ({size:.0f} MB of JSON) to Parquet",
@@ -146,19 +161,11 @@ class Benchmark:
 
     def growth(self) -> list[str]:
         """Measure how time and memory grow with the number of dialogues."""
-        rows = []
-        for dialogues in (10_000, 100_000, 1_000_000):
-            source = self.source(dialogues)
-            results = [measure("parley", source) for _ in range(min(self.repeat, 5))]
-            seconds = median(results, "seconds")
-            rows.append(
-                [
-                    f"{dialogues:,}",
-                    f"{seconds:.2f}",
-                    f"{1e6 * seconds / dialogues:.1f}",
-                    f"{median(results, 'mb'):.0f}",
-                ]
-            )
+        sources = {n: self.source(n) for n in (10_000, 100_000, 1_000_000)}
+        found = self.rounds(
+            {f"{n:,}": lambda s=source: measure("parley", s) for n, source in sources.items()}
+        )
+        rows = summary(found, ("seconds", ".2f"), ("us/row", ".1f"), ("mb", ".0f"))
         return [
             "### How a build grows",
             "",
@@ -184,18 +191,8 @@ class Benchmark:
                 "build_one", source, name
             )
         found = self.rounds(runs)
-        base = median(next(iter(found.values())), "cpu")
-        rows = [
-            [
-                name,
-                f"{median(results, 'rows'):,.0f}",
-                f"{median(results, 'seconds'):.2f}",
-                f"{median(results, 'cpu'):.2f}",
-                f"{median(results, 'cpu') / base:.2f}",
-                f"{median(results, 'mb'):.0f}",
-            ]
-            for name, results in found.items()
-        ]
+        seconds, cpu = ("seconds", ".2f"), ("cpu", ".2f")
+        rows = summary(found, ("rows", ",.0f"), seconds, cpu, ("/cpu", ".2f"), ("mb", ".0f"))
         columns = ["work", "rows", "seconds", "processor seconds", "of the limit", "peak MB"]
         return [
             "### The real datasets, all configs",
@@ -219,17 +216,9 @@ class Benchmark:
             "load_dataset, warm": lambda: self._load("load_rows", built, "utterances", warm=True),
         }
         found = self.rounds(runs)
-        base = median(next(iter(found.values())), "seconds")
-        rows = [
-            [
-                name,
-                f"{median(results, 'rows'):,.0f}",
-                f"{median(results, 'seconds'):.3f}",
-                f"{median(results, 'seconds') / base:.2f}",
-                f"{median(results, 'mb'):.0f}",
-            ]
-            for name, results in found.items()
-        ]
+        rows = summary(
+            found, ("rows", ",.0f"), ("seconds", ".3f"), ("/seconds", ".2f"), ("mb", ".0f")
+        )
         columns = ["CaSiNo, to Python", "utterances", "seconds", "of the first", "peak MB"]
         return table(columns, rows)
 
@@ -265,11 +254,7 @@ class Benchmark:
             "`parley list`": lambda: timed(script, "list"),
         }
         found = self.rounds(runs)
-        base = median(next(iter(found.values())), "seconds")
-        rows = [
-            [name, f"{1000 * median(r, 'seconds'):.0f}", f"{median(r, 'seconds') / base:.2f}"]
-            for name, r in found.items()
-        ]
+        rows = summary(found, ("ms", ".0f"), ("/ms", ".2f"))
         return ["### The command line", "", *table(["command", "ms", "of the first"], rows)]
 
     def _reading(self) -> list[str]:
@@ -295,16 +280,9 @@ class Benchmark:
                 "pyarrow alone, to Arrow": lambda: measure("read_table", ours),
             }
             found = self.rounds(runs)
-        rows = [
-            [
-                name,
-                f"{median(r, 'seconds'):.3f}",
-                f"{median(r, 'rows') / median(r, 'seconds'):,.0f}",
-                f"{median(r, 'mb'):.0f}",
-                f"{sum(each['exit'] == 0 for each in r)} of {len(r)}",
-            ]
-            for name, r in found.items()
-        ]
+        rows = summary(found, ("seconds", ".3f"), ("rows/s", ",.0f"), ("mb", ".0f"))
+        for row, results in zip(rows, found.values(), strict=True):
+            row.append(f"{sum(each['exit'] == 0 for each in results)} of {len(results)}")
         columns = ["reading", "seconds", "rows a second", "peak MB", "clean exits"]
         return [f"### Reading {self.dialogues:,} dialogues", "", *table(columns, rows)]
 
