@@ -153,7 +153,7 @@ def only_raw() -> Any:
 def parley(source: str, workers: str = "0") -> int:
     """Build with `parley`: strict rows, a digest, Parquet, provenance and card."""
     from parley.build import build
-    from parley.sources import Source
+    from parley.source.files import Source
 
     dataset = only_raw()
     missing = [name for name in dataset.module.SOURCES if not (Path(source) / name).exists()]
@@ -213,7 +213,7 @@ def build_all(source: str) -> int:
     """Build everything at hand in `source`, imports and hash checks included."""
     from parley.build import build
     from parley.collection import discover
-    from parley.sources import open_source
+    from parley.source.files import open_source
 
     rows = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -228,7 +228,7 @@ def build_one(source: str, name: str) -> int:
     """Build one dataset, imports not included."""
     from parley.build import build
     from parley.collection import get
-    from parley.sources import open_source
+    from parley.source.files import open_source
 
     dataset = get(name)
     dataset.builder  # noqa: B018 - imports it

@@ -298,7 +298,7 @@ class Benchmark:
         from datasets import disable_progress_bars
 
         from parley.build import build
-        from parley.sources import Source
+        from parley.source.files import Source
 
         disable_progress_bars()
         source, dataset = self.source(self.dialogues), methods.only_raw()

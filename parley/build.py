@@ -16,17 +16,18 @@ import datasets
 import numpy as np
 import pyarrow as pa
 
-from parley import __version__, parquet
-from parley.cards import figures_on, figures_section, render, splits_section
+from parley import __version__
 from parley.collection import Dataset
 from parley.errors import RecordError, SourceError
-from parley.features import arrow_schema, card_yaml
 from parley.figures import Data, figures
-from parley.output import replacing
-from parley.processes import Lost, shareable, shared_chunks
-from parley.records import Strict, cut
-from parley.rows import Chunk, Digest, to_chunks
-from parley.sources import Source
+from parley.folder.card import figures_on, figures_section, render, splits_section
+from parley.folder.replace import replacing
+from parley.rows import parquet
+from parley.rows.arrow import Chunk, Digest, to_chunks
+from parley.rows.features import arrow_schema, card_yaml
+from parley.rows.reader import Strict, cut
+from parley.rows.workers import Lost, shareable, shared_chunks
+from parley.source.files import Source
 
 PROVENANCE = "provenance.json"
 

@@ -52,7 +52,7 @@ def main() -> None:
     try:
         app()
     except ParleyError as error:
-        from parley.console import err, plain  # not at the top: help is to be quick
+        from parley.terminal.console import err, plain  # not at the top: help is to be quick
 
         err.print(plain(str(error)), style="red", soft_wrap=True)
         sys.exit(2 if isinstance(error, UsageError) else 1)
@@ -91,8 +91,8 @@ def _chosen(names: list[str] | None) -> list[Dataset]:
 @app.command("list")
 def list_(names: Names = None, as_json: AsJson = False) -> None:
     """Show what there is: datasets, configs, splits, rows, licence, size."""
-    from parley.cards import summary
-    from parley.console import out, size, table, to_json
+    from parley.folder.card import summary
+    from parley.terminal.console import out, size, table, to_json
 
     found = [summary(dataset) for dataset in _chosen(names)]
     if as_json:
@@ -122,9 +122,9 @@ def list_(names: Names = None, as_json: AsJson = False) -> None:
 @app.command()
 def fetch(names: Names = None) -> None:
     """Download the pinned upstream files into the cache, checked and resumable."""
-    from parley.console import out, progress
-    from parley.fetch import cache_folder
-    from parley.fetch import fetch as fetch_sources
+    from parley.source.fetch import cache_folder
+    from parley.source.fetch import fetch as fetch_sources
+    from parley.terminal.console import out, progress
 
     failed: list[str] = []
     with progress("bytes") as advance:
@@ -182,8 +182,8 @@ def build(
     from datasets.utils.py_utils import convert_file_size_to_int
 
     from parley.build import build as build_dataset
-    from parley.console import err, out, progress, size, table, to_json
-    from parley.sources import open_source
+    from parley.source.files import open_source
+    from parley.terminal.console import err, out, progress, size, table, to_json
 
     if sample and (_typed(ctx, "source") or update_cards):
         raise UsageError("--sample excludes --source and --update-cards")
@@ -267,10 +267,10 @@ def verify(
 
     Exit status 1 if a check fails or a figure differs and nothing is known of it.
     """
-    from parley.console import err, out, to_json
-    from parley.report import report
-    from parley.sources import at_hand
-    from parley.verify import verify as verify_folder
+    from parley.folder.verify import verify as verify_folder
+    from parley.source.files import at_hand
+    from parley.terminal.console import err, out, to_json
+    from parley.terminal.report import report
 
     chosen = _chosen(names)
     found, failed = [], []
@@ -307,9 +307,9 @@ def diff(
 
     Exit status 1 if they differ, as with diff(1).
     """
-    from parley.console import out, to_json
-    from parley.diff import compare
-    from parley.report import differences
+    from parley.folder.diff import compare
+    from parley.terminal.console import out, to_json
+    from parley.terminal.report import differences
 
     found = compare(old, new)
     if as_json:
@@ -347,11 +347,11 @@ def publish(
     The token is that of `hf auth login` or HF_TOKEN. An interrupted run leaves the repository at
     the old version or at the new one; the next run does what is left.
     """
-    from parley.console import err, out, to_json
-    from parley.publish import publish as publish_folder
-    from parley.publish import read_back, ready, refuse
-    from parley.report import publication
-    from parley.sources import at_hand
+    from parley.hub.publish import publish as publish_folder
+    from parley.hub.publish import read_back, ready, refuse
+    from parley.source.files import at_hand
+    from parley.terminal.console import err, out, to_json
+    from parley.terminal.report import publication
 
     def step(what: str) -> None:
         err.print(f"{repo}: {what}", soft_wrap=True)
@@ -389,8 +389,8 @@ def export(
     folder: BuildDir = Path("build"),
 ) -> None:
     """Write a built dataset in another format of its field, into a new folder."""
-    from parley.console import out
     from parley.export import export as export_dataset
+    from parley.terminal.console import out
 
     files = export_dataset(get(name), format, folder / name, target)
     out.print(f"{name} as {format}, in {target}/: {', '.join(files)}", soft_wrap=True)
@@ -416,9 +416,9 @@ def show(
     Without an option it is taken from build/ if it is there, else from PARLEY_SOURCE, else
     from the sample.
     """
-    from parley.console import out, to_json
-    from parley.show import find, lay_out
-    from parley.sources import Source, open_source
+    from parley.source.files import Source, open_source
+    from parley.terminal.console import out, to_json
+    from parley.terminal.show import find, lay_out
 
     dataset = get(name)
     built = (folder or Path("build")) / name

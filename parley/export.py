@@ -11,8 +11,8 @@ from pathlib import Path
 from parley.collection import Dataset, discover
 from parley.errors import OutputError, ParleyError, UsageError
 from parley.figures import Data, MissingSplitError
-from parley.output import replacing
-from parley.verify import read_provenance
+from parley.folder.replace import replacing
+from parley.folder.verify import read_provenance
 
 
 def export(dataset: Dataset, format: str, build: Path, target: Path) -> list[str]:

@@ -57,7 +57,7 @@ def build(output: Path, option: str) -> Path:
     import pyarrow.parquet as pq
 
     from parley.collection import discover
-    from parley.sources import open_source
+    from parley.source.files import open_source
 
     subprocess.run(
         [sys.executable, "-m", "parley", "build", option, "--output", output / "build"],
@@ -102,7 +102,7 @@ def environment(version: str) -> str:
 
 def publish(jobs: list[str]) -> None:
     """Publish every built folder of the jobs to the Hub of this environment, as sample/NAME ..."""
-    from parley.publish import publish as publish_folder
+    from parley.hub.publish import publish as publish_folder
 
     for job in map(Path, jobs):
         for folder in sorted(job.parent.glob("build/*/")):

@@ -68,7 +68,7 @@ def source():
 def sample_build(tmp_path_factory):
     """The samples of all datasets, built."""
     from parley.build import build
-    from parley.sources import open_source
+    from parley.source.files import open_source
 
     output = tmp_path_factory.mktemp("sample")
     for dataset in discover().values():
@@ -90,7 +90,7 @@ def grouped_build(sample_build, tmp_path_factory):
 def real_build(source, tmp_path_factory):
     """What is at hand of the real datasets, built."""
     from parley.build import build
-    from parley.sources import open_source
+    from parley.source.files import open_source
 
     output = tmp_path_factory.mktemp("real")
     for dataset in discover().values():

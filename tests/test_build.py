@@ -14,10 +14,10 @@ import pytest
 from parley.build import build
 from parley.collection import get
 from parley.errors import RecordError, SourceError
-from parley.parquet import row_groups
-from parley.rows import to_batch
-from parley.sources import Source, open_source
-from parley.verify import read_provenance, verify
+from parley.folder.verify import read_provenance, verify
+from parley.rows.arrow import to_batch
+from parley.rows.parquet import row_groups
+from parley.source.files import Source, open_source
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 import pytest
 
-from parley.cards import BEGIN, END, parse, render
 from parley.errors import OutputError
+from parley.folder.card import BEGIN, END, parse, render
 
 CARD = f"""---
 license: mit

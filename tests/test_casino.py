@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from parley.collection import get
-from parley.verify import verify
+from parley.folder.verify import verify
 
 POINTS = {"High": 5, "Medium": 4, "Low": 3}
 casino = get("casino")

@@ -117,7 +117,7 @@ def test_missing_sources_are_said_plainly(tmp_path, source):
 
 
 def test_control_characters_do_not_reach_the_terminal(tmp_path):
-    from parley.console import plain
+    from parley.terminal.console import plain
 
     nasty = "a\x1b[2Jb\x07c\x9bd\u202ee\u200bf\rg\u2066h"
     shown = plain(nasty)

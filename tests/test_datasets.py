@@ -10,11 +10,11 @@ import pyarrow.parquet as pq
 from huggingface_hub import DatasetCard, metadata_load
 
 from parley.build import generate, strict_builder
-from parley.cards import BEGIN, END, figures_on, figures_section, parse, stated_figures
-from parley.features import arrow_schema
 from parley.figures import Data, figures
-from parley.rows import Digest
-from parley.sources import open_source
+from parley.folder.card import BEGIN, END, figures_on, figures_section, parse, stated_figures
+from parley.rows.arrow import Digest
+from parley.rows.features import arrow_schema
+from parley.source.files import open_source
 
 HEADINGS = [
     "How to load",

@@ -17,8 +17,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from parley.collection import get
+from parley.folder.verify import verify
 from parley.shapes import problems
-from parley.verify import verify
 
 dataset = get("duo")
 module = dataset.module

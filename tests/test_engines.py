@@ -23,8 +23,8 @@ from huggingface_hub import HfFileSystem, constants, snapshot_download
 
 from parley.build import build
 from parley.collection import get
-from parley.rows import Digest
-from parley.sources import Source
+from parley.rows.arrow import Digest
+from parley.source.files import Source
 
 try:
     from huggingface_hub import close_session

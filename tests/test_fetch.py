@@ -21,8 +21,8 @@ import pytest
 from server import Page, Server
 
 from parley.errors import FetchError
-from parley.fetch import Patience, cache_folder, fetch
-from parley.pins import check, git_tree
+from parley.source.fetch import Patience, cache_folder, fetch
+from parley.source.pins import check, git_tree
 
 BODY = random.Random(7).randbytes(200_000)
 QUICK = Patience(tries=3, backoff=0.01, longest_wait=0.05, connect=2, read=0.3)
@@ -245,7 +245,7 @@ def test_an_interrupted_fetch_is_taken_up_by_the_next(
 def test_a_killed_fetch_is_taken_up_by_the_next(server: Server, tmp_path: Path) -> None:
     server.pages["/a"] = Page(BODY, pause=0.05)
     script = (
-        "import sys; from pathlib import Path; from parley.fetch import fetch\n"
+        "import sys; from pathlib import Path; from parley.source.fetch import fetch\n"
         "fetch('talks', {'a': {'url': sys.argv[1], 'sha256': sys.argv[2]}}, Path(sys.argv[3]))"
     )
     child = subprocess.Popen(
@@ -543,7 +543,7 @@ def test_a_bomb_is_refused(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:
     body, tree = archive({f"{i}.json": bytes(1_000_000) for i in range(5)})
-    monkeypatch.setattr(f"parley.archive.{limit}", 4_999_999 if limit == "LIMIT" else 4)
+    monkeypatch.setattr(f"parley.source.archive.{limit}", 4_999_999 if limit == "LIMIT" else 4)
     refused(server, tmp_path, body, tree, "5 files and 5,000,000 bytes, more than")
 
 

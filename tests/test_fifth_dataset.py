@@ -114,7 +114,7 @@ def test_the_tool_names_no_dataset():
     from parley.collection import discover
 
     home = Path(parley.__file__).parent
-    files = [*home.glob("*.py"), home.parent / "pyproject.toml", home.parent / "hatch_build.py"]
+    files = [*home.rglob("*.py"), home.parent / "pyproject.toml", home.parent / "hatch_build.py"]
     for file in files:
         text = file.read_text(encoding="utf-8").lower()
         assert not [name for name in discover() if name in text], file

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 
 from parley.build import build
 from parley.collection import get
-from parley.sources import Source
+from parley.source.files import Source
 
 
 def test_craigslist_train_of_5247_negotiations(tmp_path):

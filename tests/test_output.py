@@ -7,7 +7,7 @@ import time
 import pytest
 
 from parley.errors import OutputError
-from parley.output import replacing
+from parley.folder.replace import replacing
 
 MARK = "made.json"
 
@@ -72,7 +72,7 @@ def test_a_full_disk(tmp_path):
 
 
 def test_without_an_atomic_exchange_too(tmp_path, monkeypatch):
-    monkeypatch.setattr("parley.output.ctypes.CDLL", lambda *_, **__: object())
+    monkeypatch.setattr("parley.folder.replace.ctypes.CDLL", lambda *_, **__: object())
     fill(tmp_path / "out", "one")
     fill(tmp_path / "out", "two")
     assert (tmp_path / "out" / MARK).read_text() == "two"
@@ -91,7 +91,7 @@ def test_a_move_that_was_cut_in_two_is_undone(tmp_path):
 
 PROGRAM = """
 import sys, pathlib
-from parley.output import replacing
+from parley.folder.replace import replacing
 for turn in range(10_000):
     with replacing(pathlib.Path(sys.argv[1]), "made.json") as staging:
         for number in range(20):

@@ -10,11 +10,11 @@ import generate
 import pytest
 
 import parley.build
-from parley import processes
 from parley.build import PROVENANCE, build, strict_builder
 from parley.collection import discover, get
 from parley.errors import RecordError, UsageError
-from parley.sources import Source, open_source
+from parley.rows import workers as processes
+from parley.source.files import Source, open_source
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="rows are shared out on Linux alone"

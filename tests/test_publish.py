@@ -14,12 +14,12 @@ import huggingface_hub
 import pytest
 from hub import User
 
-from parley import publish as publishing
 from parley.collection import get
 from parley.errors import OutputError, PublishError
-from parley.hub import Change
-from parley.publish import publish, read_back, ready, refuse
-from parley.sources import at_hand
+from parley.hub import publish as publishing
+from parley.hub.publish import publish, read_back, ready, refuse
+from parley.hub.repository import Change
+from parley.source.files import at_hand
 
 # huggingface_hub's upload of LFS files, in the words of the HTTP library under it
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")

@@ -10,10 +10,10 @@ import pytest
 from parley.build import build
 from parley.collection import get
 from parley.errors import RecordError
-from parley.records import Strict
+from parley.rows.reader import Strict
+from parley.rows.strict_json import loads
 from parley.shapes import fitter, problems
-from parley.sources import Source
-from parley.strict_json import loads
+from parley.source.files import Source
 
 SHAPE = {
     "id": str,
@@ -137,7 +137,7 @@ def test_all_problems_of_a_file_come_at_once(tmp_path, builder):
 def later(monkeypatch):
     """Let a minute pass, so that the files of the test are not new."""
     clock = SimpleNamespace(time=lambda: time.time() + 60)
-    monkeypatch.setattr("parley.records.time", clock)
+    monkeypatch.setattr("parley.rows.reader.time", clock)
 
 
 def checks(monkeypatch):
@@ -148,7 +148,7 @@ def checks(monkeypatch):
         shapes.append(shape)
         return fitter(shape)
 
-    monkeypatch.setattr("parley.records.fitter", noted)
+    monkeypatch.setattr("parley.rows.reader.fitter", noted)
     return shapes
 
 

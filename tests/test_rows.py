@@ -3,8 +3,8 @@ import pyarrow as pa
 import pytest
 
 from parley.errors import RowError
-from parley.features import arrow_schema
-from parley.rows import AT_ONCE, MOST_AT_ONCE, Digest, to_batch, to_chunks
+from parley.rows.arrow import AT_ONCE, MOST_AT_ONCE, Digest, to_batch, to_chunks
+from parley.rows.features import arrow_schema
 
 V = datasets.Value
 FEATURES = datasets.Features(

@@ -7,10 +7,10 @@ import sys
 import generate
 import pytest
 
-from parley import parquet
 from parley.collection import get
-from parley.features import arrow_schema
-from parley.rows import to_batch
+from parley.rows import parquet
+from parley.rows.arrow import to_batch
+from parley.rows.features import arrow_schema
 
 ONE_ROW = """
 import json, re

@@ -12,10 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from parley.collection import discover, get
-from parley.diff import compare
 from parley.figures import UNEXPLAINED
-from parley.sources import open_source
-from parley.verify import verify
+from parley.folder.diff import compare
+from parley.folder.verify import verify
+from parley.source.files import open_source
 
 
 def run(*args, **environ):

@@ -15,11 +15,12 @@ import trial
 from subjects import SUBJECTS
 from trial import HARMLESS, KEPT, KINDS, REJECTED, judged, trials
 
-from parley import records, shapes
+from parley import shapes
 from parley.build import build
 from parley.collection import get
 from parley.errors import ParleyError
-from parley.sources import Source
+from parley.rows import reader as records
+from parley.source.files import Source
 
 
 def require_fair(dataset, source, each):

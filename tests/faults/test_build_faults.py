@@ -18,7 +18,7 @@ import pytest
 
 from parley.build import build
 from parley.collection import get
-from parley.sources import Source, open_source
+from parley.source.files import Source, open_source
 
 MISSING = sorted(set(get("cosrec").module.SOURCES) - {generate.RAW})
 PREPARE = """
@@ -26,7 +26,7 @@ import json
 from pathlib import Path
 from parley.build import build
 from parley.collection import get
-from parley.sources import Source
+from parley.source.files import Source
 dataset = get("cosrec")
 dataset.builder, dataset.read_card()
 """
@@ -116,7 +116,7 @@ def runs(process):
 def test_killed_while_others_make_its_rows(large_sources, tmp_path, forks, tally):
     """The processes end with the one that started them, and leave nothing to the next build."""
     (old, missing, before), (new, _, after) = large_sources
-    prepare = PREPARE + "from parley import processes\nprocesses.PART = 50_000\n"
+    prepare = PREPARE + "from parley.rows import workers\nworkers.PART = 50_000\n"
     building = forks(prepare, JOB.replace("Path(arguments[2]),", "Path(arguments[2]), workers=2,"))
     building.start(old, missing, tmp_path / "out")
     assert building.wait() == 0
@@ -198,7 +198,7 @@ def test_a_full_disk(sample_build, small_disk, tally):
     program = (
         "import shutil, sys; from pathlib import Path; from parley.build import build\n"
         "from parley.collection import get; from parley.errors import OutputError\n"
-        "from parley.sources import open_source\n"
+        "from parley.source.files import open_source\n"
         "dataset = get('casino'); source = open_source(dataset, None, sample=True)\n"
         "for line in sys.stdin:\n"
         "    room, filler, out = int(line), Path(sys.argv[1], 'filler'), Path(sys.argv[1], 'out')\n"

@@ -18,8 +18,8 @@ import pytest
 from server import Page, Server
 
 from parley.errors import FetchError
-from parley.fetch import Patience, fetch
-from parley.pins import git_tree
+from parley.source.fetch import Patience, fetch
+from parley.source.pins import git_tree
 
 BODY = random.Random(11).randbytes(200_000)
 QUICK = Patience(tries=3, backoff=0.01, longest_wait=0.05, connect=2, read=0.3)
@@ -273,7 +273,7 @@ def archive(server, members):
 
 # The process ----------------------------------------------------------------------------
 
-PREPARE = "import json; from pathlib import Path; from parley.fetch import fetch"
+PREPARE = "import json; from pathlib import Path; from parley.source.fetch import fetch"
 JOB = 'fetch("talks", json.loads(arguments[0]), Path(arguments[1]))'
 
 

@@ -6,11 +6,11 @@ import shutil
 
 import pytest
 
-from parley import checks
-from parley.cards import GENERATED, parse
 from parley.collection import get
 from parley.figures import Data
-from parley.verify import read_provenance, verify
+from parley.folder import checks
+from parley.folder.card import GENERATED, parse
+from parley.folder.verify import read_provenance, verify
 
 PLACES = 50  # in each file
 

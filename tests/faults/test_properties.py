@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from subjects import plainly
 
 from parley.errors import RowError
-from parley.rows import to_batch
+from parley.rows.arrow import to_batch
+from parley.rows.strict_json import loads
 from parley.shapes import fitter, problems
-from parley.strict_json import loads
 
 # The same examples every time, and nothing left on the disk
 quick = settings(max_examples=500, deadline=None, derandomize=True, database=None)

@@ -16,11 +16,11 @@ import pytest
 from hub import User
 from server import Page, Server
 
-from parley.cards import parse
 from parley.collection import discover, get
-from parley.console import plain, to_json
 from parley.errors import OutputError, PublishError
-from parley.publish import publish
+from parley.folder.card import parse
+from parley.hub.publish import publish
+from parley.terminal.console import plain, to_json
 
 ROOT = Path(__file__).parents[2]
 CANARY = "canary-5d1e7c"
@@ -53,7 +53,8 @@ def in_one_process(tmp_path, commands, **environ):
     """Run several commands one after another, each in a fork of one process; return the outputs."""
     program = (
         "import json, os, signal, sys, traceback\n"
-        "import parley.diff, parley.show, parley.export, parley.publish, parley.report\n"
+        "import parley.folder.diff, parley.terminal.show, parley.export, parley.hub.publish\n"
+        "import parley.terminal.report\n"
         "from parley.collection import discover\n"
         "for d in discover().values(): d.builder, d.statistics, d.transcript, d.exports\n"
         "from parley.cli import main\n"
@@ -105,7 +106,7 @@ LOADERS = {"load", "load_all", "unsafe_load", "full_load"}
 
 def scripts():
     found = [
-        *ROOT.glob("parley/*.py"),
+        *ROOT.glob("parley/**/*.py"),
         *(p for d in discover().values() for p in d.folder.glob("*.py")),
     ]
     assert len(found) > 30
@@ -192,7 +193,7 @@ def test_a_card_is_only_data(sample_build, tmp_path, monkeypatch, bomb, tally):
     (folder / "README.md").write_text(f"---\n{BOMBS[bomb]}\n---\ntext\n")
     program = (
         "import resource, sys; resource.setrlimit(resource.RLIMIT_CPU, (30, 30))\n"
-        "from pathlib import Path; from parley.cards import parse; from parley.errors import *\n"
+        "from parley.folder.card import parse; from parley.errors import *\n"
         "parse('---\\na: 1\\n---\\n', '')\n"
         "used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "try: parse(Path(sys.argv[1]).read_text(), 'README.md'); print('taken')\n"

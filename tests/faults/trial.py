@@ -14,12 +14,12 @@ import damage
 from damage import HERE, OfBytes, OfRecords, at, pattern
 from subjects import LINES, SUBJECTS
 
-from parley import records
 from parley.build import generate, strict_builder
 from parley.collection import Dataset
 from parley.errors import ParleyError
-from parley.features import arrow_schema
-from parley.rows import Digest, to_batch
+from parley.rows import reader as records
+from parley.rows.arrow import Digest, to_batch
+from parley.rows.features import arrow_schema
 
 REJECTED, HARMLESS, KEPT = "rejected", "harmless", "kept"
 FOLDERS = 10  # cut out of each dataset's files; every one is damaged many times

@@ -14,14 +14,14 @@ import datasets
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from parley import pins
 from parley.build import PROVENANCE, generate, strict_builder
-from parley.cards import GENERATED, card_configs, parse, prose, stated_figures
 from parley.collection import Dataset
-from parley.features import arrow_schema, card_yaml
 from parley.figures import Data, Figure
-from parley.rows import Digest
-from parley.sources import Source
+from parley.folder.card import GENERATED, card_configs, parse, prose, stated_figures
+from parley.rows.arrow import Digest
+from parley.rows.features import arrow_schema, card_yaml
+from parley.source import pins
+from parley.source.files import Source
 
 CARD = "README.md"
 _TEXT = 16_000_000  # bytes of a card or provenance; ours have some 100,000

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from parley.collection import Dataset
 from parley.errors import UsageError
-from parley.rows import Chunk, to_chunks
+from parley.rows.arrow import Chunk, to_chunks
 
 PART = 1 << 20  # bytes of whole lines, more or less, that a process makes into rows at once
 SLOT = 16 * PART  # bytes that the rows of a part may take

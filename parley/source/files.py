@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from parley import pins
 from parley.collection import Dataset
 from parley.errors import SourceError, UsageError
+from parley.source import pins
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def _place(dataset: Dataset, folder: Path | None) -> Path:
         if not folder.is_dir():
             raise UsageError(f"{folder}: no such folder; --source names a folder of upstream files")
         return folder / dataset.name
-    from parley.fetch import cache_folder  # not at the top: it brings requests
+    from parley.source.fetch import cache_folder  # not at the top: it brings requests
 
     return cache_folder() / dataset.name
 

@@ -12,11 +12,11 @@ from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
 from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError
 from huggingface_hub.hf_api import RepoFile
 
-from parley import pins
 from parley.build import PROVENANCE
-from parley.checks import CARD, files_of
 from parley.errors import OutputError, ParleyError, PublishError
-from parley.verify import read_provenance
+from parley.folder.checks import CARD, files_of
+from parley.folder.verify import read_provenance
+from parley.source import pins
 
 ADD, CHANGE, REMOVE, KEEP = "add", "change", "remove", "keep"
 

@@ -8,8 +8,6 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from parley.console import plain, size, table
-from parley.diff import Difference, SplitDifference
 from parley.figures import (
     DIFFERS,
     MATCHES,
@@ -19,8 +17,10 @@ from parley.figures import (
     VERDICTS,
     Figure,
 )
-from parley.publish import Publication
-from parley.verify import Verification
+from parley.folder.diff import Difference, SplitDifference
+from parley.folder.verify import Verification
+from parley.hub.publish import Publication
+from parley.terminal.console import plain, size, table
 
 _MOST = 10  # problems or rows shown of one kind
 # the verdicts, cut so that the table fits 80 columns

@@ -1,6 +1,6 @@
 """Reads a published dataset as anyone would, in a process of its own that `publish` starts.
 
-    python -m parley.reread org/name REVISION < {"config": ["split", ...]}
+    python -m parley.hub.load_back org/name REVISION < {"config": ["split", ...]}
 
 Prints config -> split -> way of loading -> digest of the rows.
 """
@@ -11,7 +11,7 @@ from typing import Any
 
 import datasets
 
-from parley.rows import Digest
+from parley.rows.arrow import Digest
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from parley.collection import Dataset, get
 from parley.errors import OutputError, UsageError
 from parley.figures import A_SAMPLE, Data, figures
-from parley.verify import read_provenance
+from parley.folder.verify import read_provenance
 
 
 @dataclass(frozen=True)

@@ -21,13 +21,13 @@ import huggingface_hub
 from huggingface_hub.errors import HFValidationError
 from huggingface_hub.utils._validators import validate_repo_id
 
-from parley.cards import parse, stated_figures
-from parley.checks import CARD, read_text
 from parley.collection import Dataset
 from parley.errors import OutputError, PublishError, UsageError
-from parley.hub import KEEP, Change, Repository, clear_errors, hide_token
-from parley.sources import Source
-from parley.verify import Verification, read_provenance, verify
+from parley.folder.card import parse, stated_figures
+from parley.folder.checks import CARD, read_text
+from parley.folder.verify import Verification, read_provenance, verify
+from parley.hub.repository import KEEP, Change, Repository, clear_errors, hide_token
+from parley.source.files import Source
 
 _NO_LICENCE = ("", "unknown", "other", "none")
 
@@ -209,7 +209,7 @@ def read_back(folder: Path, published: Publication, endpoint: str | None) -> Non
         hub = {"HF_ENDPOINT": endpoint.rstrip("/")} if endpoint else {}
         # a process of its own, since caches and endpoint are set at import
         done = subprocess.run(  # noqa: S603
-            [sys.executable, "-m", "parley.reread", published.repo, published.revision],
+            [sys.executable, "-m", "parley.hub.load_back", published.repo, published.revision],
             env={**os.environ, **hub, **caches},
             cwd=cache,  # where no folder is taken for the repository
             input=json.dumps({config: sorted(splits) for config, splits in configs.items()}),

@@ -24,9 +24,9 @@ from requests.adapters import HTTPAdapter
 from urllib3 import BaseHTTPResponse, Retry
 from urllib3.exceptions import InvalidHeader
 
-from parley.archive import LIMIT, extract
 from parley.errors import FetchError
-from parley.pins import Pin, hash_file, problem
+from parley.source.archive import LIMIT, extract
+from parley.source.pins import Pin, hash_file, problem
 
 Progress = Callable[[str, int, int | None], None]  # source, bytes so far, bytes in all if known
 

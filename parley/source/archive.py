@@ -12,7 +12,7 @@ import zlib
 from pathlib import Path
 from typing import BinaryIO
 
-from parley.pins import Pin, problem
+from parley.source.pins import Pin, problem
 
 LIMIT = 1 << 30  # bytes of an archive, and of one folder extracted from it
 _FILES = 10_000  # in one folder

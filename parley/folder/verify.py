@@ -7,13 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from parley import checks
 from parley.build import PROVENANCE
 from parley.collection import Dataset
 from parley.errors import OutputError
 from parley.figures import A_SAMPLE, UNEXPLAINED, Data, Figure, checks_of, definition_of, figures
+from parley.folder import checks
 from parley.shapes import problems
-from parley.sources import Source, open_source
+from parley.source.files import Source, open_source
 
 
 @dataclass(frozen=True)

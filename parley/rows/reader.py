@@ -10,8 +10,8 @@ from typing import Any
 import orjson
 
 from parley.errors import RecordError
+from parley.rows.strict_json import loads
 from parley.shapes import MOST_PROBLEMS, fitter, problems, show
-from parley.strict_json import loads
 
 SETTLED = 2  # seconds; in a file that has changed since, another change may not show in its times
 

@@ -10,10 +10,10 @@ from rich.table import Table
 from rich.text import Text
 
 from parley.collection import Dataset
-from parley.console import plain, to_json
 from parley.errors import OutputError, UsageError
 from parley.figures import parquet_files
-from parley.sources import Source
+from parley.source.files import Source
+from parley.terminal.console import plain, to_json
 from parley.transcript import Transcript
 
 _COLOURS = ("cyan", "magenta", "green", "yellow", "blue")

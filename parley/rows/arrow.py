@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from parley.errors import RowError
-from parley.records import report
+from parley.rows.reader import report
 from parley.shapes import MOST_PROBLEMS
 
 # Bytes of canonical JSON whose rows are Python objects at once, more or less. More of them leave
