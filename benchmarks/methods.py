@@ -159,8 +159,8 @@ def parley(source: str, workers: str = "0") -> int:
     missing = [name for name in dataset.module.SOURCES if not (Path(source) / name).exists()]
     begin()
     with tempfile.TemporaryDirectory() as folder:
-        files = Source(Path(source), missing=missing)
-        (split,) = build(dataset, files, Path(folder), workers=int(workers))
+        files = Source(dataset, Path(source), missing=missing)
+        (split,) = build(files, Path(folder), workers=int(workers))
     return split.rows
 
 
@@ -219,7 +219,7 @@ def build_all(source: str) -> int:
     with tempfile.TemporaryDirectory() as folder:
         for dataset in discover().values():
             files = open_source(dataset, Path(source), allow_missing=True)
-            rows += sum(split.rows for split in build(dataset, files, Path(folder)))
+            rows += sum(split.rows for split in build(files, Path(folder)))
     return rows
 
 
@@ -235,7 +235,7 @@ def build_one(source: str, name: str) -> int:
     begin()
     with tempfile.TemporaryDirectory() as folder:
         files = open_source(dataset, Path(source), allow_missing=True)
-        return sum(split.rows for split in build(dataset, files, Path(folder)))
+        return sum(split.rows for split in build(files, Path(folder)))
 
 
 @method

@@ -203,13 +203,13 @@ class Benchmark:
 
     def _convokit(self) -> list[str]:
         """Compare reading CaSiNo's utterances with ConvoKit's Corpus, if that is installed."""
-        from parley.collection import get
         from parley.export import export
+        from parley.folder.built import open_folder
 
         built, corpus = self.folder / "real" / "casino", self.folder / "corpus"
         if not importlib.util.find_spec("convokit") or not built.exists():
             return []
-        export(get("casino"), "convokit", built, corpus)
+        export(open_folder(built), "convokit", corpus)
         runs = {
             "ConvoKit: Corpus": lambda: measure("convokit_corpus", corpus),
             "load_dataset, cold": lambda: self._load("load_rows", built, "utterances", warm=False),
@@ -303,7 +303,7 @@ class Benchmark:
         disable_progress_bars()
         source, dataset = self.source(self.dialogues), methods.only_raw()
         missing = [name for name in dataset.module.SOURCES if not (source / name).exists()]
-        build(dataset, Source(source, missing=missing), self.folder / "ours")
+        build(Source(dataset, source, missing=missing), self.folder / "ours")
         theirs = self.folder / "theirs"
         builder = dataset.builder(
             config_name="dialogues", data_dir=str(source), cache_dir=str(theirs), hash="benchmark"

@@ -18,9 +18,10 @@ A row is the record with upstream's names and types. One thing is changed: a key
 `task_data` lacks is null in the row, where the old Hub script filled in empty strings.
 """
 
+import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import datasets
@@ -68,15 +69,15 @@ SOURCES = {
     },
 }
 
-# config -> split -> the source it is made from
+# config -> split -> the sources it is made from
 SPLITS = {
-    "dialogues": {"train": "data/casino.json"},
+    "dialogues": {"train": ("data/casino.json",)},
     "official_split": {
-        "train": "data/split/casino_train.json",
-        "validation": "data/split/casino_valid.json",
-        "test": "data/split/casino_test.json",
+        "train": ("data/split/casino_train.json",),
+        "validation": ("data/split/casino_valid.json",),
+        "test": ("data/split/casino_test.json",),
     },
-    **{view: {"train": "data/casino.json"} for view in VIEW_FEATURES},
+    **{view: {"train": ("data/casino.json",)} for view in VIEW_FEATURES},
 }
 
 # What a record upstream looks like ------------------------------------------------------
@@ -290,36 +291,68 @@ class Casino(datasets.GeneratorBasedBuilder):
     def _split_generators(
         self, dl_manager: datasets.DownloadManager
     ) -> list[datasets.SplitGenerator]:
-        splits = SPLITS[self.config.name]
-        if self.config.data_dir:
-            paths = {file: os.path.join(self.config.data_dir, file) for file in splits.values()}
-        else:
-            paths = dl_manager.download({file: SOURCES[file]["url"] for file in splits.values()})
-        return [
-            datasets.SplitGenerator(name=split, gen_kwargs={"path": paths[file]})
-            for split, file in splits.items()
-        ]
+        splits = []
+        for split, sources in SPLITS[self.config.name].items():
+            if folder := self.config.data_dir:
+                paths = {source: os.path.join(folder, source) for source in sources}
+            else:
+                paths = dl_manager.download({source: SOURCES[source]["url"] for source in sources})
+            splits.append(datasets.SplitGenerator(name=split, gen_kwargs={"paths": paths}))
+        return splits
 
-    def _generate_examples(self, path: str) -> Iterator[tuple[Any, dict[str, Any]]]:
-        if view := VIEWS.get(self.config.name):
-            yield from view(record for _, record in self.records(path))
-        else:
-            for key, record in self.records(path):
-                yield key, to_row(record)
+    def _generate_examples(self, paths: dict[str, str]) -> Iterator[tuple[Any, dict[str, Any]]]:
+        if not self.config.data_dir:
+            for source, path in paths.items():
+                require_pinned(source, path)
+        yield from rows(self.config.name, records(self.config.name, paths))
 
-    def records(self, path: str) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Yield the upstream records of a split, each with its key."""
-        for record in self.read(path, DIALOGUE):
-            require_sound(record)
-            yield record["dialogue_id"], record
 
-    # `parley build` overrides these two, to check each record against its shape.
-    loads = staticmethod(json.loads)
+def require_pinned(source: str, path: str) -> None:
+    """Raise ValueError if a downloaded file is not the one that `SOURCES` pins."""
+    with open(path, "rb") as file:  # text mode cannot stream over http
+        content = file.read()
+    blob = hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False)
+    found = {
+        "size": len(content),
+        "sha256": hashlib.sha256(content).hexdigest(),
+        "git_blob": blob.hexdigest(),  # what git, and so GitHub, names a file by
+    }
+    for kind, expected in SOURCES[source].items():
+        if kind != "url" and found[kind] != expected:
+            raise ValueError(
+                f"{source}: {kind} expected {expected}, found {found[kind]}; "
+                "the download is damaged or upstream changed"
+            )
 
-    def read(self, path: str, shape: Any) -> Iterable[Any]:
-        """Return the records of one upstream file, each of the given shape."""
-        with open(path, "rb") as file:  # text mode cannot stream over http
-            return self.loads(file.read())  # type: ignore[no-any-return]
+
+# From file to rows ----------------------------------------------------------------------
+
+
+def read(path: str, shape: Any, loads: Callable[[bytes], Any] = json.loads) -> Iterable[Any]:
+    """Return the records of one upstream file, each of the given shape."""
+    with open(path, "rb") as file:
+        return loads(file.read())  # type: ignore[no-any-return]
+
+
+def records(
+    config: str, paths: dict[str, str], read: Callable[[str, Any], Iterable[Any]] = read
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the upstream records of a split, each with its key; `paths` is source -> local path."""
+    (path,) = paths.values()
+    for record in read(path, DIALOGUE):
+        require_sound(record)
+        yield record["dialogue_id"], record
+
+
+def rows(
+    config: str, records: Iterable[tuple[Any, dict[str, Any]]]
+) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """Yield the rows of a split, each with its key."""
+    if view := VIEWS.get(config):
+        yield from view(record for _, record in records)
+    else:
+        for key, record in records:
+            yield key, to_row(record)
 
 
 # From record to row and back ------------------------------------------------------------
@@ -345,5 +378,6 @@ def to_record(row: dict[str, Any]) -> dict[str, Any]:
     return {**row, "chat_logs": chat_logs}
 
 
-# The configs that keep everything, each with the way back to the records of its sources
+# The configs that keep everything: the way back to the records of their sources, and their shape
 TO_RECORD = {"dialogues": to_record, "official_split": to_record}
+RECORDS = {"dialogues": DIALOGUE, "official_split": DIALOGUE}

@@ -18,10 +18,12 @@ A row is a conversation cut into turns, with what the other files hold for its i
 not have for a conversation or a user is null in the row.
 """
 
+import hashlib
 import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import PurePosixPath
 from typing import Any
 
 import datasets
@@ -40,7 +42,7 @@ from .rows import (
     to_row,
     to_turns,
 )
-from .views import ASPECTS, VIEW_FEATURES, VIEWS
+from .views import ASPECTS, VIEW_FEATURES, VIEWS, Rows
 
 # Where the files come from --------------------------------------------------------------
 
@@ -76,16 +78,16 @@ def _sources(folder: str, *endings: str) -> tuple[str, ...]:
     return tuple(path for path in SOURCES if path.startswith(folder) and path.endswith(endings))
 
 
-# config -> split -> the source it is made from, or the sources
-SPLITS: dict[str, dict[str, str | tuple[str, ...]]] = {
+# config -> split -> the sources it is made from
+SPLITS: dict[str, dict[str, tuple[str, ...]]] = {
     "dialogues": {
-        "raw": "dataset/raw/conversations.jsonl",
-        "crowd": "dataset/crowd/conversations.jsonl",
-        "curated": "dataset/curated/conversations.jsonl",
+        "raw": ("dataset/raw/conversations.jsonl",),
+        "crowd": ("dataset/crowd/conversations.jsonl",),
+        "curated": ("dataset/curated/conversations.jsonl",),
     },
     "crowd": {"crowd": _sources("dataset/crowd/", ".jsonl")},
     "curated": {"curated": _sources("dataset/curated/", ".jsonl")},
-    "qrels": {"curated": "dataset/curated/qrels.qrels"},
+    "qrels": {"curated": ("dataset/curated/qrels.qrels",)},
     "prompts": {"prompts": _sources("prompts/", ".txt")},
     "queries": {
         "curated": _sources("dataset/curated/", "/conversations.jsonl", "/intents.jsonl", ".qrels")
@@ -95,7 +97,7 @@ SPLITS: dict[str, dict[str, str | tuple[str, ...]]] = {
         "curated": _sources("dataset/curated/", "/conversations.jsonl", "/intents.jsonl"),
     },
     "messages": {
-        "raw": "dataset/raw/conversations.jsonl",
+        "raw": ("dataset/raw/conversations.jsonl",),
         "crowd": _sources("dataset/crowd/", "/conversations.jsonl", "/quality.jsonl"),
         "curated": _sources("dataset/curated/", "/conversations.jsonl", "/quality.jsonl"),
     },
@@ -132,15 +134,23 @@ _intent = (
     {"id": str, "type": {"search", "recommendation"}, "query_variants": [str]},
     {"id": str, "type": {"product_details"}, "product": str, "query_variants": [str]},
 )
-LINES: dict[str, Any] = {
-    "conversations": {str: conversation},
-    "quality": {str: [{aspect: {1, 2, 3, 4, 5} for aspect in ASPECTS}]},
-    "intent_annotations": {str: [{"utterance": int, "intent_annotations": [[_annotation]]}]},
-    "intents": {str: [{"utterance": int, "intents": [_intent]}]},
-    "keywords": {str: {str: [str]}},
-    "profiles": {str: {str: str}},
+_held: dict[str, Any] = {  # by each file for a conversation
+    "conversations": conversation,
+    "quality": [{aspect: {1, 2, 3, 4, 5} for aspect in ASPECTS}],
+    "intent_annotations": [{"utterance": int, "intent_annotations": [[_annotation]]}],
+    "intents": [{"utterance": int, "intents": [_intent]}],
+    "keywords": {str: [str]},
+    "profiles": {str: str},
 }
+LINES: dict[str, Any] = {name: {str: shape} for name, shape in _held.items()}
 PROMPT = str  # the text of the whole file
+
+
+def _joined_shape(*names: str) -> dict[str, Any]:
+    """Return the shape of a conversation with what the files of these names may hold for it."""
+    held = {f"{name}?": _held[name] for name in names}
+    return {"conversation_id": str, "conversations": conversation, **held}
+
 
 # What a row looks like ------------------------------------------------------------------
 
@@ -225,112 +235,54 @@ class Cosrec(datasets.GeneratorBasedBuilder):
     ) -> list[datasets.SplitGenerator]:
         generators = []
         for split, sources in SPLITS[self.config.name].items():
-            files = (sources,) if isinstance(sources, str) else sources
-            names = {os.path.splitext(os.path.basename(file))[0]: file for file in files}
             if self.config.data_dir:
-                paths = {n: os.path.join(self.config.data_dir, file) for n, file in names.items()}
+                paths = {source: os.path.join(self.config.data_dir, source) for source in sources}
             else:
-                paths = dl_manager.download({n: SOURCES[file]["url"] for n, file in names.items()})
+                paths = dl_manager.download({source: SOURCES[source]["url"] for source in sources})
             generators.append(datasets.SplitGenerator(name=split, gen_kwargs={"paths": paths}))
         return generators
 
-    def _generate_examples(self, paths: dict[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
-        config = self.config.name
-        for key, record in self.records(paths):
-            try:
-                if view := VIEWS.get(config):
-                    rows = list(view([record]))
-                else:
-                    rows = [(key, TO_ROW[config](record))]
-            except ValueError as error:
-                raise ValueError(f"{key}: expected {error}") from error
-            yield from rows
+    def _generate_examples(self, paths: dict[str, str]) -> Rows:
+        if not self.config.data_dir:
+            for source, path in paths.items():
+                require_pinned(source, path)
+        yield from rows(self.config.name, records(self.config.name, paths))
 
-    def records(self, paths: dict[str, str]) -> Iterator[tuple[str, Any]]:
-        """Yield the upstream records of a split, each with its key.
 
-        A record is a line of conversations.jsonl or of qrels.qrels, or a prompt. In the other
-        configs it is a conversation id and, by name, what each file that has the id holds for it.
-        """
-        if self.config.name == "dialogues":
-            for conversation_id, text in self._lines(paths, "conversations"):
-                yield conversation_id, {conversation_id: text}
-        elif self.config.name == "qrels":
-            for line in self._judgments(paths["qrels"]):
-                query_id, _, document_id, _ = line.split("\t")
-                yield f"{query_id}\t{document_id}", line
-        elif self.config.name == "prompts":
-            for name, path in paths.items():
-                for text in self.read(path, PROMPT):
-                    yield name, {"name": name, "text": text}
+def require_pinned(source: str, path: str) -> None:
+    """Raise ValueError if a downloaded file is not the one that `SOURCES` pins."""
+    with open(path, "rb") as file:  # text mode cannot stream over http
+        content = file.read()
+    blob = hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False)
+    pin = SOURCES[source]
+    for kind, found in (("size", len(content)), ("git_blob", blob.hexdigest())):
+        if found != pin.get(kind, found):
+            raise ValueError(
+                f"{source}: {kind} expected {pin[kind]}, found {found}; "
+                "the download is damaged or upstream changed"
+            )
+
+
+# From files to rows ---------------------------------------------------------------------
+
+Read = Callable[[str, Any], Iterable[Any]]  # as `read` is called
+
+
+def read(path: str, shape: Any, loads: Callable[[str], Any] = json.loads) -> Iterator[Any]:
+    """Yield the records of one upstream file, each of the given shape.
+
+    The shape says how the file is read: `PROMPT`, `judgment`, or one of `LINES`.
+    """
+    with open(path, "rb") as file:
+        if shape is PROMPT:
+            yield file.read().decode("utf-8")
+        elif shape is judgment:
+            for number, line in enumerate(file, 1):
+                if not line.endswith(b"\n"):
+                    raise ValueError(f"{path}, line {number}: expected a newline at its end")
+                yield line[:-1].decode("utf-8")
         else:
-            yield from self._joined(paths)
-
-    def _judgments(self, path: str) -> Iterator[str]:
-        """Yield each line of the qrels, checked even where the file is read without its shape."""
-        for number, line in enumerate(self.read(path, judgment), 1):
-            try:
-                judgment(line)
-            except ValueError as error:
-                where = f"{path}, line {number}"
-                raise ValueError(f"{where}: expected {error}, found {line!r}") from error
-            yield line
-
-    def _lines(self, paths: dict[str, str], name: str) -> Iterator[tuple[str, Any]]:
-        """Yield the conversation id and the value of each line of a JSONL file.
-
-        Of qrels.qrels: each conversation id, <id> in <id>_<utterance>_<index>, and its lines.
-        """
-        if name == "qrels":
-            judged: dict[str, list[str]] = {}
-            for line in self._judgments(paths[name]):
-                intent_id = re.split("[#\t]", line)[0]
-                judged.setdefault(intent_id.rsplit("_", 2)[0], []).append(line)
-            yield from judged.items()
-            return
-        for line in self.read(paths[name], LINES[name]):
-            if len(line) != 1:
-                found = ", ".join(line)[:80] or "none"
-                raise ValueError(f"{paths[name]}: expected one new id in each line, found {found}")
-            yield from line.items()
-
-    def _joined(self, paths: dict[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield each conversation's id and record, joined by id: the files differ in length."""
-        files: dict[str, dict[str, Any]] = {name: {} for name in paths}
-        for name, lines in files.items():
-            for key, value in self._lines(paths, name):
-                if key in lines:
-                    raise ValueError(f"{paths[name]}: expected a new id in each line, found {key}")
-                lines[key] = value
-        conversations = files["conversations"]
-        for name, lines in files.items():
-            for unknown in (key for key in lines if key not in conversations):
-                raise ValueError(
-                    f"{paths[name]}: {unknown}: expected an id that {paths['conversations']} has"
-                )
-        for key in conversations:
-            found = {name: lines[key] for name, lines in files.items() if key in lines}
-            record = {"conversation_id": key, **found}
-            for name, field, expected, wrong in broken_references(record):
-                where = f"{paths[name]}: {key}{field}"
-                raise ValueError(f"{where}: expected {expected}, found {wrong:.80}")
-            yield key, record
-
-    # `parley build` overrides these two, to check each record against its shape.
-    loads = staticmethod(json.loads)
-
-    def read(self, path: str, shape: Any) -> Iterable[Any]:
-        """Yield the records of one upstream file, each of the given shape."""
-        with open(path, "rb") as file:  # text mode cannot stream over http
-            if shape is PROMPT:
-                yield file.read().decode("utf-8")
-            elif shape is judgment:
-                for number, line in enumerate(file, 1):
-                    if not line.endswith(b"\n"):
-                        raise ValueError(f"{path}, line {number}: expected a newline at its end")
-                    yield line[:-1].decode("utf-8")
-            else:
-                yield from jsonlines.Reader(_objects(file, path), loads=self.loads)
+            yield from jsonlines.Reader(_objects(file, path), loads=loads)
 
 
 def _objects(file: Iterable[bytes], path: str) -> Iterator[bytes]:
@@ -339,6 +291,95 @@ def _objects(file: Iterable[bytes], path: str) -> Iterator[bytes]:
         if not line.startswith(b"{"):
             raise ValueError(f"{path}, line {number}: expected an object, found {line[:40]!r}")
         yield line
+
+
+def records(config: str, paths: dict[str, str], read: Read = read) -> Iterator[tuple[str, Any]]:
+    """Yield the upstream records of a split, each with its key.
+
+    A record is a line of conversations.jsonl or of qrels.qrels, or a prompt. In the other configs
+    it is a conversation id and, by name, what each file that has the id holds for it; `paths` is
+    source -> local path. A ValueError says what is wrong with a file, or with two of them together.
+    """
+    named = {PurePosixPath(source).stem: path for source, path in paths.items()}
+    if config == "dialogues":
+        for conversation_id, text in _lines("conversations", named["conversations"], read):
+            yield conversation_id, {conversation_id: text}
+    elif config == "qrels":
+        for line in _judgments(named["qrels"], read):
+            query_id, _, document_id, _ = line.split("\t")
+            yield f"{query_id}\t{document_id}", line
+    elif config == "prompts":
+        for name, path in named.items():
+            for text in read(path, PROMPT):
+                yield name, {"name": name, "text": text}
+    else:
+        yield from _joined(named, read)
+
+
+def _judgments(path: str, read: Read) -> Iterator[str]:
+    """Yield each line of the qrels, checked even where the file is read without its shape."""
+    for number, line in enumerate(read(path, judgment), 1):
+        try:
+            judgment(line)
+        except ValueError as error:
+            where = f"{path}, line {number}"
+            raise ValueError(f"{where}: expected {error}, found {line!r}") from error
+        yield line
+
+
+def _lines(name: str, path: str, read: Read) -> Iterator[tuple[str, Any]]:
+    """Yield the conversation id and the value of each line of a JSONL file.
+
+    Of qrels.qrels: each conversation id, <id> in <id>_<utterance>_<index>, and its lines.
+    """
+    if name == "qrels":
+        judged: dict[str, list[str]] = {}
+        for line in _judgments(path, read):
+            intent_id = re.split("[#\t]", line)[0]
+            judged.setdefault(intent_id.rsplit("_", 2)[0], []).append(line)
+        yield from judged.items()
+        return
+    for held in read(path, LINES[name]):
+        if len(held) != 1:
+            found = ", ".join(held)[:80] or "none"
+            raise ValueError(f"{path}: expected one new id in each line, found {found}")
+        yield from held.items()
+
+
+def _joined(named: dict[str, str], read: Read) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield each conversation's id and record, joined by id: the files differ in length."""
+    files: dict[str, dict[str, Any]] = {name: {} for name in named}
+    for name, lines in files.items():
+        for key, value in _lines(name, named[name], read):
+            if key in lines:
+                raise ValueError(f"{named[name]}: expected a new id in each line, found {key}")
+            lines[key] = value
+    conversations = files["conversations"]
+    for name, lines in files.items():
+        for unknown in (key for key in lines if key not in conversations):
+            raise ValueError(
+                f"{named[name]}: {unknown}: expected an id that {named['conversations']} has"
+            )
+    for key in conversations:
+        found = {name: lines[key] for name, lines in files.items() if key in lines}
+        record = {"conversation_id": key, **found}
+        for name, field, expected, wrong in broken_references(record):
+            where = f"{named[name]}: {key}{field}"
+            raise ValueError(f"{where}: expected {expected}, found {wrong:.80}")
+        yield key, record
+
+
+def rows(config: str, records: Iterable[tuple[str, Any]]) -> Rows:
+    """Yield the key and each row that a config makes of records, given with their keys."""
+    for key, record in records:
+        try:
+            if view := VIEWS.get(config):
+                made = list(view([record]))
+            else:
+                made = [(key, TO_ROW[config](record))]
+        except ValueError as error:
+            raise ValueError(f"{key}: expected {error}") from error
+        yield from made
 
 
 # From record to row and back ------------------------------------------------------------
@@ -351,11 +392,18 @@ TO_ROW: dict[str, Callable[[Any], dict[str, Any]]] = {
     "prompts": dict,
 }
 
-# The configs that keep everything, each with the way back to the records of its sources
+# The configs that keep everything: the way back to the records of their sources, and their shape
 TO_RECORD: dict[str, Callable[[dict[str, Any]], Any]] = {
     "dialogues": to_record,
     "crowd": to_crowd_record,
     "curated": to_curated_record,
     "qrels": to_judgment_record,
     "prompts": dict,
+}
+RECORDS: dict[str, Any] = {
+    "dialogues": LINES["conversations"],
+    "crowd": _joined_shape("quality", "intent_annotations", "keywords", "profiles"),
+    "curated": _joined_shape("quality", "intents", "keywords", "profiles"),
+    "qrels": judgment,
+    "prompts": {"name": str, "text": PROMPT},
 }

@@ -1,7 +1,7 @@
 """From CoSRec's records to rows, and from the rows back to the records.
 
-A record is what the builder's `records` yields for a config: a line of conversations.jsonl; a
-line of qrels.qrels; or, for crowd and curated, what the files hold for one conversation, by name.
+A record is what `records` of cosrec.py yields for a config: a line of conversations.jsonl; a line
+of qrels.qrels; or, for crowd and curated, what the files hold for one conversation, by name.
 """
 
 import functools

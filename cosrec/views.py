@@ -63,8 +63,8 @@ VIEW_FEATURES = {
             "dialogue_id": _string,
             "messages": [{"role": _string, "content": _string}],
             "source_turns": [[_integer]],
-            "raters": _integer,
-            **dict.fromkeys(ASPECTS, _number),
+            # raters too: integers from 4 to 5 alone cost a split its statistics on the Hub
+            **dict.fromkeys(("raters", *ASPECTS), _number),
         }
     ),
 }
@@ -97,7 +97,7 @@ def ratings_of(record: Record) -> dict[str, Any]:
     if not ratings:
         return dict.fromkeys(("raters", *ASPECTS))
     means = {a: sum(rating[a] for rating in ratings) / len(ratings) for a in ASPECTS}
-    return {"raters": len(ratings), **means}
+    return {"raters": float(len(ratings)), **means}
 
 
 # The views ------------------------------------------------------------------------------

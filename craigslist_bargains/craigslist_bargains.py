@@ -19,10 +19,11 @@ train and validation files; the test file has neither. A row of `dialogues` has 
 Hub's old script, with "" and -1.0 for missing. A row of `negotiations` keeps the whole record.
 """
 
+import hashlib
 import json
 import os
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import datasets
@@ -51,8 +52,8 @@ SOURCES = {
     },
 }
 
-# config -> split -> the source it is made from
-_SPLITS = {"train": "train.json", "validation": "validation.json", "test": "test.json"}
+# config -> split -> the sources it is made from
+_SPLITS = {"train": ("train.json",), "validation": ("validation.json",), "test": ("test.json",)}
 SPLITS = dict.fromkeys(("dialogues", "negotiations", *VIEW_FEATURES), _SPLITS)
 
 # What a record upstream looks like ------------------------------------------------------
@@ -255,41 +256,70 @@ class CraigslistBargains(datasets.GeneratorBasedBuilder):
         self, dl_manager: datasets.DownloadManager
     ) -> list[datasets.SplitGenerator]:
         splits = SPLITS[self.config.name]
+        files = sorted({file for sources in splits.values() for file in sources})
         if self.config.data_dir:
-            paths = {file: os.path.join(self.config.data_dir, file) for file in splits.values()}
+            paths = {file: os.path.join(self.config.data_dir, file) for file in files}
         else:
-            paths = dl_manager.download({file: SOURCES[file]["url"] for file in splits.values()})
+            paths = dl_manager.download({file: SOURCES[file]["url"] for file in files})
         return [
-            datasets.SplitGenerator(name=split, gen_kwargs={"path": paths[file]})
-            for split, file in splits.items()
+            datasets.SplitGenerator(split, {"paths": {file: paths[file] for file in sources}})
+            for split, sources in splits.items()
         ]
 
-    def _generate_examples(self, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        if view := VIEWS.get(self.config.name):
-            yield from view(record for _, record in self.records(path))
-        else:
-            to_row = to_dialogue_row if self.config.name == "dialogues" else to_negotiation_row
-            for key, record in self.records(path):
-                yield key, to_row(record)
+    def _generate_examples(self, paths: dict[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
+        if not self.config.data_dir:
+            for file, path in paths.items():
+                require_pinned(file, path)
+        yield from rows(self.config.name, records(self.config.name, paths))
 
-    def records(self, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield the upstream records of a split, each with its key."""
-        for record in self.read(path, NEGOTIATION):
-            roles = [kb["personal"]["Role"] for kb in record["scenario"]["kbs"]]
-            if roles != ["buyer", "seller"]:  # `agent` of an event is an index into this list
-                raise ValueError(
-                    f"{path}: {record['uuid']}: scenario.kbs: expected the roles "
-                    f"['buyer', 'seller'], found {roles}"
-                )
-            yield record["uuid"], record
 
-    # `parley build` overrides these two, to check each record against its shape.
-    loads = staticmethod(json.loads)
+def require_pinned(source: str, path: str) -> None:
+    """Raise ValueError if a downloaded file is not the one that `SOURCES` pins."""
+    with open(path, "rb") as file:  # text mode cannot stream over http
+        content = file.read()
+    found = {"size": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    for kind, value in found.items():
+        if value != (expected := SOURCES[source][kind]):
+            raise ValueError(
+                f"{source}: {kind} expected {expected}, found {value}; "
+                "the download is damaged or upstream changed"
+            )
 
-    def read(self, path: str, shape: Any) -> Iterable[Any]:
-        """Return the records of one upstream file, each of the given shape."""
-        with open(path, "rb") as file:  # text mode cannot stream over http
-            return self.loads(file.read())  # type: ignore[no-any-return]
+
+# From file to rows ----------------------------------------------------------------------
+
+
+def read(path: str, shape: Any, loads: Callable[[bytes], Any] = json.loads) -> Iterable[Any]:
+    """Return the records of one upstream file, each of the given shape."""
+    with open(path, "rb") as file:
+        return loads(file.read())  # type: ignore[no-any-return]
+
+
+def records(
+    config: str, paths: dict[str, str], read: Callable[[str, Any], Iterable[Any]] = read
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the key and the record of each negotiation of a split; `paths` is by source."""
+    (path,) = paths.values()
+    for record in read(path, NEGOTIATION):
+        roles = [kb["personal"]["Role"] for kb in record["scenario"]["kbs"]]
+        if roles != ["buyer", "seller"]:  # `agent` of an event is an index into this list
+            raise ValueError(
+                f"{path}: {record['uuid']}: scenario.kbs: expected the roles "
+                f"['buyer', 'seller'], found {roles}"
+            )
+        yield record["uuid"], record
+
+
+def rows(
+    config: str, records: Iterable[tuple[str, dict[str, Any]]]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the key and each row that a config makes of records, given with their keys."""
+    if view := VIEWS.get(config):
+        yield from view(record for _, record in records)
+    else:
+        to_row = to_dialogue_row if config == "dialogues" else to_negotiation_row
+        for key, record in records:
+            yield key, to_row(record)
 
 
 # From record to row and back ------------------------------------------------------------
@@ -412,5 +442,7 @@ def _to_float32(value: float) -> float:
     return array("f", [value])[0]  # what a float32 column can hold exactly
 
 
-# The configs that keep everything, each with the way back to the records of its sources
+# The configs that keep everything, each with the way back to the records of its sources, and the
+# shape of such a record
 TO_RECORD = {"negotiations": to_record}
+RECORDS = {"negotiations": NEGOTIATION}

@@ -17,16 +17,20 @@ upstream writes differently in Japanese are the same in every row: `dialogue_id`
 `prompt` has the documented values, with upstream's own beside it in `upstream_prompt`.
 """
 
+import hashlib
 import io
 import json
+import os
 import pathlib
 import zipfile
-from collections.abc import Iterable, Iterator
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from operator import attrgetter
 from typing import Any
 
 import datasets
 
-from .views import ASPECTS, PROMPTS, VIEW_FEATURES, VIEWS, language_of
+from .views import ASPECTS, PROMPTS, VIEW_FEATURES, VIEWS, Record, Rows, language_of
 
 # Where the files come from --------------------------------------------------------------
 
@@ -220,49 +224,97 @@ class Duo(datasets.GeneratorBasedBuilder):
     def _split_generators(
         self, dl_manager: datasets.DownloadManager
     ) -> list[datasets.SplitGenerator]:
-        url = SOURCES["ed/en"]["url"]  # one archive holds all four
-        path = self.config.data_dir or dl_manager.download(url)
+        if folder := self.config.data_dir:
+            paths = {source: os.path.join(folder, source) for source in SOURCES}
+        else:
+            archive = dl_manager.download(SOURCES["ed/en"]["url"])  # one archive holds all four
+            paths = dict.fromkeys(SOURCES, archive)
         return [
-            datasets.SplitGenerator(name=split, gen_kwargs={"path": path, "split": split})
-            for split in SPLITS[self.config.name]
+            datasets.SplitGenerator(
+                name=split, gen_kwargs={"paths": {source: paths[source] for source in sources}}
+            )
+            for split, sources in SPLITS[self.config.name].items()
         ]
 
-    def _generate_examples(self, path: str, split: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        if view := VIEWS.get(self.config.name):
-            yield from view(record for _, record in self.records(path, split))
-        else:
-            for key, record in self.records(path, split):
-                yield key, to_row(record)
-
-    def records(self, path: str, split: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield the upstream records of a split, each with its key."""
-        top: Any = pathlib.Path(path) if self.config.data_dir else open_archive(path)
-        for source in SPLITS[self.config.name][split]:
-            folder = top / source
-            if not folder.is_dir():
-                raise FileNotFoundError(f"{path}: expected a folder {source}, found none")
-            for name, file in sorted((file.name, file) for file in folder.iterdir()):
-                for record in self.read(file, DIALOGUE[source]):
-                    require_place(record, f"{source}/{name}")
-                    require_sound(record, f"{source}/{name}")
-                    yield str(record["dialogue_id"]), record
-
-    # `parley build` overrides these two, to check each record against its shape.
-    loads = staticmethod(json.loads)
-
-    def read(self, path: pathlib.Path | zipfile.Path, shape: Any) -> Iterable[Any]:
-        """Return the one record of an upstream file, of the given shape."""
-        with path.open("rb") as file:
-            return [self.loads(file.read())]
+    def _generate_examples(self, paths: dict[str, str]) -> Rows:
+        folders = paths if self.config.data_dir else pinned_folders(paths)
+        yield from rows(self.config.name, records(self.config.name, folders))
 
 
-def open_archive(path: str) -> zipfile.Path:
-    """Open upstream's archive, held in memory: it is small, and its server cannot seek."""
+def pinned_folders(paths: dict[str, str]) -> dict[str, zipfile.Path]:
+    """Return the folders in the downloaded archive; raise ValueError unless `SOURCES` pins them."""
+    (path,) = set(paths.values())
     with open(path, "rb") as file:  # text mode cannot stream over http
-        return zipfile.Path(zipfile.ZipFile(io.BytesIO(file.read())), _TOP)
+        archive = io.BytesIO(file.read())  # in memory: it is small, and its server cannot seek
+    folders = {}
+    for source in paths:
+        expected = SOURCES[source]["git_tree"]
+        try:
+            opened = zipfile.ZipFile(archive)
+            folders[source] = zipfile.Path(opened, f"{SOURCES[source]['member']}/")
+            found = git_tree(folders[source])
+        except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
+            found = f"an archive that cannot be read: {error}"
+        if found != expected:
+            raise ValueError(
+                f"{source}: git_tree expected {expected}, found {found}; "
+                "the download is damaged or upstream changed"
+            )
+    return folders
 
 
-def require_place(record: dict[str, Any], place: str) -> None:
+def git_tree(folder: zipfile.Path) -> str:
+    """Return what git, and so GitHub, names a folder of files by."""
+    entries = b""
+    for file in files_of(folder):
+        content = file.read_bytes()
+        blob = hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False)
+        entries += b"100644 %s\0" % file.name.encode() + blob.digest()
+    tree = b"tree %d\0" % len(entries) + entries
+    return hashlib.sha1(tree, usedforsecurity=False).hexdigest()
+
+
+# From files to rows ---------------------------------------------------------------------
+
+
+def files_of(folder: str | zipfile.Path) -> list[Any]:
+    """Return the files in a folder, of a disk or of an archive, by their names."""
+    opened = pathlib.Path(folder) if isinstance(folder, str) else folder
+    return sorted(opened.iterdir(), key=attrgetter("name"))
+
+
+def read(
+    path: pathlib.Path | zipfile.Path, shape: Any, loads: Callable[[bytes], Any] = json.loads
+) -> Iterable[Any]:
+    """Return the one record of an upstream file, of the given shape."""
+    with path.open("rb") as file:
+        return [loads(file.read())]
+
+
+def records(
+    config: str,
+    paths: Mapping[str, str | zipfile.Path],
+    read: Callable[[Any, Any], Iterable[Any]] = read,
+) -> Iterator[tuple[str, Record]]:
+    """Yield the upstream records of a split, each with its key; `paths` is source -> folder."""
+    for source, folder in paths.items():
+        for file in files_of(folder):
+            for record in read(file, DIALOGUE[source]):
+                require_place(record, f"{source}/{file.name}")
+                require_sound(record, f"{source}/{file.name}")
+                yield str(record["dialogue_id"]), record
+
+
+def rows(config: str, records: Iterable[tuple[str, Record]]) -> Rows:
+    """Yield the rows of a split, each with its key."""
+    if view := VIEWS.get(config):
+        yield from view(record for _, record in records)
+    else:
+        for key, record in records:
+            yield key, to_row(record)
+
+
+def require_place(record: Record, place: str) -> None:
     """Raise ValueError unless a record stands in the folder and file that it names."""
     named = f"{record['setting']}/{language_of(record)}/{record['dialogue_id']}.json"
     if named != place:
@@ -272,7 +324,7 @@ def require_place(record: dict[str, Any], place: str) -> None:
         )
 
 
-def require_sound(record: dict[str, Any], place: str) -> None:
+def require_sound(record: Record, place: str) -> None:
     """Raise ValueError where a record contradicts itself.
 
     In every record upstream the messages are counted from 0 and are of one person and one bot;
@@ -311,7 +363,7 @@ def _given(value: dict[str, Any]) -> dict[str, Any]:
     return {key: inner for key, inner in value.items() if inner is not None}
 
 
-def to_row(record: dict[str, Any]) -> dict[str, Any]:
+def to_row(record: Record) -> dict[str, Any]:
     """Return the row of a record: language added, id and prompt alike, null for what it lacks."""
     language = language_of(record)
     return {
@@ -326,7 +378,7 @@ def to_row(record: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def to_record(row: dict[str, Any]) -> dict[str, Any]:
+def to_record(row: dict[str, Any]) -> Record:
     """Return the upstream record of a row: the inverse of `to_row`."""
     record = _given(row)
     record["prompt"] = record.pop("upstream_prompt")
@@ -339,5 +391,9 @@ def to_record(row: dict[str, Any]) -> dict[str, Any]:
     return record
 
 
-# The configs that keep everything, each with the way back to the records of its sources
+# The configs that keep everything: the way back to the records of their sources, and their shape
 TO_RECORD = {"dialogues": to_record, "ed": to_record, "wow": to_record}
+RECORDS = {
+    config: tuple(DIALOGUE[source] for sources in SPLITS[config].values() for source in sources)
+    for config in TO_RECORD
+}

@@ -2,4 +2,5 @@
 
 from parley.cli import main
 
-main()
+if __name__ == "__main__":  # a process that `verify` starts imports this too
+    main()

@@ -1,6 +1,7 @@
 """The command line. Heavy imports stand inside the commands, so that help is quick."""
 
 import io
+import os
 import signal
 import sys
 import time
@@ -11,7 +12,7 @@ import typer
 
 from parley import __version__
 from parley.collection import Dataset, discover, get
-from parley.errors import ParleyError, UsageError
+from parley.errors import Failures, ParleyError, UsageError
 
 app = typer.Typer(
     name="parley",
@@ -51,14 +52,34 @@ def main() -> None:
     signal.signal(signal.SIGINT, _interrupt)
     try:
         app()
-    except ParleyError as error:
-        from parley.terminal.console import err, plain  # not at the top: help is to be quick
-
-        err.print(plain(str(error)), style="red", soft_wrap=True)
-        sys.exit(2 if isinstance(error, UsageError) else 1)
     except _Interrupted:
         typer.echo("interrupted; the same command again does what is left", err=True)
         sys.exit(130)
+    except Exception as error:  # the one place where failures become messages
+        if os.environ.get("PARLEY_TRACEBACK"):
+            raise
+        from parley.terminal.console import tell  # not at the top: help is to be quick
+
+        failure = _as_failure(error)
+        tell(str(failure), style="red")
+        sys.exit(failure.status)
+
+
+def _as_failure(error: Exception) -> ParleyError:
+    """Return what an exception that reached the command line says to a person."""
+    if isinstance(error, ParleyError):
+        return error
+    if isinstance(error, BrokenPipeError):
+        return ParleyError("what was printed could not be delivered: its reader has gone")
+    if isinstance(error, OSError):
+        place = f"{error.filename:.200}: " if isinstance(error.filename, str) else ""
+        return ParleyError(f"{place}{error.strerror or error}")
+    if isinstance(error, ModuleNotFoundError) and error.name in ("fcntl", "resource"):
+        return ParleyError("parley runs on Linux and macOS; on Windows, use it in WSL")
+    return ParleyError(
+        f"parley failed in a way that it does not know: {type(error).__name__}: {error}",
+        remedy="Please report it, with what PARLEY_TRACEBACK=1 prints before the same command.",
+    )
 
 
 class _Interrupted(BaseException):
@@ -84,6 +105,19 @@ def _options(
     pass
 
 
+def _upstream(ctx: typer.Context, source: Path | None) -> Path | None:
+    """Return the folder of upstream files that was named, if it is one."""
+    if source is not None and not source.is_dir():
+        name = "--source" if _typed(ctx, "source") else "PARLEY_SOURCE"
+        raise UsageError(f"{name} names {source}, which is no folder")
+    return source
+
+
+def _typed(ctx: typer.Context, option: str) -> bool:
+    source = ctx.get_parameter_source(option)
+    return source is not None and source.name == "COMMANDLINE"
+
+
 def _chosen(names: list[str] | None) -> list[Dataset]:
     return [get(name) for name in dict.fromkeys(names)] if names else list(discover().values())
 
@@ -92,7 +126,7 @@ def _chosen(names: list[str] | None) -> list[Dataset]:
 def list_(names: Names = None, as_json: AsJson = False) -> None:
     """Show what there is: datasets, configs, splits, rows, licence, size."""
     from parley.folder.card import summary
-    from parley.terminal.console import out, size, table, to_json
+    from parley.terminal.console import emit, size, table, to_json
 
     found = [summary(dataset) for dataset in _chosen(names)]
     if as_json:
@@ -114,9 +148,9 @@ def list_(names: Names = None, as_json: AsJson = False) -> None:
                     config["license"],
                 )
             )
-    out.print(table(("dataset", "config", "splits and rows~", ">Parquet", "licence~"), rows))
+    emit(table(("dataset", "config", "splits and rows~", ">Parquet", "licence~"), rows))
     if any(None in c["splits"].values() for d in found for c in d["configs"]):
-        out.print("– not counted: the source was not at hand when the card was written")
+        emit("– not counted: the source was not at hand when the card was written")
 
 
 @app.command()
@@ -124,9 +158,9 @@ def fetch(names: Names = None) -> None:
     """Download the pinned upstream files into the cache, checked and resumable."""
     from parley.source.fetch import cache_folder
     from parley.source.fetch import fetch as fetch_sources
-    from parley.terminal.console import out, progress
+    from parley.terminal.console import emit, plain, progress
 
-    failed: list[str] = []
+    failed: list[ParleyError] = []
     with progress("bytes") as advance:
         for dataset in _chosen(names):
             try:
@@ -137,11 +171,11 @@ def fetch(names: Names = None) -> None:
                     on_progress=advance,
                 )
             except ParleyError as error:
-                failed.append(str(error))
+                failed.append(error)
             else:
-                out.print(f"{dataset.name}: all files are in {folder}", soft_wrap=True)
+                emit(plain(f"{dataset.name}: all files are in {folder}"))
     if failed:
-        raise ParleyError("\n".join(failed))
+        raise Failures(failed)
 
 
 @app.command()
@@ -183,7 +217,7 @@ def build(
 
     from parley.build import build as build_dataset
     from parley.source.files import open_source
-    from parley.terminal.console import err, out, progress, size, table, to_json
+    from parley.terminal.console import emit, plain, progress, size, table, tell, to_json
 
     if sample and (_typed(ctx, "source") or update_cards):
         raise UsageError("--sample excludes --source and --update-cards")
@@ -191,16 +225,16 @@ def build(
         shard = convert_file_size_to_int(max_shard_size)
     except ValueError as error:
         raise UsageError(f"--max-shard-size {max_shard_size}: expected a size as 500MB") from error
+    folder = None if sample else _upstream(ctx, source)
     built: list[dict[str, Any]] = []
     missing: list[str] = []
-    failed: list[str] = []
+    failed: list[ParleyError] = []
     start = time.perf_counter()
     with progress("rows") as advance:
         for dataset in _chosen(names):
             try:
-                files = open_source(dataset, source, sample=sample, allow_missing=allow_missing)
+                files = open_source(dataset, folder, sample=sample, allow_missing=allow_missing)
                 splits = build_dataset(
-                    dataset,
                     files,
                     output,
                     advance,
@@ -208,10 +242,8 @@ def build(
                     update_card=update_cards,
                     workers=workers,
                 )
-            except UsageError:
-                raise
             except ParleyError as error:
-                failed.append(str(error))
+                failed.append(error)
                 continue
             missing += [f"{dataset.name}/{file}" for file in files.missing]
             built += [
@@ -241,20 +273,19 @@ def build(
             for split in built
         ]
         kind = "samples, not the datasets" if sample else "rows checked one by one"
-        out.print(table(("dataset", "config", "split", ">rows", ">Parquet", ">time"), rows))
-        out.print(
-            f"in {output}/, {time.perf_counter() - start:.1f} s in all; {kind}", soft_wrap=True
-        )
+        emit(table(("dataset", "config", "split", ">rows", ">Parquet", ">time"), rows))
+        emit(plain(f"in {output}/, {time.perf_counter() - start:.1f} s in all; {kind}"))
     if missing:
-        err.print("missing, and so left out with every split made from them:", style="yellow")
+        tell("missing, and so left out with every split made from them:", "yellow")
         for file in missing:
-            err.print(f"  {file}", style="yellow", soft_wrap=True)
+            tell(f"  {file}", "yellow")
     if failed:
-        raise ParleyError("\n".join(failed))
+        raise Failures(failed)
 
 
 @app.command()
 def verify(
+    ctx: typer.Context,
     names: Names = None,
     folder: BuildDir = Path("build"),
     source: SourceDir = None,
@@ -267,32 +298,27 @@ def verify(
 
     Exit status 1 if a check fails or a figure differs and nothing is known of it.
     """
-    from parley.folder.verify import verify as verify_folder
-    from parley.source.files import at_hand
-    from parley.terminal.console import err, out, to_json
+    from parley.folder.built import find_folder
+    from parley.folder.verify import Verification, verify_each
+    from parley.terminal.console import emit, progress, tell, to_json
     from parley.terminal.report import report
 
     chosen = _chosen(names)
-    found, failed = [], []
-    for dataset in chosen:
-        if names or (folder / dataset.name).is_dir():
-            try:
-                built = folder / dataset.name
-                found.append(verify_folder(dataset, built, at_hand(dataset, source)))
-            except UsageError:
-                raise
-            except ParleyError as error:
-                failed.append(str(error))
-    if not found and not failed:
-        raise UsageError(f"{folder}: no built dataset there; run `parley build`")
+    there = [dataset for dataset in chosen if (folder / dataset.name).is_dir()]
+    for dataset in chosen if names or not there else []:
+        find_folder(folder, dataset)  # says what to do where there is none
+    with progress() as advance:
+        outcomes = list(verify_each(there, folder, _upstream(ctx, source), advance))
+    found = [each for each in outcomes if isinstance(each, Verification)]
+    failed = [each for each in outcomes if isinstance(each, ParleyError)]
     if as_json:
         typer.echo(to_json([each.as_dict() for each in found]))
-    else:
-        out.print(report(found, all_figures))
-        if absent := [d.name for d in chosen if not (folder / d.name).is_dir()]:
-            err.print(f"not built, and so not verified: {', '.join(absent)}", style="yellow")
+    elif found:
+        emit(report(found, all_figures))
+    if absent := [dataset.name for dataset in chosen if dataset not in there]:
+        tell(f"not built, and so not verified: {', '.join(absent)}", "yellow")
     if failed:
-        raise ParleyError("\n".join(failed))
+        raise Failures(failed)
     if any(each.failed for each in found):
         raise typer.Exit(1)
 
@@ -305,23 +331,29 @@ def diff(
 ) -> None:
     """Compare two built folders row by row: splits, rows, fields, schema and figures.
 
-    Exit status 1 if they differ, as with diff(1).
+    As with diff(1), exit status 1 if they differ, 2 if they cannot be compared.
     """
+    from parley.folder.built import open_folder
     from parley.folder.diff import compare
-    from parley.terminal.console import out, to_json
+    from parley.terminal.console import emit, to_json
     from parley.terminal.report import differences
 
-    found = compare(old, new)
+    try:
+        found = compare(open_folder(old), open_folder(new))
+    except ParleyError as error:
+        error.status = 2
+        raise
     if as_json:
         typer.echo(to_json(found.as_dict()))
     else:
-        out.print(differences(found))
+        emit(differences(found))
     if found.differs:
         raise typer.Exit(1)
 
 
 @app.command()
 def publish(
+    ctx: typer.Context,
     name: Annotated[str, typer.Argument(metavar="NAME", help="A dataset.")],
     repo: Annotated[str, typer.Option("--repo", metavar="ORG/NAME", help="Where to publish it.")],
     folder: BuildDir = Path("build"),
@@ -347,53 +379,62 @@ def publish(
     The token is that of `hf auth login` or HF_TOKEN. An interrupted run leaves the repository at
     the old version or at the new one; the next run does what is left.
     """
+    from parley.folder.built import find_folder
+    from parley.folder.replace import locked
     from parley.hub.publish import publish as publish_folder
     from parley.hub.publish import read_back, ready, refuse
     from parley.source.files import at_hand
-    from parley.terminal.console import err, out, to_json
+    from parley.terminal.console import emit, tell, to_json
     from parley.terminal.report import publication
 
     def step(what: str) -> None:
-        err.print(f"{repo}: {what}", soft_wrap=True)
+        tell(f"{repo}: {what}")
 
-    dataset, built = get(name), folder / name
+    dataset = get(name)
     ready(repo, dry_run, endpoint)
-    step("verifying the folder")
-    files = at_hand(dataset, source)
-    if files is None:
-        step("its upstream files are not at hand, and so not compared with it")
-    refuse(dataset, built, files, permitted)
-    found = publish_folder(
-        built,
-        repo,
-        private=private,
-        tag=tag,
-        dry_run=dry_run,
-        endpoint=endpoint,
-        on_step=step,
-    )
+    files = at_hand(dataset, _upstream(ctx, source))
+    find_folder(folder, dataset)
+    # no build may come between what is verified and what is uploaded
+    with locked((folder / name).resolve().parent):
+        built = find_folder(folder, dataset)
+        step("verifying the folder")
+        if files is None:
+            step("its upstream files are not at hand, and so not compared with it")
+        found = publish_folder(
+            built,
+            refuse(built, files, permitted),
+            repo,
+            private=private,
+            tag=tag,
+            dry_run=dry_run,
+            endpoint=endpoint,
+            on_step=step,
+        )
     if not dry_run:
         step("reading it back from an empty cache")
         read_back(built, found, endpoint)
     if as_json:
         typer.echo(to_json(found.as_dict()))
     else:
-        out.print(publication(found))
+        emit(publication(found))
 
 
 @app.command()
 def export(
-    format: Annotated[str, typer.Argument(metavar="FORMAT", help="A format of the dataset.")],
     name: Annotated[str, typer.Argument(metavar="NAME", help="A dataset.")],
+    format: Annotated[str, typer.Argument(metavar="FORMAT", help="A format of the dataset.")],
     target: Annotated[Path, typer.Argument(metavar="DIR", help="A folder to make.")],
     folder: BuildDir = Path("build"),
 ) -> None:
     """Write a built dataset in another format of its field, into a new folder."""
     from parley.export import export as export_dataset
-    from parley.terminal.console import out
+    from parley.folder.built import find_folder
+    from parley.terminal.console import emit, plain
 
-    files = export_dataset(get(name), format, folder / name, target)
-    out.print(f"{name} as {format}, in {target}/: {', '.join(files)}", soft_wrap=True)
+    built = find_folder(folder, get(name))
+    files = export_dataset(built, format, target)
+    kind = "the invented sample, no data of the dataset; " if built.is_sample else ""
+    emit(plain(f"{name} as {format}, in {target}/: {kind}{', '.join(files)}"))
 
 
 @app.command()
@@ -416,21 +457,22 @@ def show(
     Without an option it is taken from build/ if it is there, else from PARLEY_SOURCE, else
     from the sample.
     """
+    from parley.folder.built import BuiltFolder, find_folder
     from parley.source.files import Source, open_source
-    from parley.terminal.console import out, to_json
+    from parley.terminal.console import emit, plain, to_json
     from parley.terminal.show import find, lay_out
 
     dataset = get(name)
-    built = (folder or Path("build")) / name
-    place: Path | Source
-    if sample:
-        place, origin = open_source(dataset, None, sample=True), "the sample (invented)"
-    elif folder is not None or (built.is_dir() and not _typed(ctx, "source")):
-        if not built.is_dir():
-            raise UsageError(f"{built}: no such folder; run `parley build {name}`")
-        place, origin = built, str(built)
-    elif source is not None:
-        place = open_source(dataset, source, allow_missing=True)
+    if sample and (folder is not None or _typed(ctx, "source")):
+        raise UsageError("--sample excludes --build and --source")
+    place: BuiltFolder | Source
+    if folder is not None or (
+        not sample and not _typed(ctx, "source") and (Path("build") / name).is_dir()
+    ):
+        place = find_folder(folder or Path("build"), dataset)
+        origin = f"{place.path}{', a build of the invented sample' if place.is_sample else ''}"
+    elif source is not None and not sample:
+        place = open_source(dataset, _upstream(ctx, source), allow_missing=True)
         origin = str(place.folder)
     else:
         place, origin = open_source(dataset, None, sample=True), "the sample (invented)"
@@ -438,13 +480,8 @@ def show(
     if as_json:
         typer.echo(to_json(row))
         return
-    out.print(lay_out(dataset, row))
-    out.print(f"\n{name}, config {config}, from {origin}", style="dim", soft_wrap=True)
-
-
-def _typed(ctx: typer.Context, option: str) -> bool:
-    source = ctx.get_parameter_source(option)
-    return source is not None and source.name == "COMMANDLINE"
+    emit(lay_out(dataset, row))
+    emit(plain(f"\n{name}, config {config}, from {origin}"), style="dim")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,14 @@
 """Finds the dataset folders and loads what stands in them.
 
-A dataset is a folder `<name>/` that holds `<name>.py`, the builder, and beside it `README.md`,
-the card; `sample/`, invented records in upstream's layout; and optionally `statistics.py`, the
-documented figures, `transcript.py`, how a row is laid out for reading, and `export.py`, other
-formats to write it in. A script may import what stands beside it.
+A dataset is a folder `<name>/` that holds `<name>.py`, the builder script, and beside it
+`README.md`, the card; `sample/`, invented records in upstream's layout; and optionally
+
+    figures.py     the documented figures
+    checks.py      what must hold of the rows
+    transcript.py  how a row is laid out for reading
+    export.py      other formats to write it in
+
+A script may import what stands beside it.
 """
 
 import functools
@@ -11,15 +16,20 @@ import importlib.util
 import os
 import re
 import sys
+import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from parley.errors import UsageError
+from parley.errors import Problem, ScriptError, UsageError
 
-# what a builder script defines beside its builder
-NEEDED = ("SOURCES", "SPLITS", "FEATURES", "TO_RECORD")
+# what a builder script defines beside its builder: declarations, then functions
+DECLARED = ("SOURCES", "SPLITS", "FEATURES", "TO_RECORD", "RECORDS")
+FUNCTIONS = ("read", "records", "rows")
+_PINS = ({"sha256"}, {"git_blob"}, {"git_tree", "member"})  # what fixes the content of a source
 
 
 def folders() -> list[Path]:
@@ -31,22 +41,40 @@ def folders() -> list[Path]:
     for folder in extra:
         if not folder.is_dir():
             raise UsageError(f"PARLEY_DATASETS names {folder}, which is no folder")
+        if any(_scripts(folder)):
+            continue
+        if (folder / f"{folder.name}.py").is_file():
+            raise UsageError(
+                f"PARLEY_DATASETS names {folder}, which is a dataset folder itself",
+                remedy=f"Name the folder above it, {folder.resolve().parent}.",
+            )
+        raise UsageError(
+            f"PARLEY_DATASETS names {folder}, which holds no dataset",
+            remedy="A dataset is a folder NAME with the script NAME.py in it.",
+        )
     return [home, *extra]
+
+
+def _scripts(home: Path) -> Iterator[Path]:
+    """Yield the scripts of a folder's datasets."""
+    for script in sorted(home.glob("*/*.py")):
+        name = script.parent.name
+        if script.stem == name != "parley" and re.fullmatch("[a-z][a-z0-9_]*", name):
+            yield script
 
 
 def discover() -> dict[str, "Dataset"]:
     """Return every dataset by name, in the order of their names."""
     found: dict[str, Dataset] = {}
     for home in folders():
-        for script in sorted(home.glob("*/*.py")):
-            name = script.parent.name
-            if script.stem == name and re.fullmatch("[a-z][a-z0-9_]*", name):
-                if name in found:
-                    raise UsageError(
-                        f"two datasets are named {name}: {found[name].folder} and {script.parent}. "
-                        "Rename one of the folders."
-                    )
-                found[name] = Dataset(name, script.parent)
+        for script in _scripts(home):
+            name = script.stem
+            if name in found:
+                raise UsageError(
+                    f"two datasets are named {name}: {found[name].folder} and {script.parent}",
+                    remedy="Rename one of the folders.",
+                )
+            found[name] = Dataset(name, script.parent)
     return dict(sorted(found.items()))
 
 
@@ -54,8 +82,18 @@ def get(name: str) -> "Dataset":
     """Return the dataset of this name, or raise UsageError naming those that exist."""
     datasets = discover()
     if name not in datasets:
-        raise UsageError(f"no dataset is named {name!r}; there are: {', '.join(datasets)}")
+        raise UsageError(
+            f"no dataset is named {name!r}; there are: {', '.join(datasets)}",
+            remedy=_hint(name, list(datasets)),
+        )
     return datasets[name]
+
+
+def _hint(name: str, names: list[str]) -> str:
+    if (part := Path(name).name) in names:
+        return f"Did you mean {part}? Give the name alone; folders are for --build and --source."
+    near = get_close_matches(name.lower(), names, 1)
+    return f"Did you mean {near[0]}?" if near else ""
 
 
 @dataclass(frozen=True)
@@ -84,56 +122,137 @@ class Dataset:
 
     @property
     def module(self) -> ModuleType:
-        """The builder script, imported (this imports `datasets`)."""
-        path = self.folder / f"{self.name}.py"
-        module = _load(self.name, path)
-        lacking = [name for name in NEEDED if not hasattr(module, name)]
-        if lacking:
-            raise UsageError(
-                f"{path}: defines no {', '.join(lacking)}; see 'Add a dataset' in the README"
-            )
-        if unknown := set(getattr(module, "BY_LINE", ())) - set(module.SPLITS):
-            names = ", ".join(sorted(unknown))
-            raise UsageError(f"{path}: BY_LINE names {names}; expected configs that SPLITS has")
+        """The builder script, imported (this imports `datasets`).
+
+        Raises:
+            ScriptError: naming everything that it does not declare as it should.
+        """
+        module = _load(self.name, self.folder / f"{self.name}.py")
+        if module not in _SOUND:
+            if found := list(_wrong_declarations(module)):
+                raise ScriptError(
+                    str(self.folder / f"{self.name}.py"),
+                    *found,
+                    remedy="See 'Add a dataset' in the README.",
+                )
+            _SOUND.append(module)
         return module
+
+    def beside(self, name: str) -> ModuleType | None:
+        """Return an optional module of the folder, imported, or None if it has none."""
+        path = self.folder / f"{name}.py"
+        return _load(self.name, path) if path.exists() else None
+
+    @property
+    def figures(self) -> ModuleType | None:
+        """The module of documented figures, if the folder has one."""
+        return self.beside("figures")
+
+    @property
+    def checks(self) -> ModuleType | None:
+        """The module of what must hold of the rows, if the folder has one."""
+        return self.beside("checks")
+
+    @property
+    def keys(self) -> dict[str, tuple[str, ...]]:
+        """Config -> the columns that tell its rows apart, as far as `checks.py` says so."""
+        return dict(getattr(self.checks, "KEYS", {}))
 
     @property
     def exports(self) -> dict[str, Any]:
         """Format -> the function of (data, folder) that writes it, from `export.py`."""
-        path = self.folder / "export.py"
-        return dict(_load(self.name, path).EXPORTS) if path.exists() else {}
-
-    @property
-    def statistics(self) -> ModuleType | None:
-        """The module of documented figures, if the folder has one."""
-        path = self.folder / "statistics.py"
-        return _load(self.name, path) if path.exists() else None
+        return dict(getattr(self.beside("export"), "EXPORTS", {}))
 
     @property
     def transcript(self) -> ModuleType | None:
         """The module that lays a row out for reading, if the folder has one."""
-        path = self.folder / "transcript.py"
-        return _load(self.name, path) if path.exists() else None
+        module = self.beside("transcript")
+        if module and not hasattr(module, "CONFIGS"):
+            raise ScriptError(f"{module.__file__}: defines no CONFIGS, the configs it can read")
+        return module
 
     @property
     def builder(self) -> Any:
         """The builder class: the one GeneratorBasedBuilder that the script defines."""
-        import datasets
+        return _builders(self.module)[0]
 
-        module = self.module
-        classes = [
-            value
-            for value in vars(module).values()
-            if isinstance(value, type)
-            and issubclass(value, datasets.GeneratorBasedBuilder)
-            and value.__module__ == module.__name__
-        ]
-        if len(classes) != 1:
-            raise UsageError(
-                f"{self.folder / self.name}.py: expected one GeneratorBasedBuilder, "
-                f"found {len(classes)}"
-            )
-        return classes[0]
+    def info(self, config: str) -> Any:
+        """Return the `datasets.DatasetInfo` of a config."""
+        with (
+            tempfile.TemporaryDirectory() as cache
+        ):  # datasets wants one, though nothing goes there
+            return self.builder(config_name=config, cache_dir=cache, hash="unused").info
+
+
+_SOUND: list[ModuleType] = []  # scripts that were looked at
+
+
+def _builders(module: ModuleType) -> list[Any]:
+    import datasets
+
+    return [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type)
+        and issubclass(value, datasets.GeneratorBasedBuilder)
+        and value.__module__ == module.__name__
+    ]
+
+
+def _wrong_declarations(module: ModuleType) -> Iterator[Problem]:
+    """Yield what a script does not declare as it should."""
+    lacking = [name for name in DECLARED if not isinstance(getattr(module, name, None), dict)]
+    yield from (Problem(name, what="missing, expected a dict") for name in lacking)
+    for name in FUNCTIONS:
+        if not callable(getattr(module, name, None)):
+            yield Problem(name, what="missing, expected a function")
+    if len(found := _builders(module)) != 1:
+        yield Problem("", "one GeneratorBasedBuilder", str(len(found)))
+    if lacking or len(found) != 1:
+        return
+    yield from _wrong_sources(module)
+    builder = found[0]
+    named = {config.name for config in builder.BUILDER_CONFIGS}
+    for config in module.SPLITS:
+        if config not in named:
+            yield Problem("BUILDER_CONFIGS", what=f"has no config {config}, which SPLITS has")
+        if config not in module.FEATURES:
+            yield Problem("FEATURES", what=f"has no config {config}, which SPLITS has")
+    yield from (
+        Problem("BUILDER_CONFIGS", what=f"has the config {config}, which SPLITS does not have")
+        for config in sorted(named - set(module.SPLITS))
+    )
+    if builder.DEFAULT_CONFIG_NAME not in module.SPLITS:
+        yield Problem(
+            "DEFAULT_CONFIG_NAME", "a config of SPLITS", repr(builder.DEFAULT_CONFIG_NAME)
+        )
+    for name, expected in (("BY_LINE", module.SPLITS), ("RECORDS", module.TO_RECORD)):
+        for config in getattr(module, name, ()):
+            if config not in expected:
+                where = "SPLITS" if expected is module.SPLITS else "TO_RECORD"
+                yield Problem(name, what=f"names {config}, which {where} does not have")
+    for config in module.TO_RECORD:
+        if config not in module.RECORDS:
+            what = f"has no config {config}, whose rows TO_RECORD takes back"
+            yield Problem("RECORDS", what=what)
+
+
+def _wrong_sources(module: ModuleType) -> Iterator[Problem]:
+    for source, pin in module.SOURCES.items():
+        if not isinstance(pin, dict) or "url" not in pin:
+            yield Problem(f"SOURCES[{source!r}]", what="names no url")
+        elif sum(kind <= pin.keys() for kind in _PINS) != 1:
+            expected = "one of sha256, git_blob, or git_tree with member"
+            yield Problem(f"SOURCES[{source!r}]", expected, ", ".join(pin))
+    for config, splits in module.SPLITS.items():
+        for split, needed in splits.items():
+            where = f"SPLITS[{config!r}][{split!r}]"
+            if not isinstance(needed, tuple) or not needed:
+                yield Problem(where, "a tuple of sources", repr(needed))
+            else:
+                for source in needed:
+                    if source not in module.SOURCES:
+                        yield Problem(where, what=f"names {source!r}, which SOURCES does not have")
 
 
 @functools.cache
@@ -147,11 +266,12 @@ def _load(dataset: str, path: Path) -> ModuleType:
     name = f"{package}.{path.stem}"  # datasets names a builder by the last part
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise UsageError(f"{path}: cannot be imported")
+        raise ScriptError(f"{path}: cannot be imported")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # so that datasets can find and pickle the builder
     try:
         spec.loader.exec_module(module)
     except Exception as error:  # whatever a script raises, it is the script that is wrong
-        raise UsageError(f"{path}: cannot be imported: {type(error).__name__}: {error}") from error
+        del sys.modules[name]
+        raise ScriptError(f"{path}: cannot be imported: {type(error).__name__}: {error}") from error
     return module

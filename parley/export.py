@@ -8,44 +8,50 @@ A dataset folder may hold an `export.py` with
 
 from pathlib import Path
 
-from parley.collection import Dataset, discover
+from parley.collection import discover
 from parley.errors import OutputError, ParleyError, UsageError
-from parley.figures import Data, MissingSplitError
+from parley.figures import MissingSplitError
+from parley.folder.built import BuiltFolder
 from parley.folder.replace import replacing
-from parley.folder.verify import read_provenance
+
+SAMPLE = "SAMPLE.txt"  # beside what was exported of a sample
+_SAMPLE_TEXT = "These files were made of the invented sample of {}: they hold no data of it.\n"
 
 
-def export(dataset: Dataset, format: str, build: Path, target: Path) -> list[str]:
-    """Write a built folder of a dataset in a format, and return the names of the files.
+def export(built: BuiltFolder, format: str, target: Path) -> list[str]:
+    """Write a built folder in a format, and return the names of the files.
+
+    Of a sample a file says so beside them.
 
     Args:
-        dataset: The dataset.
-        format: One of its `EXPORTS`.
-        build: Its built folder.
+        built: The folder.
+        format: One of its dataset's `EXPORTS`.
         target: A folder that does not exist or is empty; it appears whole, or not at all.
 
     Raises:
         UsageError: the dataset has no such format.
-        OutputError: there is no built folder, a split of it is missing, or the target is not empty.
+        OutputError: a split is missing, or the target is not empty.
     """
+    dataset = built.dataset
     if format not in dataset.exports:
         offered = [f"{name} {key}" for key, other in discover().items() for name in other.exports]
         raise UsageError(
             f"{dataset.name} has no export {format!r}; there are: {', '.join(offered) or 'none'}"
         )
-    read_provenance(build)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise OutputError(f"{target}: stands there already; name a folder to make")
     with replacing(target, mark="") as folder:
         try:
-            dataset.exports[format](Data(build, dataset.module), folder)
+            dataset.exports[format](built, folder)
         except MissingSplitError as error:
-            raise OutputError(f"{build}: {error}") from error
+            raise OutputError(f"{built.path}: {error}") from error
         except (ParleyError, OSError):
             raise
         except Exception as error:  # whatever stands in a folder that nobody verified
             raise OutputError(
-                f"{build}: cannot be exported ({type(error).__name__}: {error}); "
+                f"{built.path}: cannot be exported ({type(error).__name__}: {error}); "
                 f"run `parley verify {dataset.name}`"
             ) from error
+        if built.is_sample:
+            (folder / SAMPLE).write_text(_SAMPLE_TEXT.format(dataset.name), encoding="utf-8")
         return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*"))

@@ -1,28 +1,33 @@
-"""Documented figures: each value beside the function that recomputes it from the built Parquet.
+"""Documented figures: a document's tables beside the functions that recompute their cells.
 
-A dataset folder's `statistics.py` holds functions like
+A dataset folder's `figures.py` holds each documented value as its document prints it, over the
+function that computes it from the built rows:
 
-    @documented("36.97", "paper, appendix A")
-    def age_mean(data: Data) -> float:
-        \"\"\"Mean age of the participants, without the one who gave 3.\"\"\"
-        return mean(p["demographics"]["age"] for p in participants(data) ...)
+    @documented("paper, appendix A", {"gender": {"female": 472, "male": 372, "other": 2}})
+    def participants(data: Data, about: str, value: str) -> int:
+        \"\"\"Participants by what they say of themselves.\"\"\"
+        return sum(person["demographics"][about] == value for person in people(data))
 
-or, for a table, a mapping of documented values over a function that returns a mapping with the
-same keys. The docstring's first line is the definition. How a value is written says how exact
-it is: 846 must be equal; "36.97" is rounded to two decimals, so 36.965 to 36.975 matches;
-"17e3" is rounded to thousands.
+The function is called once for each key, or path of keys, that its parameters after `data` take; if
+it takes fewer than the table is deep, it returns a mapping of what is left. A table of one value
+is just the value. How a value is written says how exact it is: 846 must be equal; "36.97" is
+rounded to two decimals, so 36.965 to 36.975 matches; "17e3" is rounded to thousands. A cell
+"3.47 ± 1.31" is two figures, of a function that returns both. A cell of None is empty.
+
+`checks.py` holds what must hold of the rows, a function a check, marked with `check`.
 """
 
-import functools
+import inspect
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from decimal import Decimal, InvalidOperation
 from importlib.metadata import requires
-from pathlib import Path
+from itertools import groupby
+from statistics import mean, stdev
 from types import ModuleType
-from typing import Any
+from typing import Any, Protocol
 
 from parley.errors import ParleyError
 
@@ -31,17 +36,41 @@ MATCHES, DIFFERS, NOT_REPRODUCIBLE = "matches", "differs", "not reproducible"
 NOT_CHECKED, UNEXPLAINED = "not checked", "UNEXPLAINED"
 VERDICTS = (MATCHES, DIFFERS, NOT_REPRODUCIBLE, NOT_CHECKED, UNEXPLAINED)
 A_SAMPLE = "this is the invented sample"
+OUR_CARD = "our card"  # how the place of a figure begins that only our own card states
+
+
+class Data(Protocol):
+    """The rows of a built folder, as figures, checks and exports read them."""
+
+    @property
+    def module(self) -> ModuleType:
+        """The dataset's builder script, imported."""
+
+    def splits(self, config: str) -> list[str]:
+        """Return the splits of a config that are there."""
+
+    def rows(self, config: str, *splits: str) -> list[dict[str, Any]]:
+        """Return the rows of these splits, in order.
+
+        Raises:
+            MissingSplitError: one of them was not built.
+        """
+
+    def named(self, config: str, *splits: str) -> list[dict[str, Any]]:
+        """Return the same with the names of labels in place of their numbers."""
+
+
+class MissingSplitError(ParleyError):
+    """A figure needs a split that was not built, since its source was missing."""
 
 
 @dataclass(frozen=True)
-class Known:
-    """A difference that is known: what the data gives, written like a documented value, and why."""
+class Differs:
+    """A cell that the data is known to contradict: what is stated, what is measured, and why."""
 
+    stated: Value
     measured: Value
     reason: str
-
-
-OUR_CARD = "our card"  # how the place of a figure begins that only our own card states
 
 
 @dataclass(frozen=True)
@@ -49,7 +78,7 @@ class Figure:
     """One documented figure and what became of it.
 
     Args:
-        name: Stable name: the function's, and for a table ".key" after it.
+        name: Stable name: the function's, and for a cell of a table ".key" for each of its keys.
         documented: The value as documented.
         place: Document and place in it.
         definition: What is computed.
@@ -77,61 +106,6 @@ class Figure:
         return asdict(self)
 
 
-class MissingSplitError(ParleyError):
-    """A figure needs a split that was not built, since its source was missing."""
-
-
-class Data:
-    """The rows of a built folder, by config and split, read from its Parquet when first asked for.
-
-    Args:
-        folder: A folder as `parley build` leaves it.
-        module: The dataset's builder script, imported.
-    """
-
-    def __init__(self, folder: Path, module: ModuleType) -> None:
-        self.folder = folder
-        self.module = module
-        self._rows: dict[tuple[str, str], list[dict[str, Any]]] = {}
-
-    def splits(self, config: str) -> list[str]:
-        """Return the splits of a config that are there."""
-        return sorted({path.name.rsplit("-", 3)[0] for path in self.files(config, "*")})
-
-    def rows(self, config: str, *splits: str) -> list[dict[str, Any]]:
-        """Return the rows of these splits, in order.
-
-        Raises:
-            MissingSplitError: one of them was not built.
-        """
-        import pyarrow.parquet as pq  # not at the top: cards are read without it
-
-        rows = []
-        for split in splits:
-            if (config, split) not in self._rows:
-                files = self.files(config, split)
-                if not files:
-                    raise MissingSplitError(
-                        f"{config}/{split} was not built: its source is missing"
-                    )
-                tables = (pq.read_table(file) for file in files)
-                self._rows[config, split] = [row for t in tables for row in t.to_pylist()]
-            rows += self._rows[config, split]
-        return rows
-
-    def files(self, config: str, split: str) -> list[Path]:
-        """Return the Parquet files of a split; none that is a link."""
-        return parquet_files(self.folder, config, split)
-
-
-def parquet_files(folder: Path, config: str, split: str = "*") -> list[Path]:
-    """Return the Parquet files of a split in a built folder; none that is a link."""
-    if (folder / config).is_symlink():  # a link could lead anywhere
-        return []
-    found = (folder / config).glob(f"{split}-[0-9]*-of-[0-9]*.parquet")
-    return sorted(path for path in found if path.is_file() and not path.is_symlink())
-
-
 def check(function: Callable[[Data], Iterator[str]]) -> Callable[[Data], Iterator[str]]:
     """Mark a function that yields a message for everything that contradicts its docstring."""
     function.is_check = True  # type: ignore[attr-defined]
@@ -139,57 +113,116 @@ def check(function: Callable[[Data], Iterator[str]]) -> Callable[[Data], Iterato
 
 
 def checks_of(module: ModuleType | None) -> list[Callable[[Data], Iterator[str]]]:
-    """Return the functions of a statistics module that are marked with `check`, in its order."""
+    """Return the functions of a `checks.py` that are marked with `check`, in its order."""
     values = vars(module).values() if module else ()
     return [value for value in values if getattr(value, "is_check", False)]
 
 
-@dataclass(frozen=True)
-class _Documentation:
-    documented: Value | Mapping[str, Value]
-    place: str
-    known: Known | Mapping[str, Known] | None
-    not_reproducible: str
+def differing(where: str, rows: list[dict[str, Any]], due: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield how rows differ from those due, in number and in the columns that are due."""
+    if len(rows) != len(due):
+        yield f"{where}: expected {len(due)} rows, found {len(rows)}"
+    for number, (row, expected) in enumerate(zip(rows, due, strict=False)):
+        for column, value in expected.items():
+            if row[column] != value:
+                found, due_value = (f"{each!r:.200}" for each in (row[column], value))
+                yield f"{where}[{number}].{column}: expected {due_value}, found {found}"
 
-    def table(self) -> Mapping[str, Value]:
-        """Return the documented values by key; a single one has the key ""."""
-        return self.documented if isinstance(self.documented, Mapping) else {"": self.documented}
+
+def beside(
+    data: Data, view: str, whole: str
+) -> Iterator[tuple[str, list[dict[str, Any]], list[dict[str, Any]]]]:
+    """Yield of each split that a view and the config it is made of have: its place, both's rows.
+
+    The rows of the view are with the names of labels.
+    """
+    for split in data.splits(view):
+        if split in data.splits(whole):
+            yield f"{view}/{split}", data.named(view, split), data.rows(whole, split)
+
+
+def chat_of(turns: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """Return `messages` and `source_turns` of a chat of these turns, which are (role, text).
+
+    What a role says in a row is a message; a first cue, of no turn, lets the assistant begin.
+    """
+    messages: list[dict[str, str]] = []
+    source_turns: list[list[int]] = []
+    for role, run in groupby(enumerate(turns), key=lambda turn: turn[1][0]):
+        if role == "assistant" and not messages:
+            messages.append({"role": "user", "content": "<start>"})
+            source_turns.append([])
+        places, said = zip(*run, strict=True)
+        messages.append({"role": role, "content": "\n".join(text for _, text in said)})
+        source_turns.append(list(places))
+    return {"messages": messages, "source_turns": source_turns}
+
+
+def spread(values: Iterable[float]) -> tuple[float, float]:
+    """Return the mean and the sample SD, as a cell "3.47 ± 1.31" has them."""
+    found = list(values)
+    return mean(found), stdev(found)
+
+
+_Keys = tuple[str, ...]
+_SPREAD = ("mean", "sd")  # the two figures of a cell "m ± s"
+
+
+@dataclass(frozen=True)
+class _Table:
+    """What a document states, as cells by their keys; a single value has no key."""
+
+    place: str
+    cells: Mapping[_Keys, Value | Differs]
+    not_reproducible: str
 
 
 def documented(
-    value: Value | Mapping[str, Value],
-    place: str,
-    *,
-    differs: Known | Mapping[str, Known] | None = None,
-    not_reproducible: str = "",
-) -> Callable[[Callable[[Data], Any]], Callable[[Data], Any]]:
+    place: str, table: Any, *, not_reproducible: str = ""
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Mark a function as the computation of a documented figure, or of a table of them.
 
     Args:
-        value: What the document says; for a table a mapping of key to value.
-        place: The document, and where in it.
-        differs: Where the data is known to differ, by key for a table.
-        not_reproducible: Why the data cannot give the figure; the function is then not called.
-    """
+        place: The document, and where in it; "{0}" stands for a cell's first key, and so on.
+        table: What it says: a value, a `Differs`, or mappings of them, in each other.
+        not_reproducible: Why the data cannot give it; the function is then not called.
 
-    def mark(function: Callable[[Data], Any]) -> Callable[[Data], Any]:
-        cached = functools.cache(function)
-        cached.documentation = _Documentation(  # type: ignore[attr-defined]
-            value, place, differs, not_reproducible
-        )
-        return cached
+    Raises:
+        ValueError: the function takes more keys than a cell has.
+    """
+    cells = dict(_cells(table, ()))
+
+    def mark(function: Callable[..., Any]) -> Callable[..., Any]:
+        taken = _keys_taken(function)
+        if not not_reproducible and taken > (least := min(map(len, cells), default=0)):
+            raise ValueError(f"{function.__name__} takes {taken} keys, a cell has {least}")
+        function.table = _Table(place, cells, not_reproducible)  # type: ignore[attr-defined]
+        return function
 
     return mark
 
 
+def _keys_taken(function: Callable[..., Any]) -> int:
+    """Return how many parameters a computation has after `data`."""
+    return len(inspect.signature(function).parameters) - 1
+
+
+def _cells(table: Any, keys: _Keys) -> Iterator[tuple[_Keys, Value | Differs]]:
+    if isinstance(table, Mapping):
+        for key, inner in table.items():
+            yield from _cells(inner, (*keys, key))
+    elif table is not None:
+        yield keys, table
+
+
 def figures(module: ModuleType | None, data: Data, why_not: str = "") -> Iterator[Figure]:
-    """Yield every documented figure of a statistics module, recomputed, in the module's order.
+    """Yield every documented figure of a `figures.py`, recomputed, in the module's order.
 
     With `why_not`, none is computed and each is "not checked" for that reason.
     """
-    for name, function in vars(module).items() if module else ():
-        if isinstance(documentation := getattr(function, "documentation", None), _Documentation):
-            yield from _judged(name, function, documentation, data, why_not)
+    for function in vars(module).values() if module else ():
+        if isinstance(table := getattr(function, "table", None), _Table):
+            yield from _judged(function, table, data, why_not)
 
 
 def definition_of(function: Callable[..., Any]) -> str:
@@ -198,47 +231,86 @@ def definition_of(function: Callable[..., Any]) -> str:
 
 
 def _judged(
-    name: str, function: Callable[[Data], Any], what: _Documentation, data: Data, why_not: str
+    function: Callable[..., Any], table: _Table, data: Data, why_not: str
 ) -> Iterator[Figure]:
-    definition, table = definition_of(function), what.table()
-    known = what.known if isinstance(what.known, Mapping) else {"": what.known}
-    failed = ""
-    measured: Mapping[str, Value] = {}
-    if not what.not_reproducible and not why_not:
-        try:
-            found = function(data)
-            measured = found if isinstance(found, Mapping) else {"": found}
-        except MissingSplitError as error:
-            why_not = str(error)
-        except ModuleNotFoundError as error:
-            if not (extra := _extra_of(error.name or "")):
-                raise
-            why_not = f"the package {error.name} is not installed; it is in the extra `{extra}`"
-        except Exception as error:  # rows that no computation expects must not hide the rest
-            failed = f"the computation failed: {type(error).__name__}: {error}"
-    for key, value in table.items():
-        figure = functools.partial(
-            Figure, f"{name}.{key}" if key else name, value, what.place, definition
-        )
-        if what.not_reproducible:
-            yield figure(None, NOT_REPRODUCIBLE, what.not_reproducible)
+    taken = 0 if table.not_reproducible else _keys_taken(function)
+    calls: dict[_Keys, dict[_Keys, Value | Differs]] = {}
+    for keys, cell in table.cells.items():
+        calls.setdefault(keys[:taken], {})[keys[taken:]] = cell
+    for keys, cells in calls.items():
+        due = {part: stated for rest, cell in cells.items() for part, stated in _parts(rest, cell)}
+        if table.not_reproducible:
+            outcome = _Outcome({}, NOT_REPRODUCIBLE, table.not_reproducible)
         elif why_not:
-            yield figure(None, NOT_CHECKED, why_not)
-        elif key not in measured:
-            reason = failed or "the computation gives no value for it"
-            yield figure(None, UNEXPLAINED, reason)
+            outcome = _Outcome({}, NOT_CHECKED, why_not)
         else:
-            yield figure(*judge(value, measured[key], known.get(key)))
-    for key in measured.keys() - table.keys():
-        yield Figure(
-            f"{name}.{key}",
-            "nothing",
-            what.place,
-            definition,
-            measured[key],
-            UNEXPLAINED,
-            "the document states no such value",
-        )
+            outcome = _compute(function, data, keys)
+
+        def figure(
+            rest: _Keys, stated: Value, judged: tuple[Value | None, str, str], keys: _Keys = keys
+        ) -> Figure:
+            name = ".".join((function.__name__, *keys, *rest))
+            place = table.place.format(*keys, *rest)
+            return Figure(name, stated, place, definition_of(function), *judged)
+
+        for rest, (stated, known) in due.items():
+            if rest in outcome.measured:
+                yield figure(rest, stated, judge(stated, outcome.measured[rest], known))
+            else:
+                yield figure(rest, stated, (None, outcome.verdict, outcome.reason))
+        for rest in outcome.measured.keys() - due.keys():
+            reason = "the document states no such value"
+            yield figure(rest, "nothing", (outcome.measured[rest], UNEXPLAINED, reason))
+
+
+def _parts(
+    keys: _Keys, cell: Value | Differs
+) -> Iterator[tuple[_Keys, tuple[Value, Differs | None]]]:
+    """Yield the figures of a cell, each with how it is known to differ: one, or two of "m ± s"."""
+    known = cell if isinstance(cell, Differs) else None
+    stated = cell.stated if isinstance(cell, Differs) else cell
+    if not (isinstance(stated, str) and " ± " in stated):
+        yield keys, (stated, known)
+        return
+    found = str(known.measured if known else stated).split(" ± ")
+    for name, said, measured in zip(_SPREAD, stated.split(" ± "), found, strict=True):
+        differs = Differs(said, measured, known.reason) if known and said != measured else None
+        yield (*keys, name), (said, differs)
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """What a computation gave by the keys that are left, and what is said where it gave nothing."""
+
+    measured: Mapping[_Keys, Value]
+    verdict: str = UNEXPLAINED
+    reason: str = "the computation gives no value for it"
+
+
+def _compute(function: Callable[..., Any], data: Data, keys: _Keys) -> _Outcome:
+    try:
+        return _Outcome(dict(_measured(function(data, *keys), ())))
+    except MissingSplitError as error:
+        return _Outcome({}, NOT_CHECKED, str(error))
+    except ModuleNotFoundError as error:
+        if not (extra := _extra_of(error.name or "")):
+            raise
+        reason = f"the package {error.name} is not installed; it is in the extra `{extra}`"
+        return _Outcome({}, NOT_CHECKED, reason)
+    except Exception as error:  # rows that no computation expects must not hide the rest
+        reason = f"the computation failed: {type(error).__name__}: {error}"
+        return _Outcome({}, UNEXPLAINED, reason)
+
+
+def _measured(found: Any, keys: _Keys) -> Iterator[tuple[_Keys, Value]]:
+    if isinstance(found, Mapping):
+        for key, inner in found.items():
+            yield from _measured(inner, (*keys, key))
+    elif isinstance(found, tuple):
+        for name, value in zip(_SPREAD, found, strict=True):
+            yield (*keys, name), value
+    else:
+        yield keys, found
 
 
 def _extra_of(package: str) -> str:
@@ -251,7 +323,7 @@ def _extra_of(package: str) -> str:
     return ""
 
 
-def judge(documented: Value, measured: Value, known: Known | None) -> tuple[Value, str, str]:
+def judge(documented: Value, measured: Value, known: Differs | None) -> tuple[Value, str, str]:
     """Return the measured value as written, the verdict, and the reason."""
     shown = written(measured, documented)
     if agrees(documented, measured):

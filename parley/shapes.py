@@ -14,14 +14,17 @@ A shape is written in plain Python, as a builder script's own comment says:
 
 import json
 from collections.abc import Callable, Iterator
+from difflib import get_close_matches
 from itertools import islice
 from typing import Any
 
-MOST_PROBLEMS = 20
+from parley.errors import MOST_PROBLEMS, Problem
+
+_FEW = 8  # values that an error lists; of more it names the nearest
 
 
-def problems(value: Any, shape: Any, path: str = "") -> Iterator[str]:
-    """Yield what differs from the shape: path, what was expected and what was found."""
+def problems(value: Any, shape: Any, path: str = "") -> Iterator[Problem]:
+    """Yield what differs from the shape, each with its path in the value."""
     if isinstance(shape, dict):
         yield from _object_problems(value, shape, path)
     elif isinstance(shape, list):
@@ -91,7 +94,7 @@ def _object_fitter(shape: dict[Any, Any]) -> Callable[[Any], bool]:
     return fits
 
 
-def _object_problems(value: Any, shape: dict[Any, Any], path: str) -> Iterator[str]:
+def _object_problems(value: Any, shape: dict[Any, Any], path: str) -> Iterator[Problem]:
     if not isinstance(value, dict):
         yield _problem(path, "an object", value)
         return
@@ -101,16 +104,16 @@ def _object_problems(value: Any, shape: dict[Any, Any], path: str) -> Iterator[s
         return
     known = {key.removesuffix("?") for key in shape}
     for key in sorted(value.keys() - known):
-        yield f"{path}.{key}: unknown field, found {show(value[key])}"
+        yield Problem(f"{path}.{key}", what=f"unknown field, found {show(value[key])}")
     for key, inner in shape.items():
         name = key.removesuffix("?")
         if name in value:
             yield from problems(value[name], inner, f"{path}.{name}")
         elif name == key:
-            yield f"{path}.{name}: missing, expected {_expected(inner, None)}"
+            yield Problem(f"{path}.{name}", what=f"missing, expected {_expected(inner, None)}")
 
 
-def _alternative_problems(value: Any, shape: tuple[Any, ...], path: str) -> Iterator[str]:
+def _alternative_problems(value: Any, shape: tuple[Any, ...], path: str) -> Iterator[Problem]:
     if any(next(problems(value, option, path), None) is None for option in shape):
         return
     alike: list[Any] = [option for option in shape if _is_like(option, value)]
@@ -123,7 +126,7 @@ def _alternative_problems(value: Any, shape: tuple[Any, ...], path: str) -> Iter
         named = [option for option in alike if _fits(value[key], option[key])]
         if not named:
             allowed = set().union(*(option[key] for option in alike))
-            yield _problem(f"{path}.{key}", _expected(allowed, value), value[key])
+            yield _problem(f"{path}.{key}", _expected(allowed, value[key]), value[key])
             return
         alike = named
     tried = [list(islice(problems(value, option, path), MOST_PROBLEMS)) for option in alike]
@@ -173,7 +176,11 @@ def _expected(shape: Any, value: Any) -> str:
     if isinstance(shape, type):
         return _NAMES[shape]
     if isinstance(shape, set | frozenset):
-        return " or ".join(sorted(json.dumps(option, ensure_ascii=False) for option in shape))
+        options = sorted(json.dumps(option, ensure_ascii=False) for option in shape)
+        if len(options) <= _FEW:
+            return " or ".join(options)
+        near = get_close_matches(show(value), options, 1) if isinstance(value, str) else []
+        return f"one of {len(options)} values" + (f", such as {near[0]}" if near else "")
     if shape is None:
         return "null"
     if isinstance(shape, dict):
@@ -185,8 +192,8 @@ def _expected(shape: Any, value: Any) -> str:
     return _objection(value, shape) or "another value"
 
 
-def _problem(path: str, expected: str, value: Any) -> str:
-    return f"{path}: expected {expected}, found {show(value)}"
+def _problem(path: str, expected: str, value: Any) -> Problem:
+    return Problem(path, expected, show(value))
 
 
 def show(value: Any) -> str:

@@ -10,6 +10,7 @@ as loading scripts (before datasets 4) or imported classes; and a process that r
 row must exit cleanly.
 """
 
+import hashlib
 import importlib
 import json
 import os
@@ -102,11 +103,18 @@ def environment(version: str) -> str:
 
 def publish(jobs: list[str]) -> None:
     """Publish every built folder of the jobs to the Hub of this environment, as sample/NAME ..."""
+    from parley.folder.built import open_folder
     from parley.hub.publish import publish as publish_folder
+    from parley.hub.repository import LocalFile
 
     for job in map(Path, jobs):
         for folder in sorted(job.parent.glob("build/*/")):
-            publish_folder(folder, f"{job.parent.name}/{folder.name}")
+            built = open_folder(folder)
+            files = {
+                name: LocalFile(path, hashlib.sha256(path.read_bytes()).hexdigest())
+                for name, path in built.contents().items()
+            }
+            publish_folder(built, files, f"{job.parent.name}/{folder.name}")
 
 
 def check(job_file: str) -> None:

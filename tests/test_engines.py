@@ -23,7 +23,7 @@ from huggingface_hub import HfFileSystem, constants, snapshot_download
 
 from parley.build import build
 from parley.collection import get
-from parley.rows.arrow import Digest
+from parley.rows.digest import Digest
 from parley.source.files import Source
 
 try:
@@ -253,8 +253,8 @@ def cut(tmp_path_factory):
 
 def generated(folder, dialogues, **options):
     missing = sorted(set(get("cosrec").module.SOURCES) - {generate.RAW})
-    source = Source(generate.write(folder / "source", dialogues), missing=missing)
-    build(get("cosrec"), source, folder / "build", **options)
+    source = Source(get("cosrec"), generate.write(folder / "source", dialogues), missing=missing)
+    build(source, folder / "build", **options)
     return folder / "build"
 
 

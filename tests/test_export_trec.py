@@ -1,4 +1,4 @@
-"""`parley export trec cosrec`: what retrieval tools read."""
+"""`parley export cosrec trec`: what retrieval tools read."""
 
 import json
 from pathlib import Path
@@ -7,14 +7,14 @@ import pytest
 
 from parley.collection import get
 from parley.errors import OutputError
-from parley.figures import Data
+from parley.folder.built import open_folder
 
 cosrec = get("cosrec")
 
 
 def export(build: Path, folder: Path) -> Path:
     folder.mkdir()
-    cosrec.exports["trec"](Data(build / "cosrec", cosrec.module), folder)
+    cosrec.exports["trec"](open_folder(build / "cosrec"), folder)
     return folder
 
 
@@ -68,7 +68,7 @@ def assert_consistent(out: Path) -> None:
 def test_a_text_that_a_line_cannot_hold_is_refused(
     sample_build: Path, tmp_path: Path, text: str | None
 ) -> None:
-    data = Data(sample_build / "cosrec", cosrec.module)
+    data = open_folder(sample_build / "cosrec")
     data.rows("queries", "curated")[0]["text"] = text
     with pytest.raises(OutputError, match="CoSRec-Curated_9001_0_0#0: expected one line"):
         cosrec.exports["trec"](data, tmp_path)

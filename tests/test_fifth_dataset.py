@@ -4,53 +4,77 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-SCRIPT = '''
-"""Chatter: two invented greetings."""
+from parley.build import build
+from parley.collection import Dataset, discover, folders
+from parley.errors import ScriptError
+from parley.source.files import open_source
 
-import json
+# Reads plain text: two lines that begin with the same id are one dialogue.
+SCRIPT = '''"""Chatter: two invented greetings, a line of plain text a turn, `id: what is said`."""
+
 import os
 
 import datasets
 
-SOURCES = {"chatter.json": {"url": "https://example.org/chatter.json", "sha256": "0" * 64}}
-SPLITS = {"dialogues": {"train": "chatter.json"}}
-CHATTER = {"id": str, "turns": [str]}
-FEATURES = {
-    "dialogues": datasets.Features(
-        {"id": datasets.Value("string"), "turns": [datasets.Value("string")]}
-    )
-}
+SOURCES = {"chatter.txt": {"url": "https://example.org/chatter.txt", "sha256": "0" * 64}}
+SPLITS = {"dialogues": {"train": ("chatter.txt",)}}
+
+
+def turn(value):
+    """Check a line."""
+    if ": " not in value:
+        raise ValueError("an id, a colon and what is said")
+
+
+string = datasets.Value("string")
+FEATURES = {"dialogues": datasets.Features({"id": string, "turns": [string]})}
+RECORDS = {"dialogues": {"id": str, "lines": [turn]}}
 
 
 class Chatter(datasets.GeneratorBasedBuilder):
     VERSION = datasets.Version("0.1.0")
     DEFAULT_CONFIG_NAME = "dialogues"
     BUILDER_CONFIGS = [datasets.BuilderConfig("dialogues", VERSION)]
-    loads = staticmethod(json.loads)
 
     def _info(self):
         return datasets.DatasetInfo(features=FEATURES["dialogues"], license="cc0-1.0")
 
     def _split_generators(self, dl_manager):
-        path = os.path.join(self.config.data_dir, "chatter.json")
-        return [datasets.SplitGenerator(name="train", gen_kwargs={"path": path})]
+        paths = {file: os.path.join(self.config.data_dir, file) for file in SOURCES}
+        return [datasets.SplitGenerator(name="train", gen_kwargs={"paths": paths})]
 
-    def _generate_examples(self, path):
-        return self.records(path)
-
-    def records(self, path):
-        for record in self.read(path, CHATTER):
-            yield record["id"], record
-
-    def read(self, path, shape):
-        with open(path, "rb") as file:
-            return self.loads(file.read())
+    def _generate_examples(self, paths):
+        yield from rows(self.config.name, records(self.config.name, paths))
 
 
-TO_RECORD = {"dialogues": lambda row: row}
+def read(path, shape, loads=None):
+    with open(path, encoding="utf-8") as file:
+        yield from map(str.rstrip, file)
+
+
+def records(config, paths, read=read):
+    found = {}
+    for line in read(paths["chatter.txt"], turn):
+        found.setdefault(line.split(": ")[0], []).append(line)
+    for name, lines in found.items():
+        yield name, {"id": name, "lines": lines}
+
+
+def rows(config, records):
+    for key, record in records:
+        turns = [line.partition(": ")[2] for line in record["lines"]]
+        yield key, {"id": record["id"], "turns": turns}
+
+
+def to_record(row):
+    return {"id": row["id"], "lines": [f"{row['id']}: {turn}" for turn in row["turns"]]}
+
+
+TO_RECORD = {"dialogues": to_record}
 '''
 CARD = """---
 license: cc0-1.0
@@ -61,6 +85,7 @@ pretty_name: Chatter
 <!-- parley: generated from here -->
 <!-- parley: generated to here -->
 """
+SAMPLE = "one: Hi!\none: Hello.\ntwo: Is anybody there?\n"
 
 
 @pytest.fixture
@@ -69,8 +94,7 @@ def more(tmp_path):
     (folder / "sample").mkdir(parents=True)
     (folder / "chatter.py").write_text(SCRIPT)
     (folder / "README.md").write_text(CARD)
-    records = [{"id": "one", "turns": ["Hi!", "Hello."]}, {"id": "two", "turns": []}]
-    (folder / "sample" / "chatter.json").write_text(json.dumps(records))
+    (folder / "sample" / "chatter.txt").write_text(SAMPLE)
     return folder.parent
 
 
@@ -84,11 +108,20 @@ def run(*args, cwd, more):
     )
 
 
+def change(more, old, new, file="chatter.py"):
+    path = more / "chatter" / file
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
 def test_a_fifth_folder_is_all_it_takes(tmp_path, more):
     listed = json.loads(run("list", "--json", cwd=tmp_path, more=more).stdout)
     assert "chatter" in [dataset["name"] for dataset in listed]
     done = run("build", "chatter", "--sample", cwd=tmp_path, more=more)
     assert done.returncode == 0, done.stderr
+    done = run("verify", "chatter", cwd=tmp_path, more=more)
+    assert done.returncode == 0, done.stdout
     shown = run("show", "chatter", "two", cwd=tmp_path, more=more)  # with no transcript.py: as JSON
     assert '"id": "two"' in shown.stdout, shown.stderr
 
@@ -99,6 +132,87 @@ def test_a_fifth_folder_is_all_it_takes(tmp_path, more):
     assert next(iter(rows)) == {"id": "one", "turns": ["Hi!", "Hello."]}
 
 
+BREAKS = {
+    "goes around the reader": (
+        'for line in read(paths["chatter.txt"], turn):',
+        'for line in ["one: Hi!"]:',
+        "chatter.txt: not read with the `read` it was given",
+    ),
+    "leaves the file before its end": (
+        "    for line in read(",
+        '    for line in __import__("itertools").islice(read(paths["chatter.txt"], turn), 2):\n'
+        "        yield line, {'id': line, 'lines': [line]}\n    for line in () and read(",
+        "chatter.txt: left before its end",
+    ),
+    "fails": (
+        "for key, record in records:",
+        "for key, record in records:\n        record['nothing']",
+        "chatter.py fails:\n  KeyError: 'nothing'",
+    ),
+    "has a config that is not declared": (
+        '[datasets.BuilderConfig("dialogues", VERSION)]',
+        '[datasets.BuilderConfig("other", VERSION)]',
+        "BUILDER_CONFIGS: has no config dialogues, which SPLITS has",
+    ),
+    "has a pin without a hash": (
+        ', "sha256": "0" * 64',
+        "",
+        "SOURCES['chatter.txt']: expected one of sha256, git_blob, or git_tree with member",
+    ),
+    "names a source that there is not": (
+        '("chatter.txt",)}}',
+        '("other.txt",)}}',
+        "SPLITS['dialogues']['train']: names 'other.txt', which SOURCES does not have",
+    ),
+    "names one source, not a tuple": (
+        '("chatter.txt",)}}',
+        '"chatter.txt"}}',
+        "SPLITS['dialogues']['train']: expected a tuple of sources, found 'chatter.txt'",
+    ),
+    "has no shape for what goes back": (
+        'RECORDS = {"dialogues": {"id": str, "lines": [turn]}}',
+        "RECORDS = {}",
+        "RECORDS: has no config dialogues, whose rows TO_RECORD takes back",
+    ),
+    "lacks a function": ("def rows(", "def lines(", "rows: missing, expected a function"),
+    "cannot be imported": ("import os\n", "import os, nothing_like_it\n", "cannot be imported"),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "message"), BREAKS.values(), ids=list(BREAKS))
+def test_a_broken_script_is_named_with_what_is_wrong(tmp_path, more, old, new, message):
+    change(more, old, new)
+    with pytest.raises(ScriptError) as error:
+        build(open_source(Dataset("chatter", more / "chatter"), None, sample=True), tmp_path)
+    assert message in str(error.value)
+    assert not (tmp_path / "chatter").exists()
+
+
+CARDS = {
+    "licences that are a list": ("cc0-1.0", "[cc0-1.0, mit]", 0, "cc0-1.0, mit"),
+    "configs that are null": ("pretty_name: Chatter", "configs: null", 1, "configs: expected a"),
+    "a config without files": (
+        "pretty_name: Chatter",
+        "configs: [{config_name: dialogues}]",
+        1,
+        "configs[0].data_files: missing",
+    ),
+    "a tag that its value does not fit": ("Chatter", "!!bool maybe", 1, "not valid YAML"),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "status", "message"), CARDS.values(), ids=list(CARDS))
+def test_a_card_of_any_form_is_listed_or_named(tmp_path, more, old, new, status, message):
+    change(more, old, new, "README.md")
+    if status == 0:
+        front = 'configs: [{config_name: dialogues, data_files: [{split: train, path: "x"}]}]'
+        change(more, "pretty_name", f"{front}\npretty_name", "README.md")
+    done = run("list", "chatter", cwd=tmp_path, more=more)
+    assert done.returncode == status, done.stderr
+    assert message in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_two_datasets_of_one_name_are_refused(tmp_path, more):
     (more / "chatter").rename(more / "casino")
     (more / "casino" / "chatter.py").rename(more / "casino" / "casino.py")
@@ -107,14 +221,24 @@ def test_two_datasets_of_one_name_are_refused(tmp_path, more):
     assert "two datasets are named casino" in done.stderr
 
 
+def test_what_names_no_datasets_gets_the_hint_that_helps(tmp_path, more):
+    itself = run("list", cwd=tmp_path, more=more / "chatter")
+    assert (itself.returncode, f"above it, {more}." in itself.stderr) == (2, True)
+    empty = run("list", cwd=tmp_path, more=more / "chatter" / "sample")
+    assert (empty.returncode, "holds no dataset" in empty.stderr) == (2, True)
+
+
 def test_the_tool_names_no_dataset():
-    from pathlib import Path
-
-    import parley
-    from parley.collection import discover
-
-    home = Path(parley.__file__).parent
-    files = [*home.rglob("*.py"), home.parent / "pyproject.toml", home.parent / "hatch_build.py"]
+    root = Path(__file__).parent.parent
+    files = [*(root / "parley").rglob("*.py"), root / "pyproject.toml", root / "hatch_build.py"]
+    assert len(files) > 30
     for file in files:
         text = file.read_text(encoding="utf-8").lower()
         assert not [name for name in discover() if name in text], file
+
+
+def test_a_dataset_folder_shadows_nothing_of_the_standard_library():
+    for home in folders():
+        for path in home.glob("*/*.py"):
+            if path.parent.name in discover():
+                assert path.stem not in sys.stdlib_module_names, path

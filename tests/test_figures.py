@@ -2,7 +2,7 @@ from types import ModuleType
 
 import pytest
 
-from parley.figures import Known, MissingSplitError, agrees, documented, figures, judge, written
+from parley.figures import Differs, MissingSplitError, agrees, documented, figures, judge, written
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_a_measured_value_is_written_like_the_stated_one():
     assert written(846, 846) == 846
 
 
-KNOWN = Known("39.5", "folds")
+KNOWN = Differs("39.4", "39.5", "folds")
 
 
 @pytest.mark.parametrize(
@@ -62,21 +62,26 @@ def test_verdicts(documented, measured, known, verdict):
 
 
 def module(**functions):
-    result = ModuleType("statistics")
+    result = ModuleType("figures")
     vars(result).update(functions)
     return result
 
 
+def named(function):
+    function.__name__ = "f"
+    return function
+
+
 def verdicts(function):
-    return {f.name: (f.verdict, f.reason) for f in figures(module(f=function), None)}
+    return {f.name: (f.verdict, f.reason) for f in figures(module(f=named(function)), None)}
 
 
 def test_a_missing_split_and_a_missing_package_are_not_checked():
-    @documented(1, "somewhere")
+    @documented("somewhere", 1)
     def split(data):
         raise MissingSplitError("raw was not built")
 
-    @documented({"a": 1, "b": 2}, "somewhere")
+    @documented("somewhere", {"a": 1, "b": 2})
     def package(data):
         raise ModuleNotFoundError(name="sacremoses")
 
@@ -86,7 +91,7 @@ def test_a_missing_split_and_a_missing_package_are_not_checked():
 
 
 def test_what_cannot_be_reproduced_is_not_computed():
-    @documented(1, "somewhere", not_reproducible="not released")
+    @documented("somewhere", 1, not_reproducible="not released")
     def alpha(data):
         raise AssertionError
 
@@ -94,11 +99,11 @@ def test_what_cannot_be_reproduced_is_not_computed():
 
 
 def test_a_computation_that_fails_or_lacks_a_value_is_unexplained():
-    @documented({"a": 1, "b": 2}, "somewhere")
+    @documented("somewhere", {"a": 1, "b": 2})
     def lacks(data):
         return {"a": 1}
 
-    @documented(1, "somewhere")
+    @documented("somewhere", 1)
     def fails(data):
         return 1 / 0
 
@@ -109,7 +114,7 @@ def test_a_computation_that_fails_or_lacks_a_value_is_unexplained():
 
 
 def test_a_value_that_no_document_states_is_unexplained():
-    @documented({"a": 1}, "somewhere")
+    @documented("somewhere", {"a": 1})
     def more(data):
         return {"a": 1, "b": 2}
 
@@ -120,9 +125,57 @@ def test_a_value_that_no_document_states_is_unexplained():
 
 
 def test_a_mistyped_import_is_no_missing_extra():
-    @documented(1, "somewhere")
+    @documented("somewhere", 1)
     def mistyped(data):
         import no_such_package  # noqa: F401
 
     with pytest.raises(ModuleNotFoundError):
         verdicts(mistyped)
+
+
+def test_a_function_is_called_for_each_path_of_keys_that_it_takes():
+    calls = []
+
+    @documented("somewhere", {"age": {"en": "36.97 ± 10.81", "ja": None}, "size": {"en": 3}})
+    def cell(data, what, column):
+        calls.append((what, column))
+        return (36.971, 10.83) if what == "age" else 3
+
+    assert verdicts(cell) == {
+        "f.age.en.mean": ("matches", ""),
+        "f.age.en.sd": ("UNEXPLAINED", "differs, and nothing is known of it"),
+        "f.size.en": ("matches", ""),
+    }
+    assert calls == [("age", "en"), ("size", "en")]  # the empty cell is none
+
+
+def test_a_missing_split_costs_its_cells_alone():
+    @documented("somewhere", {"train": 1, "test": 2})
+    def rows(data, split):
+        if split == "train":
+            raise MissingSplitError("train was not built")
+        return 2
+
+    assert verdicts(rows) == {
+        "f.train": ("not checked", "train was not built"),
+        "f.test": ("matches", ""),
+    }
+
+
+def test_a_cell_may_differ_in_one_of_its_two_figures():
+    @documented("somewhere", {"en": Differs("3.55 ± 0.72", "3.57 ± 0.72", "fewer dialogues")})
+    def spread(data, column):
+        return 3.57, 0.72
+
+    assert verdicts(spread) == {
+        "f.en.mean": ("differs", "fewer dialogues"),
+        "f.en.sd": ("matches", ""),
+    }
+
+
+def test_a_function_that_takes_more_keys_than_a_cell_has_is_refused():
+    with pytest.raises(ValueError, match="takes 2 keys, a cell has 1"):
+
+        @documented("somewhere", {"en": 1})
+        def cell(data, language, setting):
+            return 1

@@ -32,8 +32,7 @@ def test_craigslist_train_of_5247_negotiations(tmp_path):
     folder.mkdir()
     (folder / "train.json").write_text(json.dumps(records), encoding="utf-8")
     built = check(
-        "craigslist_bargains",
-        Source(folder, missing=["validation.json", "test.json"]),
+        Source(get("craigslist_bargains"), folder, missing=["validation.json", "test.json"]),
         tmp_path,
         {
             (config, "train"): 2 * 5247 if config == "messages" else 5247
@@ -51,8 +50,7 @@ def test_cosrec_raw_of_8938_conversations(tmp_path):
     folder = generate.write(tmp_path / "source", 8938)
     sources = set(get("cosrec").module.SOURCES) - {generate.RAW}
     check(
-        "cosrec",
-        Source(folder, missing=sorted(sources)),
+        Source(get("cosrec"), folder, missing=sorted(sources)),
         tmp_path,
         {("dialogues", "raw"): 8938, ("messages", "raw"): 8938},
     )
@@ -60,8 +58,8 @@ def test_cosrec_raw_of_8938_conversations(tmp_path):
     assert [get("cosrec").module.to_record(row) for row in rows] == lines
 
 
-def check(name, source, output, counts):
-    splits = build(get(name), source, output, lambda *_: None)
+def check(source, output, counts):
+    splits = build(source, output)
     built = {(split.config, split.name): split.rows for split in splits}
     assert {key: built[key] for key in counts} == counts
     return built

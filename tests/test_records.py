@@ -10,7 +10,7 @@ import pytest
 from parley.build import build
 from parley.collection import get
 from parley.errors import RecordError
-from parley.rows.reader import Strict
+from parley.rows.reader import Reader
 from parley.rows.strict_json import loads
 from parley.shapes import fitter, problems
 from parley.source.files import Source
@@ -25,6 +25,18 @@ SHAPE = {
 NUMBER = {"n": int}
 A_NUMBER = "expected an integer or a number with a decimal point or null"
 GOOD = {"id": "1", "score": 2, "turns": [{"speaker": "a", "text": ""}], "users": {"u": ["k"]}}
+
+
+def texts(value, shape):
+    return list(map(str, problems(value, shape)))
+
+
+def test_of_many_values_the_nearest_is_named_and_what_was_found_is_not_pushed_out():
+    many = {f"feeling {number}" for number in range(33)} | {"Caring"}
+    assert texts("Carring", many) == [
+        'expected one of 34 values, such as "Caring", found "Carring"'
+    ]
+    assert texts(5, many) == ["expected one of 34 values, found 5"]
 
 
 def test_a_fitting_record_has_no_problems():
@@ -52,19 +64,19 @@ def test_a_fitting_record_has_no_problems():
     ],
 )
 def test_a_problem_names_path_expected_and_found(change, problem):
-    assert list(problems({**GOOD, **change}, SHAPE)) == [problem]
+    assert texts({**GOOD, **change}, SHAPE) == [problem]
 
 
 def test_alternatives_name_the_field_that_is_wrong():
     shape = ({"who": {"human"}, "text": str}, {"who": {"bot"}, "text": str, "model": str})
-    assert list(problems({"who": "bot", "text": "", "model": 1}, shape)) == [
+    assert texts({"who": "bot", "text": "", "model": 1}, shape) == [
         ".model: expected a string, found 1"
     ]
 
 
 def test_one_and_true_are_not_the_same_value():
-    assert list(problems(True, {1, 2})) == [": expected 1 or 2, found true"]
-    assert list(problems(1.0, {1, 2})) == [": expected 1 or 2, found 1.0"]
+    assert texts(True, {1, 2}) == ["expected 1 or 2, found true"]
+    assert texts(1.0, {1, 2}) == ["expected 1 or 2, found 1.0"]
 
 
 def test_a_function_says_what_it_expects():
@@ -72,7 +84,7 @@ def test_a_function_says_what_it_expects():
         if value % 2:
             raise ValueError("an even number")
 
-    assert list(problems([2, 3], [even])) == ["[1]: expected an even number, found 3"]
+    assert texts([2, 3], [even]) == ["[1]: expected an even number, found 3"]
 
 
 @pytest.mark.parametrize(
@@ -100,32 +112,19 @@ def test_json_that_python_would_pass_over_is_refused(text, message):
 
 
 @pytest.fixture
-def builder(tmp_path):
-    class Builder:
-        class config:  # noqa: N801
-            data_dir = str(tmp_path)
+def reader(tmp_path):
+    def read(path, shape, loads):
+        return loads(Path(path).read_bytes())
 
-        def __getstate__(self):  # as builders of datasets have it
-            return self.__dict__
-
-        def __setstate__(self, state):
-            self.__dict__ = state
-
-        def read(self, path, shape):
-            return self.loads(Path(path).read_bytes())
-
-    class StrictBuilder(Strict, Builder):
-        passed = {}
-
-    return StrictBuilder()
+    return Reader(tmp_path, SimpleNamespace(read=read, __name__="a.script"))
 
 
-def test_all_problems_of_a_file_come_at_once(tmp_path, builder):
+def test_all_problems_of_a_file_come_at_once(tmp_path, reader):
     path = tmp_path / "file.json"
     path.write_text('[{"n": 1}, {"n": "2"}, {"n": 3}, {"m": 4}]')
     good = []
     with pytest.raises(RecordError) as error:
-        good.extend(builder.read(str(path), {"n": int}))
+        good.extend(reader.read(str(path), {"n": int}))
     assert str(error.value).splitlines() == [
         'file.json[1].n: expected an integer, found "2"',
         "file.json[3].m: unknown field, found 4",
@@ -153,54 +152,54 @@ def checks(monkeypatch):
 
 
 def test_a_file_that_passed_is_checked_again_once_it_or_its_shape_is_another(
-    tmp_path, builder, later, monkeypatch
+    tmp_path, reader, later, monkeypatch
 ):
     path = tmp_path / "file.json"
     path.write_text('[{"n": 1}]')
     checked = checks(monkeypatch)
-    assert list(builder.read(str(path), NUMBER)) == [{"n": 1}]
-    assert list(builder.read(str(path), NUMBER)) == [{"n": 1}]
+    assert list(reader.read(str(path), NUMBER)) == [{"n": 1}]
+    assert list(reader.read(str(path), NUMBER)) == [{"n": 1}]
     assert checked == [NUMBER]
     with pytest.raises(RecordError, match="expected a string"):
-        list(builder.read(str(path), {"n": str}))
+        list(reader.read(str(path), {"n": str}))
     state = path.stat()
     time.sleep(0.02)  # a tick of the clock
     path.write_text('[{"m": 1}]')  # of the same length
     os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
     with pytest.raises(RecordError, match="m: unknown field"):
-        list(builder.read(str(path), NUMBER))
+        list(reader.read(str(path), NUMBER))
 
 
-def test_a_file_written_just_now_is_checked_again(tmp_path, builder, monkeypatch):
+def test_a_file_written_just_now_is_checked_again(tmp_path, reader, monkeypatch):
     path = tmp_path / "file.json"
     path.write_text('[{"n": 1}]')
     os.utime(path, (0, 0))
     checked = checks(monkeypatch)
-    list(builder.read(str(path), NUMBER))
-    list(builder.read(str(path), NUMBER))
+    list(reader.read(str(path), NUMBER))
+    list(reader.read(str(path), NUMBER))
     assert checked == [NUMBER, NUMBER]
 
 
 def test_a_file_that_did_not_pass_or_was_not_read_to_its_end_is_checked_again(
-    tmp_path, builder, later
+    tmp_path, reader, later
 ):
     path = tmp_path / "file.json"
     path.write_text('[{"n": 1}, {"n": "2"}]')
-    next(builder.read(str(path), NUMBER))
+    next(reader.read(str(path), NUMBER))
     for _ in range(2):
         with pytest.raises(RecordError, match=r"file.json\[1\].n: expected an integer"):
-            list(builder.read(str(path), NUMBER))
+            list(reader.read(str(path), NUMBER))
 
 
-def test_two_files_read_in_turns_are_each_checked(tmp_path, builder, later):
+def test_two_files_read_in_turns_are_each_checked(tmp_path, reader, later):
     good, bad = tmp_path / "good.json", tmp_path / "bad.json"
     good.write_text('[{"n": 1}, {"n": 2}]')
     bad.write_text('[{"n": NaN}]')
-    list(builder.read(str(good), NUMBER))
-    first = builder.read(str(good), NUMBER)
+    list(reader.read(str(good), NUMBER))
+    first = reader.read(str(good), NUMBER)
     assert next(first) == {"n": 1}
     with pytest.raises(RecordError, match="NaN is not JSON"):
-        list(builder.read(str(bad), {"n": float}))
+        list(reader.read(str(bad), {"n": float}))
     assert list(first) == [{"n": 2}]
 
 
@@ -208,7 +207,7 @@ def test_a_file_that_another_config_reads_after_one_that_passed_is_checked(tmp_p
     """crowd reads conversations.jsonl, which passed for dialogues, and then keywords.jsonl."""
     dataset, folder = get("cosrec"), tmp_path / "source"
     shutil.copytree(dataset.sample, folder)
-    build(dataset, Source(folder, sample=True), tmp_path / "build")
+    build(Source(dataset, folder, sample=True), tmp_path / "build")
     keywords = folder / "dataset/crowd/keywords.jsonl"
     first, *rest = keywords.read_text().splitlines(keepends=True)
     (conversation, users), *_ = json.loads(first).items()
@@ -216,7 +215,7 @@ def test_a_file_that_another_config_reads_after_one_that_passed_is_checked(tmp_p
     twice = f'{{"{conversation}": {{{user}: ["lost"], {json.dumps(users)[1:]}}}\n'
     keywords.write_text("".join([twice, *rest]))
     with pytest.raises(RecordError, match=r"keywords\.jsonl, line 1.*twice in one object"):
-        build(dataset, Source(folder, sample=True), tmp_path / "build")
+        build(Source(dataset, folder, sample=True), tmp_path / "build")
 
 
 def test_an_unknown_dataset_names_those_there_are():

@@ -7,17 +7,25 @@ what stands between the two marks are generated, so that they are always what wa
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import yaml
 
 from parley.collection import Dataset
-from parley.errors import OutputError
+from parley.errors import MOST_PROBLEMS, OutputError, ScriptError
 from parley.figures import OUR_CARD, VERDICTS, Figure
+from parley.shapes import problems
 
 BEGIN = "<!-- parley: generated from here -->"
 END = "<!-- parley: generated to here -->"
 GENERATED = ("configs", "dataset_info")
+# in C where PyYAML was built with libyaml
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+# the last three are of values that their tag or form does not fit: !!bool maybe, 2000-13-45
+_NOT_YAML = (yaml.YAMLError, ValueError, LookupError, TypeError, AttributeError)
+_PIPE = "&#124;"  # a vertical line in a cell of a table
 _DEEPEST = 50  # lists and mappings in each other; ours have less than 15
 
 
@@ -30,7 +38,7 @@ def parse(card: str, where: str) -> tuple[dict[str, Any], str]:
     match = re.match(r"---\n(.*?\n)---\n", card, re.DOTALL)
     try:
         front = _load(match.group(1)) if match else None
-    except (yaml.YAMLError, ValueError) as error:  # a date that there is not is a ValueError
+    except _NOT_YAML as error:
         raise OutputError(f"{where}: the front matter is not valid YAML: {error}") from error
     if not match or not isinstance(front, dict):
         raise OutputError(f"{where}: expected YAML front matter between two lines of ---")
@@ -43,14 +51,14 @@ def _load(text: str) -> Any:
     An alias is refused too: a few lines of them stand for billions of values.
     """
     depth = 0
-    for event in yaml.parse(text, yaml.CSafeLoader):
+    for event in yaml.parse(text, _LOADER):
         if isinstance(event, yaml.AliasEvent):
             raise ValueError("it has an alias; write the value out")
         depth += isinstance(event, yaml.CollectionStartEvent)
         depth -= isinstance(event, yaml.CollectionEndEvent)
         if depth > _DEEPEST:
             raise ValueError(f"it is nested more than {_DEEPEST} levels deep")
-    return yaml.load(text, yaml.CSafeLoader)
+    return yaml.load(text, _LOADER)  # noqa: S506 - safe, in either form
 
 
 def render(
@@ -77,9 +85,7 @@ def render(
     front = {key: value for key, value in front.items() if key not in GENERATED}
     front["configs"] = card_configs(configs, default)
     front["dataset_info"] = list(infos)
-    head = yaml.dump(
-        front, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True, width=1000
-    )
+    head = yaml.dump(front, Dumper=_DUMPER, sort_keys=False, allow_unicode=True, width=1000)
     before, rest = body.split(BEGIN)
     after = rest.split(END)[1]
     return f"---\n{head}---\n{before}{BEGIN}\n\n{section}\n{END}{after}"
@@ -100,6 +106,30 @@ def card_configs(configs: Mapping[str, Iterable[str]], default: str) -> list[dic
     ]
 
 
+def _any(value: Any) -> None:
+    """Take any value."""
+
+
+# What `summary` reads of a card's front matter
+_licence = (str, [str])
+_files = {"split": str, "path": (str, [str])}
+_SUMMARISED = {
+    "pretty_name": (str, None),
+    "license": (*_licence, None),
+    "configs": [{"config_name": str, "default?": bool, "data_files": [_files]}],
+    "dataset_info": [
+        {
+            "config_name": str,
+            "license?": _licence,
+            "features?": _any,
+            "splits?": [{"name": str, "num_bytes": int, "num_examples": int}],
+            "download_size?": int,
+            "dataset_size?": int,
+        }
+    ],
+}
+
+
 def summary(dataset: Dataset) -> dict[str, Any]:
     """Return what a dataset's card says of its configs, without importing the builder.
 
@@ -110,21 +140,27 @@ def summary(dataset: Dataset) -> dict[str, Any]:
     # The features fill most of the front matter, and parsing them most of the time `list` takes.
     card = re.sub(r"^  features:\n(?: {3,}.*\n|  - .*\n)*", "", dataset.read_card(), flags=re.M)
     front, _ = parse(card, str(dataset.card))
-    infos = {info["config_name"]: info for info in front.get("dataset_info", ())}
+    front = {key: front.get(key, []) for key in GENERATED} | {
+        key: front.get(key) for key in ("pretty_name", "license")
+    }
+    if found := list(islice(problems(front, _SUMMARISED), MOST_PROBLEMS)):
+        raise ScriptError(f"{dataset.card}: the front matter cannot be read", *found)
+    infos = {info["config_name"]: info for info in front["dataset_info"]}
     configs = []
-    for config in front.get("configs", ()):
+    for config in front["configs"]:
         info = infos.get(config["config_name"], {})
         rows = {split["name"]: split["num_examples"] for split in info.get("splits", ())}
         splits = {file["split"]: rows.get(file["split"]) for file in config["data_files"]}
+        licence = info.get("license", front["license"] or "unknown")
         configs.append(
             {
                 "name": config["config_name"],
-                "license": info.get("license", front.get("license", "unknown")),
+                "license": licence if isinstance(licence, str) else ", ".join(licence),
                 "size": info.get("download_size"),
                 "splits": splits,
             }
         )
-    return {"name": dataset.name, "pretty_name": front.get("pretty_name"), "configs": configs}
+    return {"name": dataset.name, "pretty_name": front["pretty_name"], "configs": configs}
 
 
 def figures_section(figures: Sequence[Figure]) -> str:
@@ -160,7 +196,7 @@ def _table(figures: Sequence[Figure], notes: dict[str, int]) -> Iterator[str]:
         note = f" [{notes.setdefault(figure.reason, len(notes) + 1)}]" if figure.reason else ""
         measured = "" if figure.measured is None else str(figure.measured)
         cells = (f"`{figure.name}`", figure.stated, measured, figure.verdict + note, figure.place)
-        yield f"| {' | '.join(cells)} |"
+        yield f"| {' | '.join(cell.replace('|', _PIPE) for cell in cells)} |"
 
 
 def figures_on(card: str) -> str:
@@ -178,7 +214,8 @@ def prose(body: str) -> tuple[str, str]:
 def stated_figures(body: str) -> dict[str, tuple[str, str, str]]:
     """Return what a card's tables of figures state: name -> (documented, measured, verdict)."""
     section = body.split(BEGIN)[-1].split(END)[0]
-    rows = (line[2:-2].split(" | ") for line in section.splitlines() if line.startswith("| `"))
+    lines = (line[2:-2].split(" | ") for line in section.splitlines() if line.startswith("| `"))
+    rows = ([cell.replace(_PIPE, "|") for cell in line] for line in lines)
     return {
         row[0].strip("`"): (row[1], row[2].strip(), row[3].split(" [")[0])
         for row in rows

@@ -6,153 +6,132 @@ is compared with its Parquet, never followed: no path that stands in it is opene
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import datasets
-import pyarrow as pa
-import pyarrow.parquet as pq
+import pyarrow.compute as pc
 
-from parley.build import PROVENANCE, generate, strict_builder
-from parley.collection import Dataset
-from parley.figures import Data, Figure
+from parley.figures import Figure
+from parley.folder.built import CARD, MOST_TEXT, PROVENANCE, BuiltFolder
 from parley.folder.card import GENERATED, card_configs, parse, prose, stated_figures
-from parley.rows.arrow import Digest
+from parley.rows.digest import Digest
 from parley.rows.features import arrow_schema, card_yaml
+from parley.rows.generate import generate
+from parley.rows.reader import Reader
+from parley.shapes import fitter, problems
 from parley.source import pins
 from parley.source.files import Source
 
-CARD = "README.md"
-_TEXT = 16_000_000  # bytes of a card or provenance; ours have some 100,000
 
-
-@dataclass(frozen=True)
-class Folder:
+@dataclass
+class Subject:
     """A built folder while it is verified.
 
     Args:
-        dataset: What it should be a build of.
-        path: Where it is.
-        provenance: What it says of itself.
-        data: Its rows.
+        built: The folder.
         source: The upstream files, if they are at hand.
         figures: The documented figures, recomputed from its rows.
+        verified: The sha256 of each file that was found to be as stated, by its name.
     """
 
-    dataset: Dataset
-    path: Path
-    provenance: dict[str, Any]
-    data: Data
+    built: BuiltFolder
     source: Source | None
-    figures: list[Figure]
+    figures: list[Figure] = field(default_factory=list)
+    verified: dict[str, str] = field(default_factory=dict)
 
-    @property
-    def splits(self) -> list[tuple[str, str]]:
-        """The declared splits that are there."""
-        declared = self.dataset.module.SPLITS
-        return [(c, s) for c, splits in declared.items() for s in splits if self.data.files(c, s)]
+    @cached_property
+    def digests(self) -> dict[tuple[str, str], str]:
+        """The digest of the rows of each split."""
+        found = {}
+        for config, split in self.built.declared:
+            digest = Digest()
+            digest.update(self.built.rows(config, split))
+            found[config, split] = digest.hexdigest()
+        return found
 
-    def tables(self) -> Iterator[tuple[str, str, pa.Table]]:
-        """Yield config, split and table of every file."""
-        for config, split in self.splits:
-            for file in self.data.files(config, split):
-                yield config, split, pq.read_table(file)
-
-
-def files_of(path: Path) -> dict[str, Path]:
-    """Return every file, link and device in a built folder, by its name in it.
-
-    Left out is what begins with a dot: `.gitattributes` and `.cache`, which huggingface_hub adds
-    to what it downloads.
-    """
-    found = (p for p in sorted(path.rglob("*")) if p.is_symlink() or not p.is_dir())
-    named = {p.relative_to(path).as_posix(): p for p in found}
-    return {name: p for name, p in named.items() if not name.startswith(".")}
+    @cached_property
+    def card(self) -> tuple[dict[str, Any], str]:
+        """The front matter of the folder's card, and the text below it."""
+        return parse(self.built.card, CARD)
 
 
-def read_text(path: Path) -> str:
-    """Return the text of a card or provenance, which nobody vouches for.
-
-    Raises:
-        ValueError: it is missing, a link, a device, far too large or not UTF-8.
-    """
-    if path.is_symlink() or not path.is_file():
-        raise ValueError(f"{path.name} is missing")
-    if (size := path.stat().st_size) > _TEXT:
-        raise ValueError(f"{size:,} bytes are too many, at most {_TEXT:,}")
-    return path.read_text(encoding="utf-8")
-
-
-def files(folder: Folder) -> Iterator[str]:
+def files(subject: Subject) -> Iterator[str]:
     """The folder holds its card, its provenance and Parquet files, these byte for byte."""
     stated = {
         str(file.get("path")): file
-        for config in folder.provenance["configs"].values()
+        for config in subject.built.provenance["configs"].values()
         for split in config.values()
         for file in split["files"]
     }
-    found = files_of(folder.path)
+    found = subject.built.contents()
     yield from (f"{name}: missing" for name in sorted({*stated, CARD} - found.keys()))
     for name, path in found.items():
         if path.is_symlink() or not path.is_file():
             yield f"{name}: expected a file, found a link or device"
-        elif name in stated:
-            if wrong := pins.problem(path, _pin(stated[name])):
+            continue
+        pin: pins.Pin = {"sha256": ""}
+        if name in stated:
+            pin = {"size": stated[name]["bytes"], "sha256": stated[name]["sha256"]}
+            if wrong := pins.problem(path, pin):
                 yield f"{name}: {wrong}"
         elif name not in (PROVENANCE, CARD):
             yield f"{name}: unknown file"
+        elif (size := path.stat().st_size) > MOST_TEXT:
+            yield f"{name}: {size:,} bytes are too many, at most {MOST_TEXT:,}"
+        else:
+            pin = {"sha256": pins.hash_file(path, pin, size).hexdigest()}
+        subject.verified[name] = pin["sha256"]
 
 
-def _pin(stated: dict[str, Any]) -> pins.Pin:
-    return {"size": stated["bytes"], "sha256": stated["sha256"]}
-
-
-def schema(folder: Folder) -> Iterator[str]:
+def schema(subject: Subject) -> Iterator[str]:
     """Every file has the schema of its config's features, in its columns and in its footer."""
-    for config, split, table in folder.tables():
-        expected = folder.dataset.module.FEATURES[config]
-        found = datasets.Features.from_arrow_schema(table.schema)
-        if found != expected:
-            yield f"{config}/{split}: expected the features {expected}, found {found}"
-        elif table.schema.metadata != arrow_schema(expected).metadata:
-            yield f"{config}/{split}: the footer's features are not in the form that builds write"
+    for config, split in subject.built.declared:
+        expected = subject.built.module.FEATURES[config]
+        footer = arrow_schema(expected).metadata
+        for table in subject.built.tables(config, split):
+            found = datasets.Features.from_arrow_schema(table.schema)
+            if found != expected:
+                yield f"{config}/{split}: expected the features {expected}, found {found}"
+            elif table.schema.metadata != footer:
+                yield f"{config}/{split}: the footer is not in the form that builds write"
 
 
-def provenance(folder: Folder) -> Iterator[str]:
+def provenance(subject: Subject) -> Iterator[str]:
     """The provenance names this version and its pins, and a missing source for a missing split."""
-    module, stated = folder.dataset.module, folder.provenance
-    missing = set(stated["missing"])
+    built, stated = subject.built, subject.built.provenance
+    module = built.module
+    missing = set(built.missing)
     due = {
         file: dict(pin)
         for file, pin in module.SOURCES.items()
-        if not stated["sample"] and file not in missing
+        if not built.is_sample and file not in missing
     }
-    for what, expected in (("version", str(folder.dataset.builder.VERSION)), ("sources", due)):
+    for what, expected in (("version", str(built.dataset.builder.VERSION)), ("sources", due)):
         if stated.get(what) != expected:
             yield f"{what}: expected {expected}, found {stated.get(what)}"
     yield from (f"missing: {file} is no source" for file in sorted(missing - set(module.SOURCES)))
     for config, splits in module.SPLITS.items():
         for split, needed in splits.items():
-            lacking = missing.intersection([needed] if isinstance(needed, str) else needed)
-            if (config, split) not in folder.splits:
-                if not lacking:
+            if (config, split) not in built.declared:
+                if not missing.intersection(needed):
                     yield f"{config}/{split}: not there, though no source of it is missing"
-                elif folder.source and folder.source.has(folder.dataset, config, split):
+                elif subject.source and subject.source.has(config, split):
                     yield f"{config}/{split}: not there, though its source is at hand"
 
 
-def counts(folder: Folder) -> Iterator[str]:
+def counts(subject: Subject) -> Iterator[str]:
     """Rows are as many as the provenance and the card say."""
     counted: Counter[tuple[str, str]] = Counter()
-    for config, split, table in folder.tables():
-        counted[config, split] += table.num_rows
+    for config, split in subject.built.declared:
+        counted[config, split] += len(subject.built.rows(config, split))
     stated = {
         (config, split): entry["rows"]
-        for config, splits in folder.provenance["configs"].items()
+        for config, splits in subject.built.provenance["configs"].items()
         for split, entry in splits.items()
     }
-    front, _ = _card(folder)
+    front, _ = subject.card
     on_card = {
         (info["config_name"], split["name"]): split["num_examples"]
         for info in front["dataset_info"]
@@ -166,30 +145,32 @@ def counts(folder: Folder) -> Iterator[str]:
             yield f"{config}/{split}: {found} rows, provenance {said}, card {card_rows}"
 
 
-def card(folder: Folder) -> Iterator[str]:
+def card(subject: Subject) -> Iterator[str]:
     """The card is the dataset's, but for configs, features and figures, which are the folder's."""
-    front, body = _card(folder)
-    own, own_body = parse(folder.dataset.read_card(), str(folder.dataset.card))
+    dataset = subject.built.dataset
+    front, body = subject.card
+    own, own_body = parse(dataset.read_card(), str(dataset.card))
     for key in sorted({*own, *front} - {*GENERATED}):
         if front.get(key) != own.get(key):
             yield f"{key}: expected {own.get(key)}, found {front.get(key)}"
     if prose(body) != prose(own_body):
-        yield f"the text is not that of {folder.dataset.name}/README.md; build it again"
+        yield f"the text is not that of {dataset.name}/README.md; build it again"
     built: dict[str, list[str]] = {}
-    for config, split in folder.splits:
+    for config, split in subject.built.declared:
         built.setdefault(config, []).append(split)
-    if front["configs"] != card_configs(built, folder.dataset.builder.DEFAULT_CONFIG_NAME):
+    if front["configs"] != card_configs(built, dataset.builder.DEFAULT_CONFIG_NAME):
         yield "configs: not the configs, splits and files that are there"
     for info in front["dataset_info"]:
-        features = folder.dataset.module.FEATURES.get(info["config_name"])
+        name = info["config_name"]
+        features = dataset.module.FEATURES.get(name)
         if features is None or info["features"] != card_yaml(features):
-            yield f"dataset_info: not the features of {info['config_name']}"
-        elif info["license"] != _licence(folder.dataset, info["config_name"]):
-            yield f"dataset_info: not the licence of {info['config_name']}"
-    if folder.provenance["sample"]:
+            yield f"dataset_info: not the features of {name}"
+        elif info["license"] != dataset.info(name).license:
+            yield f"dataset_info: not the licence of {name}"
+    if subject.built.is_sample:
         return
     stated = stated_figures(body)
-    for figure in folder.figures:
+    for figure in subject.figures:
         documented, measured, verdict = stated.pop(figure.name, ("", "", ""))
         if documented != figure.stated:
             said = documented or "nothing"
@@ -201,79 +182,152 @@ def card(folder: Folder) -> Iterator[str]:
     yield from (f"{name}: on the card, but no documented figure" for name in stated)
 
 
-def _licence(dataset: Dataset, config: str) -> str:
-    return str(strict_builder(dataset, config, dataset.sample).info.license)
-
-
-def _card(folder: Folder) -> tuple[dict[str, Any], str]:
-    return parse(read_text(folder.path / CARD), CARD)
-
-
-def digests(folder: Folder) -> Iterator[str]:
+def digests(subject: Subject) -> Iterator[str]:
     """The rows of every split have the digest that the provenance states."""
-    for config, split in folder.splits:
-        digest = Digest()
-        digest.update(folder.data.rows(config, split))
-        stated = folder.provenance["configs"].get(config, {}).get(split, {}).get("digest")
-        if digest.hexdigest() != stated:
-            yield f"{config}/{split}: expected {stated}, found {digest.hexdigest()}"
+    for (config, split), found in subject.digests.items():
+        stated = subject.built.provenance["configs"].get(config, {}).get(split, {}).get("digest")
+        if found != stated:
+            yield f"{config}/{split}: expected {stated}, found {found}"
 
 
-def keys(folder: Folder) -> Iterator[str]:
+def keys(subject: Subject) -> Iterator[str]:
     """No two rows of a split have the same key."""
-    columns_of = getattr(folder.dataset.statistics, "KEYS", {})
-    for config, split in folder.splits:
+    columns_of = subject.built.dataset.keys
+    for config, split in subject.built.declared:
         if columns := columns_of.get(config):
-            rows = folder.data.rows(config, split)
+            rows = subject.built.rows(config, split)
             found = Counter(tuple(row[column] for column in columns) for row in rows)
             for key, count in found.items():
                 if count > 1:
                     yield f"{config}/{split}: {', '.join(map(str, key))} comes {count} times"
 
 
-def labels(folder: Folder) -> Iterator[str]:
+def labels(subject: Subject) -> Iterator[str]:
     """Every ClassLabel is one of its names."""
-    for config, split in folder.splits:
-        features = folder.dataset.module.FEATURES[config]
-        for number, row in enumerate(folder.data.rows(config, split)):
-            for path in _wrong_labels(row, features, ""):
-                yield f"{config}/{split}[{number}]{path}"
+    for config, split in subject.built.declared:
+        for table in subject.built.tables(config, split):
+            for name, feature in subject.built.module.FEATURES[config].items():
+                for path, wrong, most in _wrong_labels(table[name], feature, name):
+                    yield f"{config}/{split}: {path}: expected 0 to {most}, found {wrong}"
 
 
-def _wrong_labels(value: Any, feature: Any, path: str) -> Iterator[str]:
+def _wrong_labels(values: Any, feature: Any, path: str) -> Iterator[tuple[str, int, int]]:
+    """Yield (path, number, largest) of each number in a column that stands for no name."""
     if isinstance(feature, datasets.ClassLabel):
-        if value is not None and not 0 <= value < len(feature.names):
-            yield f"{path}: expected 0 to {len(feature.names) - 1}, found {value}"
-    elif isinstance(feature, dict) and isinstance(value, dict):
+        most = len(feature.names) - 1
+        outside = pc.or_(pc.less(values, 0), pc.greater(values, most))
+        for wrong in pc.unique(values.filter(outside)).to_pylist():
+            yield path, wrong, most
+    elif isinstance(feature, dict):
         for name, inner in feature.items():
-            yield from _wrong_labels(value[name], inner, f"{path}.{name}")
-    elif isinstance(feature, list | datasets.List) and isinstance(value, list):
+            yield from _wrong_labels(pc.struct_field(values, name), inner, f"{path}.{name}")
+    elif isinstance(feature, list | datasets.List):
         inner = feature[0] if isinstance(feature, list) else feature.feature
-        for index, item in enumerate(value):
-            yield from _wrong_labels(item, inner, f"{path}[{index}]")
+        yield from _wrong_labels(pc.list_flatten(values), inner, f"{path}[]")
 
 
-def source(folder: Folder) -> Iterator[str]:
-    """Every upstream record gives the row that was built, and comes back from it."""
-    if folder.source is None:
+def records(subject: Subject) -> Iterator[str]:
+    """Each row that keeps everything goes back to a record of upstream's shape, which gives it.
+
+    Of what is compared with its source, `source` shows more: it goes back to upstream's own record.
+    """
+    module = subject.built.module
+    for config, to_record in module.TO_RECORD.items():
+        fits = fitter(module.RECORDS[config])
+        for split in subject.built.splits(config):
+            if subject.source and subject.source.has(config, split):
+                continue
+            for number, row in enumerate(subject.built.rows(config, split)):
+                where = f"{config}/{split}[{number}]"
+                try:
+                    record = to_record(row)
+                    if not fits(record):
+                        found = problems(record, module.RECORDS[config])
+                        yield from (str(problem.at(where)) for problem in found)
+                    elif [made for _, made in module.rows(config, [("", record)])] != [row]:
+                        yield f"{where}: the record that it goes back to gives another row"
+                except Exception as error:  # whatever a script makes of a row that it never made
+                    yield f"{where}: goes back to no record: {type(error).__name__}: {error}"
+
+
+def chats(subject: Subject) -> Iterator[str]:
+    """Chats are of user and assistant by turns, after a system message or none; no turn is lost.
+
+    `source_turns` says of each message from which turns it was made: each turn once, in order. Only
+    the system's, and a first cue to the assistant, are made of none.
+    """
+    for config, features in subject.built.module.FEATURES.items():
+        if not {"messages", "source_turns"} <= features.keys():
+            continue
+        for split in subject.built.splits(config):
+            for number, row in enumerate(subject.built.rows(config, split)):
+                for problem in _wrong_chat(row["messages"], row["source_turns"]):
+                    yield f"{config}/{split}[{number}]: {problem}"
+
+
+def _wrong_chat(chat: list[dict[str, str]], turns: list[list[int]]) -> Iterator[str]:
+    roles = [message["role"] for message in chat]
+    system = roles[:1] == ["system"]
+    talk = roles[system:]
+    if talk != [("user", "assistant")[n % 2] for n in range(len(talk))]:
+        yield "expected user and assistant by turns, the user first, after a system message or none"
+    if len(turns) != len(chat):
+        yield f"{len(chat)} messages, but source_turns of {len(turns)}"
         return
-    for config, split in folder.splits:
-        if folder.source.has(folder.dataset, config, split):
-            yield from _against_source(folder, folder.source, config, split)
+    if [turn for each in turns for turn in each] != list(range(sum(map(len, turns)))):
+        yield "source_turns are not each turn once, in order"
+    if (system and turns[0]) or not all(turns[system + 1 :]):
+        yield "only the system's message and a first cue are made of no turn"
 
 
-def _against_source(folder: Folder, source: Source, config: str, split: str) -> Iterator[str]:
-    builder = strict_builder(folder.dataset, config, source.folder)
-    (generator,) = (g for g in builder._split_generators(None) if str(g.name) == split)
-    rows = folder.data.rows(config, split)
-    made = list(generate(folder.dataset, builder, generator))
-    if len(made) != len(rows):
-        yield f"{config}/{split}: {len(rows)} rows, but the source gives {len(made)}"
-    for number, (row, due) in enumerate(zip(rows, made, strict=False)):
-        if row != due:
-            yield f"{config}/{split}[{number}]: is not the row that the source gives"
-    if to_record := folder.dataset.module.TO_RECORD.get(config):
-        records = builder.records(**generator.gen_kwargs)
-        for number, (row, (_, record)) in enumerate(zip(rows, records, strict=False)):
-            if to_record(row) != record:
-                yield f"{config}/{split}[{number}]: does not come back as the upstream record"
+def source(subject: Subject) -> Iterator[str]:
+    """Every upstream record gives the row that was built, and comes back from it."""
+    if subject.source is None:
+        return
+    reader = Reader(subject.source.folder, subject.built.module)
+    for config, split in subject.built.declared:
+        if subject.source.has(config, split):
+            yield from _against_source(subject, subject.source, config, split, reader)
+
+
+def _against_source(
+    subject: Subject, source: Source, config: str, split: str, reader: Reader
+) -> Iterator[str]:
+    to_record = subject.built.module.TO_RECORD.get(config)
+    digest, made = Digest(), []
+    for row in generate(source, config, split, reader):
+        digest.update([row])
+        made.append(row)
+    if digest.hexdigest() != subject.digests[config, split]:
+        yield from _unlike(f"{config}/{split}", subject.built.rows(config, split), made)
+    if to_record:
+        paths = source.paths(config, split)
+        records = subject.built.module.records(config, paths, reader.read)
+        for number, (row, (_, record)) in enumerate(zip(made, records, strict=True)):
+            if (back := to_record(row)) != record:
+                where = f"{config}/{split}[{number}]: does not come back as the upstream record"
+                yield f"{where}: {first_difference(back, record)}"
+
+
+def _unlike(where: str, rows: list[Any], due: list[Any]) -> Iterator[str]:
+    if len(rows) != len(due):
+        yield f"{where}: {len(rows)} rows, but the source gives {len(due)}"
+    for number, (row, expected) in enumerate(zip(rows, due, strict=False)):
+        if row != expected:
+            path = first_difference(row, expected)
+            yield f"{where}[{number}]: is not the row that the source gives: {path}"
+
+
+def first_difference(found: Any, expected: Any, path: str = "") -> str:
+    """Return the path to the first value that differs, with both."""
+    if isinstance(found, dict) and isinstance(expected, dict):
+        for key in {**expected, **found}:
+            if key not in found or key not in expected:
+                return f"{path}.{key}: {'missing' if key in expected else 'unknown upstream'}"
+            if found[key] != expected[key]:
+                return first_difference(found[key], expected[key], f"{path}.{key}")
+    if isinstance(found, list) and isinstance(expected, list) and len(found) == len(expected):
+        for number, (one, other) in enumerate(zip(found, expected, strict=True)):
+            if one != other:
+                return first_difference(one, other, f"{path}[{number}]")
+    return f"{path}: expected {expected!r:.60}, found {found!r:.60}"

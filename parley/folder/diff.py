@@ -3,16 +3,13 @@
 from collections import Counter
 from dataclasses import asdict, dataclass, field
 from difflib import SequenceMatcher
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from parley.collection import Dataset, get
-from parley.errors import OutputError, UsageError
-from parley.figures import A_SAMPLE, Data, figures
-from parley.folder.verify import read_provenance
+from parley.errors import UsageError
+from parley.figures import A_SAMPLE, figures
+from parley.folder.built import BuiltFolder
 
 
 @dataclass(frozen=True)
@@ -73,57 +70,51 @@ class Difference:
         return {"differs": self.differs, **asdict(self)}
 
 
-def compare(old: Path, new: Path) -> Difference:
+def compare(old: BuiltFolder, new: BuiltFolder) -> Difference:
     """Compare two built folders of the same dataset.
 
     Raises:
         UsageError: they are of two datasets.
-        OutputError: one of them is not a built folder or cannot be read.
+        OutputError: a Parquet file of one of them cannot be read.
     """
-    provenances = [read_provenance(folder) for folder in (old, new)]
-    names = [provenance["dataset"] for provenance in provenances]
+    both = (old, new)
+    names = [folder.dataset.name for folder in both]
     if names[0] != names[1]:
-        raise UsageError(f"{old} is of {names[0]}, {new} of {names[1]}: not the same dataset")
-    dataset = get(names[0])
-    data = [Data(folder, dataset.module) for folder in (old, new)]
-    try:
-        splits = [
-            _compare_split(dataset, data[0], data[1], config, split)
-            for config, split in _all_splits(data)
-        ]
-    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:  # as invalid UTF-8
-        raise OutputError(f"a Parquet file cannot be read: {error}") from error
+        said = f"{old.path} is of {names[0]}, {new.path} of {names[1]}: not the same dataset"
+        raise UsageError(said)
+    splits = [_compare_split(old, new, config, split) for config, split in _all_splits(both)]
     measured = [
         {
-            f.name: f.measured
-            for f in figures(dataset.statistics, each, A_SAMPLE if p["sample"] else "")
+            figure.name: figure.measured
+            for figure in figures(
+                folder.dataset.figures, folder, A_SAMPLE if folder.is_sample else ""
+            )
         }
-        for each, p in zip(data, provenances, strict=True)
+        for folder in both
     ]
     first, second = measured  # one of them may have a category that the other lacks
     either = dict.fromkeys([*first, *second])
     moved = [(n, first.get(n), second.get(n)) for n in either if first.get(n) != second.get(n)]
     before, after = (
-        {k: v for k, v in p.items() if k not in ("configs", "dataset")} for p in provenances
+        {k: v for k, v in folder.provenance.items() if k not in ("configs", "dataset")}
+        for folder in both
     )
-    return Difference(dataset.name, splits, changes(before, after, ""), moved)
+    return Difference(names[0], splits, changes(before, after, ""), moved)
 
 
-def _all_splits(data: list[Data]) -> list[tuple[str, str]]:
+def _all_splits(both: tuple[BuiltFolder, BuiltFolder]) -> list[tuple[str, str]]:
     """Return every split that either folder has, the declared configs first."""
-    configs = dict.fromkeys(data[0].module.SPLITS)
-    for each in data:
-        configs |= dict.fromkeys(sorted(p.name for p in each.folder.iterdir() if p.is_dir()))
+    configs = dict.fromkeys(both[0].module.SPLITS)
+    for folder in both:
+        configs |= dict.fromkeys(sorted(p.name for p in folder.path.iterdir() if p.is_dir()))
     return [
         (config, split)
         for config in configs
-        for split in dict.fromkeys(split for each in data for split in each.splits(config))
+        for split in dict.fromkeys(split for each in both for split in each.splits(config))
     ]
 
 
-def _compare_split(
-    dataset: Dataset, old: Data, new: Data, config: str, split: str
-) -> SplitDifference:
+def _compare_split(old: BuiltFolder, new: BuiltFolder, config: str, split: str) -> SplitDifference:
     result = SplitDifference(config, split)
     there = [split in each.splits(config) for each in (old, new)]
     before = old.rows(config, split) if there[0] else []
@@ -132,14 +123,14 @@ def _compare_split(
     result.new_rows = len(after) if there[1] else None
     if all(there):
         result.schema = _schema_changes(*(_schema(each, config, split) for each in (old, new)))
-    columns = getattr(dataset.statistics, "KEYS", {}).get(config, ())
+    columns = old.dataset.keys.get(config, ())
     left, right = _by_key(before, columns), _by_key(after, columns)
     if not columns:
         right = _like(left, right)
-    result.added = [key for key in right if key not in left]
-    result.removed = [key for key in left if key not in right]
+    result.added = [_name(key) for key in right if key not in left]
+    result.removed = [_name(key) for key in left if key not in right]
     result.changed = [
-        Change(key, list(changes(row, right[key], "")))
+        Change(_name(key), list(changes(row, right[key], "")))
         for key, row in left.items()
         if key in right and row != right[key]
     ]
@@ -147,7 +138,10 @@ def _compare_split(
     return result
 
 
-def _like(left: dict[str, Any], right: dict[str, Any]) -> dict[str, Any]:
+Key = tuple[str, int]  # of a row: its key columns as text, and which of the rows with that key
+
+
+def _like(left: dict[Key, Any], right: dict[Key, Any]) -> dict[Key, Any]:
     """Return rows that have no key under the names of the rows of `left` that they match.
 
     Rows are aligned by content, as diff(1) aligns lines; where as many rows stand in each other's
@@ -159,23 +153,28 @@ def _like(left: dict[str, Any], right: dict[str, Any]) -> dict[str, Any]:
     for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         paired = tag == "equal" or (tag == "replace" and b - a == d - c)
         for n in range(c, d):
-            result[names[a + n - c] if paired else f"new row {n}"] = rows[n]
+            result[names[a + n - c] if paired else (f"new row {n}", 1)] = rows[n]
     return result
 
 
-def _by_key(rows: list[dict[str, Any]], columns: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+def _by_key(rows: list[dict[str, Any]], columns: tuple[str, ...]) -> dict[Key, dict[str, Any]]:
     """Return rows by key; by place where the config has none. A repeated key is numbered."""
     seen: Counter[str] = Counter()
     result = {}
     for number, row in enumerate(rows):
         key = " ".join(str(row.get(column)) for column in columns) if columns else f"row {number}"
         seen[key] += 1
-        result[key if seen[key] == 1 else f"{key} ({seen[key]})"] = row
+        result[key, seen[key]] = row
     return result
 
 
-def _schema(data: Data, config: str, split: str) -> pa.Schema:
-    return pq.read_schema(data.files(config, split)[0])
+def _name(key: Key) -> str:
+    text, number = key
+    return text if number == 1 else f"{text} ({number})"
+
+
+def _schema(built: BuiltFolder, config: str, split: str) -> pa.Schema:
+    return next(built.tables(config, split)).schema
 
 
 def _schema_changes(old: pa.Schema, new: pa.Schema) -> list[str]:

@@ -1,4 +1,4 @@
-"""Output folders that change whole: built beside their final place, then exchanged."""
+"""Output folders and files that change whole: made beside their final place, then exchanged."""
 
 import ctypes
 import errno
@@ -34,7 +34,7 @@ def replacing(target: Path, mark: str) -> Iterator[Path]:
     earlier = target.parent / f".{target.name}.earlier"
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with _locked(target.parent):
+        with locked(target.parent):
             if earlier.exists() and not target.exists():
                 earlier.rename(target)
             _remove(staging, earlier)
@@ -57,13 +57,31 @@ def replacing(target: Path, mark: str) -> Iterator[Path]:
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def locked(folder: Path) -> Iterator[None]:
+    """Hold a folder against every other process of ours that would replace something in it."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:
         os.close(handle)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file in one step: a reader, or a full disk, meets the old text or the new.
+
+    Raises:
+        OutputError: it cannot be written.
+    """
+    path = Path(os.path.realpath(path))
+    part = path.with_name(f".{path.name}.partial")
+    try:
+        part.write_text(text, encoding="utf-8")
+        os.replace(part, path)
+    except OSError as error:
+        raise OutputError(_explain(error, path)) from error
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _exchange(new: Path, old: Path, aside: Path) -> None:

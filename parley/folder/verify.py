@@ -1,19 +1,23 @@
 """Verifies a built folder: that it is whole and consistent, and every documented figure."""
 
-import json
+import multiprocessing
+import os
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
-from parley.build import PROVENANCE
-from parley.collection import Dataset
-from parley.errors import OutputError
-from parley.figures import A_SAMPLE, UNEXPLAINED, Data, Figure, checks_of, definition_of, figures
+from parley.collection import Dataset, get
+from parley.errors import ParleyError
+from parley.figures import A_SAMPLE, UNEXPLAINED, Figure, checks_of, definition_of, figures
 from parley.folder import checks
-from parley.shapes import problems
-from parley.source.files import Source, open_source
+from parley.folder.built import BuiltFolder, find_folder
+from parley.rows.generate import seldom_collecting
+from parley.source.files import Source, at_hand, open_source
+
+OnStep = Callable[[str, str], None]  # dataset, and what is being checked of it
 
 
 @dataclass(frozen=True)
@@ -33,11 +37,21 @@ class Check:
 
 @dataclass(frozen=True)
 class Verification:
-    """What was found out about one built folder."""
+    """What was found out about one built folder.
+
+    Args:
+        dataset: Its dataset.
+        sample: Whether it was made of the invented sample.
+        checks: Each check.
+        figures: Each documented figure.
+        verified: The sha256 of each file that was verified, by its name in the folder.
+    """
 
     dataset: str
+    sample: bool = False
     checks: list[Check] = field(default_factory=list)
     figures: list[Figure] = field(default_factory=list)
+    verified: dict[str, str] = field(default_factory=dict)
 
     @property
     def failed(self) -> bool:
@@ -52,69 +66,54 @@ class Verification:
         """Return it all for JSON."""
         return {
             "dataset": self.dataset,
+            "sample": self.sample,
             "failed": self.failed,
             "checks": [vars(check) for check in self.checks],
             "figures": [figure.as_dict() for figure in self.figures],
         }
 
 
-_SHAPE = {
-    "dataset": str,
-    "version": str,
-    "sample": bool,
-    "missing": [str],
-    "sources": {str: {str: (str, int)}},
-    "built_with": {str: str},
-    "configs": {
-        str: {
-            str: {
-                "rows": int,
-                "digest": str,
-                "files": [{"path": str, "bytes": int, "sha256": str}],
-            }
-        }
-    },
-}
-
-
-def verify(dataset: Dataset, path: Path, source: Source | None = None) -> Verification:
-    """Verify a built folder of a dataset.
+def verify(
+    built: BuiltFolder,
+    source: Source | None = None,
+    on_step: OnStep = lambda dataset, step: None,
+) -> Verification:
+    """Verify a built folder.
 
     Args:
-        dataset: The dataset.
-        path: Its built folder.
-        source: Its upstream files, if they are at hand, to hold the rows against. A sample is
-            held against the records shipped with the dataset instead.
-
-    Raises:
-        OutputError: there is no built folder, or its provenance cannot be read.
+        built: The folder.
+        source: Its upstream files, if they are at hand: then the rows are compared with them. A
+            sample is held against the records shipped with the dataset instead.
+        on_step: Called with the dataset's name and what is about to be checked.
     """
-    provenance = read_provenance(path)
-    if provenance["dataset"] != dataset.name:
-        raise OutputError(
-            f"{path / PROVENANCE}: expected the dataset {dataset.name}, "
-            f"found {provenance['dataset']!r}"
-        )
-    if provenance["sample"]:
+    dataset = built.dataset
+    if built.is_sample:
         source = open_source(dataset, None, sample=True)
-    data = Data(path, dataset.module)
-    folder = checks.Folder(dataset, path, provenance, data, source, [])
-    schema = _run(checks.schema, folder)
-    why_not = A_SAMPLE if provenance["sample"] else ""
+    subject = checks.Subject(built, source)
+
+    def run(check: Callable[[Any], Iterator[str]], argument: Any, skipped: str = "") -> Check:
+        on_step(dataset.name, check.__name__.replace("_", " "))
+        return _run(check, argument, skipped)
+
+    schema = run(checks.schema, subject)
+    why_not = A_SAMPLE if built.is_sample else ""
     if schema.failed:
         why_not = "the Parquet files are damaged"
-    folder.figures.extend(figures(dataset.statistics, data, why_not))
-    found = [_run(checks.files, folder), schema]
-    found += [_run(c, folder) for c in (checks.provenance, checks.counts, checks.card)]
+    for figure in figures(dataset.figures, built, why_not):
+        on_step(dataset.name, figure.name.partition(".")[0].replace("_", " "))
+        subject.figures.append(figure)
+    found = [run(checks.files, subject), schema, run(checks.provenance, subject)]
+    found += [run(c, subject) for c in (checks.counts, checks.card)]
     if not schema.failed:
-        found += [_run(c, folder) for c in (checks.digests, checks.keys, checks.labels)]
-        found += [_run(c, data) for c in checks_of(dataset.statistics)]
+        generic = (checks.digests, checks.keys, checks.labels, checks.records, checks.chats)
+        found += [run(c, subject) for c in generic]
+        found += [run(c, built) for c in checks_of(dataset.checks)]
         skipped = "" if source else "the upstream files are not at hand"
-        found.append(_run(checks.source, folder, skipped))
-    return Verification(dataset.name, found, folder.figures)
+        found.append(run(checks.source, subject, skipped))
+    return Verification(dataset.name, built.is_sample, found, subject.figures, subject.verified)
 
 
-def _run(check: Callable[[Any], Iterator[str]], argument: Any, skipped: str = "") -> Check:
+def _run(check: Callable[[Any], Iterator[str]], argument: Any, skipped: str) -> Check:
     problems: list[str] = []
     try:
         problems += check(argument)
@@ -123,16 +122,63 @@ def _run(check: Callable[[Any], Iterator[str]], argument: Any, skipped: str = ""
     return Check(check.__name__, definition_of(check), problems, skipped)
 
 
-def read_provenance(path: Path) -> dict[str, Any]:
-    """Return what a built folder says of itself; raise OutputError if it says nothing sound."""
-    file = path / PROVENANCE
-    wrong = partial("{}: not what parley writes: {}".format, file)
-    if file.is_symlink() or not file.is_file():
-        raise OutputError(f"{path}: not a built folder (no {PROVENANCE}); run `parley build`")
+def verify_each(
+    datasets: list[Dataset], build: Path, sources: Path | None, on_step: OnStep
+) -> Iterator[Verification | ParleyError]:
+    """Verify the built folders of several datasets, side by side; yield each result or error.
+
+    Args:
+        datasets: The datasets.
+        build: The folder that holds their built folders.
+        sources: The folder that holds their upstream files; None is the cache.
+        on_step: Called with a dataset's name and what is about to be checked of it.
+    """
+    workers = min(os.cpu_count() or 1, len(datasets))
+    if workers < 2:
+        for dataset in datasets:
+            try:
+                yield _verify(dataset.name, build, sources, on_step)
+            except ParleyError as error:
+                yield error
+        return
+    # Spawned, not forked: a fork of a process with pyarrow's threads may hang on a lock.
+    spawn = multiprocessing.get_context("spawn")
+    steps = spawn.SimpleQueue()
+
+    def pass_on() -> None:
+        while step := steps.get():
+            on_step(*step)
+
+    thread = Thread(target=pass_on, daemon=True)
+    thread.start()
     try:
-        provenance = json.loads(checks.read_text(file))
-    except (OSError, ValueError, RecursionError) as error:
-        raise OutputError(wrong(error)) from error
-    for problem in problems(provenance, _SHAPE):
-        raise OutputError(wrong(problem))
-    return dict(provenance)
+        with ProcessPoolExecutor(workers, spawn, _begin, (steps,)) as pool:
+            jobs: list[Future[Verification]] = [
+                pool.submit(_verify, dataset.name, build, sources, _pass_on) for dataset in datasets
+            ]
+            for job in jobs:
+                try:
+                    yield job.result()
+                except ParleyError as error:
+                    yield error
+    finally:
+        steps.put(None)
+        thread.join()
+
+
+_steps: Any = None  # in a process of the pool: where its steps go
+
+
+def _begin(steps: Any) -> None:
+    global _steps
+    _steps = steps
+
+
+def _pass_on(dataset: str, step: str) -> None:
+    _steps.put((dataset, step))
+
+
+def _verify(name: str, build: Path, sources: Path | None, on_step: OnStep) -> Verification:
+    dataset = get(name)
+    with seldom_collecting():
+        return verify(find_folder(build, dataset), at_hand(dataset, sources), on_step)

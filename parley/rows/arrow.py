@@ -5,20 +5,17 @@ of these is a RowError. Values are checked a column at a time, which costs littl
 column does not fit are the rows walked one by one, to name the path to each problem.
 """
 
-import hashlib
 import math
 from collections.abc import Iterable, Iterator
 from itertools import accumulate, chain, islice
 from operator import itemgetter
 from typing import Any
 
-import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from parley.errors import RowError
-from parley.rows.reader import report
-from parley.shapes import MOST_PROBLEMS
+from parley.errors import MOST_PROBLEMS, Problem, RowError
+from parley.rows.digest import canonical
 
 # Bytes of canonical JSON whose rows are Python objects at once, more or less. More of them leave
 # the processor's cache, which costs much time; fewer make more arrays, each of which costs some.
@@ -53,8 +50,9 @@ def to_batch(
             raise _Misfit
         array = _to_array(rows, pa.struct(list(schema)))
     except (_Misfit, pa.ArrowException, UnicodeEncodeError, OverflowError) as error:
-        found = list(islice(explain(rows, schema, start), MOST_PROBLEMS)) or [f": {error}"]
-        raise RowError(report([where + problem for problem in found])) from error
+        found = list(islice(explain(rows, schema, start), MOST_PROBLEMS))
+        unnamed = [] if found else [Problem("", what=str(error))]
+        raise RowError("", *(problem.at(where) for problem in found or unnamed)) from error
     return pa.RecordBatch.from_struct_array(array).replace_schema_metadata(schema.metadata)
 
 
@@ -63,7 +61,7 @@ def to_chunks(rows: Iterable[Any], schema: pa.Schema, where: str = "") -> Iterat
     rest, start = iter(rows), 0
     count = 10  # of the first, of whose length nothing is known
     while some := list(islice(rest, count)):
-        batch, lines = to_batch(some, schema, where, start), _canonical(some)
+        batch, lines = to_batch(some, schema, where, start), canonical(some)
         start += len(some)
         wanted = len(some) * AT_ONCE // len(lines)
         count = min(max(1, wanted), 4 * count, MOST_AT_ONCE)  # longer ones may follow
@@ -135,33 +133,33 @@ def _python_type(type_: pa.DataType) -> type:
     raise RowError(f"{type_} is not a type that rows may have")
 
 
-def explain(rows: Iterable[Any], schema: pa.Schema, start: int = 0) -> Iterator[str]:
+def explain(rows: Iterable[Any], schema: pa.Schema, start: int = 0) -> Iterator[Problem]:
     """Yield each problem of the rows: `[17].chat_logs[3].id: expected string, found 5`."""
     for index, row in enumerate(rows, start):
         if row is None:
-            yield f"[{index}]: expected a row, found null"
+            yield Problem(f"[{index}]", "a row", "null")
         else:
             yield from _explain(row, pa.struct(list(schema)), f"[{index}]")
 
 
-def _explain(value: Any, type_: pa.DataType, path: str) -> Iterator[str]:
+def _explain(value: Any, type_: pa.DataType, path: str) -> Iterator[Problem]:
     if value is None:
         return
     if pa.types.is_struct(type_):
         if not isinstance(value, dict):
-            yield f"{path}: expected an object, found {value!r:.60}"
+            yield Problem(path, "an object", f"{value!r:.60}")
             return
         names = {field.name for field in type_}
         for name in sorted(value.keys() - names, key=str):
-            yield f"{path}.{name}: unknown field, found {value[name]!r:.60}"
+            yield Problem(f"{path}.{name}", what=f"unknown field, found {value[name]!r:.60}")
         for field in type_:
             if field.name in value:
                 yield from _explain(value[field.name], field.type, f"{path}.{field.name}")
             else:
-                yield f"{path}.{field.name}: missing, expected {field.type}"
+                yield Problem(f"{path}.{field.name}", what=f"missing, expected {field.type}")
     elif pa.types.is_list(type_):
         if not isinstance(value, list):
-            yield f"{path}: expected a list, found {value!r:.60}"
+            yield Problem(path, "a list", f"{value!r:.60}")
             return
         for index, item in enumerate(value):
             yield from _explain(item, type_.value_type, f"{path}[{index}]")
@@ -169,49 +167,18 @@ def _explain(value: Any, type_: pa.DataType, path: str) -> Iterator[str]:
         yield from _explain_leaf(value, type_, path)
 
 
-def _explain_leaf(value: Any, type_: pa.DataType, path: str) -> Iterator[str]:
+def _explain_leaf(value: Any, type_: pa.DataType, path: str) -> Iterator[Problem]:
     if type(value) is not _python_type(type_):
-        yield f"{path}: expected {type_}, found {value!r:.60}"
+        yield Problem(path, str(type_), f"{value!r:.60}")
     elif isinstance(value, float) and not math.isfinite(value):
-        yield f"{path}: expected a finite number, found {value}"
+        yield Problem(path, "a finite number", str(value))
     else:
         try:
             kept = pa.array([value], type_)[0].as_py()
         except (pa.ArrowException, OverflowError):
-            yield f"{path}: {value} is too large for {type_}"
+            yield Problem(path, what=f"{value} is too large for {type_}")
         except UnicodeEncodeError:
-            yield f"{path}: expected valid Unicode, found a lone surrogate in {value!r:.60}"
+            yield Problem(path, "valid Unicode", f"a lone surrogate in {value!r:.60}")
         else:
             if kept != value:
-                yield f"{path}: {type_} cannot hold {value!r} exactly"
-
-
-class Digest:
-    """A sha256 over rows in order, each as canonical JSON and a newline.
-
-    Canonical JSON has sorted keys, no spaces, UTF-8. It depends on the values alone, so it is
-    the same for a Parquet file written otherwise, and for rows read back from anywhere.
-    """
-
-    def __init__(self) -> None:
-        self._hash = hashlib.sha256()
-        self.rows = 0
-
-    def update(self, rows: Iterable[Any]) -> None:
-        """Take in more rows."""
-        for row in rows:
-            self.add(_canonical([row]), 1)
-
-    def add(self, lines: bytes | memoryview, rows: int) -> None:
-        """Take in more rows, given as canonical JSON."""
-        self._hash.update(lines)
-        self.rows += rows
-
-    def hexdigest(self) -> str:
-        """Return the digest of the rows so far, in hexadecimal."""
-        return self._hash.hexdigest()
-
-
-def _canonical(rows: Iterable[Any]) -> bytes:
-    option = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
-    return b"".join(orjson.dumps(row, option=option) for row in rows)
+                yield Problem(path, what=f"{type_} cannot hold {value!r} exactly")

@@ -14,9 +14,15 @@ import pyarrow as pa
 
 
 def arrow_schema(features: datasets.Features) -> pa.Schema:
-    """Return the Arrow schema of the features, its footer metadata included."""
+    """Return the Arrow schema of the features, its footer metadata included.
+
+    The Hub tells by the second key that a file was cut where its content says so, which pyarrow
+    does but does not note.
+    """
     info = {"info": {"features": {name: _footer(f) for name, f in features.items()}}}
-    return features.arrow_schema.with_metadata({"huggingface": json.dumps(info)})
+    return features.arrow_schema.with_metadata(
+        {"huggingface": json.dumps(info), "use_content_defined_chunking": "true"}
+    )
 
 
 def card_yaml(features: datasets.Features) -> list[dict[str, Any]]:

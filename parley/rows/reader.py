@@ -5,61 +5,67 @@ import os
 import time
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import orjson
 
-from parley.errors import RecordError
+from parley.errors import MOST_PROBLEMS, Problem, RecordError, ScriptError
 from parley.rows.strict_json import loads
-from parley.shapes import MOST_PROBLEMS, fitter, problems, show
+from parley.shapes import fitter, problems, show
 
 SETTLED = 2  # seconds; in a file that has changed since, another change may not show in its times
 
 
-class Strict:
-    """Mixed into a builder class: every record it reads is checked against its shape.
+class Reader:
+    """Reads the upstream files of one dataset with its script's `read`, and checks each record.
 
-    Expects the builder to read through its methods `loads` and `read(path, shape)`. All problems
-    of a file are collected and raised as one RecordError. A file that has passed is not checked
-    again for another config, unless it has changed: it is then read with plain `orjson.loads`.
+    All problems of a file are collected and raised as one RecordError. A file that has passed is
+    not checked again, unless it has changed: it is then read with plain `orjson.loads`.
+
+    Args:
+        folder: Where the files are, in upstream's layout.
+        module: The script. Its `read(path, shape, loads)` yields the records of one file.
 
     Attributes:
-        passed: The files that were checked, each with its shape; builders may share it.
         file: The file that is being read; "" between files.
-        place: Where in it the record stands that the builder has been given last.
+        place: Where in it the record stands that was handed out last.
     """
 
-    loads = staticmethod(loads)
-    file = place = ""
-    passed: dict[tuple[Any, ...], Any]
+    def __init__(self, folder: Path, module: ModuleType) -> None:
+        self._folder, self._module = folder, module
+        self._passed: dict[tuple[Any, ...], Any] = {}  # files that were checked, with their shapes
+        self._begun: set[str] = set()
+        self._ended: set[str] = set()
+        self.file = self.place = ""
 
     def read(self, path: Any, shape: Any) -> Iterator[Any]:
         """Yield the records of one file; once it is read, raise RecordError if any was wrong."""
-        file = os.path.relpath(path, self.config.data_dir)  # type: ignore[attr-defined]
+        file = os.path.relpath(path, self._folder)
         by_line = not file.endswith(".json")
-        found: list[str] = []
+        found: list[Problem] = []
         number = 0
         state = os.stat(path)
         settled = time.time() - max(state.st_mtime, state.st_ctime) > SETTLED
         at = (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
-        this = (path, *at, id(shape))
-        reader: Any = self
-        if this in self.passed:
-            # no `copy`: builders of `datasets` would share their attributes with one
-            reader = object.__new__(type(self))
-            reader.__dict__ = {**self.__dict__, "loads": orjson.loads}
-        fits = _pass if this in self.passed else fitter(shape)
+        this = (str(path), *at, id(shape))
+        passed = this in self._passed
+        fits = _pass if passed else fitter(shape)
+        self._begun.add(os.path.abspath(path))
         try:
-            records = super(Strict, reader).read(path, shape)  # type: ignore[misc]
+            records = self._module.read(path, shape, orjson.loads if passed else loads)
             if not isinstance(records, Iterable) or isinstance(records, dict | str):
-                raise RecordError(f"{file}: expected a list of records, found {show(records)}")
+                raise RecordError("", Problem(file, "a list of records", show(records)))
             for record in records:
                 place = f"{file}, line {number + 1}" if by_line else f"{file}[{number}]"
                 wrong = []
                 if not fits(record):
                     wrong = list(islice(problems(record, shape), MOST_PROBLEMS))
                 for problem in wrong:
-                    found.append(place + (": " + problem.lstrip(".: ") if by_line else problem))
+                    inner = problem.place.lstrip(".") if by_line else problem.place
+                    joined = f"{place}: {inner}" if by_line and inner else place + inner
+                    found.append(Problem(joined, problem.expected, problem.found, problem.what))
                 if len(found) >= MOST_PROBLEMS:
                     break
                 if not wrong:
@@ -67,18 +73,46 @@ class Strict:
                     yield record
                 number += 1
         except (ValueError, RecursionError) as error:
-            found.append(_explain(error, str(path), file, number, by_line))
+            found.append(Problem("", what=_explain(error, str(path), file, number, by_line)))
         self.file = self.place = ""
         if found:
-            raise RecordError(report(found))
+            raise RecordError("", *found)
+        self._ended.add(os.path.abspath(path))
         if settled:
-            self.passed[this] = shape  # which so keeps its id
+            self._passed[this] = shape  # which so keeps its id
 
-    def explain(self, error: Exception) -> str:
+    def forget(self) -> None:
+        """Count no file as read: what is read from now on is for another split."""
+        self._begun.clear()
+        self._ended.clear()
+
+    def require_ended(self, paths: Iterable[str]) -> None:
+        """Raise ScriptError unless each of these files was read to its end since `forget`.
+
+        Of a folder, each file in it. So no record is passed by, and none goes unchecked.
+        """
+        found = []
+        for path in map(Path, paths):
+            for file in sorted(path.iterdir()) if path.is_dir() else [path]:
+                name = os.path.abspath(file)
+                if name not in self._ended:
+                    short = os.path.relpath(file, self._folder)
+                    ways = ("left before its end", "not read with the `read` it was given")
+                    found.append(Problem(short, what=ways[name not in self._begun]))
+        if found:
+            script = f"{self._module.__name__.rpartition('.')[2]}.py"
+            raise ScriptError(
+                f"{script} makes rows without all records of their files",
+                *found,
+                remedy="`records` must go through `read(path, shape)` to the end of each file: "
+                "only so is every record checked.",
+            )
+
+    def explain(self, error: Exception) -> Problem:
         """Return what is wrong with the record at hand, by an error from making it into rows."""
         text = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
-        text = text.replace(f"{self.config.data_dir}{os.sep}", "")  # type: ignore[attr-defined]
-        return f"{self.place}: {text.removeprefix(f'{self.file}: ')}" if self.place else text
+        text = text.replace(f"{self._folder}{os.sep}", "")
+        return Problem(self.place, what=text.removeprefix(f"{self.file}: ") if self.place else text)
 
 
 def _pass(record: Any) -> bool:
@@ -100,16 +134,3 @@ def _explain(error: Exception, path: str, file: str, number: int, by_line: bool)
     if text.startswith(path):
         return file + text[len(path) :]
     return place + text if text.startswith("[") else f"{place}: {text.lstrip('.: ')}"
-
-
-def cut(line: str) -> str:
-    """Return a line of an error without the middle of what is too long to read, as an id can be."""
-    return line if len(line) <= 500 else f"{line[:300]}…{line[-199:]}"
-
-
-def report(found: list[str]) -> str:
-    """Return problems one a line, cut after the first twenty."""
-    shown = found[:MOST_PROBLEMS]
-    if len(found) >= MOST_PROBLEMS:
-        shown.append(f"(the first {MOST_PROBLEMS} problems; there may be more)")
-    return "\n".join(shown)

@@ -12,12 +12,13 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-import datasets
 import pyarrow as pa
 
-from parley.collection import Dataset
-from parley.errors import UsageError
+from parley.errors import Problem, ScriptError
 from parley.rows.arrow import Chunk, to_chunks
+from parley.rows.generate import keyed_rows
+from parley.rows.reader import Reader
+from parley.source.files import Source
 
 PART = 1 << 20  # bytes of whole lines, more or less, that a process makes into rows at once
 SLOT = 16 * PART  # bytes that the rows of a part may take
@@ -30,42 +31,39 @@ class Lost(Exception):
     """A process ended before it had made all its parts, or hangs."""
 
 
-def shareable(dataset: Dataset, config: str, generator: datasets.SplitGenerator) -> Path | None:
-    """Return the file whose lines processes may make into the rows of a split, if any.
+def shareable(source: Source, config: str, split: str) -> bool:
+    """Tell whether processes may share the lines of a split's file out, and are worth the while.
 
     Raises:
-        UsageError: the script says so of a config that is not made from one file alone.
+        ScriptError: the script says so of a config that is not made from one file alone.
     """
-    if config not in getattr(dataset.module, "BY_LINE", ()) or sys.platform != "linux":
-        return None  # elsewhere it is not safe to fork a process that has threads
-    paths = list(_strings(generator.gen_kwargs))
+    if config not in getattr(source.dataset.module, "BY_LINE", ()) or sys.platform != "linux":
+        return False  # elsewhere it is not safe to fork a process that has threads
+    paths = source.paths(config, split)
     if len(paths) != 1:
-        raise UsageError(
-            f"{dataset.name}.py: BY_LINE names {config!r}, whose split {generator.name} is made "
-            f"from {', '.join(paths) or 'no file'}; expected one file"
-        )
+        problem = Problem(f"BY_LINE: {config}/{split}", "one file", ", ".join(paths))
+        raise ScriptError(f"{source.dataset.name}.py", problem)
     try:
-        large = os.path.getsize(paths[0]) > LEAST * PART
+        return os.path.getsize(*paths.values()) > LEAST * PART
     except OSError:  # which one process then meets too, and names
-        return None
-    return Path(paths[0]) if large else None
+        return False
 
 
 def shared_chunks(
-    builder: Any,
-    generator: datasets.SplitGenerator,
-    path: Path,
+    source: Source,
+    config: str,
+    split: str,
     schema: pa.Schema,
     folder: Path,
     workers: int,
     keys: "array[int]",
 ) -> Generator[Chunk, None, None]:
-    """Yield the rows of a split, made by other processes.
+    """Yield the rows of a split, made by other processes from parts of its one file.
 
     Args:
-        builder: Of the split's config.
-        generator: The split.
-        path: The one file it is made from.
+        source: The upstream files.
+        config: The config.
+        split: The split.
         schema: The Arrow schema of the rows.
         folder: Where each process may write the lines it is at.
         workers: How many processes.
@@ -74,23 +72,26 @@ def shared_chunks(
     Raises:
         Lost: a process failed; in one process alone the build names what is wrong.
     """
+    module = source.dataset.module
+    ((name, path),) = source.paths(config, split).items()
 
     def make(part: Path) -> Iterator[Any]:
         hashes = array("q")
-        builder.passed = {}  # the file of the last part was at the same place
+        paths = {name: str(part)}
+        reader = Reader(source.folder, module)  # the file of the last part was at the same place
 
         def rows() -> Iterator[Any]:
-            arguments = _replace(generator.gen_kwargs, str(path), str(part))
-            for key, row in builder._generate_examples(**arguments):
+            for key, row in keyed_rows(module, config, paths, reader):
                 hashes.append(hash(key))
                 yield row
 
         for batch, lines in to_chunks(rows(), schema):
             yield batch.serialize()
             yield lines
+        reader.require_ended(paths.values())
         yield hashes.tobytes()
 
-    for *made, hashes in share(path, workers, make, folder):
+    for *made, hashes in share(Path(path), workers, make, folder):
         keys.frombytes(hashes)
         for batch, lines in zip(made[::2], made[1::2], strict=True):
             yield pa.ipc.read_record_batch(pa.py_buffer(bytes(batch)), schema), lines
@@ -206,19 +207,3 @@ def _end(process: Any, end: Connection, part: Path) -> None:
     process.kill()
     process.join()
     part.unlink(missing_ok=True)
-
-
-def _strings(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list | tuple):
-        for inner in value.values() if isinstance(value, dict) else value:
-            yield from _strings(inner)
-
-
-def _replace(value: Any, old: str, new: str) -> Any:
-    if isinstance(value, dict):
-        return {key: _replace(inner, old, new) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return type(value)(_replace(inner, old, new) for inner in value)
-    return new if value == old else value

@@ -1,12 +1,11 @@
 """The upstream files that a build reads: where they are, and whether they are the pinned ones."""
 
-from collections.abc import Iterable
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from parley.collection import Dataset
-from parley.errors import SourceError, UsageError
+from parley.errors import Problem, SourceError, UsageError
 from parley.source import pins
 
 
@@ -15,34 +14,47 @@ class Source:
     """A folder with one dataset's files in upstream's layout.
 
     Args:
+        dataset: The dataset.
         folder: The folder.
         sample: Whether these are the invented records shipped with the dataset, which no pin
             describes.
         missing: The sources that are not there.
     """
 
+    dataset: Dataset
     folder: Path
     sample: bool = False
     missing: list[str] = field(default_factory=list)
 
-    def has(self, dataset: Dataset, config: str, split: str) -> bool:
+    def has(self, config: str, split: str) -> bool:
         """Tell whether all files of this split are there."""
-        needed = dataset.module.SPLITS[config][split]
-        return not set(_names(needed)) & set(self.missing)
+        return not set(self.dataset.module.SPLITS[config][split]) & set(self.missing)
 
+    def splits(self, config: str) -> list[str]:
+        """Return the splits of a config whose files are there, in the script's order."""
+        return [split for split in self.dataset.module.SPLITS[config] if self.has(config, split)]
 
-def _names(needed: Any) -> Iterable[str]:
-    return [needed] if isinstance(needed, str) else needed
+    def paths(self, config: str, split: str) -> dict[str, str]:
+        """Return source -> local path of a split's files, as a script's `records` takes them."""
+        needed = self.dataset.module.SPLITS[config][split]
+        return {source: os.path.join(self.folder, source) for source in needed}
 
 
 def _place(dataset: Dataset, folder: Path | None) -> Path:
-    if folder is not None:
-        if not folder.is_dir():
-            raise UsageError(f"{folder}: no such folder; --source names a folder of upstream files")
-        return folder / dataset.name
-    from parley.source.fetch import cache_folder  # not at the top: it brings requests
+    if folder is None:
+        from parley.source.fetch import cache_folder  # not at the top: it brings requests
 
-    return cache_folder() / dataset.name
+        return cache_folder() / dataset.name
+    if not folder.is_dir():
+        raise UsageError(f"{folder}: no such folder; --source names a folder of upstream files")
+    if not (folder / dataset.name).is_dir() and any(
+        (folder / file).exists() for file in dataset.module.SOURCES
+    ):
+        raise UsageError(
+            f"{folder}: holds the files of {dataset.name} itself",
+            remedy="--source names the folder above it, which holds one folder a dataset.",
+        )
+    return folder / dataset.name
 
 
 def open_source(
@@ -61,28 +73,43 @@ def open_source(
         SourceError: naming each file that is damaged or missing, and what to do.
     """
     if sample:
-        return Source(dataset.sample, sample=True)
+        return Source(dataset, dataset.sample, sample=True)
     place = _place(dataset, folder)
     sources = dataset.module.SOURCES
     missing = [file for file in sources if not (place / file).exists()]
     found = [
-        problem
+        Problem(str(place / file), what=f"{problem}. {_mend(file, pin, problem, folder)}")
         for file, pin in sources.items()
-        if file not in missing and (problem := pins.check(place / file, pin))
+        if file not in missing and (problem := pins.problem(place / file, pin))
     ]
+    remedy = ""
     if missing and (not allow_missing or len(missing) == len(sources)):
-        found += [f"{place / file}: missing" for file in missing]
-        found.append(
-            f"Run `parley fetch {dataset.name}`"
-            if folder is None
-            else f"Put the files there in upstream's layout, or run `parley fetch {dataset.name}`"
-        )
+        found += [Problem(str(place / file), what="missing") for file in missing]
+        remedy = _bring(dataset, place, folder)
         if len(missing) < len(sources):
-            found[-1] += ", or build what is there with --allow-missing"
-        found[-1] += "."
+            remedy += ", or build what is there with --allow-missing"
+        remedy += "."
     if found:
-        raise SourceError("\n".join(found))
-    return Source(place, missing=missing)
+        message = f"{dataset.name}: the upstream files are not all there, as they are pinned"
+        raise SourceError(message, *found, remedy=remedy)
+    return Source(dataset, place, missing=missing)
+
+
+def _bring(dataset: Dataset, place: Path, folder: Path | None) -> str:
+    if folder is None:
+        return f"Run `parley fetch {dataset.name}`"
+    return (
+        f"Put them into {place} in upstream's layout, or leave out --source (and unset "
+        f"PARLEY_SOURCE) and run `parley fetch {dataset.name}`"
+    )
+
+
+def _mend(file: str, pin: pins.Pin, problem: str, folder: Path | None) -> str:
+    if problem.startswith(pins.UNREADABLE):
+        return "Give the permission to read it"
+    if folder is None:
+        return "Fetch again: what is damaged is brought anew"
+    return f"Get it from {pins.whence(pin)}"
 
 
 def at_hand(dataset: Dataset, folder: Path | None) -> Source | None:
@@ -91,7 +118,12 @@ def at_hand(dataset: Dataset, folder: Path | None) -> Source | None:
     Raises:
         SourceError: what is there is damaged.
     """
-    place = _place(dataset, folder)
+    try:
+        place = _place(dataset, folder)
+    except UsageError:  # no cache, as where there is no home folder
+        if folder is not None:
+            raise
+        return None
     if not any((place / file).exists() for file in dataset.module.SOURCES):
         return None
     return open_source(dataset, folder, allow_missing=True)

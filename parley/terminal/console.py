@@ -2,17 +2,39 @@
 
 import json
 import re
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from rich import box
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+_EVERY = 10  # seconds between two lines of progress in a log
+_WIDEST = 100_000  # columns of what is no terminal: nothing is cut or wrapped there
+
 out = Console(highlight=False, markup=False)
 err = Console(stderr=True, highlight=False, markup=False)
+
+
+def emit(renderable: RenderableType, style: str = "") -> None:
+    """Print to standard output: for a terminal's width, or else neither cut nor padded to one."""
+    if out.is_terminal:
+        out.print(renderable, style=style or None)
+        return
+    wide = Console(width=_WIDEST, highlight=False, markup=False, color_system=None)
+    with wide.capture() as text:
+        wide.print(renderable)
+    for line in text.get().splitlines():
+        out.file.write(line.rstrip() + "\n")
+
+
+def tell(text: str, style: str = "") -> None:
+    """Print a message to standard error, in lines as long as they are."""
+    err.print(plain(text), style=style or None, soft_wrap=True)
+
 
 # C0 and C1 controls but newline; bidirectional and zero-width controls, which can reorder or
 # hide text (joiners stay: emoji and several scripts need them)
@@ -72,44 +94,44 @@ def size(count: float) -> str:
 
 
 @contextmanager
-def progress(unit: str) -> Iterator[Callable[..., None]]:
-    """Show the progress of named work: bars on a terminal, a line for each piece in a log.
+def progress(unit: str = "") -> Iterator[Callable[..., None]]:
+    """Show the progress of named work: bars on a terminal, a line now and then in a log.
 
     Yields:
-        A function of (name, amount done so far, total or None).
+        A function of (name, amount done so far or what is being done, total or None).
     """
+
+    def shown(amount: int | str) -> str:
+        if isinstance(amount, str):
+            return amount
+        return size(amount) if unit == "bytes" else f"{amount:,} {unit}"
+
     if not err.is_terminal:
-        current, done = "", 0
+        last = time.monotonic()
 
-        def flush() -> None:
-            if current:
-                amount = size(done) if unit == "bytes" else f"{done:,} {unit}"
-                err.print(plain(f"{current}: {amount}"), soft_wrap=True)
+        def log(name: str, amount: int | str, total: int | None = None) -> None:
+            nonlocal last
+            if time.monotonic() - last > _EVERY:
+                last = time.monotonic()
+                tell(f"{name}: {shown(amount)}")
 
-        def count(name: str, amount: int, total: int | None = None) -> None:
-            nonlocal current, done
-            if name != current:
-                flush()
-            current, done = name, amount
-
-        yield count
-        flush()
+        yield log
         return
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),
-        TextColumn("{task.fields[amount]}"),
+        TextColumn("{task.fields[amount]}", markup=False),
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=err, transient=True) as bars:
         tasks = {}
 
-        def advance(name: str, amount: int, total: int | None = None) -> None:
+        def advance(name: str, amount: int | str, total: int | None = None) -> None:
             if name not in tasks:
                 tasks[name] = bars.add_task(name, total=total, amount="")
-            shown = size(amount) if unit == "bytes" else f"{amount:,} {unit}"
-            bars.update(tasks[name], completed=amount, total=total, amount=shown)
+            done = None if isinstance(amount, str) else amount
+            bars.update(tasks[name], completed=done, total=total, amount=plain(shown(amount)))
 
         yield advance

@@ -1,11 +1,10 @@
-"""What `parley verify` and `parley diff` print: first what fits on a screen, then the reasons."""
+"""What `verify`, `diff` and `publish` print: the verdict first, then what it rests on."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from rich.console import Group, RenderableType
-from rich.padding import Padding
 from rich.text import Text
 
 from parley.figures import (
@@ -27,9 +26,9 @@ _MOST = 10  # problems or rows shown of one kind
 _HEADINGS = (">matches", ">differs", ">not repro- ducible", ">not checked", ">UNEX- PLAINED")
 
 
-def report(found: Iterable[Verification], all_figures: bool = False) -> RenderableType:
-    """Return a table of the verdicts, and below it what differs and why."""
-    rows, below = [], []
+def report(found: Sequence[Verification], all_figures: bool = False) -> RenderableType:
+    """Return the verdict in a line, what failed, a table of verdicts, what differs and why."""
+    rows = []
     for each in found:
         failed = sum(check.failed for check in each.checks)
         rows.append(
@@ -39,41 +38,66 @@ def report(found: Iterable[Verification], all_figures: bool = False) -> Renderab
                 *(str(each.count(verdict) or "·") for verdict in VERDICTS),
             )
         )
-        below += list(_reasons(each, all_figures))
+    failures = [part for each in found for part in _section(each.dataset, _failures(each))]
+    known = [part for each in found for part in _section(each.dataset, _known(each, all_figures))]
     columns = ("dataset", "checks", *_HEADINGS)
-    return Group(table(columns, rows), *below)
+    return Group(_verdict(found), Text(), *failures, table(columns, rows), Text(), *known)
 
 
-def _reasons(each: Verification, all_figures: bool) -> Iterator[RenderableType]:
-    lines: list[Text] = []
+def _verdict(found: Sequence[Verification]) -> Text:
+    """Return what holds and what does not, in one sentence."""
+    names = ", ".join(
+        f"{each.dataset} (a sample)" if each.sample else each.dataset for each in found
+    )
+    checks = [check for each in found for check in each.checks]
+    failed = sum(check.failed for check in checks)
+    figures = sum(len(each.figures) for each in found)
+    counts = {verdict: sum(each.count(verdict) for each in found) for verdict in VERDICTS}
+    said = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
+    if any(each.failed for each in found):
+        broken = ", ".join(each.dataset for each in found if each.failed)
+        text = f"FAILED: {broken}. {failed} of {len(checks)} checks do not hold"
+        style = "bold red"
+    else:
+        text, style = f"{names}: all {len(checks)} checks hold", "bold green"
+    return Text(f"{text}; of {figures} documented figures {said or 'none'}.", style=style)
+
+
+def _section(dataset: str, lines: Iterable[Text]) -> list[RenderableType]:
+    lines = list(lines)
+    return [Text(dataset, style="bold"), *lines, Text()] if lines else []
+
+
+def _failures(each: Verification) -> Iterator[Text]:
     for check in each.checks:
         if check.failed:
-            lines.append(Text(f"{check.name}: {plain(check.definition)}", style="bold red"))
-            lines += [
-                Text(f"  {plain(problem)}", style="red") for problem in _shown(check.problems)
-            ]
-        elif check.skipped:
-            lines.append(Text(f"{check.name}: not checked, {plain(check.skipped)}", style="yellow"))
-    for verdict, why, figures in _grouped(each.figures, all_figures):
+            yield Text(f"  {check.name}: {plain(check.definition)}", style="bold red")
+            for problem in _shown(check.problems):
+                yield Text(f"    {plain(problem)}", style="red")
+    yield from _figure_lines(each.figures, (UNEXPLAINED,))
+
+
+def _known(each: Verification, all_figures: bool) -> Iterator[Text]:
+    for check in each.checks:
+        if check.skipped and not check.failed:
+            text = f"  {check.name}: not checked, {plain(check.skipped)}"
+            yield Text(text, style="yellow")
+    verdicts = (DIFFERS, NOT_REPRODUCIBLE, NOT_CHECKED) + ((MATCHES,) if all_figures else ())
+    yield from _figure_lines(each.figures, verdicts)
+
+
+def _figure_lines(figures: list[Figure], verdicts: Iterable[str]) -> Iterator[Text]:
+    """Yield verdict and reason, then the figures they belong to."""
+    for verdict in verdicts:
         style = {UNEXPLAINED: "bold red", DIFFERS: "yellow"}.get(verdict, "")
-        lines.append(Text(f"{verdict}: {plain(why)}" if why else verdict, style=style))
-        lines += [Text(f"  {plain(line)}") for line in _lines(verdict, figures)]
-    if lines:
-        yield Text(each.dataset, style="bold")
-        yield Padding(Group(*lines), (0, 0, 1, 2))
-
-
-def _grouped(figures: list[Figure], all_figures: bool) -> Iterator[tuple[str, str, list[Figure]]]:
-    """Yield verdict, reason and the figures they belong to, the worst first."""
-    for verdict in (UNEXPLAINED, DIFFERS, NOT_REPRODUCIBLE, NOT_CHECKED, MATCHES):
-        if verdict == MATCHES and not all_figures:
-            continue
         reasons: dict[str, list[Figure]] = {}
         for figure in figures:
             if figure.verdict == verdict:
                 reasons.setdefault(figure.reason, []).append(figure)
         for reason, group in reasons.items():
-            yield verdict, reason, group
+            yield Text(f"  {verdict}: {plain(reason)}" if reason else f"  {verdict}", style=style)
+            for line in _lines(verdict, group):
+                yield Text(f"    {plain(line)}")
 
 
 def _lines(verdict: str, figures: list[Figure]) -> Iterator[str]:

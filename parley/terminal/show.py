@@ -1,7 +1,6 @@
 """Lays out one dialogue for reading in a terminal."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -10,8 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from parley.collection import Dataset
-from parley.errors import OutputError, UsageError
-from parley.figures import parquet_files
+from parley.errors import ScriptError, UsageError
+from parley.folder.built import BuiltFolder
 from parley.source.files import Source
 from parley.terminal.console import plain, to_json
 from parley.transcript import Transcript
@@ -19,7 +18,9 @@ from parley.transcript import Transcript
 _COLOURS = ("cyan", "magenta", "green", "yellow", "blue")
 
 
-def find(dataset: Dataset, id: str | None, place: Path | Source) -> tuple[str, dict[str, Any]]:
+def find(
+    dataset: Dataset, id: str | None, place: BuiltFolder | Source
+) -> tuple[str, dict[str, Any]]:
     """Return a dialogue's config and row: by its id, or the first one.
 
     Args:
@@ -33,56 +34,49 @@ def find(dataset: Dataset, id: str | None, place: Path | Source) -> tuple[str, d
     configs = dataset.transcript.CONFIGS if dataset.transcript else list(dataset.module.SPLITS)
     some: list[str] = []
     for config in configs:
-        rows = _built(place, config) if isinstance(place, Path) else _read(dataset, config, place)
-        for row in rows:
+        for row in _rows(place, config):
             key = str(next(iter(row.values()), None))
             if id is None or key == id:
                 return config, row
             if len(some) < 5:
                 some.append(key)
+    where = "built folder" if isinstance(place, BuiltFolder) else "source"
+    where = f"{where} {place.path if isinstance(place, BuiltFolder) else place.folder}"
     if id is None:
-        raise UsageError(f"{dataset.name}: no dialogue there")
+        raise UsageError(f"{dataset.name}: no dialogue in the {where}")
     raise UsageError(
-        f"{dataset.name}: no dialogue {id!r} there; "
+        f"{dataset.name}: no dialogue {id!r} in the {where}; "
         + (f"the first are {', '.join(some)}" if some else "there is none at all")
     )
 
 
-def _built(folder: Path, config: str) -> Iterator[dict[str, Any]]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+def _rows(place: BuiltFolder | Source, config: str) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a config, in the same order from either."""
+    for split in place.splits(config):
+        if isinstance(place, BuiltFolder):
+            yield from place.each_row(config, split)
+        else:
+            from parley.rows.generate import generate  # not at the top: a build needs less
 
-    for path in parquet_files(folder, config):
-        try:
-            for batch in pq.ParquetFile(path).iter_batches(1000):
-                yield from batch.to_pylist()
-        except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
-            raise OutputError(f"{path}: not a Parquet file that can be read: {error}") from error
-
-
-def _read(dataset: Dataset, config: str, source: Source) -> Iterator[dict[str, Any]]:
-    from parley.build import generate, strict_builder
-
-    builder = strict_builder(dataset, config, source.folder)
-    for generator in builder._split_generators(None):
-        if source.has(dataset, config, str(generator.name)):
-            yield from generate(dataset, builder, generator)
+            yield from generate(place, config, split)
 
 
 def lay_out(dataset: Dataset, row: dict[str, Any]) -> RenderableType:
     """Return a row as a dialogue to print; without a `transcript.py`, as plain JSON.
 
     Raises:
-        OutputError: the row is not one that the builder makes.
+        ScriptError: transcript.py fails on it.
     """
     if dataset.transcript is None:
         return Text(to_json(row))
     try:
         return _laid_out(dataset.transcript.transcript(row))
     except Exception as error:  # whatever stands in a row of a folder that nobody verified
-        raise OutputError(
-            f"{dataset.name}: a row that its builder does not make ({type(error).__name__}: "
-            f"{error}); run `parley verify {dataset.name}`"
+        raise ScriptError(
+            f"{dataset.name}: {dataset.name}/transcript.py fails on this row "
+            f"({type(error).__name__}: {error})",
+            remedy=f"If `parley verify {dataset.name}` holds for the folder, mend transcript.py; "
+            "else the row is damaged: build it again.",
         ) from error
 
 

@@ -10,10 +10,13 @@ import generate
 import pytest
 
 import parley.build
-from parley.build import PROVENANCE, build, strict_builder
+from parley.build import build
 from parley.collection import discover, get
-from parley.errors import RecordError, UsageError
-from parley.rows import workers as processes
+from parley.errors import RecordError, ScriptError
+from parley.folder.built import PROVENANCE
+from parley.rows import workers
+from parley.rows.generate import keyed_rows
+from parley.rows.reader import Reader
 from parley.source.files import Source, open_source
 
 pytestmark = pytest.mark.skipif(
@@ -25,17 +28,17 @@ MISSING = sorted(set(get("cosrec").module.SOURCES) - {generate.RAW})
 @pytest.fixture
 def small_parts(monkeypatch):
     """Cut small files as well, into parts of a few lines."""
-    monkeypatch.setattr(processes, "PART", 10_000)
-    monkeypatch.setattr(processes, "SLOT", 200_000)
+    monkeypatch.setattr(workers, "PART", 10_000)
+    monkeypatch.setattr(workers, "SLOT", 200_000)
 
 
 @pytest.fixture
 def none_alone(monkeypatch):
     """Let a build fail where it makes rows alone that it could share out."""
 
-    def fail(dataset, builder, generator):
-        assert builder.config.name not in dataset.module.BY_LINE, "made in one process"
-        return generated(dataset, builder, generator)
+    def fail(source, config, split, reader):
+        assert config not in source.dataset.module.BY_LINE, "made in one process"
+        return generated(source, config, split, reader)
 
     generated = parley.build.generate
     return lambda: monkeypatch.setattr(parley.build, "generate", fail)
@@ -45,7 +48,7 @@ def source_of(folder, lines):
     path = folder / "source" / generate.RAW
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(lines))
-    return Source(folder / "source", missing=MISSING)
+    return Source(get("cosrec"), folder / "source", missing=MISSING)
 
 
 def lines_of(dialogues):
@@ -84,21 +87,20 @@ SHAPES = {
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_same_bytes_with_any_number_of_workers(shape, tmp_path, small_parts, none_alone):
     source = source_of(tmp_path, SHAPES[shape])
-    due = build(get("cosrec"), source, tmp_path / "0")
+    due = build(source, tmp_path / "0")
     none_alone()
-    for workers in (1, 2, 3, 40):
+    for count in (1, 2, 3, 40):
         progress = []
         made = build(
-            get("cosrec"),
             source,
-            tmp_path / str(workers),
+            tmp_path / str(count),
             lambda where, rows, progress=progress: progress.append((where, rows)),
-            workers=workers,
+            workers=count,
         )
         assert [(s.digest, s.files) for s in made] == [(s.digest, s.files) for s in due]
         assert progress == sorted(progress)
         assert ("cosrec dialogues/raw", len(SHAPES[shape])) in progress
-        assert content(tmp_path / str(workers)) == content(tmp_path / "0")
+        assert content(tmp_path / str(count)) == content(tmp_path / "0")
         assert children() == []
 
 
@@ -111,12 +113,12 @@ def test_the_parts_are_made_in_processes_of_their_own(tmp_path, small_parts):
         yield part.read_bytes()
 
     pids, lines = [], b""
-    for pid, part in processes.share(path, 2, make, tmp_path):
+    for pid, part in workers.share(path, 2, make, tmp_path):
         pids.append(int(bytes(pid)))
         lines += bytes(part)
     assert lines == path.read_bytes()
     assert len(set(pids)) == 2
-    assert len(pids) > 2 * processes.SLOTS  # which so are used again
+    assert len(pids) > 2 * workers.SLOTS  # which so are used again
     assert os.getpid() not in pids
     assert pids == pids[:2] * (len(pids) // 2) + pids[: len(pids) % 2]
     assert [each.name for each in tmp_path.iterdir()] == ["lines"]
@@ -136,9 +138,9 @@ def test_the_same_error_with_any_number_of_workers(damage, tmp_path, small_parts
         lines[number] = line
     source = source_of(tmp_path, lines)
     errors = []
-    for workers in (0, 1, 3):
+    for count in (0, 1, 3):
         with pytest.raises(RecordError) as error:
-            build(get("cosrec"), source, tmp_path / "build", workers=workers)
+            build(source, tmp_path / "build", workers=count)
         errors.append(str(error.value))
         assert list((tmp_path / "build").iterdir()) == []
         assert children() == []
@@ -150,11 +152,11 @@ def test_the_same_error_with_any_number_of_workers(damage, tmp_path, small_parts
 @pytest.mark.parametrize("what", ["is killed", "hangs", "has no room"])
 def test_a_worker_that_fails_costs_only_time(what, tmp_path, small_parts, monkeypatch):
     source = source_of(tmp_path, lines_of(700))
-    build(get("cosrec"), source, tmp_path / "0")
+    build(source, tmp_path / "0")
     if what == "has no room":
-        monkeypatch.setattr(processes, "SLOT", 1000)  # for what is made of any part
+        monkeypatch.setattr(workers, "SLOT", 1000)  # for what is made of any part
     if what == "hangs":
-        monkeypatch.setattr(processes, "LONGEST", 1)
+        monkeypatch.setattr(workers, "LONGEST", 1)
     failed = tmp_path / "failed"
 
     def to_chunks(*arguments):
@@ -165,20 +167,20 @@ def test_a_worker_that_fails_costs_only_time(what, tmp_path, small_parts, monkey
             yield batch, lines
 
     if what != "has no room":
-        rows = processes.to_chunks
-        monkeypatch.setattr(processes, "to_chunks", to_chunks)
+        rows = workers.to_chunks
+        monkeypatch.setattr(workers, "to_chunks", to_chunks)
     lost = []
 
     def share(*arguments):
         try:
             yield from shared(*arguments)
-        except processes.Lost:
+        except workers.Lost:
             lost.append(True)
             raise
 
-    shared = processes.share
-    monkeypatch.setattr(processes, "share", share)
-    build(get("cosrec"), source, tmp_path / "3", workers=3)
+    shared = workers.share
+    monkeypatch.setattr(workers, "share", share)
+    build(source, tmp_path / "3", workers=3)
     assert lost == [True]
     assert failed.exists() == (what != "has no room")
     assert content(tmp_path / "3") == content(tmp_path / "0")
@@ -194,14 +196,14 @@ def test_a_build_that_fails_ends_its_workers(tmp_path, small_parts):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt) as error:
-        build(get("cosrec"), source, tmp_path / "build", interrupt, workers=2)
+        build(source, tmp_path / "build", interrupt, workers=2)
     assert children() == [], error  # though the frames that hold the generators are kept
     assert list((tmp_path / "build").iterdir()) == []
 
 
 def test_a_small_file_is_not_worth_a_process(tmp_path, monkeypatch):
-    monkeypatch.setattr(processes, "share", None)
-    build(get("cosrec"), source_of(tmp_path, lines_of(100)), tmp_path / "build", workers=2)
+    monkeypatch.setattr(workers, "share", None)
+    build(source_of(tmp_path, lines_of(100)), tmp_path / "build", workers=2)
     assert (tmp_path / "build" / "cosrec" / PROVENANCE).exists()
 
 
@@ -209,15 +211,8 @@ def test_a_config_of_several_files_cannot_be_shared_out(tmp_path, monkeypatch):
     dataset = get("cosrec")
     monkeypatch.setattr(dataset.module, "BY_LINE", ("crowd",))
     source = open_source(dataset, None, sample=True)
-    with pytest.raises(UsageError, match="BY_LINE names 'crowd', whose split crowd is made from"):
-        build(dataset, source, tmp_path, workers=2)
-
-
-def test_a_config_that_there_is_not_cannot_be_shared_out(monkeypatch):
-    dataset = get("cosrec")
-    monkeypatch.setattr(dataset.module, "BY_LINE", ("dialogue",))
-    with pytest.raises(UsageError, match="BY_LINE names dialogue; expected configs that SPLITS"):
-        dataset.module  # noqa: B018 - is checked when it is asked for
+    with pytest.raises(ScriptError, match="BY_LINE: crowd/crowd: expected one file, found data"):
+        build(source, tmp_path, workers=2)
 
 
 def shared():
@@ -233,17 +228,14 @@ def test_each_line_alone_gives_its_rows(real, request, tmp_path):
     found, compared = list(shared()), 0
     for dataset, config in found:
         files = open_source(dataset, place, sample=not real, allow_missing=real)
-        builder = strict_builder(dataset, config, files.folder)
-        for generator in builder._split_generators(None):
-            if not files.has(dataset, config, str(generator.name)):
-                continue
-            (path,) = processes._strings(generator.gen_kwargs)
-            due = list(builder._generate_examples(**generator.gen_kwargs))
+        reader = Reader(files.folder, dataset.module)
+        for split in files.splits(config):
+            ((source, path),) = files.paths(config, split).items()
+            due = list(keyed_rows(dataset.module, config, {source: path}, reader))
             part, made = tmp_path / Path(path).name, []
             for line in Path(path).read_bytes().removesuffix(b"\n").split(b"\n"):
                 part.write_bytes(line + b"\n")
-                arguments = processes._replace(generator.gen_kwargs, path, str(part))
-                made += builder._generate_examples(**arguments)
+                made += keyed_rows(dataset.module, config, {source: str(part)}, reader)
             assert made == due
             compared += 1
     assert compared >= len(found)

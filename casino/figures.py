@@ -1,0 +1,422 @@
+"""CaSiNo's documented figures, in the order of the documents, each with its computation.
+
+paper: Chawla et al., NAACL 2021. ConvoKit: the corpus card of casino-corpus.
+"""
+
+from collections import Counter
+from itertools import chain, product
+from operator import mul
+from statistics import correlation, fmean, mean
+from typing import Any
+
+from parley.figures import Data, Differs, documented, spread
+
+from .views import LIKENESS, SATISFACTION
+
+SIDES = ("mturk_agent_1", "mturk_agent_2")
+DEALS = ("Submit-Deal", "Accept-Deal", "Reject-Deal", "Walk-Away")
+ISSUES = ("Food", "Water", "Firewood")
+POINTS = {"High": 5, "Medium": 4, "Low": 3}
+
+# What the figures are computed from ------------------------------------------------------
+
+
+def dialogues(data: Data) -> list[dict[str, Any]]:
+    """All 1,030 dialogues."""
+    return data.rows("dialogues", "train")
+
+
+def annotated(data: Data) -> list[dict[str, Any]]:
+    """The dialogues with strategy labels."""
+    return [dialogue for dialogue in dialogues(data) if dialogue["annotations"]]
+
+
+def utterances(dialogue: dict[str, Any]) -> list[str]:
+    """The texts of the chat entries that are not deal actions."""
+    return [entry["text"] for entry in dialogue["chat_logs"] if entry["text"] not in DEALS]
+
+
+def label_sets(data: Data) -> list[set[str]]:
+    """The labels of each annotated utterance."""
+    return [
+        set(labels.split(",")) - {""} for d in annotated(data) for _, labels in d["annotations"]
+    ]
+
+
+def sides(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The `participant_info` of each side of each of these dialogues."""
+    return [dialogue["participant_info"][side] for dialogue in rows for side in SIDES]
+
+
+def identity(side: dict[str, Any]) -> str:
+    """Who a side is, as far as the data tells: the demographics and the personality."""
+    return repr((side["demographics"], side["personality"]))
+
+
+def people(data: Data) -> list[dict[str, Any]]:
+    """The participants, each once."""
+    return [*{identity(side): side for side in sides(dialogues(data))}.values()]
+
+
+def score(side: dict[str, Any]) -> int:
+    """The points that a side scored."""
+    return int(side["outcomes"]["points_scored"])
+
+
+def points_due(side: dict[str, Any], items: dict[str, str] | None) -> int:
+    """The points of a side for the items it gets; 5 for both after walking away."""
+    if items is None:
+        return 5
+    return sum(POINTS[level] * int(items[issue]) for level, issue in side["value2issue"].items())
+
+
+def final_items(dialogue: dict[str, Any]) -> dict[str, Any]:
+    """What each side gets in the end: the last deal submitted; None after walking away."""
+    entries = dialogue["chat_logs"]
+    if entries[-1]["task_data"]["data"] == "walk_away":
+        return dict.fromkeys(SIDES)
+    deal = [entry for entry in entries if entry["task_data"]["issue2youget"]][-1]
+    mine, theirs = (deal["task_data"][key] for key in ("issue2youget", "issue2theyget"))
+    return {side: mine if side == deal["id"] else theirs for side in SIDES}
+
+
+def results(data: Data) -> list[tuple[dict[str, Any], dict[str, str] | None]]:
+    """Each side of each dialogue, with what it gets in the end."""
+    return [
+        (dialogue["participant_info"][side], items)
+        for dialogue in dialogues(data)
+        for side, items in final_items(dialogue).items()
+    ]
+
+
+def potential(dialogue: dict[str, Any]) -> int:
+    """The most points that both sides can reach together."""
+    first, second = (
+        {issue: POINTS[level] for level, issue in side["value2issue"].items()}
+        for side in sides([dialogue])
+    )
+    return sum(3 * max(first[issue], second[issue]) for issue in ISSUES)
+
+
+# Section 2: the dataset ------------------------------------------------------------------
+
+
+@documented("paper, abstract and section 2; ConvoKit, statistics", 1030)
+def number_of_dialogues(data: Data) -> int:
+    """Rows of `dialogues`."""
+    return len(dialogues(data))
+
+
+@documented("paper, section 2 and appendix A; ConvoKit, statistics", 846)
+def number_of_participants(data: Data) -> int:
+    """Distinct pairs of demographics and personality."""
+    return len(people(data))
+
+
+@documented("paper, section 2, Data Collection", "11.6")
+def utterances_per_dialogue(data: Data) -> float:
+    """Chat entries without the deal actions, a dialogue."""
+    return mean(len(utterances(dialogue)) for dialogue in dialogues(data))
+
+
+@documented(
+    "paper, section 2, Negotiation Dialogue: at least 10 utterances",
+    Differs(
+        10,
+        6,
+        "the paper does not say why; it removed irrelevant utterances from a few (appendix C)",
+    ),
+)
+def fewest_utterances(data: Data) -> int:
+    """Chat entries without the deal actions of the shortest dialogue."""
+    return min(len(utterances(dialogue)) for dialogue in dialogues(data))
+
+
+@documented("our card, Known limits", {"deal actions left out": 4, "deal actions counted": 2})
+def dialogues_under_ten_utterances(data: Data, counted: str) -> int:
+    """Dialogues with fewer than the documented minimum of 10 chat entries."""
+    every = counted == "deal actions counted"
+    return sum(len(d["chat_logs"] if every else utterances(d)) < 10 for d in dialogues(data))
+
+
+@documented("paper, section 2, Data Collection; ConvoKit, statistics", "22")
+def tokens_per_utterance(data: Data) -> float:
+    """Mean number of Moses tokens of a chat entry, without the deal actions."""
+    from sacremoses import MosesTokenizer
+
+    tokenizer = MosesTokenizer(lang="en")
+    # the same, but of a set that is made once and not for each token: half the time
+    tokenizer.islower = frozenset(tokenizer.IsLower).issuperset
+    texts = (text for dialogue in dialogues(data) for text in utterances(dialogue))
+    return mean(len(tokenizer.tokenize(text, escape=False)) for text in texts)
+
+
+@documented(
+    "paper, section 2, Preparation Phase and Negotiation Dialogue",
+    {"items of each kind": 3, "high": 5, "medium": 4, "low": 3, "at most": 36},
+)
+def points(data: Data) -> dict[str, int]:
+    """Items shared out in every deal, and the points of a high, medium and low item.
+
+    The points are those, from 1 to 9, that explain the score of every side that made a deal.
+    """
+    made = [(side, items) for side, items in results(data) if items]
+    (shared,) = {
+        int(mine[issue]) + int(theirs[issue])
+        for (_, mine), (_, theirs) in zip(made[::2], made[1::2], strict=True)
+        for issue in ISSUES
+    }
+    scores = {
+        (*(int(items[side["value2issue"][level]]) for level in POINTS), score(side))
+        for side, items in made
+    }
+    ((high, medium, low),) = (
+        worths
+        for worths in product(range(1, 10), repeat=3)
+        if all(sum(map(mul, counts, worths)) == score for *counts, score in scores)
+    )
+    most = shared * (high + medium + low)
+    named = {"high": high, "medium": medium, "low": low}
+    return {"items of each kind": shared, **named, "at most": most}
+
+
+@documented("paper, section 2, Data Collection", 5)
+def points_after_walking_away(data: Data) -> int:
+    """Points of both sides of every dialogue that ends with Walk-Away."""
+    (found,) = {score(side) for side, items in results(data) if items is None}
+    return found
+
+
+@documented("paper, section 2: two sides of 1,030 dialogues, scored by these points", 2060)
+def sides_whose_points_follow_from_the_deal(data: Data) -> int:
+    """Sides whose points are those of the items they got, or 5 after Walk-Away."""
+    return sum(score(side) == points_due(side, items) for side, items in results(data))
+
+
+# Section 3 and Table 2: strategy annotations ---------------------------------------------
+
+
+@documented("paper, section 3, Collecting annotations; ConvoKit, statistics", 396)
+def annotated_dialogues(data: Data) -> int:
+    """Dialogues with strategy labels."""
+    return len(annotated(data))
+
+
+@documented("paper, section 3, Collecting annotations", 4615)
+def annotated_utterances(data: Data) -> int:
+    """Utterances with strategy labels."""
+    return len(label_sets(data))
+
+
+@documented(
+    "paper, section 5, In-Domain Pre-Training; ConvoKit, utterance-level information", "4e1"
+)
+def percent_annotated(data: Data) -> float:
+    """Annotated dialogues in a hundred; the documents say nearly, or about, 40."""
+    return 100 * len(annotated(data)) / len(dialogues(data))
+
+
+# fmt: off
+TABLE_2 = {
+    # label                                     count  alpha
+    "Small-Talk":         ("small-talk",           1054, "0.81"),
+    "Empathy":            ("showing-empathy",       254, "0.42"),
+    "Coordination":       ("promote-coordination",  579, "0.42"),
+    "No-Need":            ("no-need",               196, "0.77"),
+    "Elicit-Pref":        ("elicit-pref",           377, "0.77"),
+    "Undervalue-Partner": ("uv-part",               131, "0.72"),
+    "Vouch-Fairness":     ("vouch-fair",            439, "0.62"),
+    "Self-Need":          ("self-need",             964, "0.75"),
+    "Other-Need":         ("other-need",            409, "0.89"),
+    "Non-strategic":      ("non-strategic",        1455, None),
+}
+# fmt: on
+COUNT = {strategy: count for strategy, (_, count, _) in TABLE_2.items()}
+ALPHA = {strategy: alpha for strategy, (_, _, alpha) in TABLE_2.items()}
+
+
+@documented("paper, Table 2, Count", {"dialogues": COUNT, "strategies": COUNT})
+def labelled_utterances(data: Data, config: str) -> dict[str, int]:
+    """Utterances that carry the label, as upstream annotates them and in the view."""
+    if config == "dialogues":
+        counts = Counter(chain.from_iterable(label_sets(data)))
+    else:
+        counts = Counter(label for row in data.named(config, "train") for label in row["labels"])
+    return {strategy: counts[label] for strategy, (label, _, _) in TABLE_2.items()}
+
+
+@documented(
+    "paper, Table 2, alpha",
+    ALPHA,
+    not_reproducible="the labels of the single annotators were not released",
+)
+def krippendorff_alpha(data: Data) -> None:
+    """Krippendorff's alpha of three annotators on ten dialogues."""
+
+
+# Section 4: correlational analysis -------------------------------------------------------
+
+
+@documented(
+    "paper, section 4, Discovering the integrative potential",
+    {"low": 36, "medium": 39, "high": 42},
+)
+def joint_points_at_most(data: Data) -> dict[str, int]:
+    """The most joint points that the two priority orders allow: its three values in the data."""
+    found = sorted({potential(dialogue) for dialogue in dialogues(data)})
+    return dict(zip(("low", "medium", "high"), found, strict=True))
+
+
+@documented("paper, section 4, Discovering the integrative potential", ".425")
+def potential_and_joint_points(data: Data) -> float:
+    """Pearson's r of the integrative potential, 1 to 3, and joint points, annotated dialogues."""
+    level = {36: 1, 39: 2, 42: 3}
+    found = annotated(data)
+    joint = [sum(map(score, sides([dialogue]))) for dialogue in found]
+    return correlation([level[potential(dialogue)] for dialogue in found], joint)
+
+
+# Section 5 and Table 3: strategy prediction ----------------------------------------------
+
+
+@documented(
+    "paper, section 5, Results",
+    Differs(
+        "39.4",
+        "39.5",
+        "the paper's is a mean over five folds that were not published; why is not known",
+    ),
+)
+def majority_joint_accuracy(data: Data) -> float:
+    """Annotated utterances, in a hundred, with none of the seven strategies of the task."""
+    left_out = {"non-strategic", "showing-empathy", "promote-coordination"}
+    return 100 * mean(labels <= left_out for labels in label_sets(data))
+
+
+# Appendix A: the participants ------------------------------------------------------------
+
+
+@documented("paper, appendix A", "36.97 ± 10.81")
+def age(data: Data) -> tuple[float, float]:
+    """Mean and SD of the participants' age, without the one who gave the age 3."""
+    ages = (side["demographics"]["age"] for side in people(data))
+    return spread(age for age in ages if age != 3)
+
+
+@documented(
+    "paper, appendix A",
+    {
+        "gender": {"female": 472, "male": 372, "other": 2},
+        "svo": {"proself": 364, "prosocial": 463, "unclassified": 19},
+    },
+)
+def participants_by(data: Data, about: str) -> Counter[str]:
+    """Participants by gender, and by social value orientation."""
+    part = "personality" if about == "svo" else "demographics"
+    return Counter(side[part][about] for side in people(data))
+
+
+@documented(
+    "paper, appendix A",
+    {
+        "ethnicity": {"white american": 625},
+        "education": {"some 4 year college, bachelor's degree": 346},
+    },
+)
+def participants_with(data: Data, about: str, value: str) -> int:
+    """Participants who give this ethnicity or education, the only ones that the paper counts."""
+    return sum(side["demographics"][about] == value for side in people(data))
+
+
+@documented(
+    "paper, appendix A",
+    {
+        "agreeableness": "5.27",
+        "conscientiousness": "5.6",
+        "emotional-stability": "4.91",
+        "extraversion": "3.69",
+        "openness-to-experiences": "5.04",
+    },
+)
+def big_five(data: Data, trait: str) -> float:
+    """Mean of the trait over the participants, 1 to 7."""
+    return fmean(side["personality"]["big-five"][trait] for side in people(data))
+
+
+# Appendix E, Table 7: correlations of the outcomes ----------------------------------------
+
+
+@documented(
+    "paper, Table 7",
+    {
+        "Points-Scored": {"Satisfaction": ".376", "Opp-Likeness": ".276"},
+        "Satisfaction": {"Opp-Likeness": ".702"},
+        "P.Points-Scored": {
+            "Points-Scored": "-.092",
+            "Satisfaction": ".105",
+            "Opp-Likeness": ".132",
+        },
+        "P.Satisfaction": {"Satisfaction": ".180", "Opp-Likeness": ".244"},
+        "P.Opp-Likeness": {"Opp-Likeness": ".344"},
+    },
+)
+def outcome_correlations(data: Data, one: str, other: str) -> float:
+    """Pearson's r of two outcomes over all sides; P. is the partner's, levels count 0 to 4."""
+    return correlation(outcomes(data, one), outcomes(data, other))
+
+
+def outcomes(data: Data, variable: str) -> list[int]:
+    """A variable of Table 7 for each side of each dialogue."""
+    order = SIDES[::-1] if variable.startswith("P.") else SIDES
+    found = [d["participant_info"][side]["outcomes"] for d in dialogues(data) for side in order]
+    match variable.removeprefix("P."):
+        case "Points-Scored":
+            return [each["points_scored"] for each in found]
+        case "Satisfaction":
+            return [SATISFACTION.index(each["satisfaction"]) for each in found]
+    return [LIKENESS.index(each["opponent_likeness"]) for each in found]
+
+
+# ConvoKit's card -------------------------------------------------------------------------
+
+
+@documented("ConvoKit, utterance-level information and statistics", 14297)
+def chat_entries(data: Data) -> int:
+    """Chat entries, deal actions included."""
+    return sum(len(dialogue["chat_logs"]) for dialogue in dialogues(data))
+
+
+# The official split and the views ---------------------------------------------------------
+
+
+@documented(
+    "our card, Known limits",
+    {
+        "test": {"all": 167, "also in train": 116},
+        "validation": {"all": 58, "also in train": 45},
+    },
+)
+def participants_of(data: Data, split: str, which: str) -> int:
+    """Participants of a split of `official_split`, and those that its train split has too."""
+    found, train = (
+        set(map(identity, sides(data.rows("official_split", each)))) for each in (split, "train")
+    )
+    return len(found if which == "all" else found & train)
+
+
+@documented("ConvoKit, statistics", {"utterances": 14297, "speakers": 846})
+def rows_that_convokit_counts(data: Data, view: str) -> int:
+    """Rows of the view."""
+    return len(data.rows(view, "train"))
+
+
+@documented("our card, Splits", {"participants": 2060, "strategies": 4615, "messages": 2060})
+def rows_of_the_other_views(data: Data, view: str) -> int:
+    """Rows of the view."""
+    return len(data.rows(view, "train"))
+
+
+@documented("our card, Splits", {"0": 913, "1": 937, "2": 909, "3": 959, "4": 897})
+def fold_sizes(data: Data) -> Counter[str]:
+    """Rows of `strategies` in the fold."""
+    return Counter(str(row["fold"]) for row in data.rows("strategies", "train"))

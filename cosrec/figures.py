@@ -1,0 +1,520 @@
+"""CoSRec's documented figures, in the order of the documents, each with its computation.
+
+readme: upstream's README.md at commit 1057270; an earlier one has no introduction.
+our card: README.md of this folder, where it says "counted".
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
+from typing import Any
+
+from parley.figures import Data, Differs, documented
+
+Row = dict[str, Any]
+
+PARTS = ("crowd", "curated")  # the annotated ones: each a config, and its only split
+ALL = ("raw", *PARTS)
+
+
+def per(*cells: Any) -> dict[str, Any]:
+    """A cell for crowd and one for curated."""
+    return dict(zip(PARTS, cells, strict=True))
+
+
+# What the figures are computed from ------------------------------------------------------
+
+
+def annotated(data: Data, *parts: str) -> list[Row]:
+    """The annotated conversations, of these parts or of both."""
+    return [row for part in parts or PARTS for row in data.rows(part, part)]
+
+
+def turns(data: Data, part: str, role: str) -> int:
+    """How many turns a role has in a part."""
+    rows = data.rows("dialogues", part)
+    return sum(turn["role"] == role for row in rows for turn in row["turns"])
+
+
+def ratings(data: Data, *parts: str) -> list[dict[str, int]]:
+    """The ratings, one a conversation and rater."""
+    return [rating for row in annotated(data, *parts) for rating in row["ratings"] or ()]
+
+
+def users(data: Data, *parts: str) -> list[Row]:
+    """The users of all conversations."""
+    return [user for row in annotated(data, *parts) for user in row["users"] or ()]
+
+
+def utterances(data: Data, part: str) -> list[Row]:
+    """The utterances that crowd lists with annotations, or curated with reviewed intents."""
+    column = per("intent_annotations", "intents")[part]
+    return [entry for row in annotated(data, part) for entry in row[column] or ()]
+
+
+def lists(data: Data) -> list[list[dict[str, str]]]:
+    """What one annotator saw in one utterance of crowd, for all of both."""
+    return [seen for entry in utterances(data, "crowd") for seen in entry["intent_annotations"]]
+
+
+def numbers_of_lists(row: Row) -> set[int]:
+    """The numbers of annotators' lists that the utterances of a crowd conversation have."""
+    return {len(entry["intent_annotations"]) for entry in row["intent_annotations"] or ()}
+
+
+def intents(data: Data, part: str) -> list[Row]:
+    """The intents: of every annotator in crowd, reviewed in curated."""
+    if part == "crowd":
+        return [intent for seen in lists(data) for intent in seen]
+    return [intent for entry in utterances(data, part) for intent in entry["intents"]]
+
+
+def judgments(data: Data) -> list[Row]:
+    """The rows of `qrels`."""
+    return data.rows("qrels", "curated")
+
+
+def judged_intents(data: Data) -> set[str]:
+    """The ids of intents with judgments: query ids without the user index."""
+    return {row["query_id"].partition("#")[0] for row in judgments(data)}
+
+
+def conversation_id(intent_id: str) -> str:
+    """The conversation of an intent, <conversation_id>_<utterance>_<index>."""
+    return intent_id.rsplit("_", 2)[0]
+
+
+def user_indices(data: Data) -> Iterator[tuple[set[int], int]]:
+    """Yield of each curated conversation the user indices in its judgments, and its users."""
+    found: dict[str, set[int]] = {}
+    for query_id in {row["query_id"] for row in judgments(data)}:
+        intent_id, _, index = query_id.partition("#")
+        if index:
+            found.setdefault(conversation_id(intent_id), set()).add(int(index))
+    users = {row["conversation_id"]: row["users"] or () for row in annotated(data, "curated")}
+    for key in {**users, **found}:
+        yield found.get(key, set()), len(users.get(key, ()))
+
+
+def span(values: Iterable[int]) -> dict[str, int]:
+    """The fewest and the most."""
+    found = list(values)
+    return {"fewest": min(found), "most": max(found)}
+
+
+# readme, introduction ---------------------------------------------------------------------
+
+
+@documented(
+    "readme, introduction",
+    {
+        "conversations": 9249,
+        "percent annotated": "3",
+        "judged conversations": 20,
+        "rated conversations": 311,
+        "aspects of a rating": 4,
+        "lowest rating": 1,
+        "highest rating": 5,
+        "types of intents": 3,
+        "judgments": "17e3",
+        "relevance labels": "0, 1, 2",
+    },
+)
+def introduction(data: Data, counted: str) -> float | str:
+    """The readme's numbers, over crowd and curated; conversations and percent also over raw."""
+    rated, scores = annotated(data), ratings(data)
+    values = {value for rating in scores for value in rating.values()} - {None}
+    counts: dict[str, Callable[[], float | str]] = {
+        "conversations": lambda: len(data.rows("dialogues", *ALL)),
+        "percent annotated": lambda: 100 * len(rated) / len(data.rows("dialogues", *ALL)),
+        "judged conversations": lambda: len({*map(conversation_id, judged_intents(data))}),
+        "rated conversations": lambda: sum(bool(row["ratings"]) for row in rated),
+        "aspects of a rating": lambda: min(map(len, scores)),
+        "lowest rating": lambda: min(values),
+        "highest rating": lambda: max(values),
+        "types of intents": lambda: len({i["type"] for part in PARTS for i in intents(data, part)}),
+        "judgments": lambda: len(judgments(data)),
+        "relevance labels": lambda: ", ".join(
+            map(str, sorted({row["relevance"] for row in judgments(data)}))
+        ),
+    }
+    return counts[counted]()
+
+
+@documented(
+    "readme, introduction and Repository Structure", {"raw": 8938, "crowd": 291, "curated": 20}
+)
+def conversations(data: Data, part: str) -> int:
+    """Rows of `dialogues`, by split."""
+    return len(data.rows("dialogues", part))
+
+
+@documented("readme, introduction", {"raw": 71656, "crowd": 2329, "curated": 150})
+def turns_of_the_user(data: Data, part: str) -> int:
+    """Turns of the user, which the readme calls utterances, by split of `dialogues`."""
+    return turns(data, part, "user")
+
+
+@documented(
+    "readme, introduction",
+    99,
+    not_reproducible="neither the ratings nor the intents say which annotator gave them",
+)
+def annotators(data: Data) -> None:
+    """Distinct annotators."""
+
+
+@documented(
+    "readme, introduction: each utterance was annotated by multiple annotators",
+    Differs(0, 5, "CoSRec-Crowd_220 has one list an utterance; the files do not say why"),
+)
+def utterances_with_a_single_annotator(data: Data) -> int:
+    """Annotated utterances of crowd with the list of only one annotator."""
+    return sum(len(entry["intent_annotations"]) == 1 for entry in utterances(data, "crowd"))
+
+
+# readme, from Repository Structure on -----------------------------------------------------
+
+
+@documented("readme, Repository Structure and Prompts; our card, Splits", 4)
+def number_of_prompts(data: Data) -> int:
+    """Rows of `prompts`."""
+    return len(data.rows("prompts", "prompts"))
+
+
+@documented(
+    "readme, CoSRec Curated, second note",
+    {
+        "lowest": 0,
+        "highest": Differs(4, 3, "no judgment has the index 4; the files do not say why"),
+    },
+)
+def user_index(data: Data) -> dict[str, int]:
+    """The extremes of <user_index> in the query ids."""
+    found = {index for indices, _ in user_indices(data) for index in indices}
+    return {"lowest": min(found), "highest": max(found)}
+
+
+@documented(
+    "readme, CoSRec Curated, second note: an index is the place of a user of the conversation",
+    Differs(
+        20,
+        0,
+        "every conversation has one index more than users in keywords and profiles;"
+        " which index is without a user is not documented",
+    ),
+)
+def conversations_whose_indices_are_places_of_users(data: Data) -> int:
+    """Curated conversations in which each index is smaller than the number of users."""
+    return sum(max(indices, default=-1) < number for indices, number in user_indices(data))
+
+
+@documented(
+    "readme, Scripts, Conversations Generation, catalogue_size",
+    12312760,
+    not_reproducible="the catalogue AR-filtered is not part of the files",
+)
+def products_of_the_catalogue(data: Data) -> None:
+    """Products of the filtered Amazon Reviews catalogue."""
+
+
+@documented(
+    "readme, Prompts; our card, How it was collected",
+    10,
+    not_reproducible="the passages retrieved for a conversation are not part of the files",
+)
+def passages_a_conversation(data: Data) -> None:
+    """Passages of MS MARCO retrieved for a conversation."""
+
+
+# our card, introduction and Fields --------------------------------------------------------
+
+
+@documented("our card, introduction and Splits", 17464)
+def number_of_judgments(data: Data) -> int:
+    """Rows of `qrels`."""
+    return len(judgments(data))
+
+
+@documented(
+    "our card, Fields, `{0}`",
+    {
+        "ratings": {"fewest": 4, "most": 5},
+        "users[].user_id": {"fewest": 28, "most": 28},
+        "users[].keywords": {"fewest": 1, "most": 13},
+        "intent_annotations": {"fewest": 1, "most": 6},
+        "intents": {"fewest": 1, "most": 2},
+        "query_variants": {"fewest": 1, "most": 5},
+    },
+)
+def lengths(data: Data, field: str) -> dict[str, int]:
+    """The fewest and the most in such a list, and characters of a user id, in all that have one.
+
+    Listed are ratings of a conversation, keywords of a user, lists of annotators of an utterance
+    of crowd, reviewed intents of one of curated, and formulations of such an intent.
+    """
+    holders = {
+        "ratings": annotated(data),
+        "users[].user_id": users(data),
+        "users[].keywords": users(data),
+        "intent_annotations": utterances(data, "crowd"),
+        "intents": utterances(data, "curated"),
+        "query_variants": intents(data, "curated"),
+    }
+    return span(len(holder[field.removeprefix("users[].")] or ()) for holder in holders[field])
+
+
+@documented("our card, Fields, `ratings`, `intent_annotations` and `intents`: null nowhere", 0)
+def conversations_without_annotation(data: Data) -> int:
+    """Conversations of crowd and curated in which ratings or intents are null."""
+    names = ("ratings", "intent_annotations", "intents")
+    return sum(any(row.get(name, "") is None for name in names) for row in annotated(data))
+
+
+@documented("our card, Fields, `users`: ordered by id", 0)
+def conversations_with_users_out_of_order(data: Data) -> int:
+    """Conversations of crowd and curated whose users are not in the order of their ids."""
+    found = ([user["user_id"] for user in row["users"] or ()] for row in annotated(data))
+    return sum(ids != sorted(ids) for ids in found)
+
+
+@documented("our card, Fields, `users`, and Known limits", {"with": 184, "without": 107})
+def crowd_conversations_with_users(data: Data, which: str) -> int:
+    """Crowd conversations with users in keywords and profiles, and those without any."""
+    return sum((row["users"] is None) == (which == "without") for row in annotated(data, "crowd"))
+
+
+@documented("our card, Fields, `users`: null in crowd alone", 0)
+def curated_conversations_without_users(data: Data) -> int:
+    """Curated conversations without users in keywords and profiles."""
+    return sum(row["users"] is None for row in annotated(data, "curated"))
+
+
+@documented("our card, Fields, `users[].profile`, and Known limits", per(23, 0))
+def users_without_profile(data: Data, part: str) -> int:
+    """Users with keywords whose profile is null."""
+    return sum(user["profile"] is None for user in users(data, part))
+
+
+# our card, How it was collected and Annotation --------------------------------------------
+
+
+@documented("our card, How it was collected", per(2277, 146))
+def turns_of_the_assistant(data: Data, part: str) -> int:
+    """Turns of the assistant in crowd or curated."""
+    return turns(data, part, "assistant")
+
+
+@documented("our card, Annotation, Ratings", per(1378, 94))
+def number_of_ratings(data: Data, part: str) -> int:
+    """Ratings, one a conversation and rater."""
+    return len(ratings(data, part))
+
+
+@documented(
+    "our card, Annotation, Intents",
+    {"utterances": per(2052, 126), "intents": per(8851, 143)},
+)
+def annotation(data: Data, listed: str, part: str) -> int:
+    """Utterances that are listed with intents, and these: of every annotator, or reviewed."""
+    return len(utterances(data, part) if listed == "utterances" else intents(data, part))
+
+
+@documented("our card, Annotation, Intents, crowd", {"all": 9217, "empty": 738})
+def lists_of_annotators(data: Data) -> dict[str, int]:
+    """Lists of one annotator for one utterance, and those that hold no intent."""
+    return {"all": len(lists(data)), "empty": lists(data).count([])}
+
+
+@documented(
+    "our card, Annotation, Intents, {0}",
+    {
+        "crowd": {"search": 2520, "recommendation": 3157, "product_details": 3174},
+        "curated": {"search": 43, "recommendation": 62, "product_details": 38},
+    },
+)
+def intents_by_type(data: Data, part: str) -> Counter[str]:
+    """Intents, of every annotator in crowd, reviewed in curated, by type."""
+    return Counter(intent["type"] for intent in intents(data, part))
+
+
+@documented("our card, Annotation, Intents, config `intents`", per(8851, 143))
+def rows_of_intents(data: Data, part: str) -> int:
+    """Rows of `intents`, by split."""
+    return len(data.rows("intents", part))
+
+
+@documented("our card, Annotation, Intents, crowd: the same number in one conversation", 0)
+def crowd_conversations_with_uneven_lists(data: Data) -> int:
+    """Crowd conversations whose utterances have different numbers of annotators' lists."""
+    return sum(len(numbers_of_lists(row)) > 1 for row in annotated(data, "crowd"))
+
+
+@documented(
+    "our card, Annotation, Judgments",
+    {
+        "search": {"queries": 43, "judgments": 2314, "documents": 2131},
+        "recommendation": {"queries": 225, "judgments": 15150, "documents": 6351},
+    },
+)
+def judgments_by_type(data: Data, kind: str) -> dict[str, int]:
+    """Distinct queries, rows and distinct documents of `qrels`, by type."""
+    rows = [row for row in data.named("qrels", "curated") if row["type"] == kind]
+    return {
+        "queries": len({row["query_id"] for row in rows}),
+        "judgments": len(rows),
+        "documents": len({row["document_id"] for row in rows}),
+    }
+
+
+@documented("our card, Annotation, Judgments", {"0": 6150, "1": 4793, "2": 6521})
+def judgments_by_label(data: Data) -> Counter[str]:
+    """Rows of `qrels`, by relevance."""
+    return Counter(str(row["relevance"]) for row in judgments(data))
+
+
+@documented(
+    "our card, Annotation, Judgments: all intents of the first two types, none of the third",
+    {"search": 43, "recommendation": 62, "product_details": 0},
+)
+def judged_intents_by_type(data: Data, kind: str) -> int:
+    """Reviewed intents with judgments, by type."""
+    judged = judged_intents(data)
+    found = (intent["type"] for intent in intents(data, "curated") if intent["id"] in judged)
+    return list(found).count(kind)
+
+
+@documented(
+    "our card, Annotation, Judgments, config `queries`",
+    {"search": 43, "recommendation": 225, "product_details": 0},
+)
+def rows_of_queries(data: Data, kind: str) -> int:
+    """Rows of `queries`, by type."""
+    return sum(row["type"] == kind for row in data.named("queries", "curated"))
+
+
+@documented("our card, Annotation, Judgments", {"fewest": 24, "most": 122})
+def documents_a_query(data: Data) -> dict[str, int]:
+    """Documents judged for a query."""
+    return span(len(row["judgments"]) for row in data.rows("queries", "curated"))
+
+
+# our card, from Personal and sensitive information on -------------------------------------
+
+
+@documented("our card, Personal and sensitive information", {"users": 590, "distinct": 590})
+def number_of_users(data: Data) -> dict[str, int]:
+    """Users of the conversations of crowd and curated, and distinct ids among them."""
+    ids = [user["user_id"] for user in users(data)]
+    return {"users": len(ids), "distinct": len(set(ids))}
+
+
+@documented(
+    "our card, Known limits",
+    {
+        "two turns in a row": per(9, 0),
+        "the user's turn last": per(61, 4),
+        "fewest turns": per(8, 11),
+        "most turns": per(34, 22),
+    },
+)
+def conversations_with(data: Data, what: str, part: str) -> int:
+    """Conversations in which a role has two turns in a row, or the user the last; their turns."""
+    found = [[turn["role"] for turn in row["turns"]] for row in data.rows("dialogues", part)]
+    counts: dict[str, int] = {
+        "two turns in a row": sum(any(a == b for a, b in pairwise(roles)) for roles in found),
+        "the user's turn last": sum(roles[-1] == "user" for roles in found),
+        "fewest turns": min(map(len, found)),
+        "most turns": max(map(len, found)),
+    }
+    return counts[what]
+
+
+@documented(
+    "our card, Known limits",
+    {"one index more than users": 20, "users without profile": 20, "other raters": 103},
+)
+def conversations_that_have(data: Data, what: str) -> int:
+    """Curated ones with one distinct user index more than users, and crowd ones by what they have.
+
+    Other raters: other numbers of ratings and of annotators' lists an utterance.
+    """
+    rows = annotated(data, "crowd")
+    return {
+        "one index more than users": sum(len(i) == n + 1 for i, n in user_indices(data)),
+        "users without profile": sum(
+            any(user["profile"] is None for user in row["users"] or ()) for row in rows
+        ),
+        "other raters": sum(numbers_of_lists(row) != {len(row["ratings"] or ())} for row in rows),
+    }[what]
+
+
+@documented(
+    "our card, Known limits", {"highly relevant": 7, "relevant at all": 0, "not relevant": 4}
+)
+def queries_without_a_document(data: Data, judged: str) -> int:
+    """Queries for which no document was judged highly relevant, 2; relevant, 1 or 2; not, 0."""
+    labels = {"highly relevant": (2,), "relevant at all": (1, 2), "not relevant": (0,)}[judged]
+    rows = data.rows("queries", "curated")
+    return sum(not any(row[f"judged_{label}"] for label in labels) for row in rows)
+
+
+@documented("our card, Known limits", 11)
+def repeated_intents(data: Data) -> int:
+    """Intents of crowd that their annotator gave before, in the same words, for the utterance."""
+    columns = ("dialogue_id", "utterance", "annotator", "type")
+    rows = data.rows("intents", "crowd")
+    return len(rows) - len({(*(r[c] for c in columns), *r["formulations"]) for r in rows})
+
+
+@documented(
+    "our card, Known limits", {"utterances": {"fewest": 6, "most": 8}, "keywords": {"most": 5}}
+)
+def asked_for(data: Data, what: str, which: str) -> int:
+    """Utterances that a prompt asks for, and keywords of a user: "from m to n"."""
+    text = "\n".join(row["text"] for row in data.rows("prompts", "prompts"))
+    ((fewest, most),) = re.findall(rf"from (\d+) to (\d+) {what}", text)
+    return int({"fewest": fewest, "most": most}[which])
+
+
+@documented("our card, Known limits", {"too many": 12, "one twice": 5, "an empty one": 2})
+def users_with_odd_keywords(data: Data) -> dict[str, int]:
+    """Users with more keywords than the prompt allows, with one twice, or with an empty one."""
+    found = [user["keywords"] for user in users(data)]
+    most = asked_for(data, "keywords", "most")
+    return {
+        "too many": sum(len(keywords) > most for keywords in found),
+        "one twice": sum(len(set(keywords)) < len(keywords) for keywords in found),
+        "an empty one": sum("" in keywords for keywords in found),
+    }
+
+
+@documented("our card, Known limits", 2)
+def judgments_of_products_in_lower_case(data: Data) -> int:
+    """Judgments for recommendations whose product id has lower-case letters."""
+    rows = [row for row in data.named("qrels", "curated") if row["type"] == "recommendation"]
+    return sum(row["document_id"] != row["document_id"].upper() for row in rows)
+
+
+@documented("our card, What we changed", 3)
+def intents_with_several_longest_formulations(data: Data) -> int:
+    """Reviewed intents with more than one formulation of the greatest length."""
+    sizes = [list(map(len, row["formulations"])) for row in data.rows("intents", "curated")]
+    return sum(found.count(max(found)) > 1 for found in sizes)
+
+
+@documented("our card, What we changed", per(4597, 296))
+def messages_of_chats(data: Data, part: str) -> int:
+    """Messages of the chats in `messages`, crowd and curated."""
+    return sum(len(chat["messages"]) for chat in data.rows("messages", part))
+
+
+@documented("our card, What we changed", {"joined": 9, "with the cue": 0})
+def chats_that_differ_from_their_turns(data: Data) -> dict[str, int]:
+    """Chats of crowd and curated with a message of several turns, and those with `<start>`."""
+    chats = data.rows("messages", *PARTS)
+    return {
+        "joined": sum(any(len(turns) > 1 for turns in chat["source_turns"]) for chat in chats),
+        "with the cue": sum([] in chat["source_turns"] for chat in chats),
+    }

@@ -1,0 +1,639 @@
+"""CraigslistBargains' documented figures, in the order of the documents, each with its computation.
+
+old card: the Hub's card of craigslist_bargains, which quotes He et al., EMNLP 2018.
+our card: README.md beside this file; what it counted on validation and test.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from datetime import datetime, timezone
+from itertools import chain, pairwise
+from statistics import fmean
+from typing import Any
+
+from parley.figures import Data, Differs, documented
+
+SPLITS = ("train", "validation", "test")
+COUNTED = ("validation", "test")  # what our card was counted on
+CATEGORIES = ("housing", "furniture", "car", "bike", "phone", "electronics")
+# the buyer's targets as shares of the listing price, and these in percent
+SHARES = {"0.5": 50, "0.6": 60, "0.7": 70, "0.76": 76, "0.9": 90, "0.92": 92}
+DAY = 24 * 60 * 60
+
+
+def by(columns: Iterable[str], *cells: Any) -> dict[str, Any]:
+    """A row of a document's table, by its columns."""
+    return dict(zip(columns, cells, strict=True))
+
+
+# What the figures are computed from ------------------------------------------------------
+
+
+def negotiations(data: Data, *splits: str) -> list[dict[str, Any]]:
+    """The full rows of these splits, or of those that our card was counted on."""
+    return data.rows("negotiations", *(splits or COUNTED))
+
+
+def events(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The events of all these dialogues."""
+    return chain.from_iterable(row["events"] for row in rows)
+
+
+def actions(row: dict[str, Any]) -> list[str]:
+    """The actions of a dialogue, in order."""
+    return [event["action"] for event in row["events"]]
+
+
+def offers(row: dict[str, Any]) -> list[dict[str, Any]]:
+    """The offers made in a dialogue, in order."""
+    return [e["offer"] for e in row["events"] if e["action"] == "offer"]
+
+
+def acts(data: Data, split: str) -> list[tuple[str, dict[str, Any]]]:
+    """The action and the dialogue act of each event that has an act."""
+    found = events(negotiations(data, split))
+    return [(e["action"], e["metadata"]) for e in found if e["metadata"] is not None]
+
+
+def deals(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The dialogues that end in a deal."""
+    return [row for row in rows if row["outcome"]["reward"] == 1]
+
+
+def targets(rows: Iterable[dict[str, Any]]) -> Iterator[tuple[float, float]]:
+    """The buyer's target and the listing price of each dialogue that has them."""
+    for row in rows:
+        buyer = row["scenario"]["kbs"][0]
+        target, price = buyer["personal"]["Target"], buyer["item"]["Price"]
+        if target is not None and price:
+            yield target, price
+
+
+def off(target: float, price: float, percent: float) -> float:
+    """How far a target is from so many percent of the price, in cents, which are exact."""
+    return abs(100 * target - percent * price)
+
+
+def nearest(rows: Iterable[dict[str, Any]]) -> Counter[str]:
+    """Dialogues by which of the six shares the buyer's target is nearest to."""
+    return Counter(min(SHARES, key=lambda s: off(*pair, SHARES[s])) for pair in targets(rows))
+
+
+def has_intersection(row: dict[str, Any]) -> bool:
+    """Whether the scenario of a dialogue has `intersection`."""
+    return row["scenario"]["intersection"] is not None
+
+
+def posts(rows: Iterable[dict[str, Any]]) -> set[str]:
+    """The posts that dialogues are about, told apart by `post_id`."""
+    return {row["scenario"]["post_id"] for row in rows}
+
+
+def grouped(rows: Iterable[dict[str, Any]], column: str, each: str) -> dict[str, set[str]]:
+    """The values of a column of `scenario` that occur with each value of another."""
+    found: dict[str, set[str]] = {}
+    for row in rows:
+        found.setdefault(row["scenario"][each], set()).add(row["scenario"][column])
+    return found
+
+
+def values(found: Iterable[Any]) -> str:
+    """Distinct values as one text, sorted."""
+    return ", ".join(map(str, sorted(set(found))))
+
+
+# Old card, Data Splits -------------------------------------------------------------------
+
+
+@documented("old card, Data Splits: test is not provided with dialogue_acts", 0)
+def acts_in_test(data: Data) -> int:
+    """Events of `negotiations` in test with a dialogue act."""
+    return len(acts(data, "test"))
+
+
+@documented("old card, Data Splits, default values", '{"price": -1.0, "intent": ""}')
+def default_acts_of_test(data: Data) -> str:
+    """The dialogue acts of `dialogues` in test: each one that occurs, once."""
+    columns = (row["dialogue_acts"] for row in data.rows("dialogues", "test"))
+    pairs = {pair for c in columns for pair in zip(c["price"], c["intent"], strict=False)}
+    return ", ".join(json.dumps({"price": p, "intent": i}) for p, i in sorted(pairs))
+
+
+@documented(
+    "old card, Data Splits, table, {1}",
+    {
+        "Input Examples": by(("Train", "Valid", "Test"), 5247, 597, 838),
+        "Average Dialogue Length": {
+            "Train": "9.14",
+            "Valid": "9.17",
+            "Test": Differs(
+                "9.24", "9.25", "the mean is 9.2458: the card has it cut off, not rounded"
+            ),
+        },
+    },
+)
+def data_splits(data: Data, about: str, column: str) -> float:
+    """Rows of `dialogues`, and their mean number of events."""
+    split = {"Train": "train", "Valid": "validation", "Test": "test"}[column]
+    rows = data.rows("dialogues", split)
+    if about == "Input Examples":
+        return len(rows)
+    return fmean(len(row["agent_turn"]) for row in rows)
+
+
+# Old card, Dataset Creation --------------------------------------------------------------
+
+
+@documented("old card, Dataset Creation", 6682)
+def dialogues(data: Data) -> int:
+    """Rows of `dialogues` in the three splits."""
+    return len(data.rows("dialogues", *SPLITS))
+
+
+@documented(
+    "old card, Dataset Creation, categories",
+    {
+        "number": dict.fromkeys(SPLITS, 6),
+        "names": dict.fromkeys(SPLITS, "bike, car, electronics, furniture, housing, phone"),
+    },
+)
+def categories(data: Data, about: str, split: str) -> int | str:
+    """The categories that occur in `dialogues`, as the data spells them, sorted."""
+    rows = data.rows("dialogues", split)
+    found = {name for row in rows for name in row["items"]["Category"]}
+    return len(found) if about == "number" else values(found)
+
+
+@documented(
+    "old card, Dataset Creation: three scenarios of each posting",
+    {
+        "train": 3,
+        "validation": Differs(3, 6, "24 of the split's 131 posts have four to six"),
+        "test": Differs(3, 9, "27 of the split's 161 posts have four to nine"),
+    },
+)
+def scenarios_of_a_post(data: Data, split: str) -> int:
+    """The most scenarios, told apart by `scenario.uuid`, that one post has."""
+    return max(map(len, grouped(negotiations(data, split), "uuid", "post_id").values()))
+
+
+@documented(
+    "old card, Dataset Creation: 0.5x, 0.7x and 0.9x of the listing price",
+    {
+        "train": {"shares": "0.5, 0.7, 0.9", "dialogues with these": 5247},
+        "validation": {
+            "shares": Differs(
+                "0.5, 0.7, 0.9",
+                "0.5, 0.6, 0.7, 0.76, 0.9, 0.92",
+                "the card leaves out three shares; they are those that the scenarios of test with "
+                "`intersection` have, which validation does not give",
+            ),
+            "dialogues with these": Differs(
+                597, 405, "the other 192 are nearest to 0.6, 0.76 or 0.92"
+            ),
+        },
+        "test": {
+            "shares": Differs(
+                "0.5, 0.7, 0.9",
+                "0.5, 0.6, 0.7, 0.76, 0.9, 0.92",
+                "the card leaves out three shares: scenarios with an `intersection` of 1.0, 0.6 or "
+                "0.2 have 1 - 0.4 x intersection",
+            ),
+            "dialogues with these": Differs(
+                838,
+                612,
+                "the other 226 are nearest to 0.6, 0.76 or 0.92; 232 have an `intersection`, but "
+                "of a low price, in whole dollars, another share can be nearer",
+            ),
+        },
+    },
+)
+def buyers_targets(data: Data, split: str) -> dict[str, Any]:
+    """Shares of listing prices from $200 on, to two decimals; dialogues nearest to these three."""
+    rows = negotiations(data, split)
+    # targets are whole dollars, off by up to one: from a price of 200 on, that is half a percent
+    shares = (round(target / price, 2) for target, price in targets(rows) if price >= 200)
+    near = nearest(rows)
+    return {
+        "shares": values(shares),
+        "dialogues with these": sum(near[share] for share in ("0.5", "0.7", "0.9")),
+    }
+
+
+# Old card, Annotation process ------------------------------------------------------------
+
+
+@documented(
+    "old card, Annotation process: acts in train and test",
+    {
+        "train": "yes",
+        "validation": Differs(
+            "no", "yes", "453 of its 597 dialogues have acts; the card names test in its place"
+        ),
+        "test": Differs("yes", "no", "as the same card says under Data Splits"),
+    },
+)
+def has_acts(data: Data, split: str) -> str:
+    """Whether any event of `dialogues` has an intent."""
+    rows = data.rows("dialogues", split)
+    return "yes" if any(any(row["dialogue_acts"]["intent"]) for row in rows) else "no"
+
+
+# Our card, introduction to Splits --------------------------------------------------------
+
+
+@documented("our card, introduction", 1435)
+def dialogues_counted(data: Data) -> int:
+    """Rows of `negotiations` in validation and test."""
+    return len(negotiations(data))
+
+
+@documented("our card, Fields, agent_info.Bottomline", "None")
+def bottomlines(data: Data) -> str:
+    """The texts that occur as a bottom line in `dialogues`."""
+    rows = data.rows("dialogues", *COUNTED)
+    return values(text for row in rows for text in row["agent_info"]["Bottomline"])
+
+
+@documented(
+    "our card, Fields, {0}",
+    {
+        "scenario_uuid and scenario.intersection": by(COUNTED, 0, 232),
+        "outcome.offer: the last offer": by(COUNTED, 451, 638),
+        "parsed": by(COUNTED, 597, 0),
+        "deal_over_list_price": by(COUNTED, "0.845", "0.835"),
+        "seconds": by(COUNTED, "287", "285"),
+    },
+)
+def fields(data: Data, field: str, split: str) -> float:
+    """Dialogues with `intersection`; deals over the last offer; `parsed`; means of `outcomes`.
+
+    The last offer is that of all deals; parsed, from a file with dialogue acts, is all of
+    validation.
+    """
+    if field in ("deal_over_list_price", "seconds"):
+        found = (row[field] for row in data.rows("outcomes", split))
+        return fmean(value for value in found if value is not None)
+    rows = negotiations(data, split)
+    if field.startswith("outcome.offer"):
+        return sum(row["outcome"]["offer"] in offers(row)[-1:] for row in deals(rows))
+    if field == "parsed":
+        return [row["parsed"] for row in rows].count(True)
+    return sum(map(has_intersection, rows))
+
+
+@documented("our card, Fields, seconds", "1299.53")
+def most_seconds(data: Data) -> float:
+    """The longest dialogue, by `seconds` in `outcomes`."""
+    return float(max(row["seconds"] for row in data.rows("outcomes", *COUNTED)))
+
+
+@documented(
+    "our card, Fields, scenario_uuid and scenario.intersection",
+    {
+        "values": "0.2, 0.6, 1.0",
+        "target follows from it": 232,
+        "scenario_uuid differs": 232,
+        "scenario_uuid differs without it": 0,
+    },
+)
+def what_goes_with_intersection(data: Data) -> dict[str, Any]:
+    """The values of `intersection`, and dialogues by what goes with it.
+
+    A target follows if it is within a dollar of the listing price times 1 - 0.4 x intersection.
+    """
+    rows = negotiations(data)
+    differs = [has_intersection(r) for r in rows if r["scenario_uuid"] != r["scenario"]["uuid"]]
+    given = [(row["scenario"]["intersection"], row) for row in rows if has_intersection(row)]
+    return {
+        "values": values(intersection for intersection, _ in given),
+        "target follows from it": sum(
+            off(*pair, 100 - 40 * intersection) < 100
+            for intersection, row in given
+            for pair in targets([row])
+        ),
+        "scenario_uuid differs": differs.count(True),
+        "scenario_uuid differs without it": differs.count(False),
+    }
+
+
+@documented(
+    "our card, Fields, negotiations",
+    {
+        "bottom lines": 0,
+        "listing prices null": 0,
+        "images at most": 1,
+        "agents": "human",
+        "offers with sides": 0,
+        "offers without a price": 2,
+        "start times of other actions": 0,
+        "months": "2017-06, 2017-07",
+    },
+)
+def fields_of_negotiations(data: Data) -> dict[str, Any]:
+    """What the fields hold, by how the card describes them; months are in UTC."""
+    rows = negotiations(data)
+    kbs = [kb for row in rows for kb in row["scenario"]["kbs"]]
+    offered = [offer for row in rows for offer in offers(row)]
+    outcomes = [row["outcome"]["offer"] for row in rows if row["outcome"]["offer"]]
+    others = [event for event in events(rows) if event["action"] != "message"]
+    times = (datetime.fromtimestamp(event["time"], timezone.utc) for event in events(rows))
+    return {
+        "bottom lines": sum(kb["personal"]["Bottomline"] is not None for kb in kbs),
+        "listing prices null": sum(kb["item"]["Price"] is None for kb in kbs),
+        "images at most": max(len(kb["item"]["Images"]) for kb in kbs),
+        "agents": values(agent for row in rows for agent in row["agents"].values()),
+        "offers with sides": sum(offer["sides"] != "" for offer in offered + outcomes),
+        "offers without a price": sum(offer["price"] is None for offer in offered),
+        "start times of other actions": sum(e["start_time"] is not None for e in others),
+        "months": values(f"{time:%Y-%m}" for time in times),
+    }
+
+
+# Our card, Splits and What we changed ----------------------------------------------------
+
+
+@documented("our card, Splits", 0)
+def posts_in_validation_and_test(data: Data) -> int:
+    """Posts, told apart by `post_id`, that occur in both."""
+    first, second = (posts(negotiations(data, split)) for split in COUNTED)
+    return len(first & second)
+
+
+@documented("our card, Splits", by(COUNTED, "9.17", "9.2458"))
+def events_per_dialogue(data: Data, split: str) -> float:
+    """Mean number of events of a dialogue."""
+    return fmean(len(row["agent_turn"]) for row in data.rows("dialogues", split))
+
+
+@documented(
+    "our card, Splits, table, {1}",
+    {
+        "outcomes": by(COUNTED, 597, 838),
+        "utterances": by(COUNTED, 5475, 7748),
+        "messages": by(COUNTED, 1194, 1676),
+    },
+)
+def rows_of_views(data: Data, view: str, split: str) -> int:
+    """Rows of the view."""
+    return len(data.rows(view, split))
+
+
+@documented(
+    "our card, What we changed, messages",
+    {"with <start>": 1435, "of several events": 2532, "end with user": 1435},
+)
+def chats(data: Data) -> dict[str, int]:
+    """Chats that begin with the cue; chat messages made of several events; chats by their end."""
+    rows = data.rows("messages", *COUNTED)
+    return {
+        "with <start>": sum(row["messages"][1]["content"] == "<start>" for row in rows),
+        "of several events": sum(len(turns) > 1 for row in rows for turns in row["source_turns"]),
+        "end with user": sum(row["messages"][-1]["role"] == "user" for row in rows),
+    }
+
+
+# Our card, How it was collected ----------------------------------------------------------
+
+
+@documented("our card, How it was collected", 1435)
+def descriptions_halved(data: Data) -> int:
+    """Dialogues whose buyer sees the first half of the seller's lines, at least one line."""
+    seen = [[kb["item"]["Description"] for kb in r["scenario"]["kbs"]] for r in negotiations(data)]
+    return sum(buyer == seller[: max(1, len(seller) // 2)] for buyer, seller in seen)
+
+
+@documented(
+    "our card, How it was collected, table, {1}",
+    {
+        "dialogues": by(COUNTED, 597, 838),
+        "deals": by(COUNTED, 451, 638),
+        "events": by(COUNTED, 5475, 7748),
+        "message": by(COUNTED, 4416, 6258),
+        "offer": by(COUNTED, 510, 731),
+        "accept": by(COUNTED, 452, 644),
+        "reject": by(COUNTED, 43, 56),
+        "quit": by(COUNTED, 54, 59),
+        "posts": by(COUNTED, 131, 161),
+    },
+)
+def totals(data: Data, what: str, split: str) -> int:
+    """Dialogues, deals reached, events, events by action, and posts."""
+    rows = negotiations(data, split)
+    counts = Counter(event["action"] for event in events(rows))
+    counted = {"dialogues": len(rows), "deals": len(deals(rows)), "posts": len(posts(rows))}
+    counted["events"] = counts.total()
+    return counted.get(what, counts[what])
+
+
+@documented(
+    "our card, How it was collected, table of categories, {0}",
+    {
+        "validation": {
+            "dialogues": by(CATEGORIES, 124, 178, 81, 93, 70, 51),
+            "deals": by(CATEGORIES, 89, 133, 60, 78, 52, 39),
+        },
+        "test": {
+            "dialogues": by(CATEGORIES, 177, 237, 119, 128, 47, 130),
+            "deals": by(CATEGORIES, 120, 198, 82, 98, 38, 102),
+        },
+    },
+)
+def outcomes_by_category(data: Data, split: str, counted: str) -> Counter[str]:
+    """Rows of `outcomes` with the category, and those that are deals."""
+    rows = data.named("outcomes", split)
+    return Counter(row["category"] for row in rows if counted == "dialogues" or row["deal"])
+
+
+# Our card, Annotation --------------------------------------------------------------------
+
+# fmt: off
+INTENTS = {
+    "intro": 415, "init-price": 463, "vague-price": 44, "counter-price": 821, "insist": 59,
+    "inquiry": 531, "agree": 198, "inform": 248, "disagree": 217, "unknown": 945,
+    "offer": 422, "accept": 383, "reject": 26, "quit": 25,
+}
+# fmt: on
+
+
+@documented("our card, Annotation, table", INTENTS)
+def intents_of_validation(data: Data) -> Counter[str]:
+    """Events with the intent: ten of messages, four that are the action itself."""
+    return Counter(act["intent"] for _, act in acts(data, "validation"))
+
+
+@documented("our card, Annotation, table and text", {**INTENTS, "none": 678})
+def labels_of_validation(data: Data) -> Counter[str]:
+    """Rows of `utterances` with the label."""
+    return Counter(row["intent"] or "none" for row in data.named("utterances", "validation"))
+
+
+@documented(
+    "our card, Annotation",
+    {
+        "messages with an act": 3941,
+        "these with a price": 1399,
+        "dialogues without": 144,
+        "events of these": 678,
+        "dialogues in part": 0,
+    },
+)
+def acts_of_validation(data: Data) -> dict[str, int]:
+    """Messages with a dialogue act, and with a price in it; dialogues by which events have one."""
+    found = [act for action, act in acts(data, "validation") if action == "message"]
+    given = [
+        [event["metadata"] is not None for event in row["events"]]
+        for row in negotiations(data, "validation")
+    ]
+    return {
+        "messages with an act": len(found),
+        "these with a price": sum(act["price"] is not None for act in found),
+        "dialogues without": sum(not any(each) for each in given),
+        "events of these": sum(len(each) for each in given if not any(each)),
+        "dialogues in part": sum(any(each) and not all(each) for each in given),
+    }
+
+
+# Our card, Personal and sensitive information --------------------------------------------
+
+
+@documented(
+    "our card, Personal and sensitive information",
+    {"descriptions with a web address": 172, "with an e-mail address": 0},
+)
+def addresses(data: Data) -> dict[str, int]:
+    r"""Dialogues whose seller's description matches https?:|www\. or \S@\S."""
+    rows = negotiations(data)
+    texts = ["\n".join(row["scenario"]["kbs"][1]["item"]["Description"]) for row in rows]
+    return {
+        "descriptions with a web address": sum(bool(re.search(r"https?:|www\.", t)) for t in texts),
+        "with an e-mail address": sum(bool(re.search(r"\S@\S", t)) for t in texts),
+    }
+
+
+@documented("our card, Personal and sensitive information: of validation", by(COUNTED, 4, 0))
+def telephone_numbers(data: Data, split: str) -> int:
+    """Messages with ten digits in groups of three, three and four."""
+    number = re.compile(r"(?<!\d)\(?\d{3}\)?[-. ]?\d{3}[-. ]?\d{4}(?!\d)")
+    return sum(bool(number.search(e["text"] or "")) for e in events(negotiations(data, split)))
+
+
+# Our card, Known limits ------------------------------------------------------------------
+
+
+@documented(
+    "our card, Known limits, table of shares, {0}",
+    {
+        "validation": by(SHARES, 131, 53, 129, 70, 145, 69),
+        "test": by(SHARES, 201, 76, 206, 76, 205, 74),
+    },
+)
+def targets_by_share(data: Data, split: str) -> Counter[str]:
+    """Dialogues whose buyer's target is nearest to this share of the listing price."""
+    return nearest(negotiations(data, split))
+
+
+@documented("our card, Known limits: all targets are within a dollar", 0)
+def targets_off_every_share(data: Data) -> int:
+    """Dialogues whose buyer's target is more than a dollar from all six shares."""
+    pairs = targets(negotiations(data))
+    return sum(min(off(*pair, percent) for percent in SHARES.values()) > 100 for pair in pairs)
+
+
+@documented("our card, Known limits: always the listing price", by(COUNTED, 597, 838))
+def sellers_target_is_the_price(data: Data, split: str) -> int:
+    """Dialogues whose seller's target is the listing price: all of the split."""
+    rows = data.rows("outcomes", split)
+    return sum(row["seller_target"] == row["list_price"] for row in rows)
+
+
+@documented(
+    "our card, Known limits, scenario.uuid",
+    {"with two posts in a split": 3, "in both splits": 2, "with a post in common": 0},
+)
+def scenario_uuids_of_several_posts(data: Data) -> dict[str, int]:
+    """Values of `scenario.uuid` with two posts; in both splits; with one post in both."""
+    first, second = (grouped(negotiations(data, s), "post_id", "uuid") for s in COUNTED)
+    both = first.keys() & second.keys()
+    return {
+        "with two posts in a split": sum(
+            len(posts) == 2 for posts in (*first.values(), *second.values())
+        ),
+        "in both splits": len(both),
+        "with a post in common": sum(not first[u].isdisjoint(second[u]) for u in both),
+    }
+
+
+@documented(
+    "our card, Known limits, start_time",
+    {"messages": 218, "dialogues": 60, "from -5.2 to 1.9": 215, "about 10,804.7": 3},
+)
+def start_times_on_another_clock(data: Data) -> dict[str, int]:
+    """Messages with a `start_time` more than a day from `time`, their dialogues, the values."""
+    found = [
+        (row["uuid"], e["start_time"])
+        for row in negotiations(data)
+        for e in row["events"]
+        if e["start_time"] is not None and abs(e["time"] - e["start_time"]) > DAY
+    ]
+    return {
+        "messages": len(found),
+        "dialogues": len({uuid for uuid, _ in found}),
+        "from -5.2 to 1.9": sum(-5.2 <= start <= 1.9 for _, start in found),
+        "about 10,804.7": sum(round(start, 1) == 10804.7 for _, start in found),
+    }
+
+
+@documented("our card, Known limits: sides do not alternate strictly", 1281)
+def events_after_one_of_the_same_side(data: Data) -> int:
+    """Events whose side is that of the event before."""
+    pairs = chain.from_iterable(pairwise(row["events"]) for row in negotiations(data))
+    return sum(before["agent"] == after["agent"] for before, after in pairs)
+
+
+@documented(
+    "our card, Known limits, accept",
+    {"messages follow": 6, "without an offer": by(COUNTED, 0, 1)},
+)
+def accepts(data: Data) -> dict[str, Any]:
+    """Dialogues with messages after an accept; those with an accept but no offer, and no deal."""
+    found = {s: [r for r in negotiations(data, s) if "accept" in actions(r)] for s in COUNTED}
+    done = [actions(row) for rows in found.values() for row in rows]
+    return {
+        "messages follow": sum("message" in each[each.index("accept") :] for each in done),
+        "without an offer": {
+            split: sum(row["outcome"]["reward"] == 0 and not offers(row) for row in rows)
+            for split, rows in found.items()
+        },
+    }
+
+
+@documented(
+    "our card, Known limits, outcome.offer", {"that was rejected": 98, "null or absent": 28}
+)
+def offers_without_a_deal(data: Data) -> dict[str, int]:
+    """No deal: `outcome.offer` given and a reject among the events; not given despite an offer."""
+    rows = [row for row in negotiations(data) if row["outcome"]["reward"] == 0]
+    rejected = [row["outcome"]["offer"] for row in rows if "reject" in actions(row)]
+    offered = [row["outcome"]["offer"] for row in rows if offers(row)]
+    return {
+        "that was rejected": len(rejected) - rejected.count(None),
+        "null or absent": offered.count(None),
+    }
+
+
+@documented(
+    "our card, Known limits, prices",
+    {"lowest": "0.0007", "highest": "8.9", "above the listing price": 15},
+)
+def deal_prices(data: Data) -> dict[str, float]:
+    """Prices of deals as shares of the listing price, in `outcomes`."""
+    found = (row["deal_over_list_price"] for row in data.rows("outcomes", *COUNTED))
+    shares = [share for share in found if share is not None]
+    return {
+        "lowest": min(shares),
+        "highest": max(shares),
+        "above the listing price": sum(share > 1 for share in shares),
+    }

@@ -1,0 +1,474 @@
+"""DUO's documented figures, in the order of the documents, each with its computation.
+
+readme: upstream's README.md at the pinned commit.
+"""
+
+import functools
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+from statistics import mean
+from typing import Any
+
+from parley.figures import Data, Differs, documented, spread
+
+from .views import ASPECTS
+
+Row = dict[str, Any]
+
+COLUMNS = ("en.ed", "en.wow", "ja.ed", "ja.wow")  # of the readme's tables: language and setting
+
+
+def row(*cells: Any) -> dict[str, Any]:
+    """A row of a table, its cells by column; None is an empty cell."""
+    return dict(zip(COLUMNS, cells, strict=True))
+
+
+def tokenized(stated: int | str, measured: int | str) -> Differs:
+    """A cell that counts tokens."""
+    reason = (
+        "the readme does not name its tokenizer; Moses' comes closest of those tried, "
+        "but does not give the same count"
+    )
+    return Differs(stated, measured, reason)
+
+
+def of_more(stated: int | str, measured: int | str) -> Differs:
+    """A cell that was computed from dialogues of which some were published without ratings."""
+    reason = (
+        "the readme's figure is the journal article's, over 70 (ed) and 71 (wow) dialogues; "
+        "the published files hold objective ratings of 50 and 46"
+    )
+    return Differs(stated, measured, reason)
+
+
+# What the figures are computed from ------------------------------------------------------
+
+
+def dialogues(data: Data, column: str) -> list[Row]:
+    """The dialogues of a column."""
+    language, setting = column.split(".")
+    return data.rows(setting, language)
+
+
+def everything(data: Data) -> list[Row]:
+    """All 455 dialogues."""
+    return data.rows("dialogues", "en", "ja")
+
+
+def messages(found: Iterable[Row]) -> list[Row]:
+    """The messages of dialogues."""
+    return [message for dialogue in found for message in dialogue["dialogue"]]
+
+
+def by_the_person(message: Row) -> bool:
+    """Whether a message is the person's."""
+    return bool(message["speaker"] == "Human")
+
+
+def participants(found: Iterable[Row]) -> Counter[str]:
+    """The people of dialogues of one language, by `user_id`, each with how many it has."""
+    ids = ({m["user_id"] for m in messages([each]) if by_the_person(m)} for each in found)
+    return Counter(name for (name,) in ids)
+
+
+def rated(found: Iterable[Row]) -> list[Row]:
+    """What the annotators say of each dialogue that they rated."""
+    evaluations = (dialogue["objective_evaluation"] for dialogue in found)
+    return [evaluation for evaluation in evaluations if evaluation is not None]
+
+
+def ids(found: Iterable[Row]) -> str:
+    """The ids of dialogues."""
+    return ", ".join(dialogue["dialogue_id"] for dialogue in found)
+
+
+def span(lengths: list[int]) -> int | str:
+    """The least and the greatest length, like "20-23"; just the number where they are equal."""
+    least, greatest = min(lengths), max(lengths)
+    return least if least == greatest else f"{least}-{greatest}"
+
+
+@functools.cache
+def tokenizer(language: str) -> Callable[[str], list[str]]:
+    """The tokenizer that comes closest to the documented counts; the readme names none.
+
+    Japanese: MeCab with unidic-lite, which gives every documented figure once the spaces between
+    words are no tokens. English: Moses'. Aggressive dash splits, text lower-cased before, and the
+    tokenizers of NLTK, spaCy and sacreBLEU are farther off; escaping makes no difference, nor do
+    the releases of sacremoses from 0.0.19 to 0.2.0 and Moses' own script, version 1.1.
+    """
+    if language == "en":
+        from sacremoses import MosesTokenizer
+
+        moses = MosesTokenizer(lang="en")
+        # the same, but of a set that is made once and not for each token: half the time
+        moses.islower = frozenset(moses.IsLower).issuperset
+        return functools.partial(moses.tokenize, escape=False)
+    from fugashi import GenericTagger
+    from unidic_lite import DICDIR  # type: ignore[import-untyped]
+
+    tagger = GenericTagger(f'-Owakati -r "{DICDIR}/mecabrc" -d "{DICDIR}"')
+    return lambda text: tagger.parse(text).split()
+
+
+@functools.cache
+def tokens(language: str, text: str) -> tuple[str, ...]:
+    """The tokens of a message."""
+    return tuple(tokenizer(language)(text))
+
+
+def lengths(found: Iterable[Row]) -> list[int]:
+    """The number of tokens of each message of dialogues."""
+    return [len(tokens(each["language"], m["message"])) for each in found for m in each["dialogue"]]
+
+
+def vocabulary(found: Iterable[Row]) -> set[str]:
+    """The distinct tokens of dialogues; English ones are lower-cased, Japanese ones are not."""
+    return {
+        token.lower() if dialogue["language"] == "en" else token
+        for dialogue in found
+        for message in dialogue["dialogue"]
+        for token in tokens(dialogue["language"], message["message"])
+    }
+
+
+# Basic statistics ------------------------------------------------------------------------
+
+
+@documented(
+    "readme, Basic Statistics, {0}",
+    {
+        "Number of dialogues": row(157, 157, 68, 73),
+        "Number of dialogues with objective evaluations": row(
+            of_more(70, 50), of_more(71, 46), 45, 45
+        ),
+        "Number of participants": row(34, 34, 52, 52),
+        "Number of utterances": row(3148, 3302, 1360, 1533),
+        "Number of tokens": row(tokenized(44640, 44648), tokenized(63157, 63187), 23046, 35524),
+        "Number of unique emotions": row(30, None, 28, None),
+        "Number of unique topics": row(None, 133, None, 73),
+        "Dialogue length(min-max)": row("20-23", "20-23", 20, 21),
+        "Avg. Number of utterances per dialogue": row("20.05", "21.03", 20, 21),
+        "Utterance length(min-max)": row("1-76", tokenized("1-146", "1-147"), "1-84", "2-76"),
+        "Avg. of utterance length": row("14.18", tokenized("19.13", "19.14"), "16.95", "23.17"),
+        "Vocabulary": row(tokenized(3819, 3822), tokenized(6439, 6441), 2707, 3669),
+        "Type-token ratio": row("0.086", "0.10", "0.117", "0.103"),
+        "Herdan's C": row("0.77", "0.79", "0.787", "0.783"),
+    },
+)
+def basic_statistics(data: Data, about: str, column: str) -> float | str:
+    """Utterances are messages, of the person and of the bot; their length is in tokens.
+
+    Tokens are Moses' in English, and MeCab's with unidic-lite in Japanese. The vocabulary is the
+    distinct ones, in English lower-cased; Herdan's C the ratio of logarithms.
+    """
+    found = dialogues(data, column)
+    turns = [len(dialogue["dialogue"]) for dialogue in found]
+    counted: dict[str, Callable[[], float | str]] = {
+        "Number of dialogues": lambda: len(found),
+        "Number of dialogues with objective evaluations": lambda: len(rated(found)),
+        "Number of participants": lambda: len(participants(found)),
+        "Number of utterances": lambda: sum(turns),
+        "Number of tokens": lambda: sum(lengths(found)),
+        "Number of unique emotions": lambda: len({d["emotion"] for d in found}),
+        "Number of unique topics": lambda: len({d["topic"] for d in found}),
+        "Dialogue length(min-max)": lambda: span(turns),
+        "Avg. Number of utterances per dialogue": lambda: mean(turns),
+        "Utterance length(min-max)": lambda: span(lengths(found)),
+        "Avg. of utterance length": lambda: mean(lengths(found)),
+        "Vocabulary": lambda: len(vocabulary(found)),
+        "Type-token ratio": lambda: len(vocabulary(found)) / sum(lengths(found)),
+        "Herdan's C": lambda: math.log(len(vocabulary(found)), sum(lengths(found))),
+    }
+    return counted[about]()
+
+
+# Evaluations -----------------------------------------------------------------------------
+
+
+def name_of(aspect: str) -> str:
+    """The name in the data of an aspect of the readme's tables."""
+    return aspect.lower().replace(" ", "_")
+
+
+@documented(
+    "readme, Subjective evaluations, {0}",
+    {
+        "Preference": row("3.47 ± 1.31", "3.96 ± 1.11", "3.53 ± 1.00", "3.82 ± 1.06"),
+        "Consistency": row("4.40 ± 0.80", "4.57 ± 0.68", "4.13 ± 0.83", "3.93 ± 1.13"),
+        "Stylistic similarity": row("3.32 ± 1.31", "3.86 ± 1.06", "3.47 ± 0.95", "3.59 ± 1.09"),
+        "Empathy": row("3.87 ± 1.19", None, "3.74 ± 0.99", None),
+        "Engagingness": row(None, "3.87 ± 1.18", None, "3.62 ± 1.08"),
+    },
+)
+def subjective_evaluations(data: Data, aspect: str, column: str) -> tuple[float, float]:
+    """Mean and sample SD over dialogues of the person's score."""
+    return spread(d["subjective_evaluation"][name_of(aspect)] for d in dialogues(data, column))
+
+
+TIE = "the mean is 3.8148; only rounded to 3.815 first would it give 3.82"
+
+
+@documented(
+    "readme, Objective evaluations, {0}",
+    {
+        "Preference": row(
+            of_more("3.55 ± 0.75", "3.50 ± 0.79"),
+            of_more("3.55 ± 0.72", "3.57 ± 0.72"),
+            "3.63 ± 0.68",
+            "3.73 ± 0.55",
+        ),
+        "Consistency": row(
+            of_more("4.60 ± 0.38", "4.55 ± 0.42"),
+            of_more("4.54 ± 0.54", "4.49 ± 0.57"),
+            Differs("3.82 ± 0.45", "3.81 ± 0.45", TIE),
+            "3.96 ± 0.52",
+        ),
+        "Stylistic similarity": row(
+            of_more("3.50 ± 0.54", "3.51 ± 0.54"),
+            of_more("3.41 ± 0.70", "3.18 ± 0.73"),
+            "3.25 ± 0.77",
+            "3.52 ± 0.66",
+        ),
+        "Empathy": row(of_more("4.14 ± 0.55", "4.10 ± 0.58"), None, "3.53 ± 0.63", None),
+        "Engagingness": row(None, of_more("3.80 ± 0.73", "3.62 ± 0.75"), None, "3.67 ± 0.55"),
+    },
+)
+def objective_evaluations(data: Data, aspect: str, column: str) -> tuple[float, float]:
+    """Mean and sample SD over dialogues of the mean of the three annotators' scores.
+
+    The published means have two decimals; from them one more Japanese figure would differ: the SD
+    of the preference in `ed` would be 0.674.
+    """
+    scores = f"{name_of(aspect)}_scores"
+    return spread(mean(evaluation[scores]) for evaluation in rated(dialogues(data, column)))
+
+
+# The example record ----------------------------------------------------------------------
+
+
+@documented(
+    "readme, Data Format, the example",
+    {
+        "setting": "ed",
+        "model": "gpt-4o",
+        "prompt": "neutral",
+        "emotion": "Excited",
+        "objective_evaluation": {
+            "preference": 3.67,
+            "stylistic_similarity": 3.67,
+            "consistency": 4.33,
+            "empathy": 4.0,
+            "preference_scores": "3.0, 4.0, 4.0",
+            "stylistic_similarity_scores": "4.0, 3.0, 4.0",
+            "consistency_scores": "4.0, 5.0, 4.0",
+            "empathy_scores": "3.0, 5.0, 4.0",
+        },
+        "subjective_evaluation": {
+            "preference": 1.0,
+            "stylistic_similarity": Differs(
+                4.0,
+                1.0,
+                "the published file of dialogue 0000 has 1.0 where the readme's example has 4.0",
+            ),
+            "consistency": 5.0,
+            "empathy": 4.0,
+        },
+    },
+)
+def example(data: Data) -> dict[str, Any]:
+    """The record of dialogue 0000, its texts left out."""
+    (found,) = (d for d in data.rows("ed", "en") if d["dialogue_id"] == "0000")
+    record = data.module.to_record(found)
+    for source in ("objective_evaluation", "subjective_evaluation"):
+        for name, value in record[source].items():
+            if isinstance(value, list):
+                record[source][name] = ", ".join(map(str, value))
+    texts = ("dialogue_id", "episode", "dialogue")
+    return {name: value for name, value in record.items() if name not in texts}
+
+
+# Our card, introduction, How it was collected, Annotation ---------------------------------
+
+
+@documented("our card, introduction and Splits", {"en": 314, "ja": 141})
+def dialogues_by_language(data: Data, split: str) -> int:
+    """Rows of `dialogues`."""
+    return len(data.rows("dialogues", split))
+
+
+@documented("our card, introduction and Fields, dialogue_id", 455)
+def distinct_dialogue_ids(data: Data) -> int:
+    """Distinct `dialogue_id` over both languages and settings."""
+    return len({dialogue["dialogue_id"] for dialogue in everything(data)})
+
+
+@documented("our card, introduction", 186)
+def dialogues_with_objective_evaluations(data: Data) -> int:
+    """Rows of `dialogues` whose `objective_evaluation` is not null."""
+    return len(rated(everything(data)))
+
+
+@documented("our card, Fields, emotion", 31)
+def emotions_of_both_languages(data: Data) -> int:
+    """Distinct `emotion` over both languages."""
+    return len({dialogue["emotion"] for dialogue in everything(data)} - {None})
+
+
+@documented(
+    "our card, How it was collected",
+    {
+        "model": {
+            "gpt-4o": row(83, 83, 68, 73),
+            "Llama-3.1-70B-Instruct": row(74, 74, 0, 0),
+        },
+        "prompt": {
+            "aligned": row(48, 51, 19, 20),
+            "neutral": row(56, 55, 23, 26),
+            "not_aligned": row(53, 51, 26, 27),
+        },
+    },
+)
+def dialogues_with(data: Data, what: str, value: str, column: str) -> int:
+    """Dialogues with this model, or with this prompt."""
+    return sum(dialogue[what] == value for dialogue in dialogues(data, column))
+
+
+@documented("our card, How it was collected: every ed dialogue, and no wow one", row(157, 0, 68, 0))
+def dialogues_begun_by_the_person(data: Data, column: str) -> int:
+    """Dialogues whose first message is the person's."""
+    return sum(by_the_person(found["dialogue"][0]) for found in dialogues(data, column))
+
+
+@documented(
+    "our card, Annotation, objective preference, counted",
+    row("3.50 ± 0.79", "3.56 ± 0.72", "3.63 ± 0.67", "3.73 ± 0.55"),
+)
+def published_objective_preference(data: Data, column: str) -> tuple[float, float]:
+    """Mean and sample SD over dialogues of the published mean, which has two decimals."""
+    return spread(evaluation["preference"] for evaluation in rated(dialogues(data, column)))
+
+
+# Our card, Personal and sensitive information, Known limits -------------------------------
+
+
+@documented("our card, Personal and sensitive information", 1)
+def messages_with_a_name_replaced(data: Data) -> int:
+    """Messages that hold the placeholder <name>."""
+    return sum("<name>" in message["message"] for message in messages(everything(data)))
+
+
+@documented("our card, Personal and sensitive information", 7)
+def most_dialogues_of_a_person(data: Data) -> int:
+    """The most dialogues of one `user_id` within a setting and language."""
+    return max(max(participants(dialogues(data, column)).values()) for column in COLUMNS)
+
+
+@documented("our card, Personal and sensitive information", {"en": 29, "ja": 25})
+def participants_of_both_settings(data: Data, language: str) -> int:
+    """The `user_id` that a language has in `ed` and in `wow`."""
+    ed, wow = (participants(data.rows(setting, language)) for setting in ("ed", "wow"))
+    return len(ed.keys() & wow.keys())
+
+
+@documented("our card, Known limits", "0046, 0094, 0126, 1101")
+def dialogues_that_do_not_alternate(data: Data) -> str:
+    """Dialogues in which somebody writes two messages in a row."""
+    pairs = ((found, pairwise(found["dialogue"])) for found in everything(data))
+    return ids(found for found, each in pairs if any(a["speaker"] == b["speaker"] for a, b in each))
+
+
+@documented("our card, Known limits", "0046, 0094, 0118, 0126, 1029, 1082, 1089, 1101, 1119, 1122")
+def english_dialogues_that_the_person_ends(data: Data) -> str:
+    """English dialogues whose last message is the person's."""
+    return ids(d for d in data.rows("dialogues", "en") if by_the_person(d["dialogue"][-1]))
+
+
+@documented(
+    "our card, Known limits",
+    {"at the end, person": 289, "at the beginning, bot": 1, "elsewhere": 0, "line break": 18},
+)
+def white_space(data: Data) -> dict[str, int]:
+    """Messages with white space at the end or the beginning, and messages with a line break."""
+    found: Counter[str] = Counter()
+    for message in messages(everything(data)):
+        text, person = message["message"], by_the_person(message)
+        begins, ends = text != text.lstrip(), text != text.rstrip()
+        found["at the end, person"] += ends and person
+        found["at the beginning, bot"] += begins and not person
+        found["elsewhere"] += (ends and not person) + (begins and person)
+        found["line break"] += "\n" in text
+    return found
+
+
+# The views --------------------------------------------------------------------------------
+
+
+@documented(
+    "our card, Splits, rows of {0}",
+    {
+        "utterances": {"en": 6450, "ja": 2893},
+        "ratings": {"en": 2408, "ja": 1644},
+        "messages": {"en": 314, "ja": 141},
+    },
+)
+def rows_of(data: Data, view: str, split: str) -> int:
+    """Rows of the view."""
+    return len(data.rows(view, split))
+
+
+@documented(
+    "our card, How it was collected, messages",
+    {"en": {"Human": 3154, "Bot": 3296}, "ja": {"Human": 1410, "Bot": 1483}},
+)
+def utterances_by_speaker(data: Data, split: str) -> Counter[str]:
+    """Rows of `utterances` by `speaker`."""
+    return Counter(found["speaker"] for found in data.rows("utterances", split))
+
+
+@documented(
+    "readme, Basic Statistics, Number of utterances, as the rows of the view",
+    {"en": {"ed": 3148, "wow": 3302}, "ja": {"ed": 1360, "wow": 1533}},
+)
+def utterances_by_setting(data: Data, split: str) -> Counter[str]:
+    """Rows of `utterances` by `setting`."""
+    return Counter(found["setting"] for found in data.named("utterances", split))
+
+
+@documented(
+    "our card, Annotation, scores in ratings",
+    {
+        "source": {
+            "en": {"subjective": 1256, "objective": 1152},
+            "ja": {"subjective": 564, "objective": 1080},
+        },
+        "aspect": {
+            "en": dict(zip(ASPECTS, (602, 602, 602, 307, 295), strict=True)),
+            "ja": dict(zip(ASPECTS, (411, 411, 411, 203, 208), strict=True)),
+        },
+    },
+)
+def ratings_by(data: Data, what: str, split: str) -> Counter[str]:
+    """Rows of `ratings` by `source`, and by `aspect`."""
+    return Counter(found[what] for found in data.named("ratings", split))
+
+
+@documented("our card, What we changed, messages that begin with <start>", {"en": 157, "ja": 73})
+def chats_that_begin_with_the_cue(data: Data, split: str) -> int:
+    """Rows of `messages` whose first message was made from no turn."""
+    return sum(not found["source_turns"][0] for found in data.rows("messages", split))
+
+
+@documented("our card, What we changed, published messages that hold <start>", 0)
+def turns_that_hold_the_cue(data: Data) -> int:
+    """Rows of `utterances` that hold the text <start>."""
+    return sum("<start>" in found["text"] for found in data.rows("utterances", "en", "ja"))
+
+
+@documented("our card, What we changed, messages joined", "0046, 0094, 0126, 1101")
+def chats_with_joined_turns(data: Data) -> str:
+    """Rows of `messages` in which a message was made from more than one turn."""
+    chats = data.rows("messages", "en", "ja")
+    return ids(found for found in chats if any(len(turns) > 1 for turns in found["source_turns"]))

@@ -1,0 +1,269 @@
+"""A built folder: what `parley build` leaves, and what every other command opens."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from parley.collection import Dataset, discover, get
+from parley.errors import OutputError, UsageError
+from parley.figures import MissingSplitError
+from parley.shapes import problems
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+CARD, PROVENANCE = "README.md", "provenance.json"
+MOST_TEXT = 16_000_000  # bytes of a card or provenance; ours have some 100,000
+_AT_ONCE = 1000  # rows that are Python objects at once, where not all are asked for
+
+_PROVENANCE = {
+    "dataset": str,
+    "version": str,
+    "sample": bool,
+    "missing": [str],
+    "sources": {str: {str: (str, int)}},
+    "built_with": {str: str},
+    "configs": {
+        str: {
+            str: {
+                "rows": int,
+                "digest": str,
+                "files": [{"path": str, "bytes": int, "sha256": str}],
+            }
+        }
+    },
+}
+
+
+class BuiltFolder:
+    """A folder of one dataset's Parquet, card and provenance, which nobody vouches for.
+
+    What it says of itself is only compared: no path that stands in it is opened, and no link in
+    it is followed.
+
+    Args:
+        path: The folder.
+        dataset: What it is a build of.
+        provenance: What it says of itself.
+    """
+
+    def __init__(self, path: Path, dataset: Dataset, provenance: dict[str, Any]) -> None:
+        self.path = path
+        self.dataset = dataset
+        self.provenance = provenance
+        self._rows: dict[tuple[str, str], list[dict[str, Any]]] = {}
+
+    @property
+    def module(self) -> ModuleType:
+        """The dataset's builder script, imported."""
+        return self.dataset.module
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether it was made of the invented sample."""
+        return bool(self.provenance["sample"])
+
+    @property
+    def missing(self) -> list[str]:
+        """The sources that were not at hand when it was built."""
+        return list(self.provenance["missing"])
+
+    @property
+    def version(self) -> str:
+        """The dataset's version."""
+        return str(self.provenance["version"])
+
+    def files(self, config: str, split: str = "*") -> list[Path]:
+        """Return the Parquet files of a split, or of all of a config; none that is a link."""
+        if (self.path / config).is_symlink():  # a link could lead anywhere
+            return []
+        found = (self.path / config).glob(f"{split}-[0-9]*-of-[0-9]*.parquet")
+        return sorted(path for path in found if path.is_file() and not path.is_symlink())
+
+    def splits(self, config: str) -> list[str]:
+        """Return the splits of a config that are there, the declared ones first, in their order."""
+        there = sorted({path.name.rsplit("-", 3)[0] for path in self.files(config)})
+        declared = [s for s in self.module.SPLITS.get(config, ()) if s in there]
+        return declared + [split for split in there if split not in declared]
+
+    @property
+    def declared(self) -> list[tuple[str, str]]:
+        """The (config, split) pairs that the script declares and that are there."""
+        return [
+            (c, s) for c, splits in self.module.SPLITS.items() for s in splits if self.files(c, s)
+        ]
+
+    def tables(self, config: str, split: str) -> "Iterator[pa.Table]":
+        """Yield the table of each file of a split.
+
+        Raises:
+            OutputError: a file is not Parquet that can be read.
+        """
+        import pyarrow.parquet as pq  # not at the top: cards are read without it
+
+        for path in self.files(config, split):
+            with _readable(path):
+                table = pq.read_table(path)
+            yield table
+
+    def each_row(self, config: str, split: str) -> Iterator[dict[str, Any]]:
+        """Yield the rows of a split, a few in memory at once.
+
+        Raises:
+            OutputError: a file is not Parquet that can be read.
+        """
+        import pyarrow.parquet as pq
+
+        for path in self.files(config, split):
+            with _readable(path):
+                for batch in pq.ParquetFile(path).iter_batches(_AT_ONCE):
+                    yield from batch.to_pylist()
+
+    def rows(self, config: str, *splits: str) -> list[dict[str, Any]]:
+        """Return the rows of these splits, in order; they are read once and kept.
+
+        Raises:
+            MissingSplitError: one of them was not built.
+            OutputError: a file is not Parquet that can be read.
+        """
+        rows = []
+        for split in splits:
+            if (config, split) not in self._rows:
+                if not (files := self.files(config, split)):
+                    raise MissingSplitError(
+                        f"{config}/{split} was not built: its source is missing"
+                    )
+                found: list[dict[str, Any]] = []
+                for path, table in zip(files, self.tables(config, split), strict=True):
+                    with _readable(path):  # a table may hold what Python cannot, as late dates
+                        found += table.to_pylist()
+                self._rows[config, split] = found
+            rows += self._rows[config, split]
+        return rows
+
+    def named(self, config: str, *splits: str) -> list[dict[str, Any]]:
+        """Return the rows of these splits with the names of labels in place of their numbers."""
+        features = self.module.FEATURES[config]
+        names = {column: found for column, f in features.items() if (found := _names(f))}
+        return [
+            row | {column: _named(row[column], found) for column, found in names.items()}
+            for row in self.rows(config, *splits)
+        ]
+
+    @cached_property
+    def card(self) -> str:
+        """The text of its card.
+
+        Raises:
+            OutputError: it is missing, a link, a device, far too large or not UTF-8.
+        """
+        try:
+            return _read_text(self.path / CARD)
+        except ValueError as error:
+            raise OutputError(f"{self.path / CARD}: {error}") from error
+
+    def contents(self) -> dict[str, Path]:
+        """Return every file, link and device in it, by its name in it.
+
+        Left out is what begins with a dot: `.gitattributes` and `.cache`, which huggingface_hub
+        adds to what it downloads.
+        """
+        found = (p for p in sorted(self.path.rglob("*")) if p.is_symlink() or not p.is_dir())
+        named = {p.relative_to(self.path).as_posix(): p for p in found}
+        return {name: p for name, p in named.items() if not name.startswith(".")}
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Turn what pyarrow raises of a file into an OutputError that names it."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
+        raise OutputError(f"{path}: not a Parquet file that can be read: {error}") from error
+
+
+def _names(feature: Any) -> list[str] | None:
+    """Return the names of a label, or of the labels of a list, or None."""
+    inner = feature[0] if isinstance(feature, list) else getattr(feature, "feature", feature)
+    return getattr(inner, "names", None)
+
+
+def _named(value: Any, names: list[str]) -> Any:
+    if isinstance(value, list):
+        return [names[each] for each in value]
+    return None if value is None else names[value]
+
+
+def open_folder(path: Path, dataset: Dataset | None = None) -> BuiltFolder:
+    """Open a built folder, of whatever dataset it says it is, or of the one given.
+
+    Raises:
+        OutputError: it is not one, is of another dataset, or says nothing sound of itself.
+        UsageError: it is of a dataset that there is not here.
+    """
+    provenance = read_provenance(path)
+    name = provenance["dataset"]
+    if dataset is None:
+        return BuiltFolder(path, get(name), provenance)
+    if name != dataset.name:
+        raise OutputError(f"{path}: expected a build of {dataset.name}, found one of {name!r}")
+    return BuiltFolder(path, dataset, provenance)
+
+
+def find_folder(build: Path, dataset: Dataset) -> BuiltFolder:
+    """Open the folder of a dataset in the folder that `--build` names.
+
+    Raises:
+        UsageError: there is none; what to do instead is said.
+        OutputError: it says nothing sound of itself.
+    """
+    path = build / dataset.name
+    if path.is_dir():
+        return open_folder(path, dataset)
+    if (build / PROVENANCE).is_file():
+        raise UsageError(
+            f"{build}: is a built folder itself",
+            remedy=f"--build names the folder above it: --build {build.resolve().parent}",
+        )
+    where = "" if build == Path("build") else f" --output {build}"
+    raise UsageError(
+        f"{path}: no such folder", remedy=f"Run `parley build {dataset.name}{where}` first."
+    )
+
+
+def read_provenance(path: Path) -> dict[str, Any]:
+    """Return what a built folder says of itself; raise OutputError if it says nothing sound."""
+    file = path / PROVENANCE
+    if file.is_symlink() or not file.is_file():
+        inside = sorted(name for name in discover() if (path / name / PROVENANCE).is_file())
+        raise OutputError(
+            f"{path}: not a built folder (no {PROVENANCE})",
+            remedy=f"Name one of those in it, as {path / inside[0]}."
+            if inside
+            else "`parley build` makes them.",
+        )
+    try:
+        provenance = json.loads(_read_text(file))
+    except (ValueError, RecursionError) as error:
+        raise OutputError(f"{file}: not what parley writes: {error}") from error
+    if found := list(problems(provenance, _PROVENANCE)):
+        raise OutputError(f"{file}: not what parley writes", *found)
+    return dict(provenance)
+
+
+def _read_text(path: Path) -> str:
+    """Return the text of a file that nobody vouches for, or raise ValueError."""
+    if path.is_symlink() or not path.is_file():
+        raise ValueError("missing, or no plain file")
+    if (size := path.stat().st_size) > MOST_TEXT:
+        raise ValueError(f"{size:,} bytes are too many, at most {MOST_TEXT:,}")
+    try:
+        return path.read_bytes().decode("utf-8")
+    except OSError as error:
+        raise ValueError(f"cannot be read: {error.strerror}") from error

@@ -1,0 +1,107 @@
+"""The rows of a split, made from its upstream files by the dataset's script."""
+
+import gc
+from array import array
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from parley.errors import Problem, RecordError, ScriptError, SourceError
+from parley.rows.reader import Reader
+from parley.source.files import Source
+
+_OF_A_SCRIPT = (TypeError, LookupError, ArithmeticError, AttributeError)
+
+
+def generate(
+    source: Source, config: str, split: str, reader: Reader | None = None
+) -> Iterator[Any]:
+    """Yield the rows of a split.
+
+    Args:
+        source: The upstream files.
+        config: A config of the dataset.
+        split: A split of it whose files are there.
+        reader: Reads them; the same one for several splits checks each file only once.
+
+    Raises:
+        RecordError: naming each broken record of a file, a key that comes twice, or no record.
+        ScriptError: the script fails, goes around the reader, or leaves a file before its end.
+        SourceError: a file cannot be read.
+    """
+    module, paths = source.dataset.module, source.paths(config, split)
+    reader = reader or Reader(source.folder, module)
+    where = f"{source.dataset.name} {config}/{split}"
+    files = ", ".join(paths)
+    keys = array("q")  # their hashes, which is less than the keys of a million rows
+    reader.forget()
+    try:
+        for key, row in keyed_rows(module, config, paths, reader):
+            keys.append(hash(key))
+            yield row
+        reader.require_ended(paths.values())
+        if not keys:
+            raise RecordError("", Problem(files, "at least one record", "none"))
+        if not are_unique(keys):
+            _require_unique_keys(source, config, split, reader)
+    except OSError as error:
+        problem = Problem(str(error.filename), what=f"cannot be read: {error.strerror or error}")
+        raise SourceError(where, problem) from error
+    except ScriptError as error:
+        raise ScriptError(
+            f"{where}: {error.message}", *error.problems, remedy=error.remedy
+        ) from None
+    except (RecordError, ValueError) as error:  # a script's own objection is a ValueError
+        found = error.problems if isinstance(error, RecordError) else [reader.explain(error)]
+        raise RecordError(f"{where}, a broken record", *found, remedy=_remedy(source)) from error
+    except _OF_A_SCRIPT as error:
+        raise ScriptError(
+            f"{where}: {source.dataset.name}.py fails",
+            reader.explain(error),
+            remedy="If the record is as it should be, mend the script; else let it say what is "
+            "wrong with the record, as a ValueError.",
+        ) from error
+
+
+@contextmanager
+def seldom_collecting() -> Iterator[None]:
+    """Let Python look for cyclic garbage less often: rows have no cycles, and there are many."""
+    usual = gc.get_threshold()
+    gc.set_threshold(50_000)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual)
+
+
+def keyed_rows(module: Any, config: str, paths: dict[str, str], reader: Reader) -> Iterable[Any]:
+    """Return what the script yields for a split: keys and rows."""
+    return module.rows(config, module.records(config, paths, reader.read))  # type: ignore[no-any-return]
+
+
+def are_unique(hashes: "array[int]") -> bool:
+    """Tell whether no number comes twice."""
+    ordered = np.sort(np.frombuffer(hashes, np.int64))  # takes much less memory than a set
+    return not (ordered[1:] == ordered[:-1]).any()
+
+
+def _require_unique_keys(source: Source, config: str, split: str, reader: Reader) -> None:
+    """Go through a split once more, to name the records that have the same key."""
+    seen: dict[Any, str] = {}
+    paths = source.paths(config, split)
+    rows = keyed_rows(source.dataset.module, config, paths, reader)
+    for number, (key, _) in enumerate(rows):
+        place = reader.place or f"{', '.join(paths)}, row {number}"
+        if key in seen:
+            text = f"the key {key!r} comes twice, first in {seen[key]}"
+            raise RecordError("", Problem(place, what=text))
+        seen[key] = place
+
+
+def _remedy(source: Source) -> str:
+    name = source.dataset.name
+    if source.sample:
+        return f"This is the sample beside {name}.py: mend the sample, or the script."
+    return f"These are the pinned files, byte for byte, so {name}.py is at fault: please report it."
