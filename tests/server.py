@@ -1,12 +1,55 @@
 """A real HTTP server on 127.0.0.1 that serves what a test gives it, with the faults it asks for."""
 
+import hashlib
+import io
 import re
+import ssl
+import stat
 import threading
 import time
+import zipfile
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
+from typing import Any
+
+import pytest
+
+
+def pinned(url: str, body: bytes, **more: Any) -> dict[str, Any]:
+    """Return the pin of a body."""
+    return {"url": url, "size": len(body), "sha256": hashlib.sha256(body).hexdigest(), **more}
+
+
+def blob(body: bytes) -> str:
+    """Return the id that git gives a body."""
+    return hashlib.sha1(b"blob %d\0%b" % (len(body), body)).hexdigest()
+
+
+def archive(
+    members: dict[str, bytes],
+    others: dict[str, bytes] | None = None,
+    mode: int = stat.S_IFREG,
+    method: int = zipfile.ZIP_DEFLATED,
+) -> tuple[bytes, str]:
+    """Return a zip with members below x-1/en and others anywhere, and the git tree of the first."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", method) as file:
+        file.writestr("x-1/", b"")
+        file.writestr("x-1/en/", b"")
+        entries = {**{f"x-1/en/{name}": body for name, body in members.items()}, **(others or {})}
+        for name, body in entries.items():
+            entry = zipfile.ZipInfo(name)
+            entry.filename = name  # ZipInfo tidies it
+            entry.external_attr = (mode | 0o644) << 16
+            entry.compress_type = method
+            file.writestr(entry, body)
+    tree = b"".join(
+        b"100644 %b\0%b" % (name.encode(), bytes.fromhex(blob(body)))
+        for name, body in sorted(members.items())
+    )
+    return buffer.getvalue(), hashlib.sha1(b"tree %d\0%b" % (len(tree), tree)).hexdigest()
 
 
 @dataclass
@@ -35,12 +78,17 @@ class Server:
     pages: dict[str, Page] = field(default_factory=dict)
     requests: list[tuple[str, str | None]] = field(default_factory=list)  # path, Range
     headers: list[dict[str, str]] = field(default_factory=list)
+    tls: ssl.SSLContext | None = None  # to speak https
 
     def __enter__(self) -> "Server":
-        """Start to serve in a thread."""
+        """Start to serve in a thread, and let no proxy stand between."""
+        self._patch = pytest.MonkeyPatch()
+        self._patch.setenv("NO_PROXY", "*")
         handler = type("Handler", (_Handler,), {"site": self})
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self._http.daemon_threads = True
+        if self.tls:
+            self._http.socket = self.tls.wrap_socket(self._http.socket, server_side=True)
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True)
         self._thread.start()
         return self
@@ -55,10 +103,12 @@ class Server:
         self._http.shutdown()
         self._http.server_close()
         self._thread.join()
+        self._patch.undo()
 
     def url(self, path: str) -> str:
         """Return the URL of a path."""
-        return f"http://127.0.0.1:{self._http.server_address[1]}{path}"
+        scheme = "https" if self.tls else "http"
+        return f"{scheme}://127.0.0.1:{self._http.server_address[1]}{path}"
 
     def ranges(self, path: str) -> list[str | None]:
         """Return the Range headers of the requests for a path, in order."""

@@ -9,6 +9,7 @@ import shutil
 import stat
 import zipfile
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -16,56 +17,85 @@ from parley.source.pins import Pin, problem
 
 LIMIT = 1 << 30  # bytes of an archive, and of one folder extracted from it
 _FILES = 10_000  # in one folder
+_METHODS = {zipfile.ZIP_STORED: "stored", zipfile.ZIP_DEFLATED: "deflated"}  # what git makes
+_ENCRYPTED = 1  # this bit of an entry's flags
+_BLOCK = 1 << 20
 
 
 def extract(archive: BinaryIO, pin: Pin, target: Path) -> str | None:
-    """Extract the pin's folder to `target`, whole or not at all; return what is wrong with it."""
+    """Extract the pin's folder to `target`, whole or not at all; return what is wrong with it.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
     part = target.with_name(f"{target.name}.part")
     shutil.rmtree(part, ignore_errors=True)  # of an interrupted fetch
     try:
-        with zipfile.ZipFile(archive) as file:
-            members = _members(file, pin)
-            part.mkdir(parents=True)
-            for name, member in members.items():
-                with file.open(member) as source, (part / name).open("xb") as copy:
-                    shutil.copyfileobj(source, copy)
+        part.mkdir(parents=True)
+        for name, block in _blocks(archive, pin):
+            with (part / name).open("ab") as copy:
+                copy.write(block)
         if found := problem(part, pin):
             return found
         if target.is_dir():
             shutil.rmtree(target)  # damaged, or it would not be fetched again
         part.rename(target)
         return None
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
-        return f"the archive cannot be read: {error}"
-    except ValueError as error:
-        return f"the archive is refused: {error}"
+    except _ArchiveError as error:
+        return f"the archive {error}"
     finally:
         shutil.rmtree(part, ignore_errors=True)
 
 
+class _ArchiveError(Exception):
+    """The archive is damaged, or nothing that should be extracted."""
+
+
+def _blocks(archive: BinaryIO, pin: Pin) -> Iterator[tuple[str, bytes]]:
+    """Yield (name, content) of the files of the pin's folder, a large file in several blocks."""
+    try:
+        with zipfile.ZipFile(archive) as file:
+            for name, member in _members(file, pin).items():
+                with file.open(member) as source:
+                    yield name, b""  # so that an empty file is one, too
+                    while block := source.read(_BLOCK):
+                        yield name, block
+    # as zipfile does of flipped bits: an OSError for a place before the file's beginning, a
+    # RuntimeError for a version that it does not know, a ValueError for a name that is no text
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
+        raise _ArchiveError(f"cannot be read: {error}") from None
+
+
 def _members(file: zipfile.ZipFile, pin: Pin) -> dict[str, zipfile.ZipInfo]:
-    """Return the files of the pin's folder by name; raise ValueError if the archive is odd."""
+    """Return the files of the pin's folder by name; raise _ArchiveError if the archive is odd."""
     prefix = f"{pin['member']}/"
     members: dict[str, zipfile.ZipInfo] = {}
     for entry in file.infolist():
         path = entry.filename
         if re.match(r"[/\\]|[A-Za-z]:", path) or {".", ".."} & set(re.split(r"[/\\]", path)):
-            raise ValueError(f"its entry {path!r} may leave the folder")
+            raise _ArchiveError(f"is refused: its entry {path!r} may leave the folder")
         name = path.removeprefix(prefix)
         if name in ("", path):  # the folder itself, or outside it
             continue
         kind = stat.S_IFMT(entry.external_attr >> 16)  # 0 where the archive does not say
         if re.search(r"[/\\]", name) or kind not in (0, stat.S_IFREG):
-            raise ValueError(f"its entry {path!r} is not a file of a flat folder")
+            raise _ArchiveError(f"is refused: its entry {path!r} is not a file of a flat folder")
         if name in members:
-            raise ValueError(f"it has two entries {path!r}")
+            raise _ArchiveError(f"is refused: it has two entries {path!r}")
+        if entry.flag_bits & _ENCRYPTED:
+            raise _ArchiveError(f"is refused: its entry {path!r} is encrypted")
+        if entry.compress_type not in _METHODS:
+            raise _ArchiveError(
+                f"is refused: its entry {path!r} is compressed by method {entry.compress_type}, "
+                f"expected {' or '.join(f'{n} ({word})' for n, word in _METHODS.items())}"
+            )
         members[name] = entry
     size = sum(member.file_size for member in members.values())
     if not members:
-        raise ValueError(f"it has no files in {prefix}")
+        raise _ArchiveError(f"is refused: it has no files in {prefix}")
     if len(members) > _FILES or size > LIMIT:
-        raise ValueError(
-            f"{prefix} has {len(members):,} files and {size:,} bytes, "
+        raise _ArchiveError(
+            f"is refused: {prefix} has {len(members):,} files and {size:,} bytes, "
             f"more than {_FILES:,} files or {LIMIT:,} bytes"
         )
     return members

@@ -5,6 +5,9 @@ A pin is an entry of a builder's `SOURCES`. It fixes the content of
     a file           {"url", "size"?, "sha256": hex}      the usual hash
                      {"url", "size"?, "git_blob": hex}    what git, and so GitHub, names a file by
     a flat folder    {"url", "member", "git_tree": hex, "files"?}   what git names a folder by
+
+The pin of a file may have "mirrors": a list of pins of files that serve in its place, each with
+the content that it has there, which may be other bytes. The pin's own URL comes first.
 """
 
 import hashlib
@@ -12,44 +15,16 @@ import stat
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hashlib import _Hash
 
 Pin = Mapping[str, Any]
 
+UNREADABLE = "cannot be read"  # how a problem of permissions or of the disk begins
+
 _BLOCK = 1 << 20
-
-
-class Hasher:
-    """Hashes the content of a pinned file as it arrives."""
-
-    def __init__(self, pin: Pin, size: int) -> None:
-        """Begin; `size` is how many bytes will come: a git blob id starts with it."""
-        self._pin = pin
-        self.size = 0
-        if "sha256" in pin:
-            self._hash = hashlib.sha256()
-        else:
-            self._hash = hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
-
-    def update(self, data: bytes) -> None:
-        """Take the next bytes."""
-        self._hash.update(data)
-        self.size += len(data)
-
-    def problem(self) -> str | None:
-        """Return how the content differs from the pin, or None."""
-        if self.size != self._pin.get("size", self.size):
-            return f"size expected {self._pin['size']:,} bytes, found {self.size:,}"
-        kind = "sha256" if "sha256" in self._pin else "git_blob"
-        if (found := self._hash.hexdigest()) != self._pin[kind]:
-            return f"{kind} expected {self._pin[kind]}, found {found}"
-        return None
-
-
-def check(path: Path, pin: Pin) -> str | None:
-    """Return how a copy at `path` differs from its pin, and what to do, or None if it is right."""
-    found = problem(path, pin)
-    return found and f"{path}: {found}. Get it from {whence(pin)}"
 
 
 def whence(pin: Pin) -> str:
@@ -57,21 +32,41 @@ def whence(pin: Pin) -> str:
     return f"{pin['url']} ({pin['member']} in it)" if "member" in pin else str(pin["url"])
 
 
+def places(pin: Pin) -> list[Pin]:
+    """Return the pin and its mirrors, in the order in which they are tried."""
+    return [pin, *pin.get("mirrors", ())]
+
+
+def taken(path: Path, pin: Pin) -> Pin | None:
+    """Return the first of a pin and its mirrors whose content is that at `path`, or None."""
+    return next((place for place in places(pin) if _problem(path, place) is None), None)
+
+
 def problem(path: Path, pin: Pin) -> str | None:
-    """Return how the file or folder at `path` differs from its pin, or None."""
+    """Return how the file or folder at `path` differs from its pin, or None.
+
+    None as well for a file that is what a mirror of the pin has: `taken` tells them apart.
+    """
+    return None if taken(path, pin) else _problem(path, pin)
+
+
+def _problem(path: Path, pin: Pin) -> str | None:
     try:
-        if not path.exists():
+        try:
+            state = path.stat()
+        except (FileNotFoundError, NotADirectoryError):
             return "missing"
         if "git_tree" in pin:
             return _folder_problem(path, pin) if path.is_dir() else "expected a folder, found none"
-        if not path.is_file():
+        if not stat.S_ISREG(state.st_mode):
             return "expected a file, found none"
-        size = path.stat().st_size
-        if size != pin.get("size", size):  # no need to read it
-            return f"size expected {pin['size']:,} bytes, found {size:,}"
-        return hash_file(path, pin, size).problem()
+        if state.st_size != pin.get("size", state.st_size):  # no need to read it
+            return f"size expected {pin['size']:,} bytes, found {state.st_size:,}"
+        kind = "sha256" if "sha256" in pin else "git_blob"
+        found = hash_file(path, pin, state.st_size).hexdigest()
+        return None if found == pin[kind] else f"{kind} expected {pin[kind]}, found {found}"
     except OSError as error:
-        return f"cannot be read: {error.strerror or error}"
+        return f"{UNREADABLE}: {error.strerror or error}"
 
 
 def _folder_problem(folder: Path, pin: Pin) -> str | None:
@@ -89,13 +84,20 @@ def _folder_problem(folder: Path, pin: Pin) -> str | None:
     return f"git_tree expected {pin['git_tree']}, found {found} over {len(files):,} files"
 
 
-def hash_file(path: Path, pin: Pin, size: int) -> Hasher:
-    """Return a hasher that has read what there is of a file of `size` bytes."""
-    hasher = Hasher(pin, size)
+def hash_file(path: Path, pin: Pin, size: int) -> "_Hash":
+    """Return the hash, of the pin's kind, of a file of `size` bytes: a git blob id starts with it.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    if "sha256" in pin:
+        content = hashlib.sha256()
+    else:
+        content = hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
     with path.open("rb") as file:
         while block := file.read(_BLOCK):
-            hasher.update(block)
-    return hasher
+            content.update(block)
+    return content
 
 
 def git_tree(files: list[Path]) -> str:
