@@ -1,52 +1,385 @@
 """A small Hub on 127.0.0.1, for the real clients to talk to.
 
-It answers what huggingface_hub and datasets ask huggingface.co about dataset repositories: reading,
-uploading, tags, tokens; `hub_api` has the answers, `hub_git` what they are about. Unlike the Hub it
-sends LFS files itself, where the Hub redirects to a CDN, gives every list as one page, and knows no
-pull requests.
+It answers what huggingface_hub and datasets ask huggingface.co when a dataset is read or published
+by `parley publish`, and refuses what the Hub refuses. Unlike the Hub it sends LFS files itself,
+where the Hub redirects to a CDN, has one branch, gives every list as one page, and checks no card.
 
     with Hub() as hub:
         hub.tokens["hf_ana"] = User("ana", orgs=("org",))
         hub.seed("org/casino", folder, tags=("v1.0.0",))
         hub.fail("POST", "/commit/", 500)  # the next commit, once
         subprocess.run(command, env=hub.environ(tmp_path, token="hf_ana"))
-
-    python tests/hub.py ORG FOLDER     serve every dataset built in FOLDER, until killed
 """
 
+import base64
 import hashlib
 import json
 import os
 import re
-import signal
 import socket
-import sys
-import tempfile
 import threading
-import traceback
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from socketserver import TCPServer
-from urllib.parse import unquote
+from urllib.parse import parse_qs, unquote
 
-from hub_api import Call, File, Refusal, User
-from hub_git import Blob, Commit, Repo
+YES = ("1", "true", "True")  # as httpx and requests write a True
 
-__all__ = ["Hub", "User"]
 
-BLOCK = 1 << 20
+@dataclass(frozen=True)
+class User:
+    """Whose token it is: he may write as himself and in his organisations, if the token may."""
+
+    name: str
+    orgs: tuple[str, ...] = ()
+    role: str = "write"  # or "read"
+
+    def owns(self, repo_id: str) -> bool:
+        """Tell whether a repository is in his own namespace or in one of his organisations."""
+        return repo_id.split("/")[0] in (self.name, *self.orgs)
+
+
+class Refusal(Exception):
+    """An error. The code is what huggingface_hub goes by: a 404 may mean three things."""
+
+    def __init__(self, status: int, message: str, code: str = "", **headers: str):
+        self.status, self.message = status, message
+        self.headers = {"X-Error-Message": message, "X-Error-Code": code, **headers}
+
+
+# What it keeps ----------------------------------------------------------------------------
+
+
+def git_oid(data: bytes) -> str:
+    """Return the id that git gives to a file."""
+    return hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
+
+
+@dataclass(frozen=True)
+class Blob:
+    """A file: in git, or in LFS with a pointer to it in git."""
+
+    content: bytes
+    in_lfs: bool
+
+    @cached_property
+    def etag(self) -> str:
+        """What tells contents apart: the sha256 in LFS, else git's id."""
+        return hashlib.sha256(self.content).hexdigest() if self.in_lfs else git_oid(self.content)
+
+    @property
+    def entry(self) -> dict[str, object]:
+        """What listings say of it, but for its path."""
+        size = len(self.content)
+        if not self.in_lfs:
+            return {"type": "file", "oid": self.etag, "size": size}
+        version = "version https://git-lfs.github.com/spec/v1"
+        pointer = f"{version}\noid sha256:{self.etag}\nsize {size}\n".encode()
+        lfs = {"oid": self.etag, "size": size, "pointerSize": len(pointer)}
+        return {"type": "file", "oid": git_oid(pointer), "size": size, "lfs": lfs}
+
+
+@dataclass(frozen=True)
+class Commit:
+    """The files of a repository at one time."""
+
+    files: Mapping[str, Blob]
+    number: int = 0
+
+    @cached_property
+    def id(self) -> str:
+        """An id for these files at this place in the history; not the one that git would give."""
+        files = sorted((path, blob.etag) for path, blob in self.files.items())
+        return hashlib.sha1(repr((self.number, files)).encode()).hexdigest()
+
+    def tree(self) -> dict[str, dict[str, object]]:
+        """Return all files and folders by path; the root is ''."""
+        found = {path: blob.entry for path, blob in self.files.items()}
+        for folder in {path[: end.start()] for path in found for end in re.finditer("/|^", path)}:
+            found[folder] = {"type": "directory", "oid": git_oid(folder.encode()), "size": 0}
+        last = {"id": self.id, "title": "A commit", "date": "2026-01-01T00:00:00.000Z"}
+        return {path: {"path": path, **found[path], "lastCommit": last} for path in sorted(found)}
+
+
+@dataclass
+class Repo:
+    """A dataset repository; its commits, the last of which is `main`."""
+
+    id: str
+    private: bool = False
+    commits: list[Commit] = field(default_factory=list)
+    tags: dict[str, Commit] = field(default_factory=dict)
+    lfs: dict[str, Blob] = field(default_factory=dict)  # what has been uploaded, by sha256
+
+    def add(self, files: Mapping[str, Blob]) -> Commit:
+        """Make the next commit."""
+        self.commits.append(Commit(files, len(self.commits)))
+        self.lfs |= {blob.etag: blob for blob in files.values() if blob.in_lfs}
+        return self.commits[-1]
+
+    def at(self, revision: str) -> Commit:
+        """Return the commit that `main`, a tag or a commit's id names."""
+        ids = {commit.id: commit for commit in self.commits}
+        named = ids | self.tags | {"main": self.commits[-1]}
+        if revision not in named:
+            raise Refusal(404, f"Invalid rev id: {revision}", "RevisionNotFound")
+        return named[revision]
+
+
+# What it answers, in the order of a load, then of a publication ------------------------------
+
+
+Answer = tuple[int, dict[str, str], bytes]  # status, headers, content
+
+
+@dataclass
+class Call:
+    """A request that has come in whole."""
+
+    hub: "Hub"
+    method: str
+    target: str  # the path, quoted as it came, and the query
+    headers: Mapping[str, str]
+    body: bytes
+
+    def answer(self) -> Answer:
+        """Find out who asks for what, and answer it."""
+        status, headers = 200, {"Content-Type": "application/json; charset=utf-8"}
+        try:
+            found = self.find()
+        except Refusal as refusal:
+            status, headers = refusal.status, headers | refusal.headers
+            found = {"error": refusal.message}
+        return found if isinstance(found, tuple) else (status, headers, json.dumps(found).encode())
+
+    def find(self) -> object:
+        """Return an answer, or something to give as JSON."""
+        path, _, query = self.target.partition("?")
+        self.query = {name: values[-1] for name, values in parse_qs(query).items()}
+        token = (self.headers["Authorization"] or "").removeprefix("Bearer ")
+        self.user = self.hub.tokens.get(token)
+        if token and not self.user:
+            raise Refusal(401, "Invalid credentials in Authorization header")
+        for method, pattern, function in ROUTES:
+            found = pattern.fullmatch(path)
+            if found and method == self.method.replace("HEAD", "GET"):
+                parts = found.groupdict("").items()
+                values: dict[str, object] = {name: unquote(part) for name, part in parts}
+                if "id" in values:
+                    values["repo"] = repo = self.open(values.pop("id"), write=method != "GET")
+                    if "revision" in values:
+                        values["commit"] = repo.at(values.pop("revision") or "main")
+                return function(self, **values)
+        raise Refusal(404, "Sorry, we can't find the page you are looking for.")
+
+    def open(self, repo_id: str, write: bool) -> Repo:
+        """Return a repository that the user may read, or write to."""
+        repo = self.hub.repos.get(repo_id)
+        if repo is None or (repo.private and not (self.user and self.user.owns(repo_id))):
+            if self.user:
+                raise Refusal(404, "Repository not found", "RepoNotFound")
+            # the Hub says no more to a stranger; clients take its 401 on https for RepoNotFound
+            raise Refusal(401, "Invalid username or password.", "RepoNotFound")
+        if write and "/paths-info/" not in self.target:  # which is a POST for its length
+            self.require_writer(repo_id, "Authorization error.")
+        return repo
+
+    def require_writer(self, repo_id: str, message: str) -> None:
+        """Refuse whoever may not write to a repository."""
+        if not self.user:
+            raise Refusal(401, "Invalid username or password.")
+        if not self.user.owns(repo_id) or self.user.role != "write":
+            raise Refusal(403, message)
+
+    @property
+    def json(self) -> dict[str, object]:
+        """The body, which is JSON."""
+        return json.loads(self.body)
+
+
+ROUTES: list[tuple[str, re.Pattern[str], Callable[..., object]]] = []
+PARTS = {"id": "(?P<id>[^/]+/[^/]+?)", "revision": "(?P<revision>[^/]+)", "path": "(?P<path>.+)"}
+
+
+def route(method: str, path: str) -> Callable[..., Callable[..., object]]:
+    """Let a function answer a path: {id} becomes its `repo`, {revision} the `commit` in it."""
+
+    def add(function: Callable[..., object]) -> Callable[..., object]:
+        ROUTES.append((method, re.compile(path.format(**PARTS)), function))
+        return function
+
+    return add
+
+
+@route("GET", "/api/whoami-v2")
+def whoami(call: Call) -> object:
+    if not call.user:
+        raise Refusal(401, "Invalid username or password.")
+    auth = {"type": "access_token", "accessToken": {"role": call.user.role}}
+    orgs = [{"type": "org", "name": org} for org in call.user.orgs]
+    return {"type": "user", "name": call.user.name, "orgs": orgs, "auth": auth}
+
+
+@route("GET", "/datasets/{id}/resolve/{revision}/{path}")
+def resolve(call: Call, repo: Repo, commit: Commit, path: str) -> Answer:
+    headers = {"X-Repo-Commit": commit.id}
+    blob = commit.files.get(path)
+    if blob is None:  # clients remember that this commit has no such file
+        raise Refusal(404, "Entry not found", "EntryNotFound", **headers)
+    size = len(blob.content)
+    headers |= {"Accept-Ranges": "bytes", "ETag": f'"{blob.etag}"'}
+    if blob.in_lfs:
+        headers |= {"X-Linked-ETag": headers["ETag"], "X-Linked-Size": str(size)}
+    wanted = re.fullmatch(r"bytes=(\d*)-(\d*)", call.headers["Range"] or "")
+    if not wanted or call.method != "GET":
+        return 200, headers, blob.content
+    first, last = wanted.groups()
+    start = int(first) if first else max(0, size - int(last))
+    end = min(size, int(last) + 1) if first and last else size
+    headers["Content-Range"] = f"bytes {start}-{end - 1}/{size}"
+    return 206, headers, blob.content[start:end]
+
+
+@route("GET", "/api/datasets/{id}(/revision/{revision})?")
+def info(call: Call, repo: Repo, commit: Commit) -> object:
+    siblings = [{"rfilename": path} for path in sorted(commit.files)]
+    about = {"id": repo.id, "sha": commit.id, "private": repo.private, "siblings": siblings}
+    return about | {"tags": [], "downloads": 0, "likes": 0}
+
+
+@route("GET", "/api/datasets/{id}/tree/{revision}(/{path})?")
+def tree(call: Call, repo: Repo, commit: Commit, path: str) -> object:
+    entries = commit.tree()
+    if entries.get(path, {}).get("type") != "directory":
+        raise Refusal(404, f"{path} does not exist on this revision", "EntryNotFound")
+    start = path and f"{path}/"
+    inside = [entries[name] for name in entries if name and name.startswith(start)]
+    if call.query.get("recursive") not in YES:
+        inside = [entry for entry in inside if "/" not in str(entry["path"])[len(start) :]]
+    return inside
+
+
+@route("POST", "/api/datasets/{id}/paths-info/{revision}")
+def paths_info(call: Call, repo: Repo, commit: Commit) -> object:
+    entries, paths = commit.tree(), parse_qs(call.body.decode())["paths"]
+    return [entries[path] for path in paths if path in entries]
+
+
+@route("GET", "/api/datasets/{id}/refs")
+def refs(call: Call, repo: Repo) -> object:
+    def named(kind: str, commits: dict[str, Commit]) -> object:
+        return [
+            {"name": name, "ref": f"refs/{kind}/{name}", "targetCommit": commit.id}
+            for name, commit in sorted(commits.items())
+        ]
+
+    main = {"main": repo.commits[-1]}
+    return {"converts": [], "branches": named("heads", main), "tags": named("tags", repo.tags)}
+
+
+@route("POST", "/api/repos/create")
+def create(call: Call) -> object:
+    wanted, repos = call.json, call.hub.repos
+    org = wanted.get("organization") or (call.user.name if call.user else "")
+    repo_id = f"{org}/{wanted['name']}"
+    call.require_writer(repo_id, f'You cannot create a dataset under the namespace "{org}"')
+    if wanted["type"] != "dataset":
+        raise Refusal(400, "There are only datasets here")
+    where = {"url": f"{call.hub.endpoint}/datasets/{repo_id}", "name": repo_id}
+    if repo_id in repos:  # clients take the answer for one, if they may
+        return 409, {}, json.dumps(where).encode()
+    attributes = Blob(b"*.parquet filter=lfs diff=lfs merge=lfs -text\n", in_lfs=False)
+    repos[repo_id] = Repo(repo_id, private=wanted.get("visibility") == "private")
+    repos[repo_id].add({".gitattributes": attributes})
+    return where
+
+
+@route("POST", "/api/validate-yaml")
+def validate_yaml(call: Call) -> object:
+    return {"errors": [], "warnings": []}
+
+
+@route("POST", "/api/datasets/{id}/preupload/{revision}")
+def preupload(call: Call, repo: Repo, commit: Commit) -> object:
+    files = []
+    for path in [file["path"] for file in call.json["files"]]:
+        old = commit.files.get(path)
+        mode = "lfs" if path.endswith(".parquet") else "regular"
+        file = {"path": path, "uploadMode": mode, "shouldIgnore": False}
+        files.append(file | {"oid": old and old.etag})  # clients leave out what is the same
+    return {"commitOid": commit.id, "files": files}
+
+
+@route("POST", "/datasets/{id}.git/info/lfs/objects/batch")
+def lfs_batch(call: Call, repo: Repo) -> object:
+    objects, hub = [], call.hub
+    for wanted in call.json["objects"]:
+        objects.append({"oid": wanted["oid"], "size": wanted["size"]})
+        if wanted["oid"] not in repo.lfs:
+            permit = f"/lfs/{repo.id}/{wanted['oid']}"
+            hub.permits.add(permit)
+            objects[-1]["actions"] = {"upload": {"href": hub.endpoint + permit}}
+    return {"transfer": "basic", "objects": objects}
+
+
+@route("PUT", "/lfs/{path}")
+def lfs_upload(call: Call, path: str) -> object:
+    if call.target not in call.hub.permits:  # the URL is the permit: clients send no token here
+        raise Refusal(403, "Request has expired")
+    blob = Blob(call.body, in_lfs=True)
+    repo_id, _, oid = path.rpartition("/")
+    if blob.etag != oid:
+        raise Refusal(400, "The sha256 you specified did not match what we received")
+    call.hub.repos[repo_id].lfs[oid] = blob
+    return {}
+
+
+@route("POST", "/api/datasets/{id}/commit/main")
+def commit(call: Call, repo: Repo) -> object:
+    header, *operations = map(json.loads, call.body.splitlines())
+    about, head = header["value"], repo.commits[-1]
+    if about.get("parentCommit", head.id) != head.id:
+        raise Refusal(412, "A commit has happened since. Please refresh and try again.")
+    files = dict(head.files)
+    for key, value in ((operation["key"], operation["value"]) for operation in operations):
+        if key == "file":
+            files[value["path"]] = Blob(base64.b64decode(value["content"]), in_lfs=False)
+        elif key == "deletedFile":
+            if not files.pop(value["path"], None):
+                raise Refusal(404, "A file with this name doesn't exist", "EntryNotFound")
+        elif value["oid"] not in repo.lfs:
+            raise Refusal(400, "LFS pointer pointed to a file that does not exist")
+        else:
+            files[value["path"]] = repo.lfs[value["oid"]]
+    new = repo.add(files)  # even if nothing has changed: clients skip those
+    url = f"{call.hub.endpoint}/datasets/{repo.id}/commit/{new.id}"
+    return {"success": True, "commitOid": new.id, "commitUrl": url, "hookOutput": ""}
+
+
+@route("POST", "/api/datasets/{id}/tag/{revision}")
+def tag(call: Call, repo: Repo, commit: Commit) -> object:
+    if call.json["tag"] in repo.tags:
+        raise Refusal(409, "Tag reference exists already")
+    repo.tags[call.json["tag"]] = commit
+    return {}
+
+
+# The server ---------------------------------------------------------------------------------
+
+
+How = int | str | Callable[[], object]
 
 
 @dataclass
 class Fault:
-    """What goes wrong with the requests it fits: after `skip` of them, `times` times."""
+    """What happens to the requests it fits: after `skip` of them, `times` times."""
 
     method: str
     pattern: str
-    how: int | str
+    how: How
     times: int
     skip: int
 
@@ -58,16 +391,16 @@ class Hub:
         self.tokens: dict[str, User] = {}
         self.repos: dict[str, Repo] = {}
         self.log: list[tuple[str, str, int]] = []  # method, path, status; 0: dropped unheard
-        self.pause = 0.2  # seconds, of the fault "slow"
         self.permits: set[str] = set()  # the paths where uploads to LFS were agreed on
         self.faults: list[Fault] = []
+        self.connections: list[socket.socket] = []
         self.lock = threading.RLock()  # held while an answer is worked out
-        self.closing = threading.Event()
 
     def __enter__(self) -> "Hub":
         """Start to serve in threads."""
-        self._folder = tempfile.TemporaryDirectory(prefix="hub-")
-        self._server = _Server(self)
+        handler = type("Handler", (_Handler,), {"hub": self})
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self._server.daemon_threads = True
         self.endpoint = f"http://127.0.0.1:{self._server.server_address[1]}"
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
         self._thread.start()
@@ -75,49 +408,41 @@ class Hub:
 
     def __exit__(self, *_: object) -> None:
         """Stop at once, whatever is under way."""
-        self.closing.set()
-        self._server.stop()
+        self._server.shutdown()
+        self._server.server_close()
         self._thread.join()
-        self._folder.cleanup()
+        for connection in self.connections:
+            with suppress(OSError):  # closed already
+                connection.shutdown(socket.SHUT_RDWR)
 
     def seed(
         self, repo_id: str, folder: Path | str, private: bool = False, tags: Iterable[str] = ()
     ) -> None:
         """Make a repository, or the next commit of one, hold exactly the files of a folder."""
-        files = {}
-        for path in sorted(path for path in Path(folder).rglob("*") if path.is_file()):
-            name = path.relative_to(folder).as_posix()
-            if path.suffix == ".parquet":
-                with path.open("rb") as file:
-                    blob = self.store(iter(lambda file=file: file.read(BLOCK), b""))
-            else:
-                blob = Blob.in_git(path.read_bytes())
-            files[name] = blob
+        paths = sorted(path for path in Path(folder).rglob("*") if path.is_file())
+        files = {
+            path.relative_to(folder).as_posix(): Blob(path.read_bytes(), path.suffix == ".parquet")
+            for path in paths
+        }
         with self.lock:
-            repo = self.repos.setdefault(repo_id, Repo(repo_id, private, {}))
-            head = Commit(repo.branches.get("main"), files, "seed", "Seed")
-            repo.branches["main"] = head
-            repo.lfs |= {blob.etag: blob for blob in files.values() if blob.lfs}
-            repo.tags.update(dict.fromkeys(tags, head))
+            repo = self.repos.setdefault(repo_id, Repo(repo_id, private))
+            repo.tags.update(dict.fromkeys(tags, repo.add(files)))
 
-    def push(self, repo_id: str, files: Mapping[str, bytes], branch: str = "main") -> str:
-        """Add files past all clients, as somebody else would; return the commit's id."""
+    def push(self, repo_id: str, files: Mapping[str, bytes]) -> None:
+        """Add files past all clients, as somebody else would."""
         with self.lock:
-            branches = self.repos[repo_id].branches
-            new = {path: Blob.in_git(data) for path, data in files.items()}
-            all_files = {**branches[branch].files, **new}
-            branches[branch] = Commit(branches[branch], all_files, "somebody", "Something else")
-            return branches[branch].id
+            repo = self.repos[repo_id]
+            new = {path: Blob(data, path.endswith(".parquet")) for path, data in files.items()}
+            repo.add({**repo.commits[-1].files, **new})
 
     def files(self, repo_id: str, revision: str = "main") -> dict[str, bytes]:
         """Return the files at a revision."""
-        files = self.repos[repo_id].commit(revision).files
-        return {path: blob.read() for path, blob in sorted(files.items())}
+        files = self.repos[repo_id].at(revision).files
+        return {path: blob.content for path, blob in sorted(files.items())}
 
-    def commits(self, repo_id: str, revision: str = "main") -> list[str]:
+    def commits(self, repo_id: str) -> list[str]:
         """Return the ids of the commits, the oldest first."""
-        history = self.repos[repo_id].commit(revision).history
-        return [commit.id for commit in history][::-1]
+        return [commit.id for commit in self.repos[repo_id].commits]
 
     def tags(self, repo_id: str) -> dict[str, str]:
         """Return the tags and the commits they are on."""
@@ -131,17 +456,13 @@ class Hub:
         environ |= {"HF_ENDPOINT": self.endpoint, "HF_HOME": str(home), "HF_HUB_OFFLINE": "0"}
         return environ | ({"HF_TOKEN": token} if token else {})
 
-    def fail(
-        self, method: str, pattern: str, how: int | str, times: int = 1, skip: int = 0
-    ) -> None:
-        """Let requests fail: those of a method ("*" is any) in whose path the pattern is found.
+    def fail(self, method: str, pattern: str, how: How, times: int = 1, skip: int = 0) -> None:
+        """Let something happen to requests: of a method ("*" is any), whose path has the pattern.
 
         A number is the status they get. "drop" closes the connection before the request is read,
-        "drop-after" does the work and then says nothing, "truncate" sends half of the body, "slow"
-        waits for `pause`, "stale" lets somebody else commit first. times=-1 is always.
+        "drop-after" does the work and then says nothing, "truncate" sends half of the body. A
+        function is called before the answer is worked out. times=-1 is always.
         """
-        if how not in ("drop", "drop-after", "truncate", "slow", "stale") and how not in range(600):
-            raise ValueError(how)
         with self.lock:
             self.faults.append(Fault(method, pattern, how, times, skip))
 
@@ -149,8 +470,8 @@ class Hub:
         """Cut the connection at the n-th request from now, the next being 1, or from there on."""
         self.fail("*", "", "drop-after" if done else "drop", -1 if forever else 1, n - 1)
 
-    def fault(self, method: str, path: str) -> int | str | None:
-        """Count a request, and return what is to go wrong with it."""
+    def fault(self, method: str, path: str) -> How | None:
+        """Count a request, and return what is to happen to it."""
         with self.lock:
             for fault in self.faults:
                 if fault.method in ("*", method) and re.search(fault.pattern, path):
@@ -161,172 +482,43 @@ class Hub:
                         return fault.how
         return None
 
-    def store(self, blocks: Iterable[bytes]) -> Blob:
-        """Write a file for LFS to the disk, named by its content."""
-        digest, size = hashlib.sha256(), 0
-        with tempfile.NamedTemporaryFile(dir=self._folder.name, delete=False) as file:
-            for block in blocks:
-                size += file.write(block)
-                digest.update(block)
-        path = Path(file.name).replace(Path(self._folder.name, digest.hexdigest()))
-        return Blob.in_lfs(path, size, digest.hexdigest())
-
 
 class _Handler(BaseHTTPRequestHandler):
     """One connection: HTTP itself, and the faults."""
 
     protocol_version = "HTTP/1.1"  # keeps the connection for the next request
     disable_nagle_algorithm = True
-    server: "_Server"
+    hub: Hub
+
+    def setup(self) -> None:
+        super().setup()
+        self.hub.connections.append(self.connection)
 
     def handle_any(self) -> None:
-        hub = self.server.hub
+        hub, status = self.hub, 0
         how = hub.fault(self.command, self.path)
-        if how == "drop":
-            self.close_connection = True
-            hub.log.append((self.command, self.path, 0))
-            return
-        is_lfs = self.command == "PUT" and self.path.startswith("/lfs/")
-        body = hub.store(self.blocks()) if is_lfs else b"".join(self.blocks())
-        if how == "slow":
-            hub.closing.wait(hub.pause)
-        status, headers = 200, {"Content-Type": "application/json; charset=utf-8"}
-        try:
-            with hub.lock:
-                if isinstance(how, int):
-                    raise Refusal(how, "This was asked for.")
-                if how == "stale":
-                    self.interfere()
-                answer = Call(hub, self.command, self.path, self.headers, body).answer()
-            if isinstance(answer, File):
-                content, headers = answer.blob, headers | answer.headers
+        self.close_connection |= how in ("drop", "drop-after", "truncate")
+        if how != "drop":
+            body = self.rfile.read(int(self.headers["Content-Length"] or 0))
+            if callable(how):
+                how()
+            if isinstance(how, int):
+                status, headers, content = how, {}, b'{"error": "This was asked for."}'
             else:
-                content = json.dumps(answer).encode()
-        except Refusal as refusal:
-            status, headers = refusal.status, headers | refusal.headers
-            content = json.dumps(refusal.body).encode()
-        except Exception:  # a fault of ours, and not to be overlooked
-            traceback.print_exc()
-            status, content = 500, json.dumps({"error": traceback.format_exc()}).encode()
-        self.send(status, headers, content, how)
-
-    do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = handle_any  # noqa: N815
-
-    def blocks(self) -> Iterator[bytes]:
-        """Read the body, of a given length or in chunks."""
-        if self.headers["Transfer-Encoding"] == "chunked":
-            while size := int(self.there(self.rfile.readline()), 16):
-                yield self.there(self.rfile.read(size))
-                self.rfile.readline()
-            self.rfile.readline()
-        left = int(self.headers["Content-Length"] or 0)
-        while left:
-            block = self.there(self.rfile.read(min(left, BLOCK)))
-            left -= len(block)
-            yield block
-
-    @staticmethod
-    def there(data: bytes) -> bytes:
-        """Return what was read, if anything was."""
-        if not data:
-            raise ConnectionError("the client has gone away")
-        return data
-
-    def interfere(self) -> None:
-        """Let somebody else commit to the repository and branch of this request."""
-        found = re.search(r"/datasets/([^/]+/[^/?]+?)(\.git)?/(\w+/([^/?]+))?", self.path)
-        repo = self.server.hub.repos.get(found[1] if found else "")
-        if repo:
-            branch = unquote(found[4] or "")
-            self.server.hub.push(
-                repo.id, {"other.txt": b"first!\n"}, branch if branch in repo.branches else "main"
-            )
-
-    def send(
-        self, status: int, headers: dict[str, str], content: bytes | Blob, how: int | str | None
-    ) -> None:
-        """Send an answer, or the part of a file that a Range asks for."""
-        size = content.size if isinstance(content, Blob) else len(content)
-        start, end = 0, size
-        wanted = re.fullmatch(r"bytes=(\d*)-(\d*)", self.headers["Range"] or "")
-        if wanted and isinstance(content, Blob) and self.command == "GET":
-            first, last = wanted.groups()
-            start = int(first) if first else max(0, size - int(last))
-            end = min(size, int(last) + 1) if first and last else size
-            status, headers["Content-Range"] = 206, f"bytes {start}-{end - 1}/{size}"
-            if start >= end:
-                status, headers["Content-Range"], end = 416, f"bytes */{size}", start
-        headers["Content-Length"] = str(end - start)
-        if status == 429:
-            headers["Retry-After"] = "0"
-        self.server.hub.log.append((self.command, self.path, status))
-        self.close_connection |= how in ("drop-after", "truncate")
-        if how == "drop-after":
+                with hub.lock:
+                    call = Call(hub, self.command, self.path, self.headers, body)
+                    status, headers, content = call.answer()
+        hub.log.append((self.command, self.path, status))
+        if how in ("drop", "drop-after"):
             return
         self.send_response(status)
-        for name, value in headers.items():
+        for name, value in {**headers, "Content-Length": str(len(content))}.items():
             self.send_header(name, value)
         self.end_headers()
-        if how == "truncate":
-            end = (start + end) // 2
-        if self.command == "HEAD" or start == end:
-            return
-        source = content.content if isinstance(content, Blob) else content
-        if isinstance(source, bytes):
-            self.wfile.write(memoryview(source)[start:end])
-        else:
-            with source.open("rb") as file:
-                self.connection.sendfile(file, start, end - start)
+        if self.command != "HEAD":
+            self.wfile.write(content[: len(content) // 2] if how == "truncate" else content)
+
+    do_GET = do_HEAD = do_POST = do_PUT = handle_any  # noqa: N815
 
     def log_message(self, format: str, *args: object) -> None:
         pass
-
-
-class _Server(ThreadingHTTPServer):
-    """A thread for each connection, all of which can be ended."""
-
-    daemon_threads = False  # so that closing waits for them
-    request_queue_size = 128
-
-    def __init__(self, hub: Hub):
-        self.hub, self.connections = hub, set()
-        super().__init__(("127.0.0.1", 0), _Handler)
-
-    def server_bind(self) -> None:
-        TCPServer.server_bind(self)  # HTTPServer's would look up our name in the DNS
-
-    def process_request(self, request: socket.socket, client_address: object) -> None:
-        self.connections.add(request)
-        super().process_request(request, client_address)
-
-    def shutdown_request(self, request: socket.socket) -> None:
-        self.connections.discard(request)
-        super().shutdown_request(request)
-
-    def handle_error(self, request: socket.socket, client_address: object) -> None:
-        if not isinstance(sys.exc_info()[1], ConnectionError):  # clients may go away
-            super().handle_error(request, client_address)
-
-    def stop(self) -> None:
-        self.shutdown()
-        for connection in list(self.connections):
-            with suppress(OSError):  # closed already
-                connection.shutdown(socket.SHUT_RDWR)
-        self.server_close()
-
-
-def main() -> None:
-    """Serve the datasets in a folder until killed."""
-    org, folder = sys.argv[1:]
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: sys.exit())
-    with Hub() as hub:
-        for file in sorted(Path(folder).glob("*/provenance.json")):
-            version = json.loads(file.read_text())["version"]
-            hub.seed(f"{org}/{file.parent.name}", file.parent, tags=[f"v{version}"])
-        print(hub.endpoint, flush=True)
-        hub.closing.wait()
-
-
-if __name__ == "__main__":
-    main()

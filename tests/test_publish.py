@@ -1,5 +1,6 @@
 """Publishing against a local Hub: what it changes, what it refuses, and what a fault leaves."""
 
+import hashlib
 import itertools
 import json
 import re
@@ -7,24 +8,32 @@ import shutil
 import subprocess
 import sys
 import threading
-from contextlib import suppress
+import time
 from pathlib import Path
 
 import huggingface_hub
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hub import User
 
 from parley.collection import get
-from parley.errors import OutputError, PublishError
+from parley.errors import OutputError, PublishError, UsageError
+from parley.folder.built import open_folder
+from parley.folder.verify import verify
 from parley.hub import publish as publishing
+from parley.hub import repository
 from parley.hub.publish import publish, read_back, ready, refuse
-from parley.hub.repository import Change
+from parley.hub.repository import Change, LocalFile
 from parley.source.files import at_hand
 
 # huggingface_hub's upload of LFS files, in the words of the HTTP library under it
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
 
 TOKEN, READ_ONLY = "hf_writes", "hf_reads"
+SPEAKERS = "speakers/train-00000-of-00001.parquet"
+DIALOGUES = "dialogues/train-00000-of-00001.parquet"
+NEW = "new/train-00000-of-00001.parquet"
 
 
 @pytest.fixture
@@ -47,41 +56,68 @@ def folder(sample_build, tmp_path):
     return Path(shutil.copytree(sample_build / "casino", tmp_path / "casino"))
 
 
-def put(hub, folder, repo="org/casino", **options):
-    return publish(folder, repo, endpoint=hub.endpoint, **options)
-
-
 def content(folder):
     files = (path for path in folder.rglob("*") if path.is_file())
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+def held(folder):
+    """Return the files of a folder as if they had been verified, which a sample in parts is not."""
+    hashes = {name: hashlib.sha256(data).hexdigest() for name, data in content(folder).items()}
+    return {name: LocalFile(folder / name, sha256) for name, sha256 in hashes.items()}
+
+
+def put(hub, folder, repo="org/casino", **options):
+    return publish(open_folder(folder), held(folder), repo, endpoint=hub.endpoint, **options)
 
 
 def published(hub, repo="org/casino", revision="main"):
     return {k: v for k, v in hub.files(repo, revision).items() if k != ".gitattributes"}
 
 
+def edit_card(folder, text="other"):
+    (folder / "README.md").write_text(f"---\nlicense: mit\n---\n{text}\n")
+
+
 def next_version(folder):
-    """Make the folder a next version: one file other, one new, one gone."""
+    """Make the folder a next version: two files other, one new, one gone."""
     file = folder / "provenance.json"
     provenance = json.loads(file.read_text()) | {"version": "1.1.0"}
     (split,) = provenance["configs"].pop("speakers").values()
-    split["files"][0]["path"] = "new/train-00000-of-00001.parquet"
+    split["files"][0]["path"] = NEW
     provenance["configs"]["new"] = {"train": split}
     file.write_text(json.dumps(provenance))
     (folder / "new").mkdir()
-    (folder / "new" / "train-00000-of-00001.parquet").write_bytes(b"PAR1")
+    (folder / NEW).write_bytes(b"PAR1")
+    (folder / DIALOGUES).write_bytes(b"PAR1 next")
     shutil.rmtree(folder / "speakers")
 
 
-def test_what_is_published_is_the_folder(hub, dataset, sample_build):
-    folder, repo = sample_build / dataset.name, f"org/{dataset.name}"
-    done = put(hub, folder, repo)
-    assert published(hub, repo) == content(folder)
+def meanwhile(step, action):
+    """Return an `on_step` that does something as the step begins, once."""
+    actions = [action]
+
+    def on_step(what):
+        if what.startswith(step) and actions:
+            actions.pop()()
+
+    return on_step
+
+
+# What it changes --------------------------------------------------------------------------
+
+
+def test_what_is_published_is_what_was_verified(hub, dataset, sample_build):
+    built, repo = open_folder(sample_build / dataset.name), f"org/{dataset.name}"
+    verified = verify(built).verified
+    files = {name: LocalFile(built.path / name, sha256) for name, sha256 in verified.items()}
+    done = publish(built, files, repo, endpoint=hub.endpoint)
+    assert published(hub, repo) == content(built.path)
     assert len(hub.commits(repo)) == 2  # the Hub's own first one, and ours
     assert hub.tags(repo) == {"v1.0.0": done.commit} == {"v1.0.0": hub.commits(repo)[-1]}
     assert {change.action for change in done.changes} == {"add"}
     assert done.url == f"{hub.endpoint}/datasets/{repo}/tree/v1.0.0"
-    read_back(folder, done, hub.endpoint)
+    read_back(built, done, hub.endpoint)
 
 
 def test_the_same_folder_again_changes_nothing(hub, folder):
@@ -94,50 +130,48 @@ def test_the_same_folder_again_changes_nothing(hub, folder):
     assert {method for method, _, _ in hub.log} <= {"GET", "HEAD"}
 
 
-def test_a_new_version_removes_what_it_no_longer_has(hub, folder):
+def test_a_new_version_and_its_dry_run(hub, folder):
+    first = put(hub, folder, dry_run=True)
+    assert (first.is_new, first.commit, hub.repos) == (True, None, {})
+    assert {change.path for change in first.changed} == set(content(folder))
     put(hub, folder)
     before = published(hub)
     next_version(folder)
-    done = put(hub, folder)
+    changes = [
+        Change(DIALOGUES, "change", 9),
+        Change(NEW, "add", 4),
+        Change("provenance.json", "change", len(content(folder)["provenance.json"])),
+        Change(SPEAKERS, "remove", len(before[SPEAKERS])),
+    ]
+    hub.log.clear()
+    assert put(hub, folder, dry_run=True).changed == changes
+    assert {method for method, _, _ in hub.log} <= {"GET", "HEAD"}
+    assert put(hub, folder).changed == changes
     assert published(hub) == content(folder)
     assert published(hub, revision="v1.0.0") == before
-    assert [(c.action, c.path) for c in done.changed] == [
-        ("add", "new/train-00000-of-00001.parquet"),
-        ("change", "provenance.json"),
-        ("remove", "speakers/train-00000-of-00001.parquet"),
-    ]
     assert len(hub.commits("org/casino")) == 3
     assert sorted(hub.tags("org/casino")) == ["v1.0.0", "v1.1.0"]
-
-
-def test_a_dry_run_says_what_would_change_and_writes_nothing(hub, folder):
-    would = put(hub, folder, dry_run=True)
-    assert would.is_new
-    assert would.commit is None
-    assert {change.path for change in would.changed} == set(content(folder))
-    put(hub, folder)
-    next_version(folder)
-    hub.log.clear()
-    would = put(hub, folder, dry_run=True)
-    size = len(published(hub)["speakers/train-00000-of-00001.parquet"])
-    assert would.changed == [
-        Change("new/train-00000-of-00001.parquet", "add", 4),
-        Change("provenance.json", "change", len(content(folder)["provenance.json"])),
-        Change("speakers/train-00000-of-00001.parquet", "remove", size),
-    ]
-    assert {method for method, _, _ in hub.log} <= {"GET", "HEAD"}
 
 
 def test_a_published_version_is_not_replaced(hub, folder):
     put(hub, folder)
     before = published(hub)
-    (folder / "README.md").write_text("---\nlicense: mit\n---\nother\n")
+    edit_card(folder)
     with pytest.raises(PublishError, match=r"v1\.0\.0 is published already.*Raise VERSION"):
         put(hub, folder)
     assert published(hub) == before
     put(hub, folder, tag=False)
     assert published(hub) == content(folder)
     assert published(hub, revision="v1.0.0") == before
+
+
+def test_an_older_version_does_not_replace_a_newer_one(hub, folder, sample_build):
+    put(hub, folder)
+    next_version(folder)
+    put(hub, folder)
+    with pytest.raises(PublishError, match="the repository has moved on since"):
+        put(hub, sample_build / "casino")
+    assert published(hub) == content(folder)
 
 
 def test_what_is_not_ours_is_not_removed(hub, folder, sample_build, tmp_path):
@@ -167,65 +201,127 @@ def test_what_is_not_ours_is_not_removed(hub, folder, sample_build, tmp_path):
 def test_private_repositories(hub, folder, monkeypatch):
     put(hub, folder, "org/open")
     done = put(hub, folder, "org/closed", private=True)
-    read_back(folder, done, hub.endpoint)
+    built = open_folder(folder)
+    read_back(built, done, hub.endpoint)
     monkeypatch.delenv("HF_TOKEN")
     with pytest.raises(PublishError, match="could not be read back"):
-        read_back(folder, done, hub.endpoint)
+        read_back(built, done, hub.endpoint)
     monkeypatch.setenv("HF_TOKEN", TOKEN)
     with pytest.raises(PublishError, match=r"is there and public.*leave out --private"):
         put(hub, folder, "org/open", private=True)
     assert put(hub, folder, "org/closed", private=True).changed == []
 
 
-def test_two_publishers_at_once_one_wins(hub, folder, tmp_path):
+# What changes meanwhile: the folder ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("large", [False, True], ids=["sent as it is", "sent by its hash"])
+@pytest.mark.parametrize("name", [SPEAKERS, "README.md"])
+@pytest.mark.parametrize("how", ["other", "gone", "a link"])
+def test_a_folder_that_changes_after_it_was_verified(hub, folder, monkeypatch, how, name, large):
+    if large:
+        monkeypatch.setattr(repository, "_SMALL", 0)
+    path = folder / name
+
+    def change():
+        path.rename(path.with_name("elsewhere"))
+        if how == "other":
+            path.write_bytes(path.with_name("elsewhere").read_bytes()[::-1])
+        elif how == "a link":
+            path.symlink_to("elsewhere")
+
+    with pytest.raises(OutputError, match=rf"{name}: changed after it was verified") as raised:
+        put(hub, folder, on_step=meanwhile("uploading", change))
+    assert "Publish again, when nothing else writes" in str(raised.value)
+    assert published(hub) == {}
+    assert hub.tags("org/casino") == {}
+
+
+def test_a_build_of_the_sample_after_the_check(hub, folder, sample_build):
+    """As a build does it: the whole folder is another, and what it says of itself fits it."""
+    put(hub, folder)
+    before = published(hub)
+    next_version(folder)
+
+    def rebuild():
+        shutil.rmtree(folder)
+        shutil.copytree(sample_build / "duo", folder)
+
+    with pytest.raises(OutputError, match="changed after it was verified"):
+        put(hub, folder, on_step=meanwhile("looking", rebuild))
+    assert published(hub) == before
+
+
+def test_a_file_that_changes_while_it_is_uploaded(hub, folder, monkeypatch):
+    """The Hub compares what arrives with the hash that was verified."""
+    monkeypatch.setattr(repository, "_SMALL", 0)  # no file is held in memory
+    path = folder / SPEAKERS
+    hub.fail("POST", "/objects/batch", lambda: path.write_bytes(path.read_bytes()[::-1]))
+    with pytest.raises(PublishError, match="did not match what we received"):
+        put(hub, folder)
+    assert published(hub) == {}
+
+
+def test_what_comes_back_otherwise_is_named(hub, folder, sample_build, tmp_path, monkeypatch):
+    """The Hub's, and no folder of its name, is compared with what the folder said when verified."""
+    built, done = open_folder(folder), put(hub, folder)
+    shutil.copytree(folder, tmp_path / "org" / "casino")
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(sample_build / "duo" / "provenance.json", folder)
+    hub.log.clear()
+    read_back(built, done, hub.endpoint + "/")
+    assert any("/resolve/" in path for _, path, _ in hub.log)
+    table = pq.read_table(folder / SPEAKERS)
+    pq.write_table(table.take(pa.array(range(len(table)))[::-1]), folder / SPEAKERS)
+    hub.push("org/casino", {SPEAKERS: (folder / SPEAKERS).read_bytes()})
+    hub.repos["org/casino"].tags["v1.0.0"] = hub.repos["org/casino"].commits[-1]
+    with pytest.raises(PublishError, match="delete the tag v1") as raised:
+        read_back(built, done, hub.endpoint)
+    digest = built.provenance["configs"]["speakers"]["train"]["digest"]
+    assert re.findall(r"^  (\S+) (\w+): expected (\w+)", str(raised.value), re.MULTILINE) == [
+        ("speakers/train", "loaded", digest),
+        ("speakers/train", "streamed", digest),
+    ]
+    assert f"`parley verify casino --build {folder.parent}` still holds" in str(raised.value)
+
+
+# What changes meanwhile: the repository -----------------------------------------------------
+
+
+def test_who_commits_first(hub, folder):
     put(hub, folder)
     before = content(folder)
     next_version(folder)
-    hub.fail("POST", "/commit/", "stale")
+    hub.fail("POST", "/commit/", lambda: hub.push("org/casino", {"other.txt": b"first!\n"}))
     with pytest.raises(PublishError, match="Somebody else changed it meanwhile"):
         put(hub, folder)
     assert published(hub) == before | {"other.txt": b"first!\n"}
     assert sorted(hub.tags("org/casino")) == ["v1.0.0"]
 
 
+def test_who_publishes_the_same_at_the_same_time(hub, folder):
+    put(hub, folder)
+    next_version(folder)
+    hub.fail("POST", "/commit/", lambda: hub.seed("org/casino", folder))
+    assert put(hub, folder).commit == hub.tags("org/casino")["v1.1.0"]
+    assert published(hub) == content(folder)
+    assert len(hub.commits("org/casino")) == 3
+
+
 def test_who_brings_the_same_files_and_more_is_somebody_else(hub, folder):
     put(hub, folder)
-    (folder / "README.md").write_text("---\nlicense: mit\n---\nnew\n")
+    edit_card(folder)
     new = {"README.md": content(folder)["README.md"], "other.txt": b"more"}
-
-    def step(what):
-        if what.startswith("uploading"):
-            hub.push("org/casino", new)  # huggingface_hub then has nothing left to commit
-
+    # huggingface_hub then has nothing left to commit
+    step = meanwhile("uploading", lambda: hub.push("org/casino", new))
     with pytest.raises(PublishError, match="Somebody else changed it meanwhile"):
         put(hub, folder, tag=False, on_step=step)
 
 
-def test_an_older_version_does_not_replace_a_newer_one(hub, folder, sample_build):
-    put(hub, folder)
-    next_version(folder)
-    put(hub, folder)
-    with pytest.raises(PublishError, match="the repository has moved on since"):
-        put(hub, sample_build / "casino")
-    assert published(hub) == content(folder)
-
-
-def test_what_was_published_is_read_and_no_folder_of_its_name(hub, folder, tmp_path, monkeypatch):
-    done = put(hub, folder)
-    shutil.copytree(folder, tmp_path / "org" / "casino")
-    monkeypatch.chdir(tmp_path)
-    hub.log.clear()
-    read_back(folder, done, hub.endpoint + "/")
-    assert any("/resolve/" in path for _, path, _ in hub.log)
-
-
-def test_a_repository_that_somebody_else_makes_public(hub, folder):
-    def step(what):
-        if what.startswith("making"):
-            hub.seed("org/casino", hub_made_it)
-
-    hub_made_it = folder.parent / "empty"
-    hub_made_it.mkdir()
+def test_a_repository_that_somebody_else_makes_public(hub, folder, tmp_path):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    step = meanwhile("making", lambda: hub.seed("org/casino", empty))
     with pytest.raises(PublishError, match="is there and public"):
         put(hub, folder, private=True, on_step=step)
     assert published(hub) == {}
@@ -234,21 +330,19 @@ def test_a_repository_that_somebody_else_makes_public(hub, folder):
 def test_two_publishers_of_two_folders_at_once(hub, folder, tmp_path):
     put(hub, folder)
     other = Path(shutil.copytree(folder, tmp_path / "other"))
-    for number, each in enumerate((folder, other)):
-        (each / "README.md").write_text(f"---\nlicense: mit\n---\n{number}\n")
-    outcomes, start = {}, threading.Barrier(2)
+    outcomes, start = {}, threading.Barrier(2, timeout=60)
 
     def run(each):
-        def step(what):
-            if what.startswith("uploading"):
-                start.wait()  # both have seen the same last commit
-
+        # both have seen the same last commit
+        step = meanwhile("uploading", start.wait)
         try:
             outcomes[each] = put(hub, each, tag=False, on_step=step)
         except PublishError as error:
             outcomes[each] = error
 
     threads = [threading.Thread(target=run, args=(each,)) for each in (folder, other)]
+    for number, each in enumerate((folder, other)):
+        edit_card(each, number)
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -258,6 +352,9 @@ def test_two_publishers_of_two_folders_at_once(hub, folder, tmp_path):
     assert "Somebody else changed it meanwhile" in error
     assert published(hub) == content(winner)
     assert len(hub.commits("org/casino")) == 3
+
+
+# Faults -----------------------------------------------------------------------------------
 
 
 def cut_everywhere(hub, **how):
@@ -274,17 +371,20 @@ def cut_everywhere(hub, **how):
 
 @pytest.mark.parametrize("done", [False, True], ids=["unheard", "unanswered"])
 @pytest.mark.parametrize("forever", [False, True], ids=["once", "from there on"])
+@pytest.mark.parametrize("first", [False, True], ids=["a next version", "the first publishing"])
 def test_a_cut_at_any_request_leaves_the_old_version_or_the_new(
-    hub, folder, sample_build, done, forever
+    hub, folder, sample_build, done, forever, first
 ):
-    old = content(folder)
-    next_version(folder)
+    old = {} if first else content(folder)
+    if not first:
+        next_version(folder)
     outcomes = []
     for n in cut_everywhere(hub, done=done, forever=forever):
-        repo = f"org/cut-{n}"
-        hub.seed(repo, sample_build / "casino", tags=["v1.0.0"])
-        file = folder / "new" / "train-00000-of-00001.parquet"
-        file.write_bytes(b"PAR1 %d" % n)  # so that the Hub does not have it yet
+        repo, version = f"org/cut-{n}", "v1.0.0" if first else "v1.1.0"
+        if not first:
+            hub.seed(repo, sample_build / "casino", tags=["v1.0.0"])
+        # so that the Hub does not have it yet
+        (folder / (SPEAKERS if first else NEW)).write_bytes(b"PAR1 %d" % n)
         new = content(folder)
         try:
             put(hub, folder, repo)
@@ -292,11 +392,13 @@ def test_a_cut_at_any_request_leaves_the_old_version_or_the_new(
         except PublishError:
             outcomes.append("failed")
         faults, hub.faults = hub.faults, []
-        assert published(hub, repo) in (old, new)
-        assert published(hub, repo, "v1.0.0") == old
-        assert "v1.1.0" not in hub.tags(repo) or published(hub, repo, "v1.1.0") == new
+        if repo in hub.repos:
+            assert published(hub, repo) in (old, new)
+            assert version not in hub.tags(repo) or published(hub, repo, version) == new
+        if not first:
+            assert published(hub, repo, "v1.0.0") == old
         put(hub, folder, repo)
-        assert published(hub, repo) == published(hub, repo, "v1.1.0") == new
+        assert published(hub, repo) == published(hub, repo, version) == new
         assert len(hub.commits(repo)) == 2
         hub.faults = faults
     assert len(outcomes) > 10
@@ -305,41 +407,79 @@ def test_a_cut_at_any_request_leaves_the_old_version_or_the_new(
     assert ("done" in outcomes) is not forever
 
 
-@pytest.mark.parametrize("done", [False, True], ids=["unheard", "unanswered"])
-def test_a_cut_at_any_request_of_the_first_publishing(hub, folder, done):
-    for n in cut_everywhere(hub, done=done, forever=True):
-        repo = f"org/cut-{n}"
-        (folder / "speakers" / "train-00000-of-00001.parquet").write_bytes(b"PAR1 %d" % n)
-        with suppress(PublishError):
-            put(hub, folder, repo)
-        faults, hub.faults = hub.faults, []
-        if repo in hub.repos:
-            assert published(hub, repo) in ({}, content(folder))
-        put(hub, folder, repo)
-        assert published(hub, repo) == published(hub, repo, "v1.0.0") == content(folder)
-        assert len(hub.commits(repo)) == 2
-        hub.faults = faults
-    assert n > 10
+AGAIN, LATER = "run the same command again: it does what is left", "Nothing was written"
 
 
 @pytest.mark.parametrize(
     ("pattern", "how", "says"),
     [
-        ("/api/datasets/org/casino$", 500, "run the same command again"),
-        ("/preupload/", 500, "run the same command again"),
-        ("/lfs/", 500, "run the same command again"),
-        ("/commit/", 500, "run the same command again"),
+        ("/api/datasets/org/casino$", 500, LATER),
+        ("/tree/", "truncate", LATER),
+        ("/repos/create", 500, AGAIN),
+        ("/preupload/", 500, AGAIN),
+        ("/lfs/", 500, AGAIN),
+        ("/commit/", 500, AGAIN),
         ("/commit/", 403, "may not write there"),
         ("/tag/", 409, "Somebody else tagged it"),
-        ("/tree/", "truncate", "run the same command again"),
         ("/validate-yaml", 400, "Invalid metadata"),
     ],
 )
 def test_what_the_hub_answers_is_explained(hub, folder, pattern, how, says):
+    if "/tree/" in pattern:
+        put(hub, folder)
     hub.fail("*", pattern, how, times=-1)
     with pytest.raises(PublishError, match=says) as raised:
         put(hub, folder)
     assert TOKEN not in str(raised.value)
+    assert (AGAIN in str(raised.value)) <= (says != LATER)
+
+
+def test_a_dry_run_that_fails_has_begun_nothing(hub, folder):
+    hub.fail("*", "", 500, times=-1)
+    with pytest.raises(PublishError, match=LATER) as raised:
+        put(hub, folder, dry_run=True)
+    assert "left" not in str(raised.value)
+
+
+def test_a_full_disk_in_the_cache(hub, sample_build, small_disk, monkeypatch):
+    done = put(hub, sample_build / "cosrec", "org/cosrec")
+    monkeypatch.setattr("tempfile.tempdir", str(small_disk))
+    with pytest.raises(PublishError, match=r"No space left on device.*Run the same"):
+        read_back(open_folder(sample_build / "cosrec"), done, hub.endpoint)
+    assert not list(small_disk.iterdir())
+
+
+# Names and tokens -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("repo", "says"),
+    [
+        ("casino", r"casino: .* found a name alone\. Write --repo ORG/casino, with"),
+        ("org/-", "org/-: "),
+        ("org/casino/train", "org/casino/train: expected org/name"),
+        (
+            "datasets/org/casino",
+            r"expected org/name, found a URL or path\. Write --repo org/casino\.",
+        ),
+        ("hf://datasets/org/casino", r"Write --repo org/casino\."),
+        ("huggingface.co/datasets/org/casino", r"Write --repo org/casino\."),
+        ("https://huggingface.co/datasets/org/casino", r"Write --repo org/casino\."),
+        (f"https://a:{TOKEN}@hub/datasets/org/x-y/tree/main?b", r"Write --repo org/x-y\."),
+        (f"https://a:{TOKEN}@huggingface.co/org/casino", "expected org/name, found a URL$"),
+    ],
+)
+def test_names_of_repositories(repo, says):
+    with pytest.raises(UsageError, match=f"^--repo.*{says}") as raised:
+        ready(repo, dry_run=True)
+    assert TOKEN not in str(raised.value)
+
+
+def test_a_hub_without_a_token_in_its_url():
+    with pytest.raises(UsageError, match="without a name or token in it") as raised:
+        ready("org/casino", dry_run=True, endpoint=f"http://a:{TOKEN}@b")
+    assert TOKEN not in str(raised.value)
+    ready("org/casino", dry_run=True, endpoint="http://b")
 
 
 def test_tokens_that_may_not(hub, folder, monkeypatch):
@@ -358,6 +498,25 @@ def test_tokens_that_may_not(hub, folder, monkeypatch):
     ready("org/casino", dry_run=True)
 
 
+def test_a_dry_run_says_what_it_knows_of_rights(hub, folder, monkeypatch):
+    said = []
+    put(hub, folder, dry_run=True, on_step=said.append)
+    assert said[-1] == "a dry run does not try whether this token may write there"
+    put(hub, folder, "Ana/casino", dry_run=True)  # the Hub takes either case
+    with pytest.raises(PublishError, match="is that of ana, who belongs to org") as raised:
+        put(hub, folder, "other/casino", dry_run=True)
+    assert "Take another --repo" in str(raised.value)
+    hub.tokens["hf_alone"] = User("eve")
+    for token, says in ((READ_ONLY, "for reading alone"), ("hf_alone", "eve, of no organisation")):
+        monkeypatch.setenv("HF_TOKEN", token)
+        with pytest.raises(PublishError, match=says):
+            put(hub, folder, dry_run=True)
+    monkeypatch.setattr(huggingface_hub, "get_token", lambda: None)
+    monkeypatch.delenv("HF_TOKEN")
+    assert put(hub, folder, "other/casino", dry_run=True, on_step=said.append).is_new
+    assert "there is no token" in said[-1]
+
+
 def test_a_token_in_a_message_is_hidden(hub, folder, monkeypatch):
     monkeypatch.setattr(
         publishing.Repository, "state", lambda self: (_ for _ in ()).throw(OSError(f"x {TOKEN} y"))
@@ -366,110 +525,145 @@ def test_a_token_in_a_message_is_hidden(hub, folder, monkeypatch):
         put(hub, folder)
 
 
-def test_what_comes_back_otherwise_is_named(hub, folder):
-    done = put(hub, folder)
-    file = folder / "provenance.json"
-    provenance = json.loads(file.read_text())
-    provenance["configs"]["speakers"]["train"]["digest"] = "0" * 64
-    file.write_text(json.dumps(provenance))
-    with pytest.raises(PublishError, match="delete the tag") as raised:
-        read_back(folder, done, hub.endpoint)
-    assert re.findall(r"^  (\S+) (\w+): expected 0{64}", str(raised.value), re.MULTILINE) == [
-        ("speakers/train", "loaded"),
-        ("speakers/train", "streamed"),
-    ]
+# What is refused --------------------------------------------------------------------------
 
 
-def test_samples_and_unlicensed_datasets_are_refused(sample_build, dataset):
-    with pytest.raises(OutputError, match="it is the invented sample"):
-        refuse(dataset, sample_build / dataset.name, None, permitted=True)
+def test_samples_and_unlicensed_datasets_are_refused(sample_build, dataset, tmp_path, monkeypatch):
+    built = open_folder(sample_build / dataset.name)
+    build = f"`parley build {dataset.name} --output {sample_build}`"
+    with pytest.raises(OutputError, match=f"it is the invented sample; .* with {build}"):
+        refuse(built, None, permitted=True)
     unknown = dataset.name in ("craigslist_bargains", "cosrec")
     with pytest.raises(OutputError) as raised:
-        refuse(dataset, sample_build / dataset.name, None, permitted=False)
+        refuse(built, None, permitted=False)
     assert ("--i-have-permission" in str(raised.value)) is unknown
     if unknown:
         (section,) = re.findall(r"\n## Licence\n+([^\n]+)\n", dataset.read_card())
         assert section in str(raised.value)
+    (tmp_path / "build").symlink_to(sample_build)
+    monkeypatch.chdir(tmp_path)  # where build/ is meant without --build
+    with pytest.raises(OutputError, match=f"with `parley build {dataset.name}`"):
+        refuse(open_folder(Path("build", dataset.name)), None, permitted=True)
 
 
 def test_partial_and_damaged_folders_are_refused(source, real_build, tmp_path):
-    for name in ("craigslist_bargains", "cosrec"):
-        files = at_hand(get(name), source)
-        with pytest.raises(OutputError, match="it is partial: ") as raised:
-            refuse(get(name), real_build / name, files, permitted=True)
-        assert "permission" not in str(raised.value)
+    def refused(folder, files=None, permitted=False):
+        with pytest.raises(OutputError) as raised:
+            refuse(open_folder(folder), files, permitted)
+        return str(raised.value)
+
     for name in ("casino", "duo"):
-        refuse(get(name), real_build / name, at_hand(get(name), source), permitted=False)
-    folder = Path(shutil.copytree(real_build / "duo", tmp_path / "duo"))
+        found = refuse(open_folder(real_build / name), at_hand(get(name), source), permitted=False)
+        assert found == held(real_build / name)
+    folder = Path(shutil.copytree(real_build / "duo", tmp_path / "a build" / "duo"))
     file = next(folder.glob("ed/en-*"))
     file.write_bytes(file.read_bytes()[:-9] + b"123456789")
-    with pytest.raises(OutputError, match="`parley verify duo` fails"):
-        refuse(get("duo"), folder, None, permitted=False)
+    assert f"`parley verify duo --build '{folder.parent}'` fails" in refused(folder)
+    provenance = folder / "provenance.json"
+    said = json.loads(provenance.read_text()) | {"missing": ["EDEN"]}
+    provenance.write_text(json.dumps(said))
+    assert "it is partial: EDEN was missing; fetch it and run `parley build duo" in refused(folder)
 
 
 def test_a_card_that_leaves_figures_out_is_refused(source, real_build, tmp_path):
     folder = Path(shutil.copytree(real_build / "casino", tmp_path / "casino"))
     card = folder / "README.md"
-    line = next(x for x in card.read_text().splitlines() if x.startswith("| `age_mean`"))
+    line = next(x for x in card.read_text().splitlines() if " | matches | " in x)
     name, documented, _, _, place = line.strip("| ").split(" | ")
     blank = f"| {name} | {documented} |  | not checked | {place} |"
     card.write_text(card.read_text().replace(line, blank))
-    with pytest.raises(
-        OutputError, match="for 1 figures, as age_mean; build it with --update-cards"
-    ):
-        refuse(get("casino"), folder, None, permitted=False)
+    with pytest.raises(OutputError, match="for 1 figures, as") as raised:
+        refuse(open_folder(folder), None, permitted=False)
+    assert f"run `parley build casino --output {tmp_path} --update-cards`" in str(raised.value)
 
 
-def run(hub, home, *arguments, token=TOKEN, **environ):
-    done = subprocess.run(
-        [sys.executable, "-m", "parley", "publish", *map(str, arguments)],
-        env=hub.environ(home, token) | {"COLUMNS": "100"} | environ,
-        capture_output=True,
+# The command line -------------------------------------------------------------------------
+
+
+def command(hub, home, *arguments, token=TOKEN, program=("-m", "parley")):
+    return subprocess.Popen(
+        [sys.executable, *program, *map(str, arguments)],
+        env=hub.environ(home, token) | {"COLUMNS": "100"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        timeout=120,
     )
-    assert "Traceback" not in done.stderr
-    assert TOKEN not in done.stdout + done.stderr
-    return done
+
+
+def run(*arguments, **options):
+    process = command(*arguments, **options)
+    stdout, stderr = process.communicate(timeout=120)
+    assert "Traceback" not in stderr
+    assert TOKEN not in stdout + stderr
+    return process.returncode, stdout, stderr
 
 
 def test_the_command_line(hub, source, real_build, tmp_path):
-    common = ("duo", "--repo", "org/duo", "--build", real_build)
-    dry = run(hub, tmp_path, *common, "--dry-run", token=None)
-    assert dry.returncode == 0, dry.stderr
-    assert "org/duo would be made; nothing was written" in dry.stdout
+    common = ("publish", "duo", "--repo", "org/duo", "--build", real_build)
+    status, stdout, stderr = run(hub, tmp_path, *common, "--dry-run", token=None)
+    assert status == 0, stderr
+    assert "org/duo would be made; nothing was written" in stdout
     assert not hub.repos
-    done = run(hub, tmp_path, *common, "--json")
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
+    status, stdout, stderr = run(hub, tmp_path, *common, "--json")
+    assert status == 0, stderr
+    found = json.loads(stdout)
     assert found["revision"] == "v1.0.0"
     assert found["commit"] == hub.commits("org/duo")[-1]
     assert published(hub, "org/duo") == content(real_build / "duo")
-    again = run(hub, tmp_path, *common)
-    assert again.returncode == 0, again.stderr
-    assert f"no change: commit {found['commit']}, read back and equal" in again.stdout
+    status, stdout, stderr = run(hub, tmp_path, *common)
+    assert status == 0, stderr
+    assert f"no change: commit {found['commit']}, read back and equal" in stdout
     assert len(hub.commits("org/duo")) == 2
 
 
 def test_errors_of_the_command_line(hub, sample_build, tmp_path):
     common = ("casino", "--build", sample_build, "--repo")
-    for arguments, token, status, says in (
-        ((*common, "casino"), TOKEN, 2, "expected org/name"),
-        ((*common, "org/-"), TOKEN, 2, "--repo org/-"),
-        ((*common, "org/casino"), None, 1, "run `hf auth login`"),
-        ((*common, "org/casino"), TOKEN, 1, "it is the invented sample"),
-        (("casino", "--build", tmp_path, "--repo", "org/casino"), TOKEN, 1, "not a built folder"),
-        ((*common, "org/casino", "--endpoint", f"http://a:{TOKEN}@b"), TOKEN, 2, "without a name"),
+    for arguments, expected, says in (
+        ((*common, "casino"), 2, "expected org/name"),
+        ((*common, "org/casino"), 1, "it is the invented sample"),
+        (("casino", "--build", tmp_path, "--repo", "org/casino"), 2, "no such folder"),
     ):
-        done = run(hub, tmp_path, *arguments, token=token)
-        assert (done.returncode, says in done.stderr) == (status, True), done.stderr
-        assert done.stdout == ""
+        status, stdout, stderr = run(hub, tmp_path, "publish", *arguments)
+        assert (status, says in stderr, stdout) == (expected, True, ""), stderr
     assert not hub.repos
 
 
-def test_a_full_disk_in_the_cache(hub, sample_build, small_disk, monkeypatch):
-    done = put(hub, sample_build / "cosrec", "org/cosrec")
-    monkeypatch.setattr("tempfile.tempdir", str(small_disk))
-    with pytest.raises(PublishError, match=r"No space left on device.*\nRun the same"):
-        read_back(sample_build / "cosrec", done, hub.endpoint)
-    assert not list(small_disk.iterdir())
+# `parley publish` that takes a sample for verified
+PUBLISH = """
+import parley.hub.publish as publishing
+from test_publish import held
+publishing.refuse = lambda built, source, permitted: held(built.path)
+from parley.cli import main
+main()
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/locks").exists(), reason="Linux lists who waits for a lock")
+def test_a_build_waits_until_the_folder_is_published(hub, folder):
+    """Nobody builds into the folder between the check and the upload."""
+    next_version(folder)  # so that the build brings something else
+    expected, build = content(folder), folder.parent
+    asked, go_on = threading.Event(), threading.Event()
+    hub.fail("POST", "/preupload/", lambda: (asked.set(), go_on.wait(60)))
+    program = ("-c", f"import sys; sys.path.append({str(Path(__file__).parent)!r}){PUBLISH}")
+    arguments = ("publish", "casino", "--repo", "org/casino", "--build", build)
+    publisher = command(hub, build / "home", *arguments, program=program)
+    builder = None
+    try:
+        assert asked.wait(60)
+        arguments = ("build", "casino", "--sample", "--output", build)
+        builder = command(hub, build / "home", *arguments)
+        waiting = re.compile(rf"-> FLOCK .* {builder.pid} ")
+        deadline = time.monotonic() + 60
+        while not waiting.search(Path("/proc/locks").read_text()):
+            assert builder.poll() is None, "it did not wait"
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        assert content(folder) == expected
+    finally:
+        go_on.set()
+        publisher.communicate(timeout=60)
+        if builder:
+            builder.communicate(timeout=60)
+    assert published(hub) == expected
+    assert content(folder) != expected

@@ -11,7 +11,7 @@ from typing import Any
 
 import datasets
 
-from parley.rows.arrow import Digest
+from parley.rows.digest import Digest
 
 
 def main() -> None:

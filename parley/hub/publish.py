@@ -9,6 +9,7 @@ does what is left.
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -22,11 +23,21 @@ from huggingface_hub.errors import HFValidationError
 from huggingface_hub.utils._validators import validate_repo_id
 
 from parley.collection import Dataset
-from parley.errors import OutputError, PublishError, UsageError
+from parley.errors import OutputError, Problem, PublishError, UsageError
+from parley.folder.built import CARD, BuiltFolder
 from parley.folder.card import parse, stated_figures
-from parley.folder.checks import CARD, read_text
-from parley.folder.verify import Verification, read_provenance, verify
-from parley.hub.repository import KEEP, Change, Repository, clear_errors, hide_token
+from parley.folder.verify import Verification, verify
+from parley.hub.repository import (
+    BEGUN,
+    KEEP,
+    NOT_BEGUN,
+    Change,
+    LocalFile,
+    LocalFiles,
+    Repository,
+    clear_errors,
+    hide_token,
+)
 from parley.source.files import Source
 
 _NO_LICENCE = ("", "unknown", "other", "none")
@@ -56,53 +67,85 @@ class Publication:
 
 def ready(repo: str, dry_run: bool, endpoint: str | None = None) -> None:
     """Raise UsageError if a name or URL is none, PublishError without a token to write with."""
-    try:
-        validate_repo_id(repo)
-    except HFValidationError as error:
-        raise UsageError(f"--repo {repo}: {error}") from error
-    if "/" not in repo:
-        raise UsageError(f"--repo {repo}: expected org/name, or user/name")
+    _require_name(repo)
     if endpoint and (not re.fullmatch("https?://[!-~]+", endpoint) or "@" in endpoint):
         raise UsageError("--endpoint: expected the URL of a Hub, without a name or token in it")
     if not dry_run and not huggingface_hub.get_token():
         raise PublishError("there is no token for the Hub: run `hf auth login`, or set HF_TOKEN")
 
 
-def refuse(dataset: Dataset, folder: Path, source: Source | None, permitted: bool) -> None:
-    """Raise OutputError, with every reason there is, if the folder must not be published.
+def _require_name(repo: str) -> None:
+    """Raise UsageError unless this is org/name, with the name to give instead where it is clear."""
+    if inside := re.match(r"(?:\w+://)?(?:[^/]*/)?datasets/([^/?#]+/[^/?#]+)", repo):
+        raise UsageError(
+            "--repo: expected org/name, found a URL or path", remedy=f"Write --repo {inside[1]}."
+        )
+    if "://" in repo:  # not shown: a token may stand in it
+        raise UsageError("--repo: expected org/name, found a URL")
+    if "/" not in repo:
+        raise UsageError(
+            f"--repo {repo}: expected org/name, found a name alone",
+            remedy=f"Write --repo ORG/{repo}, with your organisation or user name for ORG.",
+        )
+    try:
+        validate_repo_id(repo)
+    except HFValidationError as error:
+        raise UsageError(f"--repo {repo}: expected org/name: {error}") from error
+
+
+def refuse(built: BuiltFolder, source: Source | None, permitted: bool) -> LocalFiles:
+    """Verify a folder, and return the files that were verified, with their hashes.
 
     Args:
-        dataset: The dataset.
-        folder: Its built folder.
+        built: The folder.
         source: Its upstream files, if they are at hand, for `verify`.
         permitted: Whether a person says that they may publish it, whatever its card says.
+
+    Raises:
+        OutputError: it must not be published; with every reason there is.
     """
-    provenance = read_provenance(folder)
+    dataset, folder = built.dataset, built.path
     reasons = []
-    if provenance["sample"]:
-        reasons.append("it is the invented sample; build it from the upstream files")
-    elif provenance["missing"]:
-        reasons.append(f"it is partial: {', '.join(provenance['missing'])} was missing; fetch it")
-    elif (found := verify(dataset, folder, source)).failed:
-        reasons.append(f"`parley verify {dataset.name}` fails; read what it says")
+    files: LocalFiles = {}
+    if built.is_sample:
+        build = _command("build", built, "--output")
+        reasons.append(f"it is the invented sample; build it from the upstream files with {build}")
+    elif built.missing:
+        build = _command("build", built, "--output")
+        reasons.append(
+            f"it is partial: {', '.join(built.missing)} was missing; fetch it and run {build}"
+        )
     else:
-        reasons += _outdated(folder, found)
+        found = verify(built, source)
+        files = {name: LocalFile(folder / name, h) for name, h in found.verified.items()}
+        if found.failed:
+            reasons.append(f"{_command('verify', built, '--build')} fails; read what it says")
+        else:
+            reasons += _outdated(built, found)
     if not permitted and (unlicensed := _unlicensed(dataset)):
         reasons.append(unlicensed)
     if reasons:
         lines = "\n".join(f"- {reason}" for reason in reasons)
         raise OutputError(f"{folder} is not published:\n{lines}")
+    return files
 
 
-def _outdated(folder: Path, found: Verification) -> Iterator[str]:
-    _, body = parse(read_text(folder / CARD), CARD)
+def _outdated(built: BuiltFolder, found: Verification) -> Iterator[str]:
+    _, body = parse(built.card, CARD)
     stated = stated_figures(body)
     unsaid = [f for f in found.figures if f.measured is not None and not stated[f.name][1]]
     if unsaid:
         yield (
             f"its card does not state what was measured for {len(unsaid)} figures, as "
-            f"{unsaid[0].name}; build it with --update-cards"
+            f"{unsaid[0].name}; run {_command('build', built, '--output', '--update-cards')}"
         )
+
+
+def _command(command: str, built: BuiltFolder, option: str, *more: str) -> str:
+    """Return a command about a folder as one may type it."""
+    build = built.path.parent
+    given = [] if build == Path("build") else [option, str(build)]
+    return f"`{shlex.join(['parley', command, built.dataset.name, *given, *more])}`"
 
 
 def _unlicensed(dataset: Dataset) -> str:
@@ -121,7 +164,8 @@ def _unlicensed(dataset: Dataset) -> str:
 
 
 def publish(
-    folder: Path,
+    built: BuiltFolder,
+    files: LocalFiles,
     repo: str,
     *,
     private: bool = False,
@@ -135,7 +179,8 @@ def publish(
     The token is the one that huggingface_hub is logged in with. Call `ready` and `refuse` before.
 
     Args:
-        folder: A built folder.
+        built: A built folder.
+        files: Its files, as `refuse` verified them; a file that is another by now is not uploaded.
         repo: "org/name".
         private: Make the repository private if it must be made.
         tag: Tag the version.
@@ -144,48 +189,30 @@ def publish(
         on_step: Called with each thing that is about to be done.
 
     Raises:
+        OutputError: the folder changed after it was verified.
         PublishError: the Hub could not be reached, or refused, or somebody else changed the
             repository meanwhile.
     """
-    provenance = read_provenance(folder)
-    version, name = f"v{provenance['version']}", provenance["dataset"]
+    version = f"v{built.version}"
     there = Repository(repo, endpoint)
-    with clear_errors(f"{repo} at {there.endpoint}"):
+    where = f"{repo} at {there.endpoint}"
+    with clear_errors(where, NOT_BEGUN):
         on_step("looking at what is there")
-        head, is_private = there.state()
+        head, changes, tagged = _look(there, built, files, private, tag)
         is_new = head is None
-        if is_new and not dry_run:
-            on_step("making the repository")
-            there.create(private)
-            head, is_private = there.state()
+        if dry_run:
+            on_step(there.rights())
+    if not dry_run:
+        with clear_errors(where, BEGUN):
+            if is_new:
+                on_step("making the repository")
+                there.create(private)
+                head, changes, tagged = _look(there, built, files, private, tag)
             if head is None:
                 raise PublishError(f"{repo}: was made, but the Hub shows no commit of it")
-        if private and head and not is_private:
-            raise PublishError(
-                f"{repo}: is there and public; publishing does not make it private. "
-                "Change that on the Hub, or leave out --private."
-            )
-        if foreign := there.foreign(head, name):
-            raise PublishError(
-                f"{repo}: holds {foreign}; publishing {name} there would remove them. "
-                "Take another --repo, or empty that one first."
-            )
-        changes = there.changes(folder, head)
-        tagged = there.tags().get(version) if head and tag else None
-        if tagged and not there.holds(folder, tagged):
-            raise PublishError(
-                f"{repo}: {version} is published already, as commit {tagged[:12]}, and is not "
-                f"this folder. Raise VERSION in {name}.py, or leave the tag alone with --no-tag."
-            )
-        if tagged and any(change.action != KEEP for change in changes):
-            raise PublishError(
-                f"{repo}: {version} is published already, and the repository has moved on since. "
-                "To go back to it, publish with --no-tag."
-            )
-        if head and not dry_run:
             if count := sum(change.action != KEEP for change in changes):
                 on_step(f"uploading {count} files")
-                head = there.commit(folder, changes, head, f"Publish {name} {version}")
+                head = there.commit(files, changes, head, f"Publish {built.dataset.name} {version}")
             if tag and not tagged:
                 on_step(f"tagging {version}")
                 there.tag(version, head)
@@ -194,23 +221,59 @@ def publish(
     return Publication(repo, url, revision, changes, is_new, dry_run, None if dry_run else head)
 
 
-def read_back(folder: Path, published: Publication, endpoint: str | None) -> None:
+def _look(
+    there: Repository, built: BuiltFolder, files: LocalFiles, private: bool, tag: bool
+) -> tuple[str | None, list[Change], bool]:
+    """Return the last commit, what would change, and whether the version is tagged.
+
+    Raises:
+        PublishError: publishing would make public, replace or remove what it must not.
+    """
+    repo, version, name = there.name, f"v{built.version}", built.dataset.name
+    head, is_private = there.state()
+    if private and head and not is_private:
+        raise PublishError(
+            f"{repo}: is there and public; publishing does not make it private. "
+            "Change that on the Hub, or leave out --private."
+        )
+    if foreign := there.foreign(head, name):
+        raise PublishError(
+            f"{repo}: holds {foreign}; publishing {name} there would remove them. "
+            "Take another --repo, or empty that one first."
+        )
+    changes = there.changes(files, head)
+    tagged = there.tags().get(version) if head and tag else None
+    if tagged and not there.holds(files, tagged):
+        raise PublishError(
+            f"{repo}: {version} is published already, as commit {tagged[:12]}, and is not "
+            f"this folder. Raise VERSION in {name}.py, or leave the tag alone with --no-tag."
+        )
+    if tagged and any(change.action != KEEP for change in changes):
+        raise PublishError(
+            f"{repo}: {version} is published already, and the repository has moved on since. "
+            "To go back to it, publish with --no-tag."
+        )
+    return head, changes, bool(tagged)
+
+
+def read_back(built: BuiltFolder, published: Publication, endpoint: str | None) -> None:
     """Load and stream what was published, from an empty cache, and compare every split's digest.
 
     Raises:
         PublishError: naming each split that came back otherwise, and what to do.
     """
-    configs = read_provenance(folder)["configs"]
+    configs = built.provenance["configs"]
     with tempfile.TemporaryDirectory(prefix="parley-") as cache:
         caches = {
             name: str(Path(cache) / name.lower())
             for name in ("HF_HUB_CACHE", "HF_DATASETS_CACHE", "HF_ASSETS_CACHE", "HF_XET_CACHE")
         }
         hub = {"HF_ENDPOINT": endpoint.rstrip("/")} if endpoint else {}
-        # a process of its own, since caches and endpoint are set at import
+        # a process of its own, since caches and endpoint are set at import; torch, which takes
+        # seconds to import, has no part in reading
         done = subprocess.run(  # noqa: S603
             [sys.executable, "-m", "parley.hub.load_back", published.repo, published.revision],
-            env={**os.environ, **hub, **caches},
+            env={**os.environ, **hub, **caches, "USE_TORCH": "0"},
             cwd=cache,  # where no folder is taken for the repository
             input=json.dumps({config: sorted(splits) for config, splits in configs.items()}),
             capture_output=True,
@@ -220,12 +283,12 @@ def read_back(folder: Path, published: Publication, endpoint: str | None) -> Non
         reason = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
         raise PublishError(
             f"{published.repo}: published as {published.revision}, but could not be read back: "
-            f"{hide_token(reason)}\n"
-            "Run the same command again: it publishes nothing twice, and reads again."
+            f"{hide_token(reason)}",
+            remedy="Run the same command again: it publishes nothing twice, and reads again.",
         )
     found = json.loads(done.stdout)
     wrong = [
-        f"  {config}/{split} {way}: expected {entry['digest']}, found {digest}"
+        Problem(f"{config}/{split} {way}", entry["digest"], digest)
         for config, splits in configs.items()
         for split, entry in splits.items()
         for way, digest in found[config][split].items()
@@ -233,9 +296,9 @@ def read_back(folder: Path, published: Publication, endpoint: str | None) -> Non
     ]
     if wrong:
         raise PublishError(
-            f"{published.repo}: what comes back of {published.revision} differs:\n"
-            + "\n".join(wrong)
-            + "\nTell nobody to use it yet. If `parley verify` still holds for the folder, delete "
-            f"the tag {published.revision} on the Hub and publish again; if it differs again, "
-            "the Hub or the library changes the data: please report it."
+            f"{published.repo}: what comes back of {published.revision} differs",
+            *wrong,
+            remedy=f"Tell nobody to use it yet. If {_command('verify', built, '--build')} still "
+            f"holds, delete the tag {published.revision} on the Hub and publish again; if it "
+            "differs again, the Hub or the library changes the data: please report it.",
         )

@@ -1,7 +1,9 @@
 """A dataset repository on the Hub, compared with a folder and made to hold it."""
 
+import hashlib
+import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,14 +13,57 @@ import huggingface_hub
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
 from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError
 from huggingface_hub.hf_api import RepoFile
+from huggingface_hub.utils.sha import git_hash
 
-from parley.build import PROVENANCE
 from parley.errors import OutputError, ParleyError, PublishError
-from parley.folder.checks import CARD, files_of
-from parley.folder.verify import read_provenance
-from parley.source import pins
+from parley.folder.built import CARD, PROVENANCE, read_provenance
 
 ADD, CHANGE, REMOVE, KEEP = "add", "change", "remove", "keep"
+_SMALL = 10_000_000  # bytes; the Hub takes larger files by their hash alone
+
+
+@dataclass(frozen=True)
+class LocalFile:
+    """A file to publish: where it is, and the sha256 of what was verified."""
+
+    path: Path
+    sha256: str
+
+    @property
+    def size(self) -> int:
+        """Its size in bytes.
+
+        Raises:
+            OutputError: no plain file is there any more.
+        """
+        try:
+            state = self.path.lstat()
+        except OSError as error:
+            raise self.changed() from error
+        if not stat.S_ISREG(state.st_mode):  # a link may lead anywhere, a pipe may never end
+            raise self.changed()
+        return state.st_size
+
+    def read(self) -> bytes:
+        """Return its content.
+
+        Raises:
+            OutputError: it is not what was verified.
+        """
+        content = self.path.read_bytes()
+        if hashlib.sha256(content).hexdigest() != self.sha256:
+            raise self.changed()
+        return content
+
+    def changed(self) -> OutputError:
+        """Return the error that it is not what was verified."""
+        return OutputError(
+            f"{self.path}: changed after it was verified, and was not published",
+            remedy="Publish again, when nothing else writes into the folder.",
+        )
+
+
+LocalFiles = Mapping[str, LocalFile]  # by their names in the repository
 
 
 @dataclass(frozen=True)
@@ -55,27 +100,48 @@ class Repository:
         """Make it, unless somebody else did so meanwhile."""
         self._api.create_repo(self.name, repo_type="dataset", private=private, exist_ok=True)
 
-    def changes(self, folder: Path, revision: str | None) -> list[Change]:
-        """Return every file of the folder and of a commit, and what makes the two equal."""
+    def rights(self) -> str:
+        """Return what can be said, with nothing written, of whether the token may write there.
+
+        Raises:
+            PublishError: it may not.
+        """
+        if not huggingface_hub.get_token():
+            return "there is no token: a private repository is not seen, and writing is not tried"
+        user = self._api.whoami()
+        groups = [organisation["name"] for organisation in user.get("orgs", ())]
+        owner = self.name.partition("/")[0]
+        if owner.lower() not in {name.lower() for name in (user["name"], *groups)}:
+            belongs = f"who belongs to {', '.join(groups)}" if groups else "of no organisation"
+            raise PublishError(
+                f"{self.name}: may not be written with this token, which is that of "
+                f"{user['name']}, {belongs}",
+                remedy="Take another --repo, or the token of a member.",
+            )
+        if user.get("auth", {}).get("accessToken", {}).get("role") == "read":
+            raise PublishError(
+                f"{self.name}: may not be written with this token, which is for reading alone",
+                remedy="Make one that may write, and run `hf auth login` with it.",
+            )
+        return "a dry run does not try whether this token may write there"
+
+    def changes(self, local: LocalFiles, revision: str | None) -> list[Change]:
+        """Return every local file and every file of a commit, and what makes the two equal."""
         remote = self._files(revision)
-        local = files_of(folder)
-        for file in local.values():  # a link would bring what stands elsewhere
-            if file.is_symlink() or not file.is_file():
-                raise OutputError(f"{file}: expected a file, found a link or device")
         found = []
         for path in sorted({*local, *remote}):
             if path not in local:
                 found.append(Change(path, REMOVE, remote[path].size))
                 continue
-            action = ADD if path not in remote else KEEP
-            if path in remote and pins.problem(local[path], _pin(remote[path])):
-                action = CHANGE
-            found.append(Change(path, action, local[path].stat().st_size))
+            action = ADD
+            if path in remote:
+                action = KEEP if _same(local[path], remote[path]) else CHANGE
+            found.append(Change(path, action, local[path].size))
         return found
 
-    def holds(self, folder: Path, revision: str | None) -> bool:
-        """Tell whether a commit holds just what the folder holds."""
-        return all(change.action == KEEP for change in self.changes(folder, revision))
+    def holds(self, local: LocalFiles, revision: str | None) -> bool:
+        """Tell whether a commit holds just the local files."""
+        return all(change.action == KEEP for change in self.changes(local, revision))
 
     def foreign(self, revision: str | None, dataset: str) -> str:
         """Return what stands in a commit that no build of the dataset brought, or ""."""
@@ -98,16 +164,19 @@ class Repository:
         """Tag a commit; an existing tag is an error."""
         self._api.create_tag(self.name, tag=tag, revision=commit, repo_type="dataset")
 
-    def commit(self, folder: Path, changes: list[Change], parent: str | None, message: str) -> str:
+    def commit(
+        self, local: LocalFiles, changes: list[Change], parent: str | None, message: str
+    ) -> str:
         """Make the changes in one commit on top of `parent`, and return it.
 
         Raises:
+            OutputError: a file is no longer the one that was verified.
             HfHubHTTPError: with the status 412, if `parent` is no longer the last commit.
         """
         operations: list[Any] = [
             CommitOperationDelete(change.path)
             if change.action == REMOVE
-            else CommitOperationAdd(change.path, folder / change.path)
+            else _addition(change.path, local[change.path])
             for change in changes
             if change.action != KEEP
         ]
@@ -122,15 +191,17 @@ class Repository:
         except HfHubHTTPError as error:
             if error.response.status_code != 412:
                 raise
-            # The answer may be lost, and the commit sent again: then it is itself what changed
-            # the repository meanwhile.
+            # Somebody else may have published the same folder, or the answer was lost on its way
+            # and the commit sent again: then what is there now is what was to be brought.
             now, _ = self.state()
-            if now is None or not self.holds(folder, now):
+            if now is None or not self.holds(local, now):
                 raise
             return now
         # Somebody else may have brought the same files and more: then nothing was committed.
-        if not self.holds(folder, done):
-            raise PublishError(f"{self.name}: {_ADVICE[412]}")
+        if not self.holds(local, done):
+            raise PublishError(
+                f"{self.name}: holds other files than these after the commit", remedy=_ADVICE[412]
+            )
         return str(done)
 
     def _files(self, revision: str | None) -> dict[str, RepoFile]:
@@ -156,9 +227,25 @@ class Repository:
                 return {}
 
 
-def _pin(file: RepoFile) -> dict[str, Any]:
-    content = {"sha256": file.lfs.sha256} if file.lfs else {"git_blob": file.blob_id}
-    return {"size": file.size, **content}
+def _same(local: LocalFile, remote: RepoFile) -> bool:
+    """Tell whether what was verified is what the Hub has."""
+    if remote.lfs:
+        return bool(remote.lfs.sha256 == local.sha256)
+    return local.size == remote.size and git_hash(local.read()) == remote.blob_id
+
+
+def _addition(path: str, file: LocalFile) -> CommitOperationAdd:
+    """Return the upload of what was verified.
+
+    What the Hub may take as it is goes as the bytes that are compared here. What is larger it
+    takes by this sha256 alone, and compares with it what arrives.
+    """
+    if file.size <= _SMALL:
+        return CommitOperationAdd(path, file.read())
+    addition = CommitOperationAdd(path, file.path)
+    if addition.upload_info.sha256.hex() != file.sha256:
+        raise file.changed()
+    return addition
 
 
 _ADVICE = {
@@ -169,15 +256,21 @@ _ADVICE = {
     412: "Somebody else changed it meanwhile, and nothing of yours was written: look at what they "
     "did, and publish again if you still want to.",
 }
-_ELSE = (
+NOT_BEGUN = "Nothing was written. Unless this names something to mend, try again later."
+BEGUN = (
     "The repository is at the old version or at the new one. Unless this names something to "
     "mend, run the same command again: it does what is left."
 )
 
 
 @contextmanager
-def clear_errors(where: str) -> Iterator[None]:
-    """Turn what the libraries raise into a PublishError that says what to do, and no token."""
+def clear_errors(where: str, advice: str) -> Iterator[None]:
+    """Turn what the libraries raise into a PublishError that says what to do, and no token.
+
+    Args:
+        where: What was asked.
+        advice: What to do about an error that the Hub did not name.
+    """
     try:
         yield
     except ParleyError:
@@ -191,7 +284,7 @@ def clear_errors(where: str) -> Iterator[None]:
         said.append(getattr(failure, "server_message", None) or str(failure))
         message = " ".join(" ".join(said).split()) or type(failure).__name__
         raise PublishError(
-            hide_token(f"{where}: {message}\n{_ADVICE.get(status or 0, _ELSE)}")
+            hide_token(f"{where}: {message}"), remedy=_ADVICE.get(status or 0, advice)
         ) from error
 
 
