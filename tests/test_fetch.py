@@ -650,13 +650,14 @@ def test_a_bomb_is_refused(server, tmp_path, monkeypatch, limit):
     refused(server, tmp_path, body, tree, "5 files and 5,000,000 bytes, more than")
 
 
-@pytest.mark.parametrize("damage", ["no zip", "cut", "flipped"])
+@pytest.mark.parametrize("damage", ["no zip", "cut", "flipped", "later"])
 def test_a_damaged_archive_is_refused(server, tmp_path, damage):
     body, tree = archive({"0.json": BODY})
-    middle = len(body) // 2
+    middle, version = len(body) // 2, body.rindex(b"PK\x01\x02") + 6
     damaged = {
         "no zip": b"<html>Sorry!</html>",
         "cut": body[:-100],
         "flipped": body[:middle] + bytes([body[middle] ^ 255]) + body[middle + 1 :],
+        "later": body[:version] + b"\xff" + body[version + 1 :],
     }[damage]
     refused(server, tmp_path, damaged, tree, "the archive cannot be read")

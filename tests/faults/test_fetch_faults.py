@@ -216,11 +216,11 @@ METHODS = [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_each_bit_of_an_archive_flipped(tmp_path, tally, method):
+def test_flipped_bits_of_an_archive(tmp_path, tally, method):
     members = {"0.json": b"zero, one, two " * 40, "é.json": b"one"}
     body, tree = archive(members, method=method)
     pin, target = {"member": "x-1/en", "git_tree": tree}, tmp_path / "en"
-    for bit in range(8 * len(body)):
+    for bit in random.Random(17).sample(range(8 * len(body)), 150):
         damaged = bytearray(body)
         damaged[bit // 8] ^= 1 << bit % 8
         (tmp_path / "x.zip").write_bytes(damaged)
@@ -232,7 +232,7 @@ def test_each_bit_of_an_archive_flipped(tmp_path, tally, method):
         else:
             assert re.match("git_tree expected|expected files|the archive (is refused|c)", wrong)
         assert [path.name for path in tmp_path.iterdir()] == ["x.zip"]
-    tally("bit of an archive flipped", 8 * len(body))
+    tally("bit of an archive flipped", 150)
 
 
 # The disk -------------------------------------------------------------------------------
