@@ -17,6 +17,7 @@ KEYS = {
     "utterances": ("dialogue_id", "turn"),
     "outcomes": ("dialogue_id",),
     "messages": ("dialogue_id", "speaker"),
+    "acts": ("dialogue_id", "turn"),
 }
 SIDES = ("buyer", "seller")
 
@@ -132,6 +133,7 @@ def outcome_due(dialogue: dict[str, Any]) -> dict[str, Any]:
     times = [event["time"] for event in dialogue["events"]]
     return {
         "dialogue_id": dialogue["uuid"],
+        "scenario_id": dialogue["scenario"]["uuid"],
         **post_due(dialogue),
         "buyer_target": buyer,
         "seller_target": seller,
@@ -168,6 +170,7 @@ def chat_due(dialogue: dict[str, Any], agent: int) -> dict[str, Any]:
     ]
     return {
         "dialogue_id": dialogue["uuid"],
+        "scenario_id": dialogue["scenario"]["uuid"],
         "speaker": SIDES[agent],
         **chat_of(turns),
         **post_due(dialogue),
@@ -205,3 +208,35 @@ def chats_begin_with_what_a_side_knows(data: Data) -> Iterator[str]:
             for fact in facts:
                 if fact not in known:
                     yield f"{where}[{number}]: the system message lacks {fact!r}"
+
+
+def act_due(event: dict[str, Any]) -> dict[str, Any]:
+    """What the row of an event in `acts` says as in `utterances`."""
+    alike = ("dialogue_id", "turn", "speaker", "action", "text")
+    return {
+        **{column: event[column] for column in alike},
+        "upstream_intent": event["intent"],
+        "upstream_price": event["intent_price"],
+    }
+
+
+@check
+def acts_stand_beside_the_events(data: Data) -> Iterator[str]:
+    """`acts` has each event of `utterances`, in order, with upstream's act where it gave one.
+
+    The act of an action is the action, and that of a message proposes one of its prices. Where
+    upstream gave acts, it did so just to dialogues that are long enough for its parser.
+    """
+    for where, rows, _ in beside(data, "acts", "utterances"):
+        events = data.named("utterances", where.partition("/")[2])
+        yield from differing(where, rows, list(map(act_due, events)))
+        given = {event["dialogue_id"] for event in events if event["intent"] is not None}
+        for number, (row, event) in enumerate(zip(rows, events, strict=False)):
+            if row["action"] != "message":
+                act = (row["intent"], row["price"], row["prices"], row["tags"])
+                if act != (row["action"], event["offer_price"], [], []):
+                    yield f"{where}[{number}]: the act of an action is not the action"
+            elif row["price"] is not None and row["price"] not in row["prices"]:
+                yield f"{where}[{number}]: the price is not one of the message's"
+            if given and row["parsed_upstream"] != (row["dialogue_id"] in given):
+                yield f"{where}[{number}]: parsed_upstream is {row['parsed_upstream']}"

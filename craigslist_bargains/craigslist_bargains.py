@@ -16,7 +16,8 @@ split, each a list of negotiations. A record looks like this (invented, shortene
 
 Upstream's parser has added `agents_info` and each event's `metadata`, its dialogue act, to the
 train and validation files; the test file has neither. A row of `dialogues` has the schema of the
-Hub's old script, with "" and -1.0 for missing. A row of `negotiations` keeps the whole record.
+Hub's old script, with "" and -1.0 for missing. A row of `negotiations` keeps the whole record. The
+rows of `acts` have the dialogue acts of every event, by upstream's rules.
 """
 
 import hashlib
@@ -28,33 +29,81 @@ from typing import Any
 
 import datasets
 
+from .acts import Contexts, acts, read_contexts, train_contexts
 from .views import VIEW_FEATURES, VIEWS
 
 # Where the files come from --------------------------------------------------------------
 
 _URL = "https://worksheets.codalab.org/rest/bundles/"
+# Copies by others, for when CodaLab has lost its own. That of validation is the same JSON with its
+# keys in another order; that of train could not be compared.
+_MIRROR = (
+    "https://raw.githubusercontent.com/Kenjiro-study/my_study/"
+    "d598355d8240adb4106626465a9c4e76a183aaa0/"
+)
+# The word lists of upstream's rules for dialogue acts, of which upstream published only the code.
+TRACKER = "price_tracker.pkl"
+_TRACKER_URL = (
+    "https://raw.githubusercontent.com/Joyce-0214/NegotiationToM-py310/"
+    "15e6ad886937a4b79251d5426d0f2de49f8236f0/craigslistbargain/data/price_tracker.pkl"
+)
 
-SOURCES = {
+SOURCES: dict[str, dict[str, Any]] = {
     "train.json": {
         "url": _URL + "0xd34bbbc5fb3b4fccbd19e10756ca8dd7/contents/blob/parsed.json",
         "size": 20_148_723,
         "sha256": "34033ff87565b9fc9eb0efe867e9d3e32456dbe1528cd1683f94a84b09f66ace",
+        "mirrors": [
+            {
+                "url": _MIRROR + "src/rule/train-parsed.json",
+                "git_blob": "9972ac9dadf6f7fd0698a8a95642d10c3a3a2e4a",
+            }
+        ],
     },
     "validation.json": {
         "url": _URL + "0x15c4160b43d44ee3a8386cca98da138c/contents/blob/parsed.json",
         "size": 2_287_054,
         "sha256": "03b35dc18bd90d87dac46893ac4db8ab3eed51786d192975be68d3bab38e306e",
+        "mirrors": [
+            {
+                "url": _MIRROR + "src/rule/dev-parsed.json",
+                "size": 2_287_054,
+                "git_blob": "0f3b937eca5856518db2ce820f8ae5e35aebd880",
+            }
+        ],
     },
     "test.json": {
         "url": _URL + "0x54d325bbcfb2463583995725ed8ca42b/contents/blob/",
         "size": 2_937_841,
         "sha256": "c802f15f80ea3066d429375393319d7234daacbd6a26a6ad5afd0ad78a2f7736",
+        "mirrors": [
+            {
+                "url": _MIRROR + "craigslistbargain/data/test.json",
+                "size": 2_937_841,
+                "git_blob": "8cb1e078a46b8e89814113b0708dee00d73954fb",
+            }
+        ],
+    },
+    TRACKER: {
+        "url": _TRACKER_URL,
+        "size": 5_764,
+        "sha256": "97e210fd8267dee006089be97ce7d00876bc412ad0ae9770b8aa42402018692d",
     },
 }
 
+# source -> the sources that serve in its place where it is missing: the lists are learnt from train
+STAND_INS = {TRACKER: ("train.json",)}
+
 # config -> split -> the sources it is made from
-_SPLITS = {"train": ("train.json",), "validation": ("validation.json",), "test": ("test.json",)}
-SPLITS = dict.fromkeys(("dialogues", "negotiations", *VIEW_FEATURES), _SPLITS)
+_SPLITS: dict[str, tuple[str, ...]] = {
+    "train": ("train.json",),
+    "validation": ("validation.json",),
+    "test": ("test.json",),
+}
+SPLITS: dict[str, dict[str, tuple[str, ...]]] = {
+    **dict.fromkeys(("dialogues", "negotiations", *VIEW_FEATURES), _SPLITS),
+    "acts": {split: (*files, TRACKER) for split, files in _SPLITS.items()},
+}
 
 # What a record upstream looks like ------------------------------------------------------
 # A type, {values}: one of these, [x]: a list of x, (x, y): x or y, "key?": may be absent,
@@ -149,6 +198,15 @@ UNPARSED = {
 }
 NEGOTIATION = (PARSED, UNPARSED)
 
+
+def word_counts(value: Any) -> None:
+    """Check the bytes of the price tracker, of which nothing is run."""
+    try:
+        read_contexts(value)
+    except ValueError as error:
+        raise ValueError(f"a pickle of two counts of words and of nothing else ({error})") from None
+
+
 # What a row looks like ------------------------------------------------------------------
 
 _string, _integer, _number, _flag = (
@@ -231,9 +289,9 @@ Processing},
 
 
 class CraigslistBargains(datasets.GeneratorBasedBuilder):
-    """CraigslistBargains from its URLs, or from a local copy of the three files in `data_dir`."""
+    """CraigslistBargains from its URLs, or from a local copy of the files in `data_dir`."""
 
-    VERSION = datasets.Version("1.0.0")
+    VERSION = datasets.Version("1.1.0")
     DEFAULT_CONFIG_NAME = "dialogues"
     BUILDER_CONFIGS = [
         datasets.BuilderConfig("dialogues", VERSION, description="the Hub's old schema"),
@@ -241,6 +299,7 @@ class CraigslistBargains(datasets.GeneratorBasedBuilder):
         datasets.BuilderConfig("utterances", VERSION, description="events, one a row"),
         datasets.BuilderConfig("outcomes", VERSION, description="dialogues as flat scalars"),
         datasets.BuilderConfig("messages", VERSION, description="chats, one side the assistant"),
+        datasets.BuilderConfig("acts", VERSION, description="dialogue acts by upstream's rules"),
     ]
 
     def _info(self) -> datasets.DatasetInfo:
@@ -290,16 +349,21 @@ def require_pinned(source: str, path: str) -> None:
 
 
 def read(path: str, shape: Any, loads: Callable[[bytes], Any] = json.loads) -> Iterable[Any]:
-    """Return the records of one upstream file, each of the given shape."""
+    """Return the records of one upstream file, each of the given shape; the tracker as bytes."""
     with open(path, "rb") as file:
-        return loads(file.read())  # type: ignore[no-any-return]
+        content = file.read()
+    return [content] if shape is word_counts else loads(content)
 
 
 def records(
     config: str, paths: dict[str, str], read: Callable[[str, Any], Iterable[Any]] = read
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the key and the record of each negotiation of a split; `paths` is by source."""
-    (path,) = paths.values()
+    """Yield the key and the record of each negotiation of a split; `paths` is by source.
+
+    For `acts` a record is a negotiation with the word lists of the rules.
+    """
+    path = next(iter(paths.values()))
+    contexts = contexts_of(paths, read) if config == "acts" else None
     for record in read(path, NEGOTIATION):
         roles = [kb["personal"]["Role"] for kb in record["scenario"]["kbs"]]
         if roles != ["buyer", "seller"]:  # `agent` of an event is an index into this list
@@ -307,7 +371,36 @@ def records(
                 f"{path}: {record['uuid']}: scenario.kbs: expected the roles "
                 f"['buyer', 'seller'], found {roles}"
             )
-        yield record["uuid"], record
+        if contexts is None:
+            yield record["uuid"], record
+            continue
+        if TRACKER not in paths:
+            require_upstreams(record, contexts)
+        yield record["uuid"], {"negotiation": record, "contexts": contexts}
+
+
+def contexts_of(paths: dict[str, str], read: Callable[[str, Any], Iterable[Any]]) -> Contexts:
+    """Return the word lists of the rules, or learn them again from train where they are missing."""
+    if TRACKER in paths:
+        (content,) = read(paths[TRACKER], word_counts)
+        return read_contexts(content)
+    return train_contexts(read(paths["train.json"], NEGOTIATION))
+
+
+def require_upstreams(record: dict[str, Any], contexts: Contexts) -> None:
+    """Raise ValueError if the rules give an event another act than upstream did.
+
+    With the published lists they give every act of validation; lists that were learnt again must.
+    """
+    for turn, (event, act) in enumerate(zip(record["events"], acts(record, contexts), strict=True)):
+        if stated := event.get("metadata"):
+            found = {"intent": act.intent, "price": act.price}
+            due = {"intent": stated["intent"], "price": stated.get("price")}
+            if found != due:
+                raise ValueError(
+                    f"{record['uuid']}: events[{turn}]: expected upstream's act {due}, found "
+                    f"{found}; word lists learnt from train.json do not do: get {TRACKER}"
+                )
 
 
 def rows(

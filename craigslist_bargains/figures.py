@@ -4,16 +4,19 @@ old card: the Hub's card of craigslist_bargains, which quotes He et al., EMNLP 2
 our card: README.md beside this file; what it counted on validation and test.
 """
 
+import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timezone
 from itertools import chain, pairwise
 from statistics import fmean
 from typing import Any
 
 from parley.figures import Data, Differs, documented
+
+from .acts import train_contexts
 
 SPLITS = ("train", "validation", "test")
 COUNTED = ("validation", "test")  # what our card was counted on
@@ -374,6 +377,7 @@ def events_per_dialogue(data: Data, split: str) -> float:
         "outcomes": by(COUNTED, 597, 838),
         "utterances": by(COUNTED, 5475, 7748),
         "messages": by(COUNTED, 1194, 1676),
+        "acts": by(COUNTED, 5475, 7748),
     },
 )
 def rows_of_views(data: Data, view: str, split: str) -> int:
@@ -636,4 +640,184 @@ def deal_prices(data: Data) -> dict[str, float]:
         "lowest": min(shares),
         "highest": max(shares),
         "above the listing price": sum(share > 1 for share in shares),
+    }
+
+
+# Our card, Annotation: the acts by rule ---------------------------------------------------
+
+
+def ruled(data: Data, *splits: str) -> list[dict[str, Any]]:
+    """The rows of `acts` of these splits, labels as names."""
+    return data.named("acts", *splits)
+
+
+# fmt: off
+ACTS = {
+    "intro": by(COUNTED, 519, 736),
+    "init-price": by(COUNTED, 542, 762),
+    "vague-price": by(COUNTED, 45, 55),
+    "counter-price": by(COUNTED, 879, 1308),
+    "insist": by(COUNTED, 59, 70),
+    "inquiry": by(COUNTED, 573, 822),
+    "agree": by(COUNTED, 222, 313),
+    "inform": by(COUNTED, 261, 380),
+    "disagree": by(COUNTED, 234, 322),
+    "unknown": by(COUNTED, 1082, 1490),
+    "offer": by(COUNTED, 510, 731),
+    "accept": by(COUNTED, 452, 644),
+    "reject": by(COUNTED, 43, 56),
+    "quit": by(COUNTED, 54, 59),
+}
+# fmt: on
+
+
+@documented("our card, Annotation, table, {1}, all", ACTS)
+def acts_by_intent(data: Data, intent: str, split: str) -> int:
+    """Rows of `acts` with the intent."""
+    label = data.module.FEATURES["acts"]["intent"].names.index(intent)
+    return sum(row["intent"] == label for row in data.rows("acts", split))
+
+
+@documented("our card, Annotation", {"upstream's acts": 4797, "the same by the rules": 4797})
+def agreement(data: Data) -> dict[str, int]:
+    """Events of validation that upstream annotated; with the same intent and price in `acts`."""
+    found = [row for row in data.rows("acts", "validation") if row["upstream_intent"] is not None]
+    return {
+        "upstream's acts": len(found),
+        "the same by the rules": sum(
+            (row["intent"], row["price"]) == (row["upstream_intent"], row["upstream_price"])
+            for row in found
+        ),
+    }
+
+
+@documented(
+    "our card, Annotation, {0}",
+    {
+        "validation": {"dialogues": 144, "events": 678, "without upstream's acts": 144},
+        "test": {"dialogues": 182, "events": 873, "without upstream's acts": 182},
+    },
+)
+def too_short_for_upstream(data: Data, split: str) -> dict[str, int]:
+    """Dialogues that upstream's length rule skips, their events, and those without its acts."""
+    found = [row for row in data.rows("acts", split) if not row["parsed_upstream"]]
+    short = {row["dialogue_id"] for row in found}
+    given = {row["dialogue_id"] for row in data.rows("acts", split) if row["upstream_intent"]}
+    return {
+        "dialogues": len(short),
+        "events": len(found),
+        "without upstream's acts": len(short - given),
+    }
+
+
+@documented(
+    "our card, Annotation",
+    {
+        "counter-price without one": 66,
+        "init-price without one": 21,
+        "agree without one": 55,
+        "agree for a price": 159,
+        "agree tagged as a question": 32,
+        "under a tenth of the listing price": 39,
+        "above one and a half times it": 15,
+    },
+)
+def prices_of_acts(data: Data) -> dict[str, int]:
+    """Acts of validation's messages that upstream annotated, by their price and tags."""
+    listed = {row["dialogue_id"]: row["list_price"] for row in data.rows("outcomes", "validation")}
+    acts = ruled(data, "validation")
+    found = [row for row in acts if row["upstream_intent"] and row["action"] == "message"]
+    priced = [row for row in found if row["price"] is not None]
+    shares = [row["price"] / listed[row["dialogue_id"]] for row in priced]
+    agreed = [row for row in found if row["intent"] == "agree"]
+    none = Counter(row["intent"] for row in found if row["price"] is None)
+    return {
+        **{f"{name} without one": none[name] for name in ("counter-price", "init-price", "agree")},
+        "agree for a price": sum("my_price" in row["tags"] for row in agreed),
+        "agree tagged as a question": sum("question" in row["tags"] for row in agreed),
+        "under a tenth of the listing price": sum(share < 0.1 for share in shares),
+        "above one and a half times it": sum(share > 1.5 for share in shares),
+    }
+
+
+@documented(
+    "our card, Annotation", {"intro": 1255, "without a greeting": 194, "tagged as questions": 685}
+)
+def intros(data: Data) -> dict[str, int]:
+    """Rows of `acts` in validation and test with the intent `intro`, by their tags."""
+    tags = [row["tags"] for row in ruled(data, *COUNTED) if row["intent"] == "intro"]
+    return {
+        "intro": len(tags),
+        "without a greeting": sum("greeting" not in each for each in tags),
+        "tagged as questions": sum("question" in each for each in tags),
+    }
+
+
+@documented(
+    "price_tracker.pkl, as learnt from train",
+    {"left": "304 words, 777b4cdc77491b48", "right": "286 words, 32bcfd3ab6d1fa1a"},
+)
+def word_lists(data: Data, side: str) -> str:
+    """The words beside prices by upstream's rule, counted and hashed (sha256, sorted, by lines)."""
+    records = map(data.module.to_record, negotiations(data, "train"))
+    words = sorted(getattr(train_contexts(records), side))
+    return f"{len(words)} words, {hashlib.sha256(chr(10).join(words).encode()).hexdigest()[:16]}"
+
+
+# Our card, Known limits: what the splits share, and who begins ------------------------------
+
+
+def listing(row: dict[str, Any]) -> tuple[str, ...]:
+    """The title and description of a post, as the seller sees them."""
+    item = row["scenario"]["kbs"][1]["item"]
+    return (item["Title"], *item["Description"])
+
+
+SHARED: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "post_id": lambda row: row["scenario"]["post_id"],
+    "scenario.uuid": lambda row: row["scenario"]["uuid"],
+    "scenario_uuid": lambda row: row["scenario_uuid"],
+    "listing": listing,
+}
+
+
+@documented(
+    "our card, Known limits",
+    {
+        "post_id": {"in both": 0, "of validation": 0, "of test": 0},
+        "scenario.uuid": {"in both": 2, "of validation": 3, "of test": 2},
+        "scenario_uuid": {"in both": 16, "of validation": 21, "of test": 19},
+        "listing": {"in both": 1, "of validation": 4, "of test": 3},
+    },
+)
+def shared_by_splits(data: Data, what: str) -> dict[str, int]:
+    """Values that validation and test have in common, and the dialogues of each with these."""
+    found = {split: [SHARED[what](row) for row in negotiations(data, split)] for split in COUNTED}
+    both = set(found["validation"]) & set(found["test"])
+    return {
+        "in both": len(both),
+        **{f"of {split}": sum(each in both for each in found[split]) for split in COUNTED},
+    }
+
+
+@documented(
+    "our card, Known limits, {0}",
+    {
+        "validation": {"with a message": 582, "the seller opens": 244, "mislabelled": 261},
+        "test": {"with a message": 826, "the seller opens": 380, "mislabelled": 390},
+    },
+)
+def who_speaks(data: Data, split: str) -> dict[str, int]:
+    """Dialogues with a message; opened by the seller; not by turns from the buyer on."""
+    speakers: dict[str, list[str]] = {}
+    for row in ruled(data, split):
+        if row["action"] == "message":
+            speakers.setdefault(row["dialogue_id"], []).append(row["speaker"])
+    said = list(speakers.values())
+    return {
+        "with a message": len(said),
+        "the seller opens": sum(each[0] == "seller" for each in said),
+        "mislabelled": sum(
+            each != [("buyer", "seller")[n % 2] for n in range(len(each))] for each in said
+        ),
     }

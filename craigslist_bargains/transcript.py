@@ -4,11 +4,20 @@ from typing import Any
 
 from parley.transcript import Transcript, Turn
 
+from .views import INTENTS
+
 CONFIGS = ("negotiations",)
+BESIDE = {"acts": "dialogue_id"}
 
 
-def transcript(row: dict[str, Any]) -> Transcript:
-    """Return the negotiation: post and targets, the turns with their acts, the outcome."""
+def transcript(
+    row: dict[str, Any], beside: dict[str, list[dict[str, Any]]] | None = None
+) -> Transcript:
+    """Return the negotiation: post and targets, the turns with their acts, the outcome.
+
+    Where upstream has no act, that by its rules stands there, and is marked so.
+    """
+    acts = {act["turn"]: act for act in (beside or {}).get("acts", ())}
     buyer, seller = row["scenario"]["kbs"]
     item = seller["item"]
     before = [
@@ -24,15 +33,20 @@ def transcript(row: dict[str, Any]) -> Transcript:
     return Transcript(
         title=f"{item['Title']} ({row['uuid']})",
         before=before,
-        turns=[_turn(event, (buyer, seller)) for event in row["events"]],
+        turns=[
+            _turn(event, (buyer, seller), acts.get(turn))
+            for turn, event in enumerate(row["events"])
+        ],
         after=after,
     )
 
 
-def _turn(event: dict[str, Any], sides: tuple[dict[str, Any], ...]) -> Turn:
+def _turn(
+    event: dict[str, Any], sides: tuple[dict[str, Any], ...], ruled: dict[str, Any] | None
+) -> Turn:
     speaker = sides[event["agent"]]["personal"]["Role"]
     if event["action"] == "message":
-        return Turn(speaker, event["text"], _notes(event["metadata"]))
+        return Turn(speaker, event["text"], _notes(event["metadata"], ruled))
     # the act of an action is the action itself, so there is nothing to note beside it
     text = {
         "offer": f"offers {_offer(event['offer'])}" if event["offer"] is not None else "offers",
@@ -43,10 +57,17 @@ def _turn(event: dict[str, Any], sides: tuple[dict[str, Any], ...]) -> Turn:
     return Turn(speaker, text, action=True)
 
 
-def _notes(act: dict[str, Any] | None) -> tuple[str, ...]:
-    if act is None:
-        return ()
-    return (act["intent"],) if act["price"] is None else (act["intent"], _dollars(act["price"]))
+def _notes(act: dict[str, Any] | None, ruled: dict[str, Any] | None) -> tuple[str, ...]:
+    """Return the act that upstream gave a message, else the one by its rules."""
+    if act is not None:
+        return _act(act["intent"], act["price"])
+    if ruled is not None:
+        return (*_act(INTENTS[ruled["intent"]], ruled["price"]), "by rule")
+    return ()
+
+
+def _act(intent: str, price: float | None) -> tuple[str, ...]:
+    return (intent,) if price is None else (intent, _dollars(price))
 
 
 def _offer(offer: dict[str, Any]) -> str:

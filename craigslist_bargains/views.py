@@ -10,6 +10,8 @@ from typing import Any
 
 import datasets
 
+from .acts import act_rows
+
 Record = dict[str, Any]
 Rows = Iterator[tuple[str, dict[str, Any]]]
 
@@ -52,6 +54,7 @@ VIEW_FEATURES = {
     "outcomes": datasets.Features(
         {
             "dialogue_id": _string,
+            "scenario_id": _string,
             "category": _category,
             "list_price": _number,
             "buyer_target": _number,
@@ -66,6 +69,7 @@ VIEW_FEATURES = {
     "messages": datasets.Features(
         {
             "dialogue_id": _string,
+            "scenario_id": _string,
             "speaker": _string,
             "messages": [{"role": _string, "content": _string}],
             "source_turns": [[_integer]],
@@ -73,6 +77,22 @@ VIEW_FEATURES = {
             "list_price": _number,
             "target": _number,
             **_deal,
+        }
+    ),
+    "acts": datasets.Features(
+        {
+            "dialogue_id": _string,
+            "turn": _integer,
+            "speaker": _string,
+            "action": _action,
+            "text": _string,
+            "intent": _intent,
+            "price": _number,
+            "prices": [_number],
+            "tags": [_string],
+            "upstream_intent": _intent,
+            "upstream_price": _number,
+            "parsed_upstream": _flag,
         }
     ),
 }
@@ -153,6 +173,7 @@ def outcomes(records: Iterable[Record]) -> Rows:
             record["uuid"],
             {
                 "dialogue_id": record["uuid"],
+                "scenario_id": record["scenario"]["uuid"],
                 **post_of(record),
                 "buyer_target": buyer_target,
                 "seller_target": seller_target,
@@ -186,12 +207,29 @@ def messages(records: Iterable[Record]) -> Rows:
                 f"{record['uuid']} {side}",
                 {
                     "dialogue_id": record["uuid"],
+                    "scenario_id": record["scenario"]["uuid"],
                     "speaker": side,
                     "messages": chat,
                     "source_turns": turns,
                     **post_of(record),
                     "target": targets_of(record)[agent],
                     **deal_of(record),
+                },
+            )
+
+
+def acts(records: Iterable[Record]) -> Rows:
+    """Yield the dialogue act of each event; a record is a negotiation and the rules' word lists."""
+    for record in records:
+        for row in act_rows(record["negotiation"], record["contexts"]):
+            stated = row["upstream_intent"]
+            yield (
+                f"{row['dialogue_id']} {row['turn']}",
+                row
+                | {
+                    "action": _action.names.index(row["action"]),
+                    "intent": _intent.names.index(row["intent"]),
+                    "upstream_intent": None if stated is None else _intent.names.index(stated),
                 },
             )
 
@@ -236,4 +274,5 @@ VIEWS: dict[str, Callable[[Iterable[Record]], Rows]] = {
     "utterances": utterances,
     "outcomes": outcomes,
     "messages": messages,
+    "acts": acts,
 }

@@ -24,6 +24,7 @@ from parley.rows.features import arrow_schema, card_yaml
 from parley.rows.generate import are_unique, generate, seldom_collecting
 from parley.rows.reader import Reader
 from parley.rows.workers import Lost, shareable, shared_chunks
+from parley.source import pins
 from parley.source.files import Source
 
 
@@ -108,11 +109,21 @@ def build(
             table = figures_on(dataset.read_card())
             if source.missing and table:
                 table = f"Built in part: the figures are those of the dataset's card.\n\n{table}"
+            table = "".join(f"{note}\n\n" for note in _notes(source)) + table
         card = render_card(source, splits, infos, table)
         (folder / CARD).write_text(card, encoding="utf-8")
     if update_card:
         write_whole(dataset.card, render_card(source, splits, infos, table, declare_all=True))
     return splits
+
+
+def _notes(source: Source) -> Iterator[str]:
+    """Yield what the card of a build says of files that are not upstream's own."""
+    for file, pin in source.mirrored.items():
+        yield f"**Made from a mirror**: `{file}` is that of <{pin['url']}>, with other bytes."
+    for file, others in source.stand_ins.items():
+        served = ", ".join(f"`{other}`" for other in others)
+        yield f"**Made without `{file}`**: {served} served in its place."
 
 
 def render_card(
@@ -222,10 +233,11 @@ def _provenance(source: Source, splits: list[Split]) -> dict[str, Any]:
         "sample": source.sample,
         "missing": source.missing,
         "sources": {
-            file: dict(pin)
+            file: pins.alone(source.mirrored.get(file, pin))
             for file, pin in dataset.module.SOURCES.items()
-            if not source.sample and file not in source.missing
+            if not source.sample and file not in {*source.missing, *source.stand_ins}
         },
+        **({"stand_ins": source.stand_ins} if source.stand_ins else {}),
         "built_with": {
             "parley": __version__,
             "datasets": version("datasets"),

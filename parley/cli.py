@@ -158,7 +158,11 @@ def fetch(names: Names = None) -> None:
     """Download the pinned upstream files into the cache, checked and resumable."""
     from parley.source.fetch import cache_folder
     from parley.source.fetch import fetch as fetch_sources
-    from parley.terminal.console import emit, plain, progress
+    from parley.terminal.console import emit, plain, progress, tell
+
+    def from_mirror(source: str, mirror: Any, why: Any) -> None:
+        reasons = "; ".join(map(str, why))
+        tell(f"{dataset.name}: {source} comes from the mirror {mirror['url']}, since {reasons}")
 
     failed: list[ParleyError] = []
     with progress("bytes") as advance:
@@ -169,6 +173,7 @@ def fetch(names: Names = None) -> None:
                     dataset.module.SOURCES,
                     cache_folder(),
                     on_progress=advance,
+                    on_mirror=from_mirror,
                 )
             except ParleyError as error:
                 failed.append(error)
@@ -460,7 +465,7 @@ def show(
     from parley.folder.built import BuiltFolder, find_folder
     from parley.source.files import Source, open_source
     from parley.terminal.console import emit, plain, to_json
-    from parley.terminal.show import find, lay_out
+    from parley.terminal.show import find, find_beside, lay_out
 
     dataset = get(name)
     if sample and (folder is not None or _typed(ctx, "source")):
@@ -476,11 +481,11 @@ def show(
         origin = str(place.folder)
     else:
         place, origin = open_source(dataset, None, sample=True), "the sample (invented)"
-    config, row = find(dataset, id, place)
+    config, split, row = find(dataset, id, place)
     if as_json:
         typer.echo(to_json(row))
         return
-    emit(lay_out(dataset, row))
+    emit(lay_out(dataset, row, find_beside(dataset, split, row, place)))
     emit(plain(f"\n{name}, config {config}, from {origin}"), style="dim")
 
 

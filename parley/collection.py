@@ -244,6 +244,10 @@ def _wrong_sources(module: ModuleType) -> Iterator[Problem]:
         elif sum(kind <= pin.keys() for kind in _PINS) != 1:
             expected = "one of sha256, git_blob, or git_tree with member"
             yield Problem(f"SOURCES[{source!r}]", expected, ", ".join(pin))
+    for source, others in getattr(module, "STAND_INS", {}).items():
+        for name in (source, *others):
+            if name not in module.SOURCES:
+                yield Problem("STAND_INS", what=f"names {name!r}, which SOURCES does not have")
     for config, splits in module.SPLITS.items():
         for split, needed in splits.items():
             where = f"SPLITS[{config!r}][{split!r}]"

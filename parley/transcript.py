@@ -5,7 +5,11 @@ A dataset folder may hold a `transcript.py` with
     CONFIGS = ("dialogues",)            # the configs it can read, the richest first
     def transcript(row) -> Transcript   # pure: one row of such a config, as read from Parquet
 
-The first column of these configs is the id by which `parley show NAME ID` finds a dialogue.
+The first column of these configs is the id by which `parley show NAME ID` finds a dialogue. What
+other configs say of it is asked for with
+
+    BESIDE = {"acts": "dialogue_id"}    # config -> its column that holds this id
+    def transcript(row, beside) -> Transcript   # config -> its rows, none where it is not there
 """
 
 from dataclasses import dataclass, field

@@ -26,6 +26,7 @@ _PROVENANCE = {
     "sample": bool,
     "missing": [str],
     "sources": {str: {str: (str, int)}},
+    "stand_ins?": {str: [str]},
     "built_with": {str: str},
     "configs": {
         str: {

@@ -102,15 +102,20 @@ def provenance(subject: Subject) -> Iterator[str]:
     """The provenance names this version and its pins, and a missing source for a missing split."""
     built, stated = subject.built, subject.built.provenance
     module = built.module
-    missing = set(built.missing)
-    due = {
-        file: dict(pin)
-        for file, pin in module.SOURCES.items()
-        if not built.is_sample and file not in missing
-    }
-    for what, expected in (("version", str(built.dataset.builder.VERSION)), ("sources", due)):
-        if stated.get(what) != expected:
-            yield f"{what}: expected {expected}, found {stated.get(what)}"
+    missing, stand_ins = set(built.missing), stated.get("stand_ins", {})
+    if stated["version"] != (version := str(built.dataset.builder.VERSION)):
+        yield f"version: expected {version}, found {stated['version']}"
+    absent = module.SOURCES if built.is_sample else {*missing, *stand_ins}
+    for file in sorted({*module.SOURCES, *stated["sources"]}):
+        places = [] if file in absent else pins.places(module.SOURCES.get(file, {}))
+        due: list[Any] = [pins.alone(place) for place in places] or [None]
+        found = stated["sources"].get(file)
+        if found not in due:
+            expected = " or ".join(map(str, due))
+            yield f"sources: {file}: expected {expected}, found {found}"
+    for file, others in stand_ins.items():
+        if list(getattr(module, "STAND_INS", {}).get(file, ())) != others:
+            yield f"stand_ins: nothing serves in the place of {file} as {others}"
     yield from (f"missing: {file} is no source" for file in sorted(missing - set(module.SOURCES)))
     for config, splits in module.SPLITS.items():
         for split, needed in splits.items():

@@ -15,6 +15,7 @@ from parley.errors import MOST_PROBLEMS, Problem, RecordError, ScriptError
 from parley.rows.strict_json import loads
 from parley.shapes import fitter, problems, show
 
+_WHOLE = (".json", ".pkl")  # files whose records are not lines
 SETTLED = 2  # seconds; in a file that has changed since, another change may not show in its times
 
 
@@ -43,7 +44,7 @@ class Reader:
     def read(self, path: Any, shape: Any) -> Iterator[Any]:
         """Yield the records of one file; once it is read, raise RecordError if any was wrong."""
         file = os.path.relpath(path, self._folder)
-        by_line = not file.endswith(".json")
+        by_line = not file.endswith(_WHOLE)
         found: list[Problem] = []
         number = 0
         state = os.stat(path)

@@ -18,17 +18,27 @@ class Source:
         folder: The folder.
         sample: Whether these are the invented records shipped with the dataset, which no pin
             describes.
-        missing: The sources that are not there.
+        missing: The sources that are not there, and in whose place no others serve.
+        stand_ins: Source -> the sources that serve in its place, where the script's `STAND_INS`
+            names them.
+        mirrored: Source -> the mirror's pin, where a file is the mirror's and has other bytes.
     """
 
     dataset: Dataset
     folder: Path
     sample: bool = False
     missing: list[str] = field(default_factory=list)
+    stand_ins: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    mirrored: dict[str, pins.Pin] = field(default_factory=dict)
 
     def has(self, config: str, split: str) -> bool:
-        """Tell whether all files of this split are there."""
-        return not set(self.dataset.module.SPLITS[config][split]) & set(self.missing)
+        """Tell whether all files of this split, or those in their place, are there."""
+        return not set(self._sources(config, split)) & set(self.missing)
+
+    def _sources(self, config: str, split: str) -> list[str]:
+        """Return what a split is made from here, each source once."""
+        needed = self.dataset.module.SPLITS[config][split]
+        return list(dict.fromkeys(s for n in needed for s in self.stand_ins.get(n, (n,))))
 
     def splits(self, config: str) -> list[str]:
         """Return the splits of a config whose files are there, in the script's order."""
@@ -36,8 +46,9 @@ class Source:
 
     def paths(self, config: str, split: str) -> dict[str, str]:
         """Return source -> local path of a split's files, as a script's `records` takes them."""
-        needed = self.dataset.module.SPLITS[config][split]
-        return {source: os.path.join(self.folder, source) for source in needed}
+        return {
+            source: os.path.join(self.folder, source) for source in self._sources(config, split)
+        }
 
 
 def _place(dataset: Dataset, folder: Path | None) -> Path:
@@ -76,12 +87,19 @@ def open_source(
         return Source(dataset, dataset.sample, sample=True)
     place = _place(dataset, folder)
     sources = dataset.module.SOURCES
-    missing = [file for file in sources if not (place / file).exists()]
+    there = {file: pin for file, pin in sources.items() if (place / file).exists()}
+    taken = {file: pins.taken(place / file, pin) for file, pin in there.items()}
     found = [
-        Problem(str(place / file), what=f"{problem}. {_mend(file, pin, problem, folder)}")
-        for file, pin in sources.items()
-        if file not in missing and (problem := pins.problem(place / file, pin))
+        Problem(str(place / file), what=f"{problem}. {_mend(sources[file], problem, folder)}")
+        for file, pin in taken.items()
+        if pin is None and (problem := pins.problem(place / file, sources[file]))
     ]
+    stand_ins = {
+        source: others
+        for source, others in getattr(dataset.module, "STAND_INS", {}).items()
+        if source not in there and set(others) <= there.keys()
+    }
+    missing = [file for file in sources if file not in there and file not in stand_ins]
     remedy = ""
     if missing and (not allow_missing or len(missing) == len(sources)):
         found += [Problem(str(place / file), what="missing") for file in missing]
@@ -92,7 +110,8 @@ def open_source(
     if found:
         message = f"{dataset.name}: the upstream files are not all there, as they are pinned"
         raise SourceError(message, *found, remedy=remedy)
-    return Source(dataset, place, missing=missing)
+    mirrored = {file: pin for file, pin in taken.items() if pin and pin is not sources[file]}
+    return Source(dataset, place, False, missing, stand_ins, mirrored)
 
 
 def _bring(dataset: Dataset, place: Path, folder: Path | None) -> str:
@@ -104,7 +123,7 @@ def _bring(dataset: Dataset, place: Path, folder: Path | None) -> str:
     )
 
 
-def _mend(file: str, pin: pins.Pin, problem: str, folder: Path | None) -> str:
+def _mend(pin: pins.Pin, problem: str, folder: Path | None) -> str:
     if problem.startswith(pins.UNREADABLE):
         return "Give the permission to read it"
     if folder is None:

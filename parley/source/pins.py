@@ -37,6 +37,11 @@ def places(pin: Pin) -> list[Pin]:
     return [pin, *pin.get("mirrors", ())]
 
 
+def alone(pin: Pin) -> dict[str, Any]:
+    """Return a pin without its mirrors, as a provenance states it."""
+    return {key: value for key, value in pin.items() if key != "mirrors"}
+
+
 def taken(path: Path, pin: Pin) -> Pin | None:
     """Return the first of a pin and its mirrors whose content is that at `path`, or None."""
     return next((place for place in places(pin) if _problem(path, place) is None), None)

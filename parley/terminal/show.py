@@ -18,10 +18,13 @@ from parley.transcript import Transcript
 _COLOURS = ("cyan", "magenta", "green", "yellow", "blue")
 
 
+Beside = dict[str, list[dict[str, Any]]]  # config -> its rows of a dialogue
+
+
 def find(
     dataset: Dataset, id: str | None, place: BuiltFolder | Source
-) -> tuple[str, dict[str, Any]]:
-    """Return a dialogue's config and row: by its id, or the first one.
+) -> tuple[str, str, dict[str, Any]]:
+    """Return a dialogue's config, split and row: by its id, or the first one.
 
     Args:
         dataset: The dataset.
@@ -34,12 +37,13 @@ def find(
     configs = dataset.transcript.CONFIGS if dataset.transcript else list(dataset.module.SPLITS)
     some: list[str] = []
     for config in configs:
-        for row in _rows(place, config):
-            key = str(next(iter(row.values()), None))
-            if id is None or key == id:
-                return config, row
-            if len(some) < 5:
-                some.append(key)
+        for split in place.splits(config):
+            for row in _rows(place, config, split):
+                key = str(next(iter(row.values()), None))
+                if id is None or key == id:
+                    return config, split, row
+                if len(some) < 5:
+                    some.append(key)
     where = "built folder" if isinstance(place, BuiltFolder) else "source"
     where = f"{where} {place.path if isinstance(place, BuiltFolder) else place.folder}"
     if id is None:
@@ -50,19 +54,32 @@ def find(
     )
 
 
-def _rows(place: BuiltFolder | Source, config: str) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a config, in the same order from either."""
-    for split in place.splits(config):
-        if isinstance(place, BuiltFolder):
-            yield from place.each_row(config, split)
-        else:
-            from parley.rows.generate import generate  # not at the top: a build needs less
+def _rows(place: BuiltFolder | Source, config: str, split: str) -> Iterator[dict[str, Any]]:
+    if isinstance(place, BuiltFolder):
+        return place.each_row(config, split)
+    from parley.rows.generate import generate  # not at the top: a build needs less
 
-            yield from generate(place, config, split)
+    return generate(place, config, split)
 
 
-def lay_out(dataset: Dataset, row: dict[str, Any]) -> RenderableType:
-    """Return a row as a dialogue to print; without a `transcript.py`, as plain JSON.
+def find_beside(
+    dataset: Dataset, split: str, row: dict[str, Any], place: BuiltFolder | Source
+) -> Beside:
+    """Return what the configs that `transcript.py` asks for say of the dialogue of a row."""
+    id = next(iter(row.values()), None)
+    wanted: dict[str, str] = getattr(dataset.transcript, "BESIDE", {})
+    return {
+        config: [found for found in _rows(place, config, split) if found[column] == id]
+        if split in place.splits(config)
+        else []
+        for config, column in wanted.items()
+    }
+
+
+def lay_out(dataset: Dataset, row: dict[str, Any], beside: Beside) -> RenderableType:
+    """Return a row, with what stands beside it, as a dialogue to print.
+
+    Without a `transcript.py` it is plain JSON.
 
     Raises:
         ScriptError: transcript.py fails on it.
@@ -70,7 +87,7 @@ def lay_out(dataset: Dataset, row: dict[str, Any]) -> RenderableType:
     if dataset.transcript is None:
         return Text(to_json(row))
     try:
-        return _laid_out(dataset.transcript.transcript(row))
+        return _laid_out(dataset.transcript.transcript(row, *([beside] if beside else [])))
     except Exception as error:  # whatever stands in a row of a folder that nobody verified
         raise ScriptError(
             f"{dataset.name}: {dataset.name}/transcript.py fails on this row "

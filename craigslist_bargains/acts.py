@@ -1,0 +1,405 @@
+"""CraigslistBargains' dialogue acts: the rules of upstream's parser, for any negotiation.
+
+Upstream (stanfordnlp/cocoa, folder craigslistbargain) gave train and validation their acts by rules
+over the text, in Python 2; the test file was published without. These are the same rules, in the
+order in which they are applied: tokens, prices, tags, intent, price. What they decide by, beside
+the text, is the post, what was said before, and which words stood beside a "$" price in train: the
+`Contexts`. An event is parsed from its reader's point of view: of upstream's names, `my_price` is
+the reader's last price and `partner_price` the speaker's.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import chain, pairwise
+from typing import Any
+
+from .word_counts import read_word_counts
+
+Record = dict[str, Any]
+
+SELLER = 1  # an event's `agent`; the buyer's is 0
+
+# Tokens ---------------------------------------------------------------------------------
+# Of lower case, as NLTK 3.2.4 gives them for English: sentences, then words as in the Penn
+# Treebank. A sentence's end matters for its period alone, which is a token there and only there.
+
+_SIGNS = str.maketrans(dict.fromkeys("\\>/", " "))  # upstream drops these
+_OPENING = re.compile(r'(?:^|(?<=[\s(\[{<]))"')  # a double quote that opens what is quoted
+_CLOSERS = "])}'»”’"  # may stand between a period and the end of its sentence
+_NUMERIC = tuple("0123456789.,")  # what a number begins with
+_NUMBERED = re.compile(r"-?[.,]?\d[\d,.-]*\.")
+_PIECES = re.compile(
+    r"""
+      \.\.\. | -- | `` | ''
+    | [;@#$%&?!()\[\]{}<«»“”‘’]
+    | [,:](?!\d)
+    | (?: [^;@#$%&?!()\[\]{}<«»“”‘’.,:`'-] | \.(?!\.\.) | [,:](?=\d) | -(?!-) | `(?!`) | '(?!') )+
+    """,
+    re.VERBOSE,
+)
+_CLITIC = re.compile(r"(.*[^'])(n't|'(?:s|m|d|ll|re|ve)?)")
+_CONTRACTIONS = {
+    "cannot": ("can", "not"),
+    "d'ye": ("d", "'ye"),
+    "gimme": ("gim", "me"),
+    "gonna": ("gon", "na"),
+    "gotta": ("got", "ta"),
+    "lemme": ("lem", "me"),
+    "more'n": ("more", "'n"),
+    "wanna": ("wan", "na"),
+    "'tis": ("'t", "is"),
+    "'twas": ("'t", "was"),
+}
+
+
+def tokenize(text: str) -> list[str]:
+    """Return the tokens of a text: words, numbers, punctuation, and prices with their "$"."""
+    text = re.sub(r"\.{2,}", "...", text.lower()).translate(_SIGNS)
+    if '"' in text:
+        text = _OPENING.sub(" `` ", text).replace('"', " '' ")
+    tokens: list[str] = []
+    for word, following in pairwise((*text.split(), "")):
+        if word.isalnum() and word not in _CONTRACTIONS:
+            tokens.append(word)  # most are as plain as this
+            continue
+        for part in _without_final_period(word, following):
+            for piece in _PIECES.findall(part):
+                tokens += _words(piece)
+    return _with_dollar_signs(tokens)
+
+
+def _without_final_period(word: str, following: str) -> list[str]:
+    """Return a word and apart from it, if it ends a sentence, the period and what closes it."""
+    core = word.rstrip(_CLOSERS)
+    if not core.endswith(".") or core.endswith(".."):
+        return [word]
+    # Punkt takes "ok." for Oklahoma's, and "5. then" for an ordinal
+    abbreviation = word == "ok." and following
+    ordinal = _NUMBERED.fullmatch(word) and following[:1].isalpha()
+    return [word] if abbreviation or ordinal else [core[:-1], ".", word[len(core) :]]
+
+
+def _words(piece: str) -> Iterable[str]:
+    """Return the words that a piece without punctuation is written together of."""
+    if piece in _CONTRACTIONS:
+        return _CONTRACTIONS[piece]
+    if "'" in piece and piece != "''" and (found := _CLITIC.fullmatch(piece)):
+        return found.groups()
+    return (piece,)
+
+
+def _with_dollar_signs(tokens: list[str]) -> list[str]:
+    """Join each "$" to the number after it, or else to the number before it."""
+    if "$" not in tokens:
+        return tokens
+    joined: list[str] = []
+    for before, this, after in _with_neighbours(tokens):
+        in_front = before == "$" and this.startswith(_NUMERIC)
+        behind = this == "$" and before.startswith(_NUMERIC) and not after.startswith(_NUMERIC)
+        if in_front or behind:
+            joined[-1] += this
+        else:
+            joined.append(this)
+    return joined
+
+
+def _with_neighbours(tokens: list[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield each token between those before and after it; a message's ends are tokens here."""
+    padded = ["<s>", *tokens, "</s>"]
+    return zip(padded, tokens, padded[2:], strict=False)
+
+
+# Prices ---------------------------------------------------------------------------------
+
+_NO_NUMBER = re.compile(r"[^\w.,]", re.A)  # what cannot be part of one
+
+
+@dataclass(frozen=True)
+class Contexts:
+    """The words that stood beside a "$" price in train; a message's ends are `<s>` and `</s>`.
+
+    Attributes:
+        left: Those before one.
+        right: Those after one.
+    """
+
+    left: frozenset[str]
+    right: frozenset[str]
+
+
+def read_contexts(data: bytes) -> Contexts:
+    """Return the contexts that a price tracker of upstream holds, a pickle, without running it.
+
+    Raises:
+        ValueError: It is anything but two tables of counted words, `left` and `right`.
+    """
+    tables = read_word_counts(data)
+    if set(tables) != {"left", "right"}:
+        names = sorted(name[:40] for name in tables)
+        raise ValueError(f"expected the tables ['left', 'right'], found {names}")
+    return Contexts(frozenset(tables["left"]), frozenset(tables["right"]))
+
+
+def train_contexts(records: Iterable[Record]) -> Contexts:
+    """Return the contexts of these negotiations, by the rule that upstream applied to train."""
+    left, right = set(), set()
+    for record in records:
+        for event in record["events"]:
+            if event["action"] == "message":
+                for before, token, after in _with_neighbours(tokenize(event["data"])):
+                    if _has_dollar_sign(token):
+                        left.add(before)
+                        right.add(after)
+    return Contexts(frozenset(left), frozenset(right))
+
+
+def prices_of(
+    tokens: list[str], listed: float | None, described: frozenset[float], contexts: Contexts
+) -> list[float]:
+    """Return what the rules take for prices, in the order of the text.
+
+    Args:
+        tokens: Of a message.
+        listed: The listing price. Upstream always has one; without, no number is too large.
+        described: The numbers in the post as the reader sees it.
+        contexts: The words beside which a number without "$" may be a price.
+    """
+    prices = []
+    for before, token, after in _with_neighbours(tokens):
+        price = number_of(token)
+        if price is None:
+            continue
+        if _has_dollar_sign(token) or (
+            before in contexts.left
+            and after in contexts.right
+            and (listed is None or price <= 1.5 * listed)
+            and (price == listed or price not in described)
+        ):
+            prices.append(price)
+    return prices
+
+
+def number_of(token: str) -> float | None:
+    """Return the number that a token gives: 1500.0 for "1.5k", "$1,500" or "1500."."""
+    token = token.replace("$", "").replace(",", "")
+    if "_" in token:  # which Python 3 takes for a separator of thousands
+        return None
+    try:
+        if token.endswith("k"):  # Python 2 then printed twelve digits, and read them again
+            number = float(f"{1000 * float(token.replace('k', '')):.12g}")
+        else:
+            number = float(token)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None  # at "nan" upstream stops
+
+
+def numbers_described(item: Record) -> frozenset[float]:
+    """Return the numbers in a post's title and description."""
+    texts = (item["Title"], " ".join(item["Description"]))
+    tokens = chain.from_iterable(tokenize(_NO_NUMBER.sub(" ", text)) for text in texts)
+    return frozenset(number for token in tokens if (number := number_of(token)) is not None)
+
+
+def _has_dollar_sign(token: str) -> bool:
+    return token[0] == "$" or token[-1] == "$"
+
+
+# State ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Act:
+    """The dialogue act of an event.
+
+    Attributes:
+        intent: One of fourteen: the action, or what a message is for.
+        price: The price that it proposes, if any, in dollars.
+        prices: All that was taken for a price in a message, in the order of the text.
+        tags: What was noticed of a message, in the order in which upstream looks for it.
+    """
+
+    intent: str
+    price: float | None = None
+    prices: list[float] = field(default_factory=list)
+    tags: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class State:
+    """What has been done before an event.
+
+    Attributes:
+        time: How many events there were.
+        intents: The last one of each side, the buyer's first.
+        prices: The last price of each side, the buyer's first; None before it names one.
+        current_price: The last price of either side.
+    """
+
+    time: int = 0
+    intents: tuple[str, str] = ("<start>", "<start>")
+    prices: tuple[float | None, float | None] = (None, None)
+    current_price: float | None = None
+
+    def after(self, speaker: int, act: Act) -> "State":
+        """Return the state after an act of this side; an act without a price changes none."""
+        buyers, sellers = self.intents
+        intents = (buyers, act.intent) if speaker == SELLER else (act.intent, sellers)
+        if act.price is None:
+            return State(self.time + 1, intents, self.prices, self.current_price)
+        buyers_price, sellers_price = self.prices
+        prices = (buyers_price, act.price) if speaker == SELLER else (act.price, sellers_price)
+        return State(self.time + 1, intents, prices, act.price)
+
+
+# Tags -----------------------------------------------------------------------------------
+
+# fmt: off
+_ASKING = frozenset((
+    "what", "when", "where", "why", "which", "who", "whose", "how", "do", "did", "does", "are",
+    "is", "would", "will", "can", "could", "any",
+))
+# fmt: on
+_GREETING = frozenset(("hi", "hello", "hey", "hiya", "howdy"))
+_GREETING_PHRASE = re.compile("how are you|interested in", re.I | re.A)
+_NEGATION = frozenset(("no", "not", "n't"))
+_VAGUE_PRICE = re.compile("come down|highest|lowest|go (?:lower|higher)|too (?:high|low)")
+_AGREEMENT = re.compile(
+    r"(?:that works|great|ok|okay|great, thanks|deal)[.!]*$|i can do that\.*$"
+    r"|(?=[\w ]*$).*have a deal",
+    re.I | re.A,
+)
+
+
+def tags_of(text: str, tokens: list[str], kinds: list[str]) -> list[str]:
+    """Return what is noticed of a message whose prices are of these kinds."""
+    found = {
+        "question": tokens[-1:] == ["?"] or not _ASKING.isdisjoint(tokens[:1]),
+        "greeting": not _GREETING.isdisjoint(tokens) or bool(_GREETING_PHRASE.search(text)),
+        "negative": not _NEGATION.isdisjoint(tokens),
+        "vague-price": bool(_VAGUE_PRICE.search(text)),  # of this case alone
+        "agree": bool(_AGREEMENT.match(text)),
+        **dict.fromkeys(kinds, True),
+        "has_price": bool(kinds),
+    }
+    return [tag for tag, holds in found.items() if holds]
+
+
+def kind_of(price: float, speaker: int, state: State, listed: float | None) -> str:
+    """Return what a price is to the reader."""
+    if price == listed:
+        return "listing_price"
+    if price == state.prices[1 - speaker]:
+        return "my_price"
+    if price == state.prices[speaker]:
+        return "partner_price"
+    return "price"
+
+
+# Intent and price -----------------------------------------------------------------------
+
+
+def intent_of(tags: list[str], speaker: int, state: State) -> str:
+    """Return the intent of a message: the first that applies."""
+    priced = "has_price" in tags
+    if state.time == 0 and not priced:
+        return "intro"
+    if priced and state.current_price is None:
+        return "init-price"
+    if not priced and "vague-price" in tags:
+        return "vague-price"
+    if "price" in tags or "listing_price" in tags:
+        return "counter-price"
+    if "partner_price" in tags:
+        return "insist"
+    if tags == ["question"]:
+        return "inquiry"
+    if "agree" in tags or "my_price" in tags:
+        return "agree"
+    if not tags and state.intents[1 - speaker] == "inquiry":
+        return "inform"
+    if tags == ["negative"]:
+        return "disagree"
+    return "unknown"
+
+
+def proposed(prices: list[float], speaker: int, state: State, listed: float | None) -> float | None:
+    """Return the price that a side proposes by naming these: its best, unless it takes more back.
+
+    A price that is better for the side than its last one is not proposed, nor is the listing
+    price by a buyer.
+    """
+    last = state.prices[speaker]
+    if speaker == SELLER:
+        return max((p for p in prices if last is None or p <= last), default=None)
+    return min((p for p in prices if (last is None or p >= last) and p != listed), default=None)
+
+
+# Negotiations ---------------------------------------------------------------------------
+
+
+def acts(record: Record, contexts: Contexts) -> list[Act]:
+    """Return the act of each event of an upstream record, whether upstream parsed it or not."""
+    items = [kb["item"] for kb in record["scenario"]["kbs"]]
+    described = [numbers_described(item) for item in items]
+    found, state = [], State()
+    for event in record["events"]:
+        speaker = event["agent"]
+        reader = 1 - speaker
+        listed = items[reader]["Price"]
+        if event["action"] == "message":
+            tokens = tokenize(event["data"])
+            prices = prices_of(tokens, listed, described[reader], contexts)
+            kinds = [kind_of(price, speaker, state, listed) for price in prices]
+            tags = tags_of(event["data"], tokens, kinds)
+            intent, price = (
+                intent_of(tags, speaker, state),
+                proposed(prices, speaker, state, listed),
+            )
+            act = Act(intent, price, prices, tags)
+        elif event["action"] == "offer":
+            act = Act("offer", _float(event["data"]["price"]))
+        else:
+            act = Act(event["action"])
+        found.append(act)
+        state = state.after(speaker, act)
+    return found
+
+
+def is_parsed(record: Record) -> bool:
+    """Return whether upstream's parser takes a negotiation or, being too short, skips it.
+
+    A side must have 40 tokens in its messages, and each side two messages.
+    """
+    lengths: tuple[list[int], list[int]] = ([], [])  # of the messages of each side, in tokens
+    for event in record["events"]:
+        if event["action"] == "message":
+            lengths[event["agent"]].append(len(tokenize(event["data"])))
+    return max(map(sum, lengths)) >= 40 and min(map(len, lengths)) >= 2
+
+
+def act_rows(record: Record, contexts: Contexts) -> Iterator[dict[str, Any]]:
+    """Yield a row for each event: its act by the rules, and beside it upstream's, if any."""
+    kbs, parsed = record["scenario"]["kbs"], is_parsed(record)
+    for turn, (event, act) in enumerate(zip(record["events"], acts(record, contexts), strict=True)):
+        upstream = event.get("metadata") or {}
+        yield {
+            "dialogue_id": record["uuid"],
+            "turn": turn,
+            "speaker": kbs[event["agent"]]["personal"]["Role"],
+            "action": event["action"],
+            "text": event["data"] if event["action"] == "message" else None,
+            "intent": act.intent,
+            "price": act.price,
+            "prices": act.prices,
+            "tags": act.tags,
+            "upstream_intent": upstream.get("intent"),
+            "upstream_price": _float(upstream.get("price")),
+            "parsed_upstream": parsed,
+        }
+
+
+def _float(value: float | None) -> float | None:
+    return None if value is None else float(value)

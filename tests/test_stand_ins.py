@@ -1,0 +1,149 @@
+"""What serves in the place of a file that cannot be had: a mirror, or what it was made of."""
+
+import hashlib
+import json
+import pickle
+import shutil
+
+import pytest
+
+from parley.build import build
+from parley.collection import get
+from parley.errors import RecordError, SourceError
+from parley.folder.built import open_folder
+from parley.folder.card import parse
+from parley.folder.verify import verify
+from parley.source.files import Source, open_source
+
+NAME = "craigslist_bargains"
+TRACKER = "price_tracker.pkl"
+
+
+@pytest.fixture
+def dataset():
+    return get(NAME)
+
+
+@pytest.fixture
+def upstream(dataset, tmp_path, monkeypatch):
+    """A copy of the sample, in which train and validation have the acts that the rules give."""
+    folder = shutil.copytree(dataset.sample, tmp_path / "upstream" / NAME)
+    module = dataset.module
+    records = {split: json.loads((folder / f"{split}.json").read_bytes()) for split in FILES}
+    contexts = module.train_contexts(records["train"])
+    for split, negotiations in records.items():
+        for record in negotiations:
+            for event, act in zip(record["events"], module.acts(record, contexts), strict=True):
+                if event.get("metadata"):
+                    event["metadata"]["intent"] = act.intent
+                    if "price" in event["metadata"]:
+                        event["metadata"]["price"] = act.price
+        (folder / f"{split}.json").write_text(json.dumps(negotiations))
+    for source in module.SOURCES:
+        pin = {"url": f"https://example.org/{source}", "sha256": sha256(folder / source)}
+        monkeypatch.setitem(module.SOURCES, source, pin)
+    return folder.parent
+
+
+FILES = ("train", "validation", "test")
+
+
+def sha256(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def built(dataset, upstream, output):
+    build(open_source(dataset, upstream), output)
+    return open_folder(output / NAME)
+
+
+def failed(found, source):
+    return {check.name: check.problems for check in verify(found, source).checks if check.failed}
+
+
+def test_a_mirrors_bytes_are_named_in_the_provenance_and_on_the_card(
+    dataset, upstream, tmp_path, monkeypatch
+):
+    before = built(dataset, upstream, tmp_path / "before")
+    path = upstream / NAME / "test.json"
+    path.write_text(json.dumps(json.loads(path.read_text()), indent=1))  # equal, of other bytes
+    with pytest.raises(SourceError, match=r"test\.json: sha256 expected"):
+        open_source(dataset, upstream)
+    mirror = {"url": "https://example.org/mirror/test.json", "sha256": sha256(path)}
+    monkeypatch.setitem(dataset.module.SOURCES["test.json"], "mirrors", [mirror])
+    found = built(dataset, upstream, tmp_path / "after")
+    assert found.provenance["configs"] == before.provenance["configs"]
+    assert found.provenance["sources"]["test.json"] == mirror
+    _, body = parse(found.card, "")
+    assert "**Made from a mirror**: `test.json` is that of <https://example.org/mirror/" in body
+    assert "Made from a mirror" not in before.card
+    assert "provenance" not in failed(found, open_source(dataset, upstream))
+    found.provenance["sources"]["test.json"]["url"] = "https://example.org/elsewhere"
+    assert "provenance" in failed(found, open_source(dataset, upstream))
+
+
+def test_word_lists_that_are_missing_are_learnt_from_train(dataset, upstream, tmp_path):
+    (upstream / NAME / TRACKER).unlink()
+    source = open_source(dataset, upstream)
+    assert (source.missing, source.stand_ins) == ([], {TRACKER: ("train.json",)})
+    found = built(dataset, upstream, tmp_path)
+    assert found.missing == []
+    assert found.provenance["stand_ins"] == {TRACKER: ["train.json"]}
+    assert TRACKER not in found.provenance["sources"]
+    assert f"**Made without `{TRACKER}`**: `train.json` served in its place." in found.card
+    assert {"provenance", "source"}.isdisjoint(failed(found, source))
+    assert [row for row in found.rows("acts", *FILES) if row["upstream_intent"] is not None]
+
+
+def test_learnt_lists_that_change_an_act_of_upstream_fail_the_build(
+    dataset, upstream, tmp_path, monkeypatch
+):
+    (upstream / NAME / TRACKER).unlink()
+    path = upstream / NAME / "validation.json"
+    records = json.loads(path.read_text())
+    event = next(e for r in records for e in r["events"] if (e["metadata"] or {}).get("price"))
+    event["metadata"]["price"] += 1
+    path.write_text(json.dumps(records))
+    monkeypatch.setitem(dataset.module.SOURCES["validation.json"], "sha256", sha256(path))
+    with pytest.raises(RecordError, match=rf"expected upstream's act .* get {TRACKER}"):
+        built(dataset, upstream, tmp_path)
+    assert not (tmp_path / NAME).exists()
+
+
+def test_without_train_too_the_acts_are_missing(dataset, upstream, tmp_path):
+    for file in (TRACKER, "train.json"):
+        (upstream / NAME / file).unlink()
+    with pytest.raises(SourceError, match=f"{TRACKER}: missing"):
+        open_source(dataset, upstream)
+    source = open_source(dataset, upstream, allow_missing=True)
+    assert source.splits("acts") == []
+    assert source.splits("negotiations") == ["validation", "test"]
+
+
+class Hostile:
+    def __reduce__(self):
+        return (open, ("was-run", "w"))
+
+
+@pytest.mark.parametrize("content", [pickle.dumps(Hostile()), b"", b"x" * (1 << 17)])
+def test_a_hostile_pickle_is_refused_and_not_run(dataset, tmp_path, monkeypatch, content):
+    folder = shutil.copytree(dataset.sample, tmp_path / "upstream")
+    (folder / TRACKER).write_bytes(content)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(RecordError, match=rf"{TRACKER}\[0\]: expected a pickle of two counts"):
+        build(Source(dataset, folder, sample=True), tmp_path / "build")
+    assert not (tmp_path / "was-run").exists()
+
+
+def test_show_marks_the_acts_that_upstream_does_not_have(dataset, capsys):
+    from parley.terminal.console import emit
+    from parley.terminal.show import find, find_beside, lay_out
+
+    source = Source(dataset, dataset.sample, sample=True)
+    for split, marked in (("validation", False), ("test", True)):
+        rows = json.loads((dataset.sample / f"{split}.json").read_bytes())
+        _, found, row = find(dataset, rows[0]["uuid"], source)
+        assert found == split
+        emit(lay_out(dataset, row, find_beside(dataset, found, row, source)))
+        text = capsys.readouterr().out
+        assert ("by rule" in text) is marked
