@@ -241,9 +241,16 @@ def _wrong_sources(module: ModuleType) -> Iterator[Problem]:
     for source, pin in module.SOURCES.items():
         if not isinstance(pin, dict) or "url" not in pin:
             yield Problem(f"SOURCES[{source!r}]", what="names no url")
-        elif sum(kind <= pin.keys() for kind in _PINS) != 1:
-            expected = "one of sha256, git_blob, or git_tree with member"
-            yield Problem(f"SOURCES[{source!r}]", expected, ", ".join(pin))
+            continue
+        for number, place in enumerate([pin, *pin.get("mirrors", ())]):
+            where = f"SOURCES[{source!r}]" + (f".mirrors[{number - 1}]" if number else "")
+            if sum(kind <= place.keys() for kind in _PINS) != 1:
+                expected = "one of sha256, git_blob, or git_tree with member"
+                yield Problem(where, expected, ", ".join(place))
+            elif number and (len(pin.keys() & {"sha256", "git_blob"}) != 1 or "url" not in place):
+                yield Problem(
+                    where, what="a mirror is a file of its own url, of a source that is one"
+                )
     for source, others in getattr(module, "STAND_INS", {}).items():
         for name in (source, *others):
             if name not in module.SOURCES:

@@ -97,6 +97,8 @@ def size(count: float) -> str:
 def progress(unit: str = "") -> Iterator[Callable[..., None]]:
     """Show the progress of named work: bars on a terminal, a line now and then in a log.
 
+    What is said of a download, as that it is tried again, comes in a log at once: a person waits.
+
     Yields:
         A function of (name, amount done so far or what is being done, total or None).
     """
@@ -107,13 +109,15 @@ def progress(unit: str = "") -> Iterator[Callable[..., None]]:
         return size(amount) if unit == "bytes" else f"{amount:,} {unit}"
 
     if not err.is_terminal:
-        last = time.monotonic()
+        last, said = time.monotonic(), ""
 
         def log(name: str, amount: int | str, total: int | None = None) -> None:
-            nonlocal last
-            if time.monotonic() - last > _EVERY:
-                last = time.monotonic()
-                tell(f"{name}: {shown(amount)}")
+            nonlocal last, said
+            line = f"{name}: {shown(amount)}"
+            waited = time.monotonic() - last > _EVERY
+            if waited or (unit == "bytes" and isinstance(amount, str) and line != said):
+                last, said = time.monotonic(), line
+                tell(line)
 
         yield log
         return
