@@ -239,6 +239,34 @@ def build_one(source: str, name: str) -> int:
 
 
 @method
+def verify_all(source: str, built: str) -> int:
+    """Verify everything that was built of what is at hand in `source`, imports included."""
+    from parley.collection import discover
+    from parley.folder.verify import Verification, verify_each
+
+    found = list(verify_each(list(discover().values()), Path(built), Path(source), lambda *_: None))
+    held = [each for each in found if isinstance(each, Verification) and not each.failed]
+    assert len(held) == len(found), found
+    return sum(len(each.figures) for each in held)
+
+
+@method
+def acts(source: str) -> int:
+    """Give every event of CraigslistBargains' validation and test its dialogue act."""
+    import orjson
+
+    from parley.collection import get
+
+    module = get("craigslist_bargains").module
+    folder = Path(source, "craigslist_bargains")
+    begin()
+    contexts = module.read_contexts((folder / "price_tracker.pkl").read_bytes())
+    files = [folder / f"{split}.json" for split in ("validation", "test")]
+    records = (record for file in files for record in orjson.loads(file.read_bytes()))
+    return sum(len(module.acts(record, contexts)) for record in records)
+
+
+@method
 def limit_all(rows_folder: str) -> int:
     """Import datasets, and write the same rows from JSON Lines with orjson and pyarrow."""
     import datasets  # noqa: F401

@@ -186,6 +186,12 @@ class Benchmark:
             ),
             "`parley build` of everything at hand": lambda: measure("build_all", source),
         }
+        runs["`parley verify` of the same; rows: its figures"] = lambda: measure(
+            "verify_all", source, self.folder / "real"
+        )
+        runs["the dialogue acts of validation and test, imports not counted"] = lambda: measure(
+            "acts", source
+        )
         for name in discover():
             runs[f"{name}, imports not counted"] = lambda name=name: measure(
                 "build_one", source, name
