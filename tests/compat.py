@@ -151,8 +151,9 @@ def check(job_file: str) -> None:
 def ways(datasets, folder, repo, config, split, path, cache):
     """Yield the ways of loading a split."""
     load, options = datasets.load_dataset, {"split": split, "cache_dir": cache}
-    yield "the Hub", load(repo, config, revision="v1.0.0", **options)
-    yield "streaming", load(repo, config, revision="v1.0.0", streaming=True, **options)
+    version = "v" + json.loads((Path(folder) / "provenance.json").read_text())["version"]
+    yield "the Hub", load(repo, config, revision=version, **options)
+    yield "streaming", load(repo, config, revision=version, streaming=True, **options)
     if config == "dialogues":  # the default
         yield "the Hub, without a config", load(repo, **options)
     if repo.startswith("real/"):  # larger, but of the same form

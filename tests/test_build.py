@@ -301,6 +301,7 @@ def test_a_partial_build_says_so(real_casino, tmp_path):
     assert list(provenance["configs"]["official_split"]) == ["train", "validation"]
     card = (folder / "README.md").read_text(encoding="utf-8")
     assert "| `official_split` | `test` | not built: its source was not at hand |" in card
+    assert "Built in part: the figures are those of the dataset's card." in card
     import datasets
 
     loaded = datasets.load_dataset(str(folder), "official_split", cache_dir=str(tmp_path / "c"))

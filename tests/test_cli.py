@@ -251,7 +251,7 @@ def test_a_folder_of_the_build_that_is_damaged_is_no_traceback(sample_build, tmp
 def test_one_broken_dataset_does_not_stop_the_others(tmp_path, source, run):
     (tmp_path / "source").mkdir()
     (tmp_path / "source" / "casino").symlink_to(source / "casino")
-    done = run("build", "casino", "duo", "--source", tmp_path / "source")
+    done = run("build", "duo", "casino", "--source", tmp_path / "source")
     assert done.returncode == 1
     assert (tmp_path / "build/casino/provenance.json").is_file()
     assert "source/duo/ed/en: missing" in done.stderr
