@@ -9,11 +9,9 @@ import datasets
 import pyarrow.parquet as pq
 from huggingface_hub import DatasetCard, metadata_load
 
-from parley.build import generate, strict_builder
-from parley.figures import Data, figures
-from parley.folder.card import BEGIN, END, figures_on, figures_section, parse, stated_figures
-from parley.rows.arrow import Digest
-from parley.rows.features import arrow_schema
+from parley.figures import figures
+from parley.folder.built import open_folder
+from parley.folder.card import BEGIN, END, parse, stated_figures
 from parley.source.files import open_source
 
 HEADINGS = [
@@ -81,12 +79,9 @@ def test_every_source_is_pinned_to_content(dataset):
         assert not re.search("/(main|master|HEAD)/", pin["url"]), file
 
 
-def test_every_split_names_a_source(dataset):
-    for config, split in splits_of(dataset):
-        needed = dataset.module.SPLITS[config][split]
-        for file in [needed] if isinstance(needed, str) else needed:
-            assert file in dataset.module.SOURCES, f"{config}/{split}"
-            assert (dataset.sample / file).exists(), f"the sample lacks {file}"
+def test_the_sample_has_every_source(dataset):
+    for file in dataset.module.SOURCES:
+        assert (dataset.sample / file).exists(), f"the sample lacks {file}"
 
 
 def test_configs_agree(dataset):
@@ -96,7 +91,6 @@ def test_configs_agree(dataset):
     for config in dataset.builder.BUILDER_CONFIGS:
         assert config.description
         assert config.version == dataset.builder.VERSION
-    assert set(dataset.module.TO_RECORD) <= set(configs)
 
 
 def test_info_is_complete(dataset, tmp_path):
@@ -108,14 +102,6 @@ def test_info_is_complete(dataset, tmp_path):
         assert info.homepage.startswith("https://")
         assert info.citation.startswith("@")
         assert info.version == dataset.builder.VERSION
-
-
-def test_built_schema_is_that_of_the_features(dataset, sample_build):
-    for config, split in splits_of(dataset):
-        table = table_of(sample_build, dataset, config, split)
-        assert table.num_rows > 0, f"{config}/{split}"
-        assert table.schema.metadata == arrow_schema(dataset.module.FEATURES[config]).metadata
-        assert datasets.Features.from_arrow_schema(table.schema) == dataset.module.FEATURES[config]
 
 
 def test_parquet_is_made_for_streaming(dataset, sample_build):
@@ -132,23 +118,14 @@ def test_parquet_is_made_for_streaming(dataset, sample_build):
 
 
 def test_sample_round_trip(dataset, sample_build):
-    assert_round_trip(dataset, open_source(dataset, None, sample=True), sample_build)
-
-
-def test_real_round_trip(dataset, source, real_build):
-    assert_round_trip(dataset, open_source(dataset, source, allow_missing=True), real_build)
-
-
-def assert_round_trip(dataset, source, build):
-    """Every upstream record comes back equal, types and all, from the Parquet that was built."""
+    """Every record comes back equal, types and all, from the Parquet that was built."""
+    source = open_source(dataset, None, sample=True)
     assert dataset.module.TO_RECORD
     for config, to_record in dataset.module.TO_RECORD.items():
-        builder = strict_builder(dataset, config, source.folder)
-        for generator in builder._split_generators(None):
-            if not source.has(dataset, config, str(generator.name)):
-                continue
-            rows = table_of(build, dataset, config, generator.name).to_pylist()
-            records = [record for _, record in builder.records(**generator.gen_kwargs)]
+        for split in source.splits(config):
+            rows = table_of(sample_build, dataset, config, split).to_pylist()
+            found = dataset.module.records(config, source.paths(config, split))
+            records = [record for _, record in found]
             assert len(rows) == len(records) > 0
             for row, record in zip(rows, records, strict=True):
                 assert typed(to_record(row)) == typed(record)
@@ -173,6 +150,7 @@ def test_rows_are_those_of_datasets_itself(dataset, sample_build, tmp_path):
             config_name=config, data_dir=str(dataset.sample), cache_dir=str(tmp_path)
         )
         builder.download_and_prepare()
+        assert set(builder.as_dataset()) == set(dataset.module.SPLITS[config])
         for split in dataset.module.SPLITS[config]:
             ours = table_of(sample_build, dataset, config, split).to_pylist()
             assert list(builder.as_dataset(split=split)) == ours
@@ -187,29 +165,10 @@ def test_load_dataset(dataset, sample_build, tmp_path):
         rows = table_of(sample_build, dataset, config, split).to_pylist()
         kwargs = {"name": config, "split": split, "cache_dir": str(tmp_path)}
         loaded = datasets.load_dataset(folder, **kwargs)
-        assert list(loaded) == rows
+        assert list(loaded) == rows != []
         assert loaded.features == dataset.module.FEATURES[config]
         assert loaded.info.license
         assert list(datasets.load_dataset(folder, streaming=True, **kwargs)) == rows
-
-
-def test_digests_are_those_of_the_rows(dataset, sample_build):
-    folder = sample_build / dataset.name
-    provenance = json.loads((folder / "provenance.json").read_text(encoding="utf-8"))
-    assert provenance["sample"] is True
-    for config, split in splits_of(dataset):
-        entry = provenance["configs"][config][split]
-        rows = table_of(sample_build, dataset, config, split).to_pylist()
-        digest = Digest()
-        digest.update(rows)
-        assert (entry["rows"], entry["digest"]) == (len(rows), digest.hexdigest())
-
-
-def test_keys_are_unique_across_the_sample(dataset):
-    for config in dataset.module.SPLITS:
-        builder = strict_builder(dataset, config, dataset.sample)
-        for generator in builder._split_generators(None):
-            assert list(generate(dataset, builder, generator))
 
 
 def test_missing_is_null(dataset, sample_build):
@@ -276,17 +235,10 @@ def test_card_example_is_a_row_of_the_schema(dataset):
     assert set(json.loads(block[1])) in [columns, *map(set, dataset.module.FEATURES.values())]
 
 
-def test_built_card_agrees_with_what_was_built(dataset, sample_build):
+def test_built_card_says_what_it_is_and_how_large(dataset, sample_build):
     folder = sample_build / dataset.name
     front, body = parse((folder / "README.md").read_text(encoding="utf-8"), "README.md")
     assert "invented records" in body[body.index(BEGIN) : body.index(END)]
-    counted = {
-        (info["config_name"], split["name"]): split["num_examples"]
-        for info in front["dataset_info"]
-        for split in info["splits"]
-    }
-    rows = {key: table_of(sample_build, dataset, *key).num_rows for key in splits_of(dataset)}
-    assert counted == rows
     for info in front["dataset_info"]:
         size = sum(p.stat().st_size for p in (folder / info["config_name"]).iterdir())
         assert info["download_size"] == size
@@ -295,22 +247,21 @@ def test_built_card_agrees_with_what_was_built(dataset, sample_build):
 def test_committed_card_states_the_figures_of_the_module(dataset):
     """Names and documented values, in the module's order; what was measured needs the data."""
     stated = stated_figures(dataset.read_card())
-    due = {f.name: f.stated for f in figures(dataset.statistics, None, "not now")}
+    due = {f.name: f.stated for f in figures(dataset.figures, None, "not now")}
     assert {name: documented for name, (documented, _, _) in stated.items()} == due
 
 
-def test_committed_card_is_not_stale(dataset, real_build):
-    """The generated parts in the repository are those of the real data."""
-    folder = real_build / dataset.name
-    built, built_body = parse((folder / "README.md").read_text(encoding="utf-8"), "built")
-    committed, body = parse(dataset.read_card(), "committed")
-    for info in [*built["dataset_info"], *committed["dataset_info"]]:
-        del info["download_size"]  # depends on the version of pyarrow
-    assert committed["dataset_info"] == built["dataset_info"]
-    table = figures_section(list(figures(dataset.statistics, Data(folder, dataset.module))))
-    assert figures_on(dataset.read_card()) == table
-    splits = body[body.index(BEGIN) : body.index(END)].removesuffix(f"{table}\n")
-    assert splits.strip() in built_body
+def test_committed_card_has_the_features_and_counts_of_the_real_data(dataset, real_build):
+    """Of the splits that it was made of; more of them may be at hand."""
+    built, _ = parse(open_folder(real_build / dataset.name).card, "built")
+    committed, _ = parse(dataset.read_card(), "committed")
+    infos = {info["config_name"]: info for info in built["dataset_info"]}
+    for info in committed["dataset_info"]:
+        found = infos[info["config_name"]]
+        for key in ("features", "license"):
+            assert info[key] == found[key]
+        counted = {split["name"]: split for split in found["splits"]}
+        assert info["splits"] == [counted[split["name"]] for split in info["splits"]]
 
 
 # From the Hub's list of tasks, July 2026, as far as text is concerned

@@ -1,12 +1,17 @@
-"""Every row of every `messages` config is a chat that strict chat templates take."""
+"""Every row of every `messages` config is a chat that strict chat templates take.
+
+That its turns are those of its dialogue is for `checks.py` of its dataset.
+"""
 
 import copy
-from collections import Counter
 
-import pyarrow.parquet as pq
 import pytest
 from jinja2 import StrictUndefined, TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
+from mutations import InMemory
+
+from parley.folder import checks
+from parley.folder.built import open_folder
 
 # Each refuses what its models' own template refuses: a role out of turn, a system message that is
 # not the first, a role that it does not know. Where the own template takes no system message, it
@@ -94,58 +99,15 @@ def render(template, chat):
     return TEMPLATES[template].render(messages=chat, bos_token="<s>", eos_token="</s>")
 
 
-def rows(build, dataset, config):
-    files = sorted((build / dataset.name / config).glob("*.parquet"))
-    return [row for file in files for row in pq.read_table(file).to_pylist()]
-
-
-@pytest.fixture
-def sample_chats(dataset, sample_build):
-    if "messages" not in dataset.module.SPLITS:
-        pytest.skip(f"{dataset.name} has no config messages")
-    return rows(sample_build, dataset, "messages")
-
-
-@pytest.fixture
-def real_chats(dataset, real_build):
-    if "messages" not in dataset.module.SPLITS:
-        pytest.skip(f"{dataset.name} has no config messages")
-    return rows(real_build, dataset, "messages")
-
-
-def problems(row, turns=None):
-    """Yield what is wrong with a row; `turns` is how many its dialogue has, where that is known."""
-    chat, source = row["messages"], row["source_turns"]
-    if any(set(message) != {"role", "content"} for message in chat):
-        yield "a message is not a role and a content"
-    if any(not message["content"] for message in chat):
-        yield "a message is empty"
-    roles = [message["role"] for message in chat]
-    system = roles[:1] == ["system"]
-    if roles[system : system + 1] != ["user"]:
-        yield "does not begin with user"
-    if roles[system:] != [("user", "assistant")[n % 2] for n in range(len(roles) - system)]:
-        yield "user and assistant do not alternate"
-    if len(source) != len(chat):
-        yield "source_turns are not parallel to messages"
-    covered = [turn for made_from in source for turn in made_from]
-    if covered != list(range(len(covered) if turns is None else turns)):
-        yield "source_turns are not each turn once, in order"
-    cue = system if chat[system:][:1] == [{"role": "user", "content": "<start>"}] else None
-    for number, made_from in enumerate(source):
-        if not made_from and number != cue and not (system and number == 0):
-            yield f"message {number} was made from no turn"
-
-
-def assert_chats(dataset, build, chats):
-    assert chats
-    turns = Counter(row["dialogue_id"] for row in rows(build, dataset, "utterances"))
-    for row in chats:
-        assert list(problems(row, turns[row["dialogue_id"]] if turns else None)) == [], row
+def chats_of(built):
+    if "messages" not in built.module.SPLITS:
+        pytest.skip(f"{built.dataset.name} has no config messages")
+    return built.rows("messages", *built.splits("messages"))
 
 
 def assert_rendered(chats):
     """Each template takes each row, and writes every message, in order."""
+    assert chats
     for row in chats:
         for template in TEMPLATES:
             text, at = render(template, row["messages"]), 0
@@ -155,23 +117,20 @@ def assert_rendered(chats):
                 at = text.index(content, at) + len(content)
 
 
-def test_sample_chats_alternate_and_lose_no_turn(dataset, sample_build, sample_chats):
-    assert_chats(dataset, sample_build, sample_chats)
+def test_sample_chats_render(dataset, sample_build):
+    assert_rendered(chats_of(open_folder(sample_build / dataset.name)))
 
 
-def test_real_chats_alternate_and_lose_no_turn(dataset, real_build, real_chats):
-    assert_chats(dataset, real_build, real_chats)
+def test_real_chats_render(dataset, real_build):
+    assert_rendered(chats_of(open_folder(real_build / dataset.name)))
 
 
-def test_sample_chats_render(sample_chats):
-    assert_rendered(sample_chats)
+# What templates, and the check of any folder, must refuse -----------------------------------
 
 
-def test_real_chats_render(real_chats):
-    assert_rendered(real_chats)
-
-
-# What the tests above must refuse -----------------------------------------------------------
+def first(chat):
+    """Where the first user message stands."""
+    return int(chat[0]["role"] == "system")
 
 
 def user_twice(chat):
@@ -194,34 +153,25 @@ def another_role(chat):
     chat[first(chat) + 1]["role"] = "bot"
 
 
-def first(chat):
-    """Where the first user message stands."""
-    return int(chat[0]["role"] == "system")
+def problems(built, row):
+    """Return what `verify` finds wrong with a chat."""
+    config = built.module.SPLITS["messages"]
+    folder = InMemory(built, {f"messages/{split}": [row] for split in config})
+    return list(checks.chats(checks.Subject(folder, None)))
 
 
-BREAKS = [user_twice, assistant_first, assistant_twice, system_later, another_role]
-
-
-@pytest.mark.parametrize("template", TEMPLATES)
-@pytest.mark.parametrize("spoil", BREAKS)
-def test_templates_refuse_what_does_not_alternate(sample_chats, template, spoil):
-    for row in sample_chats:
-        chat = copy.deepcopy(row["messages"])
-        render(template, chat)
-        spoil(chat)
-        with pytest.raises(TemplateError, match="roles"):
-            render(template, chat)
-
-
-@pytest.mark.parametrize("spoil", BREAKS)
-def test_a_row_that_does_not_alternate_is_a_problem(sample_chats, spoil):
-    for row in copy.deepcopy(sample_chats):
+@pytest.mark.parametrize(
+    "spoil", [user_twice, assistant_first, assistant_twice, system_later, another_role]
+)
+def test_what_does_not_alternate_is_refused(dataset, sample_build, spoil):
+    built = open_folder(sample_build / dataset.name)
+    for row in copy.deepcopy(chats_of(built)):
+        assert not problems(built, row)
         spoil(row["messages"])
-        assert "user and assistant do not alternate" in list(problems(row))
-
-
-def drop_the_last(source):
-    source[-1].pop()
+        assert any("expected user and assistant by turns" in each for each in problems(built, row))
+        for template in TEMPLATES:
+            with pytest.raises(TemplateError, match="roles"):
+                render(template, row["messages"])
 
 
 def repeat_the_last(source):
@@ -233,16 +183,20 @@ def swap_the_first(source):
     made_from[0][0], made_from[1][0] = made_from[1][0], made_from[0][0]
 
 
-def lose_one(source):
+def lose_a_message(source):
     source.pop()
 
 
-@pytest.mark.parametrize("spoil", [drop_the_last, repeat_the_last, swap_the_first, lose_one])
-def test_a_row_whose_turns_are_not_all_there_is_a_problem(sample_chats, spoil):
-    for row in copy.deepcopy(sample_chats):
-        turns = sum(map(len, row["source_turns"]))
+def lose_its_turns(source):
+    source[-1].clear()
+
+
+@pytest.mark.parametrize("spoil", [repeat_the_last, swap_the_first, lose_a_message, lose_its_turns])
+def test_turns_that_are_not_all_there_are_noticed(dataset, sample_build, spoil):
+    built = open_folder(sample_build / dataset.name)
+    for row in copy.deepcopy(chats_of(built)):
         spoil(row["source_turns"])
-        assert any("source_turns" in problem for problem in problems(row, turns))
+        assert problems(built, row)
 
 
 def test_what_templates_make_of_a_chat():

@@ -1,0 +1,100 @@
+"""What is broken in the sample of CaSiNo."""
+
+from typing import Any
+
+from mutations import DROP, swap
+
+ROWS: dict[str, list[tuple[str, Any]]] = {
+    "official_split_is_a_partition": [
+        ("official_split/train[0]", DROP),
+        ("official_split/train", lambda rows: [*rows, rows[0]]),
+        ("official_split/test[0].annotations", [["Hi!", "small-talk"]]),
+    ],
+    "utterances_are_the_chat_entries": [
+        ("utterances/train[5].reply_to", "utterance_3"),
+        ("utterances/train[5].speaker_id", "speaker_3"),
+        ("utterances/train[9].issue2youget", None),
+        ("utterances/train[-1]", DROP),
+        ("utterances/train", swap(3, 4)),
+    ],
+    "annotations_find_their_utterances": [
+        ("utterances/train[5].annotations", [0]),
+        ("utterances/train[5].annotations", None),
+        ("utterances/train[9].annotations", [0]),  # a deal
+        ("strategies/train[5].labels", [0]),
+        ("strategies/train[5]", DROP),
+    ],
+    "speakers_are_the_participants": [
+        ("speakers/train[0].dialogues", 1),
+        ("speakers/train[0].gender", 1),
+        ("speakers/train", swap(0, 1)),
+    ],
+    "participants_follow_from_their_dialogues": [
+        ("participants/train[0].food_got", 3),
+        ("participants/train[0].points_scored", 19),
+        ("participants/train[0].integrative_potential", 1),
+        ("participants/train[-1]", DROP),
+    ],
+    "strategies_stand_in_their_dialogues": [
+        ("strategies/train[5].turn", 6),
+        ("strategies/train[5].context", []),
+        ("strategies/train[5].fold", 3),
+        ("strategies/train", lambda rows: [row | {"fold": 0} for row in rows]),
+    ],
+    "messages_say_what_was_said": [  # row 6 is the side of 2004 that speaks first
+        ("messages/train[6].messages[3].content", lambda text: f"{text}!"),
+        ("messages/train[6].messages[1].content", "<begin>"),
+        ("messages/train[6].messages", swap(2, 3)),
+        ("messages/train[6].messages[0].content", lambda text: text.replace("4 p", "3 p")),
+        ("messages/train[6].source_turns[-1]", DROP),
+        ("messages/train[6].deal", False),
+        ("messages/train[6]", DROP),
+    ],
+    "chats": [
+        ("messages/train[6].messages[1]", DROP),
+        ("messages/train[6].messages[3].role", "assistant"),
+        ("messages/train[6].source_turns[0]", [0]),
+    ],
+}
+
+UNGUARDED = {
+    "messages.messages[].content",  # what the system's says beside the priorities
+}
+
+_LABELS = "labels among small-talk, "
+_LAST = r"task_data.data: expected the end to be last"
+_SIDE = "[0].participant_info.mturk_agent_1"
+
+RECORDS: list[tuple[str, str, Any, str]] = [
+    ("data/casino.json", place, change, message)
+    for place, change, message in (
+        ("[0].annotations[0]", ["Hi", "smalltalk"], _LABELS),
+        ("[0].annotations[0]", ["Hi", "self-need, no-need"], _LABELS),
+        ("[0].annotations[0]", ["Hi", None], "pair of strings"),
+        ("[0].annotations[0]", ["Hi"], "pair of strings"),
+        ("[0].annotations[0]", "Hi", "pair of strings"),
+        ("[1].annotations[-1][0]", "Never said.", r"dialogue 2002: annotations\[8\].*Never said"),
+        ("[0].chat_logs[0].task_data", {"data": "maybe"}, r'expected "accept_deal" or .*"maybe"'),
+        ("[0].chat_logs", [], "dialogue 2001: chat_logs: expected at least one entry"),
+        ("[0].chat_logs[0].text", "Walk-Away", r"2001: chat_logs\[0\].text: expected that of"),
+        ("[0].chat_logs[12].text", "Accept", r"chat_logs\[12\].text: expected that of"),
+        ("[0].chat_logs[12].task_data", {}, r"chat_logs\[12\].text: expected that of"),
+        ("[0].chat_logs", lambda logs: [*logs, logs[0]], _LAST),
+        ("[0].chat_logs[12]", DROP, f"{_LAST}, found None"),
+        ("[0].chat_logs[11]", DROP, r"chat_logs\[11\].id: expected the other side's deal before"),
+        ("[0].chat_logs[11].id", "mturk_agent_1", r"\[12\].id: expected the other side's deal"),
+        (
+            "[0].chat_logs[11].task_data.issue2theyget.Water",
+            "3",
+            r"chat_logs\[11\].task_data: Water: expected three in all, found \[1, 3\]",
+        ),
+        (f"{_SIDE}.value2issue.Low", "Water", r"agent_1.value2issue: expected each issue once"),
+        (f"{_SIDE}.outcomes.points_scored", 0, r"outcomes.points_scored: expected 18 by the deal"),
+    )
+]
+
+OPTIONAL = r"chat_logs\[\]\.task_data\.data"
+FREE = (
+    r"dialogue_id|annotations\[\]\[\]|chat_logs\[\]\.text"
+    r"|participant_info\.\w+\.(\w+\.(age|points_scored|big-five\.[a-z-]+)|value2reason\.\w+)"
+)

@@ -1,0 +1,129 @@
+"""What is broken in the sample of CraigslistBargains."""
+
+from typing import Any
+
+from mutations import DROP, swap
+
+
+def _turned(chat: list[dict[str, str]]) -> list[dict[str, str]]:
+    """Exchange the roles of the two sides."""
+    other = {"system": "system", "user": "assistant", "assistant": "user"}
+    return [{**message, "role": other[message["role"]]} for message in chat]
+
+
+ROWS: dict[str, list[tuple[str, Any]]] = {
+    "sides_see_one_item": [
+        ("negotiations/train[0].scenario.kbs", swap(0, 1)),
+        ("negotiations/train[0].scenario.kbs[0].item.Title", "A boat"),
+        ("negotiations/train[0].scenario.kbs[0].item.Description[0]", "Rusty."),
+        ("negotiations/train[0].scenario.category", "car"),
+    ],
+    "deals_are_accepted_offers": [
+        ("negotiations/train[0].outcome.reward", 0),
+        ("negotiations/train[0].outcome.offer.price", 90.0),
+        ("negotiations/train[0].events[10].action", "reject"),
+        ("negotiations/train[2].outcome.reward", 1),
+    ],
+    "dialogues_follow_from_negotiations": [
+        ("dialogues/train[0].utterance[0]", "Hello?"),
+        ("dialogues/train[0].dialogue_acts.price[1]", 0.0),
+        ("dialogues/test[-1]", DROP),
+        ("dialogues/test", swap(0, 1)),
+    ],
+    "utterances_are_the_events": [
+        ("utterances/train[0]", DROP),
+        ("utterances/train[-1]", DROP),
+        ("utterances/test", swap(1, 2)),
+        ("utterances/train[10].intent", None),
+    ],
+    "outcomes_follow_from_the_events": [
+        ("outcomes/train[0]", DROP),
+        ("outcomes/train[-1]", DROP),
+        ("outcomes/train[2].deal_price", 700.0),  # an offer that was rejected
+    ],
+    "chats_lose_nothing": [
+        ("messages/train[0]", DROP),
+        ("messages/train[0].messages[3].content", "It is."),
+        ("messages/train[0].messages[1].content", "<begin>"),
+        ("messages/train[0].messages", _turned),
+        ("messages/train[0].messages[-1]", DROP),
+        ("messages/train[0].source_turns[-1]", DROP),
+        ("messages/train[0].source_turns[2]", [0, 1]),
+    ],
+    "chats_begin_with_what_a_side_knows": [
+        ("messages/train[0].messages[0].content", "You are the buyer,"),
+        ("messages/train[0].messages[0].content", lambda text: text.replace("$84", "$83")),
+        ("messages/train[0].messages[0].content", lambda text: f"{text}\nMore"),
+        ("messages/train[0].messages[0].role", "user"),
+    ],
+    "acts_stand_beside_the_events": [
+        ("acts/train[-1]", DROP),
+        ("acts/train", swap(0, 1)),
+        ("acts/train[5].upstream_price", None),
+        ("acts/train[4].price", 85.0),  # of a message that names 80
+        ("acts/train[9].price", None),  # of an offer
+        ("acts/train[10].intent", 10),
+        ("acts/train[10].tags", ["question"]),
+        ("acts/train[0].parsed_upstream", False),
+    ],
+    "chats": [
+        ("messages/train[0].messages[1]", DROP),
+        ("messages/train[0].source_turns[0]", [0]),
+    ],
+}
+
+UNGUARDED = {
+    "negotiations.scenario_uuid",
+    "negotiations.scenario.post_id",
+    "negotiations.scenario.intersection",
+    "negotiations.agents.0",
+    "negotiations.agents.1",
+    "negotiations.events[].start_time",
+    # what upstream's rules make of a message: figures count where upstream says the same
+    "acts.intent",
+    "acts.price",
+    "acts.tags[]",
+}
+
+_NUMBER = "Target: expected a number"
+_SECONDS = r"events\[0\].time: expected seconds as a string that is the repr of a float"
+RECORDS: list[tuple[str, str, Any, str]] = [
+    ("test.json", "[0].scenario.attributes[3].entity", 0, "attributes: expected the eight attrib"),
+    (
+        "test.json",
+        "[1].scenario.kbs",
+        swap(0, 1),
+        r"C_\w+: scenario.kbs: expected the roles \['buyer', 'seller'\], found",
+    ),
+    (
+        "train.json",
+        "[0].events[0].data",
+        {"price": 5.0, "sides": ""},
+        r"\[0\].events\[0\].data: expected a string, found {",
+    ),
+    (
+        "train.json",
+        "[0].events[4].metadata",
+        DROP,
+        r"\[0\].events\[4\].metadata: missing, expected an object or null",
+    ),
+    *(
+        ("test.json", "[0].scenario.kbs[0].personal.Target", value, _NUMBER)
+        for value in (True, "92", None, 2**53 + 1, 1e300, -1e39, 1e-60)
+    ),
+    *(
+        ("test.json", "[0].events[0].time", value, _SECONDS)
+        for value in ("1499000123", "1.50", " 1.5", "soon", "", 1.5, None, "nan", "-inf", "1e+300")
+    ),
+]
+
+OPTIONAL = (
+    r"outcome\.offer|outcome\.offer\.price|scenario\.(intersection|kbs\[\]\.item\.Price)"
+    r"|events\[\]\.(start_time|data\.price|metadata|metadata\.price)"
+)
+FREE = (
+    r"uuid|scenario_uuid|agents\.[01]|outcome\.offer\.(price|sides)"
+    r"|scenario\.(uuid|post_id|intersection|kbs\[\]\.personal\.Target)"
+    r"|scenario\.kbs\[\]\.item\.(Title|Price|Images\[\]|Description\[\])"
+    r"|events\[\]\.(data|data\.price|data\.sides|metadata\.price)"
+)

@@ -1,0 +1,100 @@
+"""What is broken in the sample of DUO."""
+
+from typing import Any
+
+from mutations import DROP, swap
+
+ROWS: dict[str, list[tuple[str, Any]]] = {
+    "rows_stand_in_their_split": [("dialogues/en[0].language", "ja")],
+    "ed_and_wow_make_up_dialogues": [
+        ("ed/en[0]", DROP),
+        ("ed/en[0].episode", "I baked."),
+        ("wow/ja", lambda rows: [*rows, rows[0]]),
+        ("dialogues/ja[-1]", DROP),
+    ],
+    "dialogue_ids_are_unique": [("dialogues/ja[0].dialogue_id", "0901")],
+    "means_follow_from_the_scores": [
+        ("dialogues/en[0].objective_evaluation.empathy", 1.5),
+        ("ed/en[0].objective_evaluation.preference", None),
+        ("wow/ja[0].objective_evaluation.engagingness_scores[1]", 1.0),
+    ],
+    "a_person_talks_with_a_bot": [
+        ("ed/en[0].dialogue", swap(0, 1)),
+        ("ed/en[0].dialogue[2].user_id", "1"),
+        ("ed/en[0].dialogue[3].system_id", "1"),
+        ("ed/en[0].dialogue[3].speaker", "Human"),
+    ],
+    "a_system_is_a_model_with_a_prompt": [
+        ("ed/en[0].model", "Llama-3.1-70B-Instruct"),
+        ("ed/en[0].prompt", "neutral"),
+        ("dialogues/en[1].dialogue[1].system_id", "0911"),
+    ],
+    "utterances_are_the_turns": [
+        ("utterances/ja[-1]", DROP),
+        ("utterances/ja", swap(0, 1)),
+        ("utterances/ja[3].text", "Hello!"),
+    ],
+    "ratings_are_the_scores": [
+        ("ratings/ja[-1]", DROP),
+        ("ratings/ja[4].annotator", 2),
+        ("ratings/ja", swap(0, 1)),
+    ],
+    "messages_are_the_dialogues": [
+        ("messages/ja[-1]", DROP),
+        ("messages/ja[0].messages[2].role", "system"),
+        ("messages/ja[0].messages[2].content", "Hello!"),
+        ("messages/ja[-1].messages[0].content", "Hello!"),  # the cue
+        ("messages/ja[0].source_turns[1]", [1, 1]),
+        ("messages/ja[0].source_turns", swap(0, 1)),
+    ],
+}
+
+UNGUARDED: set[str] = set()
+
+_SUBJECTIVE = r"subjective_evaluation.engagingness: expected 1.0 or 2.0 or"
+_THREE = r"objective_evaluation.empathy_scores: expected a list of three scores"
+
+RECORDS: list[tuple[str, str, Any, str]] = [
+    # another place than the record names
+    ("ed/en/0901.json", "dialogue_id", "901", "this place, found those of ed/en/901.json$"),
+    ("wow/en/1901.json", "dialogue_id", "1902", "found those of wow/en/1902.json$"),
+    # what the other language, or setting, has
+    ("ed/en/0901.json", "prompt", "ent", r"0901.json\[0\].prompt: expected"),
+    ("ed/ja/2901.json", "prompt", "aligned", "prompt: expected"),
+    ("ed/ja/2901.json", "dialogue_id", "2901", "dialogue_id: expected an integer"),
+    ("wow/ja/3901.json", "setting", "ed", 'setting: expected "wow"'),
+    ("ed/en/0901.json", "emotion", "Peckish", "emotion: expected"),
+    ("ed/en/0901.json", "topic", "Harmonica", "topic: unknown field"),
+    ("wow/en/1901.json", "episode", "I baked.", "episode: unknown field"),
+    ("wow/en/1901.json", "objective_evaluation", None, "objective_evaluation: expected an object"),
+    ("ed/en/0902.json", "dialogue[0].speaker", "Bot", r"dialogue\[0\]"),
+    ("ed/en/0902.json", "dialogue[1].speaker", "Human", r"dialogue\[1\]"),
+    # scores
+    *(
+        ("wow/en/1901.json", "subjective_evaluation.engagingness", score, _SUBJECTIVE)
+        for score in (0.0, 3.5, 6.0, 4, True, "4.0", None)
+    ),
+    *(
+        ("ed/ja/2901.json", "objective_evaluation.empathy_scores", scores, _THREE)
+        for scores in ([4.0] * 2, [4.0] * 4, [4.0, 4.0, 4], [4.0, None, 4.0], [], None)
+    ),
+    (
+        "ed/ja/2901.json",
+        "objective_evaluation.empathy_scores",
+        [4.0, 3.5, 4.0],
+        "empathy_scores: expected three scores among",
+    ),
+    # what contradicts itself
+    ("ed/en/0901.json", "dialogue", [], r"dialogue\[0\].speaker: expected .*, found \[\]$"),
+    ("wow/ja/3901.json", "dialogue[0]", DROP, r"dialogue\[0\].speaker: expected \['Bot'\]"),
+    ("ed/en/0901.json", "dialogue[1]", DROP, r"dialogue\[1\].message_id: expected 1, found 2"),
+    ("ed/en/0901.json", "dialogue[2].user_id", "1", r"dialogue\[2\].user_id: expected '0901'"),
+    ("ed/en/0901.json", "dialogue[3].system_id", "1", r"\[3\].system_id: expected '0911'"),
+    ("ed/en/0901.json", "objective_evaluation.empathy", 1.5, "empathy: expected .*, found 1.5"),
+]
+
+OPTIONAL = "objective_evaluation"
+FREE = (
+    r"dialogue_id|episode|topic|dialogue\[\]\.(message|message_id|user_id|system_id)"
+    r"|objective_evaluation\.(preference|stylistic_similarity|consistency|empathy|engagingness)"
+)

@@ -1,0 +1,250 @@
+"""One suite over every dataset: what is broken in its sample is noticed, and by whom."""
+
+import json
+import pickle
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from mutations import InMemory, changed, general, nodes, of
+
+from parley.collection import discover
+from parley.errors import RecordError
+from parley.figures import checks_of
+from parley.folder import checks
+from parley.folder.built import open_folder
+from parley.rows.generate import generate
+from parley.shapes import fitter
+from parley.source.files import Source, open_source
+
+DATASETS = discover()
+
+
+@pytest.fixture(scope="session")
+def sample_rows(sample_build):
+    """The rows of the built samples by dataset, as one pickle each, which is quick to copy."""
+    rows = {}
+    for name, dataset in DATASETS.items():
+        built = open_folder(sample_build / name, dataset)
+        rows[name] = pickle.dumps({f"{c}/{s}": built.rows(c, s) for c, s in built.declared})
+    return rows
+
+
+@pytest.fixture
+def built(sample_build, sample_rows):
+    """Return the sample of a dataset with rows of its own in memory."""
+
+    def make(dataset):
+        folder = open_folder(sample_build / dataset.name, dataset)
+        return InMemory(folder, pickle.loads(sample_rows[dataset.name]))
+
+    return make
+
+
+def own_checks(dataset):
+    return {check.__name__: check for check in checks_of(dataset.checks)}
+
+
+def problems_of(built, check):
+    if own := own_checks(built.dataset).get(check):
+        return list(own(built))
+    return list(getattr(checks, check)(checks.Subject(built, None)))
+
+
+# Rows -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "check", "place", "change"),
+    [
+        pytest.param(name, check, place, change, id=f"{name}-{check}-{place}")
+        for name in DATASETS
+        for check, changes in of(name).ROWS.items()
+        for place, change in changes
+    ],
+)
+def test_a_broken_row_is_noticed_by_the_check_that_guards_it(built, name, check, place, change):
+    folder = built(DATASETS[name])
+    changed(folder.held, place, change)
+    assert problems_of(folder, check)
+
+
+def test_every_check_is_known_to_fail(dataset):
+    assert own_checks(dataset).keys() <= of(dataset.name).ROWS.keys()
+
+
+def test_every_value_is_guarded(dataset, built):
+    """A value that is another, or null, contradicts some other row, or upstream's shape."""
+    folder = built(dataset)
+    asked = [*own_checks(dataset), "records"]
+    unguarded, tried = set(), set()
+    for config, features in dataset.module.FEATURES.items():
+        for split in dataset.module.SPLITS[config]:
+            rows = folder.held[f"{config}/{split}"]
+            for way, value in list(nodes(rows)):
+                place = f"{config}.{general(way[1:])}"
+                if value is None or isinstance(value, dict | list) or place in tried:
+                    continue
+                tried.add(place)
+                inside = inner(rows, way)
+                for other in (another(value, features[way[1]]), None):
+                    inside[way[-1]] = other
+                    if not any(notices(folder, check) for check in asked):
+                        unguarded.add(place)
+                inside[way[-1]] = value
+    assert unguarded == of(dataset.name).UNGUARDED
+
+
+def inner(value, way):
+    """Return what holds the end of a way."""
+    for step in way[:-1]:
+        value = value[step]
+    return value
+
+
+def another(value, feature=None, far=1):
+    """Return another value of the same type; of a label, another that it can be."""
+    names = getattr(getattr(feature, "feature", feature), "names", None)
+    if names:
+        return (value + 1) % len(names)
+    if isinstance(value, bool):
+        return not value
+    return f"{value}." if isinstance(value, str) else value + far
+
+
+def notices(built, check):
+    try:
+        return bool(problems_of(built, check))
+    except Exception:  # which verify reports as well
+        return True
+
+
+def test_a_key_that_comes_twice_is_noticed(dataset, built):
+    assert not problems_of(built(dataset), "keys")
+    for config in dataset.keys:
+        folder = built(dataset)
+        split = next(iter(dataset.module.SPLITS[config]))
+        changed(folder.held, f"{config}/{split}", lambda rows: [*rows, rows[0]])
+        (problem,) = problems_of(folder, "keys")
+        assert re.fullmatch(f"{config}/{split}: .* comes 2 times", problem)
+
+
+def test_keys_are_unique_over_the_splits_of_a_config(dataset, built):
+    folder = built(dataset)
+    for config, columns in dataset.keys.items():
+        rows = folder.rows(config, *dataset.module.SPLITS[config])
+        assert len({tuple(row[column] for column in columns) for row in rows}) == len(rows), config
+
+
+def test_a_number_that_stands_for_no_label_is_noticed(dataset, built):
+    for config, features in dataset.module.FEATURES.items():
+        for column, feature in features.items():
+            inner = getattr(feature, "feature", feature)
+            if hasattr(inner, "names"):
+                folder = built(dataset)
+                split = next(iter(dataset.module.SPLITS[config]))
+                rows = folder.held[f"{config}/{split}"]
+                row = next(row for row in rows if row[column] not in (None, []))
+                count = len(inner.names)
+                row[column] = [count] if isinstance(row[column], list) else count
+                (problem,) = problems_of(folder, "labels")
+                assert f"{column}" in problem
+                assert problem.endswith(f"expected 0 to {count - 1}, found {count}")
+
+
+# Upstream's records -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "place", "change", "message"),
+    [
+        pytest.param(name, file, place, change, message, id=f"{name}-{file}{place}-{number}")
+        for name in DATASETS
+        for number, (file, place, change, message) in enumerate(of(name).RECORDS)
+    ],
+)
+def test_a_broken_record_is_refused(tmp_path, name, file, place, change, message):
+    """By the tool, and where the script itself objects, by the script that runs alone."""
+    dataset = DATASETS[name]
+    folder = Path(shutil.copytree(dataset.sample, tmp_path / "source"))
+    rewrite(folder / file, place, change)
+    source = Source(dataset, folder, sample=True)
+    config, split = first_with(dataset, file)
+    with pytest.raises(RecordError) as refused:
+        list(generate(source, config, split))
+    problem = str(refused.value.problems[0])
+    assert problem.startswith(file)
+    assert re.search(message, problem), problem
+    if not isinstance(refused.value.__cause__, RecordError):
+        records = dataset.module.records(config, source.paths(config, split))
+        with pytest.raises(ValueError, match=message):
+            list(dataset.module.rows(config, records))
+
+
+def first_with(dataset, file):
+    """Return the first config and split that is made from a file."""
+    for config, splits in dataset.module.SPLITS.items():
+        for split, sources in splits.items():
+            if file in sources or file.rpartition("/")[0] in sources:
+                return config, split
+    raise AssertionError(f"nothing is made from {file}")
+
+
+def rewrite(path, place, change):
+    """Change a file: a JSON value, or the list of its lines, parsed if they are JSON."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".json":
+        path.write_text(json.dumps(changed(json.loads(text), place, change)), encoding="utf-8")
+        return
+    load, dump = (json.loads, json.dumps) if path.suffix == ".jsonl" else (str, str)
+    lines = changed([load(line) for line in text.splitlines()], place, change)
+    path.write_text("".join(f"{dump(line)}\n" for line in lines), encoding="utf-8")
+
+
+def test_a_record_of_another_shape_is_none(dataset):
+    """No part can be something else, no key more; few can be absent or null, few be anything."""
+    wrong = {"unknown": None}
+    lacked, free = set(), set()
+    for record, shape in records_of(open_source(dataset, None, sample=True)):
+        fits = fitter(shape)
+        assert fits(record)
+        for way, value in list(nodes(record)):
+            if isinstance(value, dict):
+                value["unknown"] = wrong
+                assert not fits(record), f"{general(way)}: takes an unknown key"
+                del value["unknown"]
+            if not way:
+                continue
+            inside = inner(record, way)
+            inside[way[-1]] = wrong
+            assert not fits(record), f"{general(way)}: takes an object that it does not know"
+            if value is not None and not isinstance(value, dict | list):
+                inside[way[-1]] = another(value, far=1000)
+                if fits(record):
+                    free.add(general(way))
+            inside[way[-1]] = None
+            if value is not None and fits(record):
+                lacked.add(general(way))
+            if isinstance(inside, dict):
+                del inside[way[-1]]
+                if fits(record):
+                    lacked.add(general(way))
+            inside[way[-1]] = value
+    for pattern, places in ((of(dataset.name).OPTIONAL, lacked), (of(dataset.name).FREE, free)):
+        assert not [place for place in places if not re.fullmatch(pattern, place)]
+
+
+def records_of(source):
+    """Return each record of the sample that is an object, with the shape it is read with."""
+    found = {}
+
+    def read(path, shape):
+        for number, record in enumerate(source.dataset.module.read(path, shape)):
+            found[str(path), number] = record, shape
+            yield record
+
+    for config, splits in source.dataset.module.SPLITS.items():
+        for split in splits:
+            list(source.dataset.module.records(config, source.paths(config, split), read))
+    return [(record, shape) for record, shape in found.values() if isinstance(record, dict)]
