@@ -14,6 +14,8 @@ change is the new value, `DROP`, or a function of the old value that returns the
 
 import re
 from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -24,6 +26,9 @@ from parley.folder.built import BuiltFolder
 from parley.rows.features import arrow_schema
 
 DROP = object()
+NAMES = [path.stem for path in Path(__file__).parent.glob("[!_]*.py")]
+NONE_YET = ModuleType("none yet")
+vars(NONE_YET).update(ROWS={}, RECORDS=[])
 
 
 def steps(place: str) -> list[str | int]:
@@ -91,7 +96,5 @@ class InMemory(BuiltFolder):
 
 
 def of(name: str) -> ModuleType:
-    """Return the declarations of a dataset."""
-    from importlib import import_module
-
-    return import_module(f"mutations.{name}")
+    """Return the declarations of a dataset; a new one has none yet."""
+    return import_module(f"mutations.{name}") if name in NAMES else NONE_YET
