@@ -188,6 +188,24 @@ def test_a_broken_script_is_named_with_what_is_wrong(tmp_path, more, old, new, m
     assert not (tmp_path / "chatter").exists()
 
 
+TRANSCRIPTS = {
+    "names no configs": ("", "defines no CONFIGS"),
+    "fails": (
+        "CONFIGS = ('dialogues',)\ndef transcript(row): return row['nothing']",
+        "chatter/transcript.py fails on this row (KeyError: 'nothing')",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "message"), TRANSCRIPTS.values(), ids=list(TRANSCRIPTS))
+def test_a_broken_transcript_is_named(tmp_path, more, text, message):
+    (more / "chatter" / "transcript.py").write_text(text)
+    done = run("show", "chatter", "--sample", cwd=tmp_path, more=more)
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 CARDS = {
     "licences that are a list": ("cc0-1.0", "[cc0-1.0, mit]", 0, "cc0-1.0, mit"),
     "configs that are null": ("pretty_name: Chatter", "configs: null", 1, "configs: expected a"),
