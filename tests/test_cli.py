@@ -1,5 +1,6 @@
 """The command line as a person uses it, from another folder."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -8,6 +9,7 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+from server import Page, Server
 
 from parley.cli import main
 from parley.collection import discover, get
@@ -277,3 +279,19 @@ def test_control_characters_in_an_error_do_not_reach_the_terminal(tmp_path, run)
     done = run("build", "casino", "--source", "no\x1b[2Jwhere")
     assert "\x1b" not in done.stderr
     assert "no\\x1b[2Jwhere" in done.stderr
+
+
+def test_fetch_says_which_mirror_it_took_and_why(tmp_path, run, monkeypatch):
+    dataset = get("craigslist_bargains")
+    content = (dataset.sample / "test.json").read_bytes()
+    with Server() as server:
+        server.pages["/mirror/test.json"] = Page(content)
+        pin = {"sha256": hashlib.sha256(content).hexdigest()}
+        mirror = {"url": server.url("/mirror/test.json"), **pin}
+        source = {"url": server.url("/lost"), **pin, "mirrors": [mirror]}
+        monkeypatch.setattr(dataset.module, "SOURCES", {"test.json": source})
+        done = run("fetch", "craigslist_bargains", PARLEY_CACHE=tmp_path / "cache")
+    assert done.returncode == 0, done.stderr
+    assert f"test.json comes from the mirror {mirror['url']}, since test.json: " in done.stderr
+    assert "404" in done.stderr
+    assert (tmp_path / "cache/craigslist_bargains/test.json").read_bytes() == content
