@@ -3,7 +3,8 @@ import pyarrow as pa
 import pytest
 
 from parley.errors import RowError
-from parley.rows.arrow import AT_ONCE, MOST_AT_ONCE, Digest, to_batch, to_chunks
+from parley.rows.arrow import AT_ONCE, MOST_AT_ONCE, to_batch, to_chunks
+from parley.rows.digest import Digest
 from parley.rows.features import arrow_schema
 
 V = datasets.Value
