@@ -12,7 +12,8 @@ import typer
 
 from parley import __version__
 from parley.collection import Dataset, discover, get
-from parley.errors import Failures, ParleyError, UsageError
+from parley.errors import Failures, FetchError, ParleyError, UsageError
+from parley.jobs import Fetch, Jobs, find
 
 app = typer.Typer(
     name="parley",
@@ -22,6 +23,14 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+run = typer.Typer(
+    cls=Jobs,
+    help="Run a job of a dataset; without arguments, list them.",
+    add_completion=False,
+    rich_markup_mode=None,
+)
+app.add_typer(run, name="run")
 
 Names = Annotated[
     list[str] | None, typer.Argument(metavar="[NAME]...", help="Datasets; all unless named.")
@@ -76,10 +85,23 @@ def _as_failure(error: Exception) -> ParleyError:
         return ParleyError(f"{place}{error.strerror or error}")
     if isinstance(error, ModuleNotFoundError) and error.name in ("fcntl", "resource"):
         return ParleyError("parley runs on Linux and macOS; on Windows, use it in WSL")
+    if isinstance(error, ModuleNotFoundError) and (missing := _missing(error)):
+        return missing
     return ParleyError(
         f"parley failed in a way that it does not know: {type(error).__name__}: {error}",
         remedy="Please report it, with what PARLEY_TRACEBACK=1 prints before the same command.",
     )
+
+
+def _missing(error: ModuleNotFoundError) -> ParleyError | None:
+    """Return what to say of a package that is not installed, if an extra of ours brings it."""
+    from parley.extras import extra_of
+
+    package = (error.name or "").partition(".")[0]
+    if not (extra := extra_of(package)):
+        return None
+    remedy = f'Run `pip install "parley[{extra}]"`.'
+    return ParleyError(f"the package {package} is not installed", remedy=remedy)
 
 
 class _Interrupted(BaseException):
@@ -153,8 +175,18 @@ def list_(names: Names = None, as_json: AsJson = False) -> None:
         emit("– not counted: the source was not at hand when the card was written")
 
 
-@app.command()
-def fetch(names: Names = None) -> None:
+@app.command(cls=Fetch)
+def fetch(
+    names: Names = None,
+    job: Annotated[
+        str | None,
+        typer.Option("--for", metavar="JOB", help="Fetch what `parley run NAME JOB` needs."),
+    ] = None,
+    part: Annotated[
+        list[str] | None,
+        typer.Option("--part", metavar="PART", help="Only this of it; may be repeated."),
+    ] = None,
+) -> None:
     """Download the pinned upstream files into the cache, checked and resumable."""
     from parley.source.fetch import cache_folder
     from parley.source.fetch import fetch as fetch_sources
@@ -162,25 +194,74 @@ def fetch(names: Names = None) -> None:
 
     def from_mirror(source: str, mirror: Any, why: Any) -> None:
         reasons = "; ".join(map(str, why))
-        tell(f"{dataset.name}: {source} comes from the mirror {mirror['url']}, since {reasons}")
+        tell(f"{name}: {source} comes from the mirror {mirror['url']}, since {reasons}")
 
+    if job is not None:
+        name, sources = _sources_of_job(names, job, part)
+        wanted = {name: sources}
+        _tell_size(name, sources, cache_folder())
+    elif part:
+        raise UsageError("only what a job needs can be fetched in part: say which with --for")
+    else:
+        wanted = {dataset.name: dataset.module.SOURCES for dataset in _chosen(names)}
     failed: list[ParleyError] = []
     with progress("bytes") as advance:
-        for dataset in _chosen(names):
+        for name, sources in wanted.items():
             try:
                 folder = fetch_sources(
-                    dataset.name,
-                    dataset.module.SOURCES,
-                    cache_folder(),
-                    on_progress=advance,
-                    on_mirror=from_mirror,
+                    name, sources, cache_folder(), on_progress=advance, on_mirror=from_mirror
                 )
             except ParleyError as error:
                 failed.append(error)
             else:
-                emit(plain(f"{dataset.name}: all files are in {folder}"))
+                emit(plain(f"{name}: all files are in {folder}"))
+                if job is not None:
+                    emit(plain(f"now run the job {job}, with --input {folder}"))
     if failed:
         raise Failures(failed)
+
+
+def _sources_of_job(
+    names: list[str] | None, job: str, parts: list[str] | None
+) -> tuple[str, dict[str, Any]]:
+    """Return the folder in the cache for what a job needs, and the files with their pins."""
+    if names is None or len(names) != 1:
+        raise UsageError("--for takes the name of one dataset: parley fetch NAME --for JOB")
+    found = find(get(names[0]), job).sources_of(parts)
+    if not found:
+        raise UsageError(f"the job {job} of {names[0]} needs no files")
+    return f"{names[0]}-{job}", found
+
+
+def _tell_size(name: str, sources: dict[str, Any], cache: Path) -> None:
+    """Say how much is to be fetched and how much room there is.
+
+    Raises:
+        FetchError: there is not enough.
+    """
+    import shutil
+
+    from parley.terminal.console import size, tell
+
+    def there(file: Path) -> int:
+        places = (file, file.with_name(f"{file.name}.part"))
+        return next((place.stat().st_size for place in places if place.is_file()), 0)
+
+    total = sum(pin["size"] for pin in sources.values())
+    left = total - sum(
+        min(pin["size"], there(cache / name / file)) for file, pin in sources.items()
+    )
+    home = next(folder for folder in (cache, *cache.absolute().parents) if folder.is_dir())
+    free = shutil.disk_usage(home).free
+    tell(
+        f"{name}: {len(sources)} files of {size(total)}, of which {size(left)} are to be fetched; "
+        f"{size(free)} are free in {cache}"
+    )
+    if left > free:
+        raise FetchError(
+            f"{name}: {size(left)} do not fit into the {size(free)} that are free in {cache}",
+            remedy="Fetch less at once, make room, or set PARLEY_CACHE to a folder elsewhere.",
+        )
 
 
 @app.command()
@@ -487,6 +568,19 @@ def show(
         return
     emit(lay_out(dataset, row, find_beside(dataset, split, row, place)))
     emit(plain(f"\n{name}, config {config}, from {origin}"), style="dim")
+
+
+@run.callback(invoke_without_command=True)
+def _run(ctx: typer.Context) -> None:
+    from parley.terminal.console import emit, table
+
+    if ctx.invoked_subcommand is None:
+        jobs = [
+            (dataset.name, name, job.summary)
+            for dataset in discover().values()
+            for name, job in dataset.jobs.items()
+        ]
+        emit(table(("dataset", "job", "what it does~"), jobs))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ A dataset is a folder `<name>/` that holds `<name>.py`, the builder script, and 
     checks.py      what must hold of the rows
     transcript.py  how a row is laid out for reading
     export.py      other formats to write it in
+    jobs.py        what else can be done with it
 
 A script may import what stands beside it.
 """
@@ -22,9 +23,12 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from parley.errors import Problem, ScriptError, UsageError
+
+if TYPE_CHECKING:
+    from parley.jobs import Job
 
 # what a builder script defines beside its builder: declarations, then functions
 DECLARED = ("SOURCES", "SPLITS", "FEATURES", "TO_RECORD", "RECORDS")
@@ -162,6 +166,11 @@ class Dataset:
     def exports(self) -> dict[str, Any]:
         """Format -> the function of (data, folder) that writes it, from `export.py`."""
         return dict(getattr(self.beside("export"), "EXPORTS", {}))
+
+    @property
+    def jobs(self) -> "dict[str, Job]":
+        """Name -> what else can be done with the dataset, from `jobs.py`."""
+        return dict(getattr(self.beside("jobs"), "JOBS", {}))
 
     @property
     def transcript(self) -> ModuleType | None:

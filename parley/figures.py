@@ -19,17 +19,16 @@ rounded to two decimals, so 36.965 to 36.975 matches; "17e3" is rounded to thous
 
 import inspect
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from decimal import Decimal, InvalidOperation
-from importlib.metadata import requires
 from itertools import groupby
 from statistics import mean, stdev
 from types import ModuleType
 from typing import Any, Protocol
 
 from parley.errors import ParleyError
+from parley.extras import extra_of
 
 Value = int | float | str
 MATCHES, DIFFERS, NOT_REPRODUCIBLE = "matches", "differs", "not reproducible"
@@ -293,7 +292,7 @@ def _compute(function: Callable[..., Any], data: Data, keys: _Keys) -> _Outcome:
     except MissingSplitError as error:
         return _Outcome({}, NOT_CHECKED, str(error))
     except ModuleNotFoundError as error:
-        if not (extra := _extra_of(error.name or "")):
+        if not (extra := extra_of(error.name or "")):
             raise
         reason = f"the package {error.name} is not installed; it is in the extra `{extra}`"
         return _Outcome({}, NOT_CHECKED, reason)
@@ -311,16 +310,6 @@ def _measured(found: Any, keys: _Keys) -> Iterator[tuple[_Keys, Value]]:
             yield (*keys, name), value
     else:
         yield keys, found
-
-
-def _extra_of(package: str) -> str:
-    """Return the extra of this tool that brings a package, or "" if none does."""
-    name = package.replace("_", "-")
-    for requirement in requires("parley") or ():
-        found = re.match(rf"{re.escape(name)}\b.*extra == [\"'](\w+)", requirement)
-        if found:
-            return found[1]
-    return ""
 
 
 def judge(documented: Value, measured: Value, known: Differs | None) -> tuple[Value, str, str]:
