@@ -56,7 +56,7 @@ constraints: .venv/ready
 	touch $@
 
 .venv/full: .venv/ready
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[engines,trainers]"
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[catalogue,engines,trainers]"
 	touch $@
 
 # An independent Hub, for the tests to compare theirs with

@@ -6,10 +6,12 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from server import Page, Server
+from server import Page, Server, pinned
 
 from parley.cli import main
 from parley.collection import discover, get
@@ -38,13 +40,13 @@ def run(tmp_path, monkeypatch, capsys):
 
 
 def test_help_and_list_import_nothing_heavy(tmp_path):
-    for command in ("--help", "list"):
+    for command in ("--help", "list", "run", "run cosrec catalogue --help", "fetch --help"):
         program = (
-            "import sys; sys.argv = ['parley', sys.argv[1]]\n"
+            "import sys; sys.argv = ['parley', *sys.argv[1].split()]\n"
             "from parley.cli import main\n"
             "try: main()\n"
             "except SystemExit: pass\n"
-            "heavy = {'datasets', 'pyarrow', 'pandas', 'requests', 'huggingface_hub'}\n"
+            "heavy = {'datasets', 'pyarrow', 'pandas', 'requests', 'huggingface_hub', 'duckdb'}\n"
             "print(heavy & set(sys.modules))"
         )
         args = [sys.executable, "-c", program, command]
@@ -295,3 +297,128 @@ def test_fetch_says_which_mirror_it_took_and_why(tmp_path, run, monkeypatch):
     assert f"test.json comes from the mirror {mirror['url']}, since test.json: " in done.stderr
     assert "404" in done.stderr
     assert (tmp_path / "cache/craigslist_bargains/test.json").read_bytes() == content
+
+
+# Jobs -----------------------------------------------------------------------------------------
+
+
+def test_run_lists_the_jobs(run):
+    lines = run("run").stdout.splitlines()
+    expected = [
+        [name, job, found.summary]
+        for name, dataset in discover().items()
+        for job, found in dataset.jobs.items()
+    ]
+    assert ["cosrec", "catalogue"] in [row[:2] for row in expected]
+    assert [line.split(maxsplit=2) for line in lines[2:]] == expected
+
+
+def test_a_job_of_a_dataset_of_ones_own(run, tmp_path):
+    """What the tool knows of a job it has from the folder."""
+    folder = tmp_path / "more" / "own"
+    shutil.copytree(get("casino").folder, folder)
+    (folder / "casino.py").rename(folder / "own.py")
+    (folder / "jobs.py").write_text(
+        "from parley.jobs import Job\n\n\n"
+        "def count(upto: int = 3) -> None:\n"
+        '    """Count aloud."""\n'
+        "    print(*range(upto))\n\n\n"
+        'JOBS = {"count": Job(count)}\n'
+    )
+    home = {"PARLEY_DATASETS": tmp_path / "more"}
+    assert "Count aloud." in run("run", **home).stdout
+    assert run("run", "own", "count", "--upto", "2", **home).stdout == "0 1\n"
+    done = run("fetch", "own", "--for", "count", **home)
+    assert (done.returncode, done.stderr) == (2, "the job count of own needs no files\n")
+
+
+JOB_ERRORS = {
+    "a dataset without jobs": (
+        ["run", "casino", "catalogue"], "casino has no jobs; there are some of: cosrec"
+    ),
+    "no such dataset": (["run", "cosrek"], "Did you mean cosrec?"),
+    "no such job": (["run", "cosrec", "index"], "No such command 'index'"),
+    "no such job to fetch for": (
+        ["fetch", "cosrec", "--for", "index"], "cosrec has no job 'index'; there are: catalogue"
+    ),
+    "all datasets": (["fetch", "--for", "catalogue"], "--for takes the name of one dataset"),
+    "a part of nothing": (["fetch", "cosrec", "--category", "Books"], "say which with --for"),
+    "no such part": (
+        ["fetch", "cosrec", "--for", "catalogue", "--category", "Book"],
+        "no category is named Book; there are: All_Beauty,",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", JOB_ERRORS)
+def test_errors_about_jobs(case, run):
+    arguments, message = JOB_ERRORS[case]
+    done = run(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+
+
+def test_a_job_without_its_extra_says_what_to_install(run, tmp_path, monkeypatch):
+    (tmp_path / "raw").mkdir()
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    extras = ["duckdb>=1.5; extra == 'catalogue'", "duckdb>=1.1; extra == 'engines'"]
+    monkeypatch.setattr("parley.extras.requires", lambda name: extras)
+    done = run("run", "cosrec", "catalogue", "--input", "raw", "--output", "out")
+    assert done.returncode == 1
+    assert done.stderr == (
+        'the package duckdb is not installed. Run `pip install "parley[catalogue]"`.\n'
+    )
+
+
+@pytest.fixture
+def catalogue(monkeypatch):
+    """A server of the raw files of two categories, which the job takes for its sources."""
+    jobs = get("cosrec").beside("jobs").JOBS
+    with Server() as server:
+        sources = {}
+        for category in ("Small", "Large"):
+            files = (f"raw/meta/meta_{category}.jsonl", f"raw/review/{category}.jsonl")
+            for file in files:
+                server.pages[f"/{file}"] = Page(file.ljust(25).encode() * 1000)
+            sources[category] = {
+                file: pinned(server.url(f"/{file}"), server.pages[f"/{file}"].body)
+                for file in files
+            }
+        monkeypatch.setitem(jobs, "catalogue", replace(jobs["catalogue"], sources=sources))
+        yield server
+
+
+def test_what_a_job_needs_is_fetched_in_parts(run, tmp_path, catalogue):
+    file = tmp_path / "cache/cosrec-catalogue/raw/meta/meta_Small.jsonl"
+    file.parent.mkdir(parents=True)
+    body = catalogue.pages["/raw/meta/meta_Small.jsonl"].body
+    file.with_name("meta_Small.jsonl.part").write_bytes(body[:20_000])  # of an interrupted fetch
+    command = ["fetch", "cosrec", "--for", "catalogue", "--category", "Small"]
+    done = run(*command, PARLEY_CACHE=tmp_path / "cache")
+    assert done.returncode == 0, done.stderr
+    assert "2 files of 50.0 kB, of which 30.0 kB are to be fetched; " in done.stderr
+    assert f"--input {tmp_path}/cache/cosrec-catalogue\n" in done.stdout
+    assert file.read_bytes() == body
+    assert catalogue.ranges("/raw/meta/meta_Small.jsonl") == ["bytes=20000-"]
+    assert not [path for path, _ in catalogue.requests if "Large" in path]
+    asked = len(catalogue.requests)
+    assert "of which 0 B are" in run(*command, PARLEY_CACHE=tmp_path / "cache").stderr
+    assert len(catalogue.requests) == asked
+    done = run(*command, "--category", "Large", PARLEY_CACHE=tmp_path / "cache")
+    assert "4 files of 100.0 kB, of which 50.0 kB are" in done.stderr
+    assert len(list((tmp_path / "cache").rglob("*.jsonl"))) == 4
+
+
+def test_what_a_job_needs_is_never_fetched_unasked(run, tmp_path, catalogue, monkeypatch):
+    monkeypatch.setattr(get("cosrec").module, "SOURCES", {})
+    assert run("fetch", "cosrec", PARLEY_CACHE=tmp_path / "cache").returncode == 0
+    assert catalogue.requests == []
+
+
+def test_what_does_not_fit_is_not_begun(run, tmp_path, catalogue, monkeypatch):
+    monkeypatch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=60_000))
+    done = run("fetch", "cosrec", "--for", "catalogue", PARLEY_CACHE=tmp_path / "cache")
+    assert done.returncode == 1
+    assert "100.0 kB do not fit into the 60.0 kB that are free" in done.stderr
+    assert catalogue.requests == []
+    assert not Path(tmp_path / "cache").exists()

@@ -1,0 +1,389 @@
+"""Builds the catalogue into a folder, category by category.
+
+    OUT/
+      README.md            card with `configs:` and `dataset_info:`; a split is a category
+      products/<C>-00000-of-00001.parquet
+      reviews/<C>-00000-of-00001.parquet
+      counts.json          of each category: lines read, refused by each rule, kept
+      judged.json          with --judgments: how many judged products are there, which are not
+      provenance.json      inputs with their hashes, thresholds, engine, versions, digests
+
+A category is finished when provenance.json names it. Until then its files are in a temporary
+folder beside OUT, and whatever ends a run, the next one goes on with the first unfinished.
+"""
+
+import errno
+import fcntl
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Protocol
+
+from parley import __version__
+from parley.errors import OutputError, Problem, RecordError, UsageError
+from parley.folder.replace import write_whole
+
+from . import jsonl as upstream
+from .card import render
+from .files import Category, find, hash_file
+from .judged import compare, judged_products
+from .rules import PRODUCT_RULES, REVIEW_RULES, Thresholds
+from .sift import Read
+from .sources import PRODUCTS_IN_ALL, SOURCES
+from .tables import SCHEMAS, Written
+
+JOB = "cosrec catalogue"
+PROVENANCE, COUNTS, JUDGED = "provenance.json", "counts.json", "judged.json"
+_SHOWN = 8  # broken lines of a file that a message names
+
+
+class Engine(Protocol):
+    """What makes the tables of one category."""
+
+    name: str
+
+    def sift(self, category: Category, folder: Path) -> dict[str, Read]:
+        """Apply the rules to the two files and keep in `folder` what passes."""
+
+    def write(self, folder: Path, target: Path, category: str) -> dict[str, Written]:
+        """Write the tables of what is in `folder` to `target`/products and `target`/reviews."""
+
+    def review_counts(self, folder: Path) -> list[tuple[str | None, bool, int]]:
+        """Return (rule, whether the product is in the catalogue, how many) of reviews."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a run is to do.
+
+    Args:
+        input: The folder of the raw files.
+        output: The folder of the catalogue.
+        categories: Those to build; all that have both files unless named.
+        thresholds: Of the rules.
+        skip_broken: Count lines that upstream's script would end at, instead of ending.
+        jsonl: A file to write upstream's own output to.
+        judgments: A built folder of cosrec, whose judged products are looked up.
+    """
+
+    input: Path
+    output: Path
+    categories: tuple[str, ...] = ()
+    thresholds: Thresholds = field(default_factory=Thresholds)
+    skip_broken: bool = False
+    jsonl: Path | None = None
+    judgments: Path | None = None
+
+
+def build(wanted: Wanted, engine: Engine, say: Callable[[str], None]) -> dict[str, Any]:
+    """Build the categories that are not finished, and return the counts of all.
+
+    Args:
+        wanted: What to do.
+        engine: What does it.
+        say: Takes a line about each step.
+
+    Raises:
+        UsageError: there are no such files, or the folder has a catalogue of other thresholds.
+        SourceError: a file cannot be read, is damaged or changes meanwhile.
+        RecordError: a file has lines that upstream's script would end at, or none.
+        OutputError: the output cannot be written.
+    """
+    categories, alone = find(wanted.input, wanted.categories)
+    for category in categories:
+        if not re.fullmatch(r"\w+(\.\w+)*", category.name):
+            raise UsageError(
+                f"{category.products}: {category.name!r} cannot be the name of a split",
+                remedy="Rename the two files: letters, digits, _ and . will do.",
+            )
+    judged = judged_products(wanted.judgments) if wanted.judgments else set()
+    if alone and not wanted.categories:
+        say(f"left out, as one of the two files is missing: {', '.join(alone)}")
+    output = Path(os.path.realpath(wanted.output))
+    try:
+        with _owned(output) as temporary:
+            catalogue = _Catalogue(output, wanted)
+            left = [category for category in categories if not catalogue.has(category)]
+            if done := len(categories) - len(left):
+                say(f"{done} of {len(categories)} categories are there already")
+            _tell_room(left, output, say)
+            # while one category is joined and sorted, the next is read
+            with ThreadPoolExecutor(1) as thread:
+                before: Future[None] | None = None
+                for number, category in enumerate(left, 1):
+                    say(f"{category.name} ({number} of {len(left)})")
+                    folder = temporary / category.name
+                    try:
+                        reads = engine.sift(category, folder)
+                        _refuse_broken(category, reads, wanted.skip_broken)
+                    finally:
+                        if before:
+                            before.result()
+                    before = thread.submit(catalogue.add, category, engine, folder, reads)
+                if before:
+                    before.result()
+            if wanted.judgments:
+                say(catalogue.compare(judged))
+            catalogue.finish()
+            say(catalogue.summary())
+            if wanted.jsonl:
+                names = [category.name for category in categories]
+                count = upstream.write(output, names, wanted.jsonl)
+                say(f"{wanted.jsonl}: {count:,} products in upstream's own form")
+            return catalogue.counts
+    except OSError as error:
+        raise full(error, output) from error
+
+
+@contextmanager
+def _owned(output: Path) -> Iterator[Path]:
+    """Give a temporary folder beside the output, which no other run writes meanwhile."""
+    output.mkdir(parents=True, exist_ok=True)
+    temporary = output.parent / f".{output.name}.partial"
+    handle = os.open(output, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise OutputError(
+                f"{output}: another run writes there", remedy="Wait for it to end."
+            ) from None
+        shutil.rmtree(temporary, ignore_errors=True)  # of a killed run
+        temporary.mkdir()
+        try:
+            yield temporary
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+    finally:
+        os.close(handle)
+
+
+def _tell_room(left: list[Category], output: Path, say: Callable[[str], None]) -> None:
+    """Say how much room the run may take, and how much there is.
+
+    A catalogue takes about 0.2 bytes for each byte of JSON with half of the products kept, and
+    half as much is written meanwhile for the category that is worked on; here is twice that.
+    """
+    if not left:
+        return
+    final = sum(category.json_size for category in left) * 2 // 5
+    meanwhile = max(category.json_size for category in left) * 4 // 5
+    free = shutil.disk_usage(output).free
+    say(
+        f"needs up to {_gigabytes(final)} in {output} and {_gigabytes(meanwhile)} beside it "
+        f"meanwhile; {_gigabytes(free)} are free"
+        + ("; that may not do" if free < final + meanwhile else "")
+    )
+
+
+def _gigabytes(size: int) -> str:
+    return f"{size / 1e9:,.1f} GB"
+
+
+class _Catalogue:
+    """The folder of a catalogue, whole at any moment."""
+
+    def __init__(self, output: Path, wanted: Wanted) -> None:
+        self._output = output
+        self._wanted = wanted
+        provenance = _read_json(output / PROVENANCE)
+        if provenance is None and any(output.iterdir()):
+            raise OutputError(
+                f"{output}: holds something that this job did not make (it has no {PROVENANCE})",
+                remedy="Choose another --output.",
+            )
+        given = asdict(wanted.thresholds) | {"skip_broken": wanted.skip_broken}
+        self._provenance: dict[str, Any] = provenance or {
+            "job": JOB,
+            "given": given,
+            "categories": {},
+        }
+        found = self._provenance.get("given")
+        if self._provenance.get("job") != JOB or found != given:
+            raise UsageError(
+                "",
+                Problem(str(output), f"a catalogue made with {given}", f"one made with {found}"),
+                remedy="Choose another --output, or delete it.",
+            )
+        self.counts: dict[str, Any] = _read_json(output / COUNTS) or {}
+        self._judged: dict[str, Any] | None = _read_json(output / JUDGED)
+
+    def has(self, category: Category) -> bool:
+        """Tell whether a category is finished, and made from just these files."""
+        entry = self._provenance["categories"].get(category.name)
+        if not entry or category.name not in self.counts:
+            return False
+        for table, path in (("products", category.products), ("reviews", category.reviews)):
+            pin = entry["inputs"][table]
+            if path.stat().st_size != pin["size"] or hash_file(path)["sha256"] != pin["sha256"]:
+                return False
+            for file in entry[table]["files"]:
+                built = self._output / table / file["name"]
+                if not built.is_file() or built.stat().st_size != file["size"]:
+                    return False
+        return True
+
+    def add(
+        self, category: Category, engine: Engine, sifted: Path, reads: Mapping[str, Read]
+    ) -> None:
+        """Build a category from what was sifted, and put it in place."""
+        paths = {"products": category.products, "reviews": category.reviews}
+        review_counts = engine.review_counts(sifted)
+        target = sifted / "built"
+        for table in SCHEMAS:
+            (target / table).mkdir(parents=True)
+        written = engine.write(sifted, target, category.name)
+        entry: dict[str, Any] = {
+            "inputs": {
+                table: {
+                    "name": paths[table].name,
+                    **read.pin,
+                    "pinned": _pinned(paths[table], read),
+                }
+                for table, read in reads.items()
+            },
+            "engine": engine.name,
+            "versions": _versions(engine.name),
+            **{table: asdict(what) for table, what in written.items()},
+        }
+        name = category.name
+        self._judged = None  # it is of the products that were there
+        if self._provenance["categories"].pop(name, None):
+            self.finish()  # so that the card does not name what goes
+        for table in SCHEMAS:
+            (self._output / table).mkdir(exist_ok=True)
+            for file in (self._output / table).glob(f"{name}-*.parquet"):
+                file.unlink()
+            for file in (target / table).iterdir():
+                file.rename(self._output / table / file.name)
+        self.counts[name] = _counts(reads, review_counts, written)
+        self._provenance["categories"][name] = entry
+        self.finish()
+        shutil.rmtree(sifted)
+
+    def compare(self, judged: set[str]) -> str:
+        """Look up the judged products, and return a line about them."""
+        self._judged = compare(judged, sorted((self._output / "products").glob("*.parquet")))
+        absent = len(self._judged["absent"])
+        return (
+            f"{self._judged['held']:,} of {len(judged):,} judged products are in the catalogue"
+            + (f"; {JUDGED} lists the {absent:,} others" if absent else "")
+        )
+
+    def summary(self) -> str:
+        """Return a line about the whole."""
+        kept = sum(count["products"]["kept"] for count in self.counts.values())
+        return (
+            f"{self._output}: {kept:,} products of {len(self.counts)} categories; "
+            f"upstream states {PRODUCTS_IN_ALL:,} of all {len(SOURCES)}"
+        )
+
+    def finish(self) -> None:
+        """Write what describes the folder; provenance.json last, as it says what is finished."""
+        entries = dict(sorted(self._provenance["categories"].items()))
+        self._provenance["categories"] = entries
+        self.counts = {name: self.counts[name] for name in entries}
+        write_whole(self._output / COUNTS, _to_json(self.counts))
+        if self._judged:
+            write_whole(self._output / JUDGED, _to_json(self._judged))
+        else:
+            (self._output / JUDGED).unlink(missing_ok=True)
+        card = render(entries, self.counts, self._provenance["given"], self._judged)
+        write_whole(self._output / "README.md", card)
+        write_whole(self._output / PROVENANCE, _to_json(self._provenance))
+
+
+def _refuse_broken(category: Category, reads: Mapping[str, Read], skip: bool) -> None:
+    problems: list[Problem] = []
+    paths = {"products": category.products, "reviews": category.reviews}
+    for table, read in reads.items():
+        path = str(paths[table])
+        problems += [Problem(f"{path}:{line}", what=why) for line, why in read.broken[:_SHOWN]]
+        if read.broken_lines > _SHOWN:
+            problems.append(Problem(path, what=f"{read.broken_lines:,} such lines in all"))
+        if not read.lines:
+            problems.append(Problem(path, "a record in each line", "an empty file"))
+    if problems and not skip:
+        raise RecordError(
+            f"{category.name}: not all lines are records of Amazon Reviews 2023",
+            *problems,
+            remedy="Get the file anew, or count such lines and leave them out with --skip-broken.",
+        )
+
+
+def _counts(
+    reads: Mapping[str, Read],
+    review_counts: list[tuple[str | None, bool, int]],
+    written: Mapping[str, Written],
+) -> dict[str, Any]:
+    """Return the counts of a category; read = broken + refused + kept (+ replaced)."""
+    products, reviews = reads["products"], reads["reviews"]
+    refused = dict.fromkeys(REVIEW_RULES, 0) | reviews.counts
+    for rule, known, number in review_counts:
+        if not known:
+            refused["not_in_catalogue"] += number
+        elif rule is not None:
+            refused[rule] += number
+    return {
+        "products": {
+            "read": products.lines,
+            "broken": products.broken_lines,
+            "refused": {rule: products.counts[rule] for rule in PRODUCT_RULES},
+            "replaced": products.counts["kept"] - written["products"].rows,
+            "kept": written["products"].rows,
+        },
+        "reviews": {
+            "read": reviews.lines,
+            "broken": reviews.broken_lines,
+            "refused": refused,
+            "kept": written["reviews"].rows,
+        },
+    }
+
+
+def _pinned(path: Path, read: Read) -> bool:
+    """Tell whether a file is the published one, as far as that is known: not if compressed."""
+    return any(
+        Path(file).name == path.name and pin["sha256"] == read.pin["sha256"]
+        for files in SOURCES.values()
+        for file, pin in files.items()
+    )
+
+
+def _versions(engine: str) -> dict[str, str]:
+    package = {"duckdb": "duckdb", "spark": "pyspark"}[engine]
+    return {
+        "parley": __version__,
+        **{name: version(name) for name in (package, "orjson", "pyarrow")},
+    }
+
+
+def full(error: OSError, output: Path) -> OutputError:
+    """Return the error to raise for one of the disk."""
+    where = error.filename or output
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return OutputError(
+            f"{where}: the disk is full",
+            remedy="Make room and run it again: what is finished stays.",
+        )
+    return OutputError(f"{where}: cannot be written: {error.strerror or error}")
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except ValueError as error:
+        raise OutputError(f"{path}: is damaged: {error}", remedy="Delete the folder.") from error
+
+
+def _to_json(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"

@@ -1,0 +1,141 @@
+"""The card of a built catalogue: what it is, its columns, what may be done with it, its counts."""
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any
+
+import yaml
+
+from parley.rows.features import card_yaml
+
+from .sources import METADATA_RECORDS, RATINGS
+from .tables import SCHEMAS, features
+
+_PROSE = """
+# CoSRec's product catalogue
+
+Products and their reviews from Amazon Reviews 2023 (McAuley Lab), filtered by the rules of CoSRec's
+`catalogue_preprocessing.py`. CoSRec's judgments of recommended products are by `parent_asin`. This
+folder was made from the raw files by `parley run cosrec catalogue`; `provenance.json` names them
+with their hashes, `counts.json` says for each category how many lines each rule refused.
+
+A split is a category: `load_dataset(FOLDER, "products", split="Books")`, or `split="all"`.
+
+- `products`, by `parent_asin`: title, description (with the features after it), details (JSON),
+  categories, store, price, `num_ratings` and `avg_ratings` as the metadata state them. `stars_1` to
+  `stars_5` count the reviews' ratings, `star_count` and `star_mean` are their number and mean (null
+  without any), `review_count` is how many of the reviews were kept.
+- `reviews`, by product and time: `timestamp` is in milliseconds, `rating` in whole stars.
+- `num_valid_ratings` and `avg_valid_ratings` are what CoSRec's script writes under these names, and
+  are wrong: always 5, and a fifth of the sum of the stars. Use `star_count` and `star_mean`.
+- `exact` is null but where a column cannot hold a value: a lone surrogate (U+FFFD stands for it),
+  an integer of more than 64 bits (null), or `true` for an integer (1). It is JSON then, with the
+  values under upstream's names.
+
+## Licence and terms
+
+No licence of Amazon Reviews 2023 is known: its authors publish it for research, and the texts are
+those of Amazon's customers and sellers, who keep their rights. They name products, and some
+reviewers tell of themselves. Use it for research, cite Hou et al. 2024 (Bridging Language and Items
+for Retrieval and Recommendation), and do not publish this folder: publish what makes it again,
+which is the hashes in `provenance.json` and the command.
+"""
+
+
+def render(
+    categories: Mapping[str, Any],
+    counts: Mapping[str, Any],
+    given: Mapping[str, Any],
+    judged: Mapping[str, Any] | None = None,
+) -> str:
+    """Return the card.
+
+    Args:
+        categories: Category -> its entry in provenance.json.
+        counts: Category -> its entry in counts.json.
+        given: The thresholds, and whether broken lines were skipped.
+        judged: What judged.json says, if it is there.
+    """
+    configs, infos = [], []
+    for table in SCHEMAS:
+        splits = {name: entry[table] for name, entry in categories.items() if entry[table]["rows"]}
+        if not splits:
+            continue
+        configs.append(
+            {
+                "config_name": table,
+                **({"default": True} if table == "products" else {}),
+                "data_files": [
+                    {"split": name, "path": f"{table}/{name}-*.parquet"} for name in splits
+                ],
+            }
+        )
+        infos.append(
+            {
+                "config_name": table,
+                "features": card_yaml(features(table)),
+                "splits": [
+                    {
+                        "name": name,
+                        "num_bytes": split["arrow_size"],
+                        "num_examples": split["rows"],
+                    }
+                    for name, split in splits.items()
+                ],
+                "download_size": sum(f["size"] for s in splits.values() for f in s["files"]),
+                "dataset_size": sum(split["arrow_size"] for split in splits.values()),
+            }
+        )
+    front = {
+        "license": "unknown",
+        "language": ["en"],
+        "pretty_name": "CoSRec's product catalogue",
+        "configs": configs,
+        "dataset_info": infos,
+    }
+    head = yaml.safe_dump(front, sort_keys=False, allow_unicode=True, width=1000)
+    parts = [_PROSE, "## Counts\n", _table(counts), _thresholds(given)]
+    if judged:
+        parts.append(_JUDGED.format(**judged))
+    return f"---\n{head}---\n" + "\n".join(parts)
+
+
+_JUDGED = """
+{held:,} of the {judged:,} products that CoSRec's judgments name are in this catalogue.
+`judged.json` lists the others, as the judgments write them.
+"""
+
+
+def _table(counts: Mapping[str, Any]) -> str:
+    columns = ("read", "documented", "kept")
+    lines = [
+        f"| category | products {' | '.join(columns)} | reviews {' | '.join(columns)} |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+        *(_line(name, [count]) for name, count in counts.items()),
+        _line("**all**", counts.values()),
+    ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _line(name: str, counts: Iterable[Mapping[str, Any]]) -> str:
+    """Return a line of the table; what is documented is of a category's raw files."""
+    documented = {"products": METADATA_RECORDS.get(name), "reviews": RATINGS.get(name)}
+    cells = []
+    for table in SCHEMAS:
+        read, kept = (sum(count[table][what] for count in counts) for what in ("read", "kept"))
+        cells += [f"{read:,}", _stated(documented[table]), f"{kept:,}"]
+    return f"| {name} | {' | '.join(cells)} |"
+
+
+def _stated(value: int | str | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:,}" if isinstance(value, int) else f"about {Decimal(value):,f}"
+
+
+def _thresholds(given: Mapping[str, Any]) -> str:
+    return (
+        f"Texts have at least {given['shortest']} characters; titles are Latin-1 to "
+        f"{given['title_share']:.0%}, texts to {given['text_share']:.0%}."
+        + (" Broken lines were left out.\n" if given["skip_broken"] else "\n")
+    )

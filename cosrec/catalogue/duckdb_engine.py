@@ -1,0 +1,252 @@
+"""The catalogue on one machine: the rules in processes, then joins and sorts in DuckDB.
+
+    raw file ──blocks of lines──▶ processes: rules ──▶ Parquet ──▶ DuckDB: join, sort ──▶ Parquet
+
+Memory is bounded throughout: by the blocks that are worked on, and by what DuckDB may take before
+it spills to the temporary folder.
+"""
+
+import gc
+import mmap
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from parley.errors import OutputError, ParleyError
+from parley.rows import parquet
+
+from . import sift
+from .files import LONGEST, Category, RawFile
+from .rules import Thresholds
+from .sift import Read, Sifted, sift_products, sift_reviews
+from .tables import REVIEW_COUNTS_SQL, SCHEMAS, SQL, Digest, Written, digested, with_footer
+from .workers import Workers
+
+# A byte for each hash of an id of a kept product, which all processes share: what is 0 is certainly
+# not in the catalogue. With 2.5 million products, as the largest category may have, 7% are not 0.
+_SEEN = 1 << 25
+_EACH = 250_000_000  # bytes of memory that each thread of DuckDB is to have
+MOST_BROKEN = 1000  # broken lines of a file that is read on nevertheless
+
+
+@dataclass(frozen=True)
+class _Job:
+    table: str
+    first: int
+    path: Path
+
+
+class DuckDB:
+    """Builds the tables of one category after the other.
+
+    Args:
+        workers: Processes beside this one that apply the rules; with 0 this one does.
+        memory: Bytes that DuckDB may take before it spills.
+        thresholds: Of the rules.
+    """
+
+    name = "duckdb"
+
+    def __init__(
+        self, workers: int, memory: int, thresholds: Thresholds, skip_broken: bool = False
+    ) -> None:
+        import duckdb  # noqa: F401  # so that nothing is read in vain where it is not installed
+
+        self._memory = memory
+        self._thresholds = thresholds
+        self._skip_broken = skip_broken
+        self._seen = mmap.mmap(-1, _SEEN)
+        self._threads = max(1, min(workers, memory // _EACH))
+        pa.array([])  # imports pandas, whose memory the forks then share
+        self._workers = Workers(workers, self._sift, LONGEST)
+
+    def __enter__(self) -> "DuckDB":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._workers.close()
+
+    def sift(self, category: Category, folder: Path) -> dict[str, Read]:
+        """Apply the rules to the two files and keep in `folder` what passes.
+
+        Raises:
+            SourceError: a file cannot be read, is damaged or changes meanwhile.
+            OutputError: the folder takes no more.
+        """
+        self._seen[:] = bytes(_SEEN)
+        return {
+            "products": self._read("products", category.products, folder),
+            "reviews": self._read("reviews", category.reviews, folder),
+        }
+
+    def _read(self, table: str, path: Path, folder: Path) -> Read:
+        (folder / table).mkdir(parents=True)
+        file = RawFile(path)
+        read = Read()
+
+        def jobs() -> Iterator[tuple[_Job, bytes]]:
+            for number, block in enumerate(file.blocks()):
+                yield _Job(table, read.lines + 1, folder / table / f"{number:06d}.parquet"), block
+                read.lines += _count_lines(block)
+                if read.broken_lines > MOST_BROKEN and not self._skip_broken:
+                    return  # and be refused
+
+        for counts, broken in self._workers.map(jobs()):
+            read.add(counts, broken)
+        read.pin = file.pin()
+        return read
+
+    def _sift(self, job: _Job, block: bytes) -> tuple[Counter[str], list[tuple[int, str]]]:
+        """Apply the rules to a block, in one of the processes, and write its rows."""
+        collecting = gc.isenabled()
+        gc.disable()  # records have no cycles, and there are many of them
+        try:
+            return self._sift_lines(job, block)
+        finally:
+            if collecting:
+                gc.enable()
+
+    def _sift_lines(self, job: _Job, block: bytes) -> tuple[Counter[str], list[tuple[int, str]]]:
+        # as in Python's text files, which upstream reads, a line may end in \r as well
+        lines = block.splitlines()
+        positions = range(job.first, job.first + len(lines))
+        seen, mask = self._seen, _SEEN - 1
+        sifted: Sifted
+        if job.table == "products":
+
+            def mark(parent_asin: str) -> None:
+                seen[hash(parent_asin) & mask] = 1  # forks hash alike
+
+            sifted = sift_products(lines, positions, self._thresholds, mark)
+        else:
+
+            def may_hold(parent_asin: str) -> int:
+                return seen[hash(parent_asin) & mask]
+
+            sifted = sift_reviews(lines, positions, self._thresholds, may_hold)
+        if sifted.rows.num_rows:
+            sink = pa.BufferOutputStream()  # pyarrow ends the process when a disk is full
+            pq.write_table(
+                pa.Table.from_batches([sifted.rows]),
+                sink,
+                use_dictionary=["rule"] if job.table == "reviews" else False,
+                write_statistics=False,
+            )
+            job.path.write_bytes(sink.getvalue())
+        return sifted.counts, sifted.broken
+
+    def write(self, folder: Path, target: Path, category: str) -> dict[str, Written]:
+        """Write the tables of what is in `folder` to `target`/products and `target`/reviews.
+
+        Raises:
+            OutputError: the disk is full.
+            ParleyError: the memory is too small.
+        """
+        written = {}
+        with self._tables(folder) as tables:
+            for table in SCHEMAS:
+                digest = Digest()
+                batches = digested(tables.batches(table), digest)
+                files = parquet.write(batches, with_footer(table), target / table, category)
+                written[table] = Written(
+                    rows=digest.rows,
+                    arrow_size=sum(file.arrow_size for file in files),
+                    digest=digest.hexdigest(),
+                    files=[
+                        {"name": f.name, "size": f.size, "sha256": f.sha256, "rows": f.rows}
+                        for f in files
+                    ],
+                )
+        return written
+
+    def review_counts(self, folder: Path) -> list[tuple[str | None, bool, int]]:
+        """Return (rule, whether the product is in the catalogue, how many) of reviews."""
+        with self._tables(folder) as tables:
+            return tables.review_counts()
+
+    def _tables(self, folder: Path) -> "_Tables":
+        return _Tables(folder, self._memory, self._threads)
+
+
+class _Tables:
+    """The tables of a category, in DuckDB.
+
+    Args:
+        folder: What was sifted.
+        memory: Bytes that it may take.
+        threads: How many it may use.
+    """
+
+    def __init__(self, folder: Path, memory: int, threads: int) -> None:
+        import duckdb
+
+        self._duckdb = duckdb
+        self._connection = duckdb.connect(
+            config={
+                "memory_limit": f"{memory * 3 // 4}B",  # it takes more than that
+                "temp_directory": str(folder / "spill"),
+                "threads": threads,
+                "preserve_insertion_order": False,
+            }
+        )
+        for table, schema in (("products", sift.PRODUCTS), ("reviews", sift.REVIEWS)):
+            if not any((folder / table).iterdir()):
+                empty = pa.BufferOutputStream()
+                pq.write_table(schema.empty_table(), empty)
+                (folder / table / "none.parquet").write_bytes(empty.getvalue())
+            files = str(folder / table / "*.parquet").replace("'", "''")
+            self._connection.execute(
+                f"CREATE VIEW sifted_{table} AS SELECT * FROM read_parquet('{files}')"  # noqa: S608
+            )
+
+    def __enter__(self) -> "_Tables":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.close()
+
+    def batches(self, table: str) -> Iterator[pa.RecordBatch]:
+        """Yield a table in its order.
+
+        Raises:
+            OutputError: there is no more room to spill.
+            ParleyError: the memory is too small.
+        """
+        schema = SCHEMAS[table]
+        try:
+            for batch in self._connection.sql(SQL[table]).to_arrow_reader(10_000):
+                yield batch.cast(schema)
+        except self._duckdb.OutOfMemoryException as error:
+            raise _too_small(error) from error
+        except self._duckdb.IOException as error:
+            raise OutputError(
+                f"DuckDB cannot spill: {_first_line(error)}", remedy="Make room beside --output."
+            ) from error
+
+    def review_counts(self) -> list[tuple[str | None, bool, int]]:
+        """Return (rule, whether the product is in the catalogue, how many)."""
+        try:
+            return list(self._connection.execute(REVIEW_COUNTS_SQL).fetchall())
+        except self._duckdb.OutOfMemoryException as error:
+            raise _too_small(error) from error
+
+
+def _too_small(error: Exception) -> ParleyError:
+    return ParleyError(
+        f"DuckDB has too little memory, or no room to spill: {_first_line(error)}",
+        remedy="Give more --memory, or make room beside --output.",
+    )
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0]
+
+
+def _count_lines(block: bytes) -> int:
+    if b"\r" in block:
+        return len(block.splitlines())
+    return block.count(b"\n") + (not block.endswith(b"\n"))

@@ -1,0 +1,222 @@
+"""The raw files: finding them, and reading them in blocks of whole lines.
+
+Either host's layout will do: `meta_<C>.jsonl[.gz]` in a folder `meta*` and `<C>.jsonl[.gz]` in a
+folder `review*`, both in the given folder or in `raw/` below it.
+"""
+
+import hashlib
+import os
+import queue
+import threading
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from parley.errors import Problem, SourceError, UsageError
+
+try:
+    from isal import isal_zlib as zlib  # the same in half the time
+except ImportError:
+    import zlib
+
+BLOCK = 2 << 20  # bytes of lines that are worked on at once, more or less
+LONGEST = 64 << 20  # bytes of a line
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Category:
+    """The two raw files of a category."""
+
+    name: str
+    products: Path
+    reviews: Path
+
+    @property
+    def json_size(self) -> int:
+        """Bytes of both when they are not compressed; of compressed files, an estimate."""
+        return sum(
+            path.stat().st_size * (5 if path.suffix == ".gz" else 1)
+            for path in (self.products, self.reviews)
+        )
+
+
+def find(folder: Path, wanted: Iterable[str] = ()) -> tuple[list[Category], list[str]]:
+    """Return the categories that have both files, by name, and the names that have only one.
+
+    Args:
+        folder: The folder with a folder `meta*` and a folder `review*`, or that of its `raw`.
+        wanted: The categories to take; all unless named.
+
+    Raises:
+        UsageError: there are no such folders or files, or a file is there twice, plain and gzip.
+    """
+    roots = [root for root in (folder, folder / "raw") if root.is_dir()]
+    metas = [path for root in roots for path in sorted(root.glob("meta*")) if path.is_dir()]
+    others = [path for root in roots for path in sorted(root.glob("review*")) if path.is_dir()]
+    if len(metas) != 1 or len(others) != 1:
+        found = ", ".join(path.name for path in metas + others) or "neither"
+        raise UsageError("", Problem(str(folder), "one folder meta* and one folder review*", found))
+    products, reviews = _by_category(metas[0], "meta_"), _by_category(others[0], "")
+    both = sorted(products.keys() & reviews.keys())
+    if lacking := sorted(set(wanted) - set(both)):
+        raise UsageError(
+            f"{folder}: has not both files of {', '.join(lacking)}; "
+            f"there are those of: {', '.join(both) or 'none'}"
+        )
+    if not both:
+        raise UsageError(f"{folder}: no category has both meta_<C>.jsonl[.gz] and <C>.jsonl[.gz]")
+    chosen = [Category(c, products[c], reviews[c]) for c in both if c in set(wanted or both)]
+    return chosen, sorted(products.keys() ^ reviews.keys())
+
+
+def _by_category(folder: Path, prefix: str) -> dict[str, Path]:
+    found: dict[str, Path] = {}
+    for path in sorted(folder.iterdir()):
+        for suffix in (".jsonl", ".jsonl.gz"):
+            if path.name.startswith(prefix) and path.name.endswith(suffix):
+                category = path.name[len(prefix) : -len(suffix)]
+                if category in found:
+                    raise UsageError(
+                        f"{path} and {found[category].name} are both there",
+                        remedy="Keep one of them.",
+                    )
+                found[category] = path
+    return found
+
+
+class RawFile:
+    """A raw file as it is read once, from its first byte to its last.
+
+    Args:
+        path: The file; it is taken for gzip if its name ends in `.gz`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._hash = hashlib.sha256()
+        self._read = 0
+
+    def blocks(self) -> Iterator[bytes]:
+        """Yield blocks of whole lines; the file is read ahead in a thread.
+
+        Raises:
+            SourceError: it cannot be read, is damaged, changes meanwhile, or has a line of more
+                than 64 MB.
+        """
+        return _ahead(self._lines())
+
+    def pin(self) -> dict[str, Any]:
+        """Return size and sha256 of the file, which has been read."""
+        return {"size": self._read, "sha256": self._hash.hexdigest()}
+
+    def _lines(self) -> Iterator[bytes]:
+        rest: list[bytes] = []
+        gathered = 0
+        for data in self._inflated() if self.path.suffix == ".gz" else self._bytes():
+            rest.append(data)
+            gathered += len(data)
+            if gathered >= BLOCK and (end := data.rfind(b"\n") + 1):
+                rest[-1] = data[:end]
+                yield b"".join(rest)
+                rest = [data[end:]]
+                gathered = len(rest[0])
+            if gathered > LONGEST:
+                raise SourceError(f"{self.path}: has a line of more than {LONGEST >> 20} MB")
+        if gathered:
+            yield b"".join(rest)
+
+    def _bytes(self) -> Iterator[bytes]:
+        try:
+            with self.path.open("rb", buffering=0) as file:
+                before = _state(os.fstat(file.fileno()))
+                while data := file.read(_CHUNK):
+                    self._hash.update(data)
+                    self._read += len(data)
+                    yield data
+                if before != _state(os.fstat(file.fileno())) or before != _state(self.path.stat()):
+                    raise changed(self.path)
+        except OSError as error:
+            raise SourceError(f"{self.path}: cannot be read: {error.strerror or error}") from error
+
+    def _inflated(self) -> Iterator[bytes]:
+        """Yield what the members of a gzip file hold; zeros after them are no member."""
+        member = None
+        first = True
+        for data in self._bytes():
+            try:
+                while data:
+                    if member is None:
+                        data = data if first else data.lstrip(b"\0")
+                        if not data:
+                            break
+                        member, first = zlib.decompressobj(wbits=31), False
+                    yield from filter(None, [member.decompress(data, _CHUNK)])
+                    data = member.unconsumed_tail
+                    if member.eof:
+                        data, member = member.unused_data, None
+            except zlib.error as error:
+                raise SourceError(
+                    f"{self.path}: is damaged, no valid gzip: {error}", remedy="Get it anew."
+                ) from error
+        while member is not None and (data := member.decompress(member.unconsumed_tail, _CHUNK)):
+            yield data
+        if member is not None and not member.eof:
+            raise SourceError(
+                f"{self.path}: is cut short: gzip ends before its end mark", remedy="Get it anew."
+            )
+
+
+def changed(path: Path) -> SourceError:
+    """Return the error to raise for a file that is another than when its reading began."""
+    return SourceError(f"{path}: was changed while it was read", remedy="Run it again.")
+
+
+def _state(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def _ahead(blocks: Iterator[bytes], depth: int = 2) -> Iterator[bytes]:
+    """Yield the blocks, of which a thread makes the next ones meanwhile."""
+    made: queue.Queue[bytes | BaseException | None] = queue.Queue(depth)
+    ended = threading.Event()
+
+    def put(item: bytes | BaseException | None) -> bool:
+        while not ended.is_set():
+            try:
+                made.put(item, timeout=0.2)
+                return True
+            except queue.Full:
+                pass
+        return False
+
+    def make() -> None:
+        try:
+            for block in blocks:
+                if not put(block):
+                    return
+            put(None)
+        except BaseException as error:  # raised again where the blocks are taken
+            put(error)
+
+    threading.Thread(target=make, daemon=True).start()
+    try:
+        while (item := made.get()) is not None:
+            if isinstance(item, BaseException):
+                raise item
+            yield item
+    finally:
+        ended.set()
+
+
+def hash_file(path: Path) -> dict[str, Any]:
+    """Return size and sha256 of a file.
+
+    Raises:
+        SourceError: it cannot be read or changes meanwhile.
+    """
+    file = RawFile(path)
+    for _ in file._bytes():
+        pass
+    return file.pin()

@@ -1,0 +1,88 @@
+"""Upstream's own output from a built catalogue, byte for byte."""
+
+import gzip
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import pyarrow.parquet as pq
+
+from .sift import load_details
+
+
+def write(folder: Path, categories: list[str], target: Path) -> int:
+    """Write products with their reviews as upstream's script does, and return how many.
+
+    They are JSON, a product a line, in the order of ids in each category. The two faulty values
+    are written too: num_valid_ratings is always 5 and avg_valid_ratings a fifth of the sum.
+
+    Args:
+        folder: The built catalogue.
+        categories: Which to write, in this order.
+        target: The file, which appears when it is whole; compressed if its name ends in `.gz`.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    count = 0
+    partial = target.with_name(f".{target.name}.partial")
+    try:
+        with _opened(partial, target.suffix == ".gz") as file:
+            for category in categories:
+                reviews = _rows(folder / "reviews", category)
+                for product in _rows(folder / "products", category):
+                    own = islice(reviews, product["review_count"])
+                    line = json.dumps(_record(product, [_review(review) for review in own]))
+                    file.write(line.encode() + b"\n")
+                    count += 1
+        os.replace(partial, target)
+    finally:
+        partial.unlink(missing_ok=True)
+    return count
+
+
+@contextmanager
+def _opened(path: Path, compressed: bool) -> Iterator[BinaryIO]:
+    with path.open("wb") as file:
+        if compressed:
+            with gzip.GzipFile("", "wb", 6, file, mtime=0) as inner:  # the same bytes each time
+                yield inner  # type: ignore[misc]
+        else:
+            yield file
+
+
+def _rows(folder: Path, category: str) -> Iterator[dict[str, Any]]:
+    for path in sorted(folder.glob(f"{category}-*.parquet")):
+        with pq.ParquetFile(path) as file:
+            for batch in file.iter_batches(1000):
+                yield from batch.to_pylist()
+
+
+def _record(row: dict[str, Any], reviews: list[dict[str, Any]]) -> dict[str, Any]:
+    names = ("parent_asin", "title", "description", "details", "categories", "store", "price")
+    record = {name: row[name] for name in (*names, "num_ratings", "avg_ratings")}
+    record["details"] = load_details(row["details"])
+    record["valid_reviews"] = reviews
+    record["valid_ratings"] = {str(star): row[f"stars_{star}"] for star in range(1, 6)}
+    record["num_valid_ratings"] = row["num_valid_ratings"]
+    record["avg_valid_ratings"] = row["avg_valid_ratings"]
+    record.update(json.loads(row["exact"] or "{}"))
+    return record
+
+
+def _review(row: dict[str, Any]) -> dict[str, Any]:
+    record = {
+        "user": row["user_id"],
+        "timestamp": row["timestamp"],
+        "verified purchase": row["verified_purchase"],
+        "title": row["title"],
+        "text": row["text"],
+        "rating": row["rating"],
+        "helpful": row["helpful"],
+    }
+    record.update(json.loads(row["exact"] or "{}"))
+    return record

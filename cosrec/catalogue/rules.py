@@ -1,0 +1,357 @@
+"""The rules of CoSRec's catalogue: which products and reviews are kept, and how they are cleaned.
+
+Each is a function of one parsed record and the thresholds. Their order is upstream's, in
+`scripts/catalogue_preprocessing.py`: the first rule that a record does not satisfy is the one
+that refuses it. All look at the text as it came; cleaning is for what is kept.
+
+The rules tell JSON's types apart as Python does: 4 is an integer and 4.0 is not, `true` is the
+integer 1, and the text "12.50" is a price because `float` takes it.
+"""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any
+
+import orjson
+
+# In the order in which they are tried
+PRODUCT_RULES = (
+    "parent_asin",  # a text that is not empty
+    "title",  # likewise
+    "description",  # with features: two lists of texts, one of which is not empty
+    "details",  # an object that is not empty
+    "categories",  # a list of texts, neither empty nor one empty text
+    "ratings",  # rating_number an integer over 0, average_rating a float from 0
+    "store",  # a text that is not empty
+    "price",  # a float over 0, or a text that is one
+    "short",  # description and features have the characters they need
+    "not_english",  # title and text are Latin-1 to the shares they need
+)
+REVIEW_RULES = (
+    "parent_asin",  # a text that is not empty
+    "not_in_catalogue",  # whether the product was kept: no function of the record
+    "user_id",  # a text that is not empty
+    "timestamp",  # an integer from 0
+    "rating",  # a float from 1 to 5
+    "title",  # a text that is not empty
+    "text",  # likewise
+    "verified_purchase",  # true or false
+    "helpful_vote",  # an integer from 0
+    "short",  # the text has the characters it needs
+    "not_english",  # title and text are Latin-1 to the shares they need
+)
+# What each record must have, be it null: upstream's script ends at one that lacks a key
+PRODUCT_KEYS = (
+    "parent_asin",
+    "title",
+    "description",
+    "features",
+    "details",
+    "categories",
+    "rating_number",
+    "average_rating",
+    "store",
+    "price",
+    "bought_together",
+)
+REVIEW_KEYS = (
+    "parent_asin",
+    "user_id",
+    "timestamp",
+    "rating",
+    "title",
+    "text",
+    "verified_purchase",
+    "helpful_vote",
+)
+# What is kept of each, under the names and in the order of upstream's output
+PRODUCT_VALUES = (
+    "parent_asin",
+    "title",
+    "description",
+    "details",
+    "categories",
+    "store",
+    "price",
+    "num_ratings",
+    "avg_ratings",
+)
+REVIEW_VALUES = ("user", "timestamp", "verified purchase", "title", "text", "rating", "helpful")
+_product_values, _review_values = itemgetter(*PRODUCT_KEYS), itemgetter(*REVIEW_KEYS)
+
+# The star of a review that another rule refuses is counted all the same
+STARLESS_RULES = REVIEW_RULES[:5]
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """What a text must have.
+
+    Args:
+        shortest: Characters of a product's text (description and features) and of a review's.
+        title_share: Share of characters up to U+00FF (Latin-1) in a title.
+        text_share: Likewise in the text.
+    """
+
+    shortest: int = 10
+    title_share: float = 0.5
+    text_share: float = 0.8
+
+
+class BrokenError(ValueError):
+    """A line that upstream's script ends at: no JSON object, or one that lacks a key."""
+
+
+def parse(line: bytes) -> Any:
+    """Parse a line as Python's `json` does, in less time.
+
+    NaN, Infinity, numbers beyond any float and lone surrogates are taken, as `json` takes them.
+    What is not is a float for an integer of more than 64 bits: see `parse_exactly`.
+
+    Raises:
+        BrokenError: it is not JSON in UTF-8.
+    """
+    try:
+        return orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return parse_exactly(line)
+
+
+def parse_exactly(line: bytes) -> Any:
+    """Parse a line with Python's `json`.
+
+    Raises:
+        BrokenError: it is not JSON in UTF-8.
+    """
+    try:
+        return json.loads(line.decode("utf-8"))
+    except RecursionError:
+        raise BrokenError("it is nested too deeply") from None
+    except ValueError as error:  # of JSON or UTF-8, and of integers of thousands of digits
+        raise BrokenError(f"it is not JSON: {error}") from None
+
+
+# Products ---------------------------------------------------------------------------------
+
+
+def refuse_product(record: Mapping[str, Any], thresholds: Thresholds) -> str | None:
+    """Return the first of PRODUCT_RULES that a metadata record does not satisfy, or None.
+
+    Raises:
+        BrokenError: it is no object, lacks a key, or its bought_together has no length.
+    """
+    try:
+        values = _product_values(record)
+    except (KeyError, TypeError):
+        raise _broken(record, PRODUCT_KEYS) from None
+    parent_asin, title, description, features, details, categories, *numbers = values
+    number, average, store, price, together = numbers
+    if together is not None and not isinstance(together, str | list | dict):
+        raise BrokenError(
+            "bought_together: expected null, a list, an object or a text, "
+            f"found {json.dumps(together)}"
+        )
+    if type(parent_asin) is not str or not parent_asin:
+        return "parent_asin"
+    if type(title) is not str or not title:
+        return "title"
+    if not (_are_texts(description) and _are_texts(features)) or not (description or features):
+        return "description"
+    if type(details) is not dict or not details:
+        return "details"
+    if not _are_texts(categories) or not categories or categories == [""]:
+        return "categories"
+    if not isinstance(number, int) or number <= 0 or not _is_number(average) or average < 0:
+        return "ratings"
+    if type(store) is not str or not store:
+        return "store"
+    price = to_price(price)
+    if price is None or not math.isfinite(price) or price <= 0:
+        return "price"
+    text = product_text(description, features)
+    if len(text) < thresholds.shortest:
+        return "short"
+    if not _is_english(title, text, thresholds):
+        return "not_english"
+    return None
+
+
+def product_text(description: list[str], features: list[str]) -> str:
+    """Return the text whose length and letters are tested, before cleaning."""
+    return f"{' '.join(description)} {' '.join(features)}"
+
+
+def to_price(price: Any) -> float | None:
+    """Return a price as a float: of a float or of a text that `float` takes; else None."""
+    if type(price) is float:
+        return price
+    if type(price) is str:
+        try:
+            return float(price)
+        except ValueError:
+            return None
+    return None
+
+
+def clean_product(record: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return what is kept of a product that no rule refused: the values of PRODUCT_VALUES."""
+    return (
+        record["parent_asin"],
+        clean(record["title"]),
+        clean_all(record["description"] + record["features"]),
+        record["details"],
+        record["categories"],
+        record["store"],
+        to_price(record["price"]),
+        record["rating_number"],
+        record["average_rating"],
+    )
+
+
+def doubtful_product(record: Mapping[str, Any], rule: str | None) -> bool:
+    """Tell whether an integer that `parse` took for a float may have made a difference."""
+    if rule in _BEFORE_NUMBERS:
+        return False
+    return (
+        _may_be_integer(record["rating_number"])
+        or _may_be_integer(record["average_rating"])
+        or _may_be_integer(record["price"])
+        or (rule is None and holds_float(record["details"]))
+    )
+
+
+_BEFORE_NUMBERS = frozenset(PRODUCT_RULES[: PRODUCT_RULES.index("ratings")])
+
+
+# Reviews ----------------------------------------------------------------------------------
+
+
+def refuse_review(record: Mapping[str, Any], thresholds: Thresholds) -> str | None:
+    """Return the first of REVIEW_RULES that a record does not satisfy, or None.
+
+    Whether the product was kept is not asked: see `catalogue_id`.
+    """
+    _, user, timestamp, rating, title, text, verified, helpful = _review_values(record)
+    if type(user) is not str or not user:
+        return "user_id"
+    if not isinstance(timestamp, int) or timestamp < 0:
+        return "timestamp"
+    if type(rating) is not float or not 1.0 <= rating <= 5.0:
+        return "rating"
+    if type(title) is not str or not title:
+        return "title"
+    if type(text) is not str or not text:
+        return "text"
+    if type(verified) is not bool:
+        return "verified_purchase"
+    if not isinstance(helpful, int) or helpful < 0:
+        return "helpful_vote"
+    if len(text) < thresholds.shortest:
+        return "short"
+    if not _is_english(title, text, thresholds):
+        return "not_english"
+    return None
+
+
+def catalogue_id(record: Mapping[str, Any]) -> str | None:
+    """Return the product that a review is of, or None: the first of REVIEW_RULES refuses it.
+
+    Raises:
+        BrokenError: the record is no object or lacks a key.
+    """
+    try:
+        parent_asin = _review_values(record)[0]
+    except (KeyError, TypeError):
+        raise _broken(record, REVIEW_KEYS) from None
+    return parent_asin if type(parent_asin) is str and parent_asin else None
+
+
+def to_star(rating: float) -> int:
+    """Return a rating from 1.0 to 5.0 as stars; a half goes up."""
+    return round(rating + 0.001)
+
+
+def clean_review(record: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return what is kept of a review that no rule refused: the values of REVIEW_VALUES."""
+    _, user, timestamp, rating, title, text, verified, helpful = _review_values(record)
+    return user, timestamp, verified, clean(title), clean(text), to_star(rating), helpful
+
+
+def doubtful_review(record: Mapping[str, Any], rule: str | None) -> bool:
+    """Tell whether an integer that `parse` took for a float may have made a difference."""
+    if rule == "timestamp":
+        return _may_be_integer(record["timestamp"])
+    return rule == "helpful_vote" and _may_be_integer(record["helpful_vote"])
+
+
+# Both -------------------------------------------------------------------------------------
+
+
+def clean(text: str) -> str:
+    """Delete `<br />`, make each run of Unicode whitespace one space, and strip."""
+    if _is_plain(text):
+        return text.strip(" ")
+    # split() knows the same whitespace as `\s` and strip()
+    return " ".join(text.replace("<br />", "").split())
+
+
+def clean_all(texts: list[str]) -> list[str]:
+    """Return the texts, each cleaned."""
+    if _is_plain(
+        f" {' '.join(texts)} "
+    ):  # as most are; this tells in less time than each by itself
+        return texts
+    return list(map(clean, texts))
+
+
+def _is_plain(text: str) -> bool:
+    """Tell whether a text has no tag, no two spaces in a row and no other whitespace."""
+    # of whitespace only the space is printable
+    return "  " not in text and "<" not in text and text.isprintable()
+
+
+def latin_share(text: str) -> float:
+    """Return the share of characters up to U+00FF; the text is not empty."""
+    if text.isascii():
+        return 1.0
+    return len(text.encode("latin-1", "ignore")) / len(text)
+
+
+def _is_english(title: str, text: str, thresholds: Thresholds) -> bool:
+    return (
+        latin_share(title) >= thresholds.title_share and latin_share(text) >= thresholds.text_share
+    )
+
+
+def _are_texts(value: Any) -> bool:
+    return type(value) is list and set(map(type, value)) <= {str}
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) is float and math.isfinite(value)
+
+
+def _may_be_integer(value: Any) -> bool:
+    return type(value) is float and abs(value) >= 2.0**63
+
+
+def holds_float(value: Any) -> bool:
+    """Tell whether there is a float anywhere in a parsed value."""
+    if type(value) is dict:
+        value = list(value.values())
+    if type(value) is list:
+        return not set(map(type, value)) <= _NEITHER and any(map(holds_float, value))
+    return type(value) is float
+
+
+_NEITHER = {str, int, bool, type(None)}  # a float, nor what may hold one
+
+
+def _broken(record: Any, keys: tuple[str, ...]) -> BrokenError:
+    if not isinstance(record, dict):
+        return BrokenError(f"expected an object, found {json.dumps(record):.60}")
+    lacking = [key for key in keys if key not in record]
+    return BrokenError(f"it lacks {', '.join(lacking)}")

@@ -1,0 +1,177 @@
+"""The two published tables: their columns, how they are made from what was sifted, their digest.
+
+The statements run on DuckDB and on Spark alike, over the views `sifted_products` and
+`sifted_reviews`, which hold the rows of `sift`.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import datasets
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from parley.rows.features import arrow_schema
+
+_STARS = range(1, 6)
+
+PRODUCTS = pa.schema(
+    [
+        ("parent_asin", pa.string()),
+        ("title", pa.string()),
+        ("description", pa.list_(pa.string())),
+        ("details", pa.string()),
+        ("categories", pa.list_(pa.string())),
+        ("store", pa.string()),
+        ("price", pa.float64()),
+        ("num_ratings", pa.int64()),
+        ("avg_ratings", pa.float64()),
+        *((f"stars_{star}", pa.int64()) for star in _STARS),
+        ("star_count", pa.int64()),
+        ("star_mean", pa.float64()),
+        ("review_count", pa.int64()),
+        ("num_valid_ratings", pa.int64()),
+        ("avg_valid_ratings", pa.float64()),
+        ("exact", pa.string()),
+    ]
+)
+REVIEWS = pa.schema(
+    [
+        ("parent_asin", pa.string()),
+        ("user_id", pa.string()),
+        ("timestamp", pa.int64()),
+        ("verified_purchase", pa.bool_()),
+        ("title", pa.string()),
+        ("text", pa.string()),
+        ("rating", pa.int64()),
+        ("helpful", pa.int64()),
+        ("exact", pa.string()),
+    ]
+)
+SCHEMAS = {"products": PRODUCTS, "reviews": REVIEWS}
+
+_COUNTED = ", ".join(
+    f"count(CASE WHEN star = {star} THEN 1 END) AS stars_{star}" for star in _STARS
+)
+_NUMBER = " + ".join(f"coalesce(stars_{star}, 0)" for star in _STARS)
+_SUM = " + ".join(f"{star} * coalesce(stars_{star}, 0)" for star in _STARS)
+
+# Of the lines with one id the last that was kept counts. num_valid_ratings and avg_valid_ratings
+# are upstream's, which divides by the number of kinds of stars instead of the number of stars.
+_PRODUCTS_SQL = f"""
+SELECT p.parent_asin, p.title, p.description, p.details, p.categories, p.store, p.price,
+  p.num_ratings, p.avg_ratings,
+  {", ".join(f"coalesce(stars_{star}, 0) AS stars_{star}" for star in _STARS)},
+  {_NUMBER} AS star_count,
+  CASE WHEN {_NUMBER} > 0 THEN ({_SUM}) / ({_NUMBER}) END AS star_mean,
+  coalesce(review_count, 0) AS review_count,
+  CAST({len(_STARS)} AS BIGINT) AS num_valid_ratings,
+  ({_SUM}) / {len(_STARS)} AS avg_valid_ratings,
+  p.exact
+FROM sifted_products p
+JOIN (SELECT key, max(position) AS position FROM sifted_products GROUP BY key) last
+  ON p.key = last.key AND p.position = last.position
+LEFT JOIN (
+  SELECT key, {_COUNTED}, count(CASE WHEN rule IS NULL THEN 1 END) AS review_count
+  FROM sifted_reviews GROUP BY key
+) counted ON p.key = counted.key
+ORDER BY p.key
+"""  # noqa: S608
+_REVIEWS_SQL = """
+SELECT p.parent_asin, r.user AS user_id,
+  CASE WHEN r.beyond IS NULL THEN r.timestamp END AS timestamp,
+  r.verified_purchase, r.title, r.text, CAST(r.star AS BIGINT) AS rating, r.helpful, r.exact
+FROM sifted_reviews r
+JOIN (SELECT key, min(parent_asin) AS parent_asin FROM sifted_products GROUP BY key) p
+  ON r.key = p.key
+WHERE r.rule IS NULL
+ORDER BY r.key, r.timestamp, r.beyond NULLS FIRST, r.position
+"""
+SQL = {"products": _PRODUCTS_SQL, "reviews": _REVIEWS_SQL}
+# What became of the reviews that have rows: rule (null if kept), whether the product is in the
+# catalogue, and how many.
+REVIEW_COUNTS_SQL = """
+SELECT r.rule, p.key IS NOT NULL AS known, count(*) AS number
+FROM sifted_reviews r LEFT JOIN (SELECT DISTINCT key FROM sifted_products) p ON r.key = p.key
+GROUP BY 1, 2
+"""
+
+
+@dataclass(frozen=True)
+class Written:
+    """A table of a category as it was written: its files, and the digest of its rows."""
+
+    rows: int
+    arrow_size: int
+    digest: str
+    files: list[dict[str, Any]]  # name, size, sha256, rows
+
+
+class Digest:
+    """A sha256 over a table's rows in order, however they are cut into batches and files.
+
+    It is taken over a list of streams, each with its path and sha256: of every column which values
+    are there, how long each is, and the values themselves, little-endian or UTF-8.
+    """
+
+    def __init__(self) -> None:
+        self._streams: dict[str, Any] = {}
+        self.rows = 0
+
+    def update(self, batch: pa.RecordBatch) -> None:
+        """Take in more rows."""
+        self.rows += batch.num_rows
+        for name, column in zip(batch.schema.names, batch.columns, strict=True):
+            self._add(name, column)
+
+    def _add(self, path: str, array: pa.Array) -> None:
+        self._hash(f"{path}.valid", array.is_valid().cast(pa.uint8()))
+        if array.null_count:
+            array = array.drop_null()
+        if pa.types.is_list(array.type):
+            self._hash(f"{path}.lengths", pc.list_value_length(array).cast(pa.int64()))
+            self._add(f"{path}[]", array.flatten())
+        elif pa.types.is_string(array.type):
+            self._hash(f"{path}.lengths", pc.binary_length(array).cast(pa.int64()))
+            self._hash(path, array)
+        else:
+            boolean = pa.types.is_boolean(array.type)
+            self._hash(path, array.cast(pa.uint8()) if boolean else array)
+
+    def _hash(self, path: str, array: pa.Array) -> None:
+        stream = self._streams.setdefault(path, hashlib.sha256())
+        buffers = array.buffers()
+        if buffers[-1] is None or not len(array):
+            return
+        if pa.types.is_string(array.type):
+            offsets = memoryview(buffers[1]).cast("i")
+            start, stop = offsets[array.offset], offsets[array.offset + len(array)]
+        else:
+            width = array.type.bit_width // 8
+            start, stop = array.offset * width, (array.offset + len(array)) * width
+        stream.update(memoryview(buffers[-1])[start:stop])
+
+    def hexdigest(self) -> str:
+        """Return the digest of the rows so far, in hexadecimal."""
+        streams = [[path, hash.hexdigest()] for path, hash in sorted(self._streams.items())]
+        return hashlib.sha256(json.dumps([self.rows, streams]).encode()).hexdigest()
+
+
+def digested(batches: Iterable[pa.RecordBatch], digest: Digest) -> Iterator[pa.RecordBatch]:
+    """Yield the batches while the digest takes them in."""
+    for batch in batches:
+        digest.update(batch)
+        yield batch
+
+
+def features(table: str) -> datasets.Features:
+    """Return the features of a table."""
+    return datasets.Features.from_arrow_schema(SCHEMAS[table])
+
+
+def with_footer(table: str) -> pa.Schema:
+    """Return the schema with the metadata that every version of `datasets` reads features from."""
+    return arrow_schema(features(table))

@@ -1,0 +1,568 @@
+"""CoSRec's product catalogue: its output against a reference, and what may fail."""
+
+import gzip
+import importlib
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from catalogue_files import ASINS, DETAILS, PRODUCT, REVIEW, hostile
+from catalogue_reference import reference
+
+from parley.collection import get
+from parley.errors import OutputError, ParleyError, RecordError, SourceError, UsageError
+
+pytest.importorskip("duckdb", reason="the extra `catalogue` is not installed")
+
+catalogue = get("cosrec").jobs["catalogue"].run
+HOME = "parley_datasets.cosrec.catalogue"
+sift = importlib.import_module(f"{HOME}.sift")
+engine = importlib.import_module(f"{HOME}.duckdb_engine")
+files = importlib.import_module(f"{HOME}.files")
+PARLEY = [sys.executable, "-m", "parley", "run", "cosrec", "catalogue"]
+
+
+def run(folder, output, **options):
+    """Run the job as the command line would, and return what it says."""
+    catalogue(input=folder, output=output, **options)
+
+
+@pytest.fixture
+def raw(tmp_path):
+    """Write raw files of one category or more: {category: (products, reviews)}."""
+
+    def write(categories, suffix=".jsonl"):
+        folder = tmp_path / "raw"
+        for number, (kind, prefix) in enumerate((("meta", "meta_"), ("review", ""))):
+            (folder / f"{kind}_categories").mkdir(parents=True, exist_ok=True)
+            for category, records in categories.items():
+                data = b"".join(
+                    r if isinstance(r, bytes) else json.dumps(r).encode() + b"\n"
+                    for r in records[number]
+                )
+                path = folder / f"{kind}_categories" / f"{prefix}{category}{suffix}"
+                path.write_bytes(gzip.compress(data) if suffix.endswith("gz") else data)
+        return folder
+
+    return write
+
+
+def contents(folder):
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def digests(output):
+    entries = json.loads((output / "provenance.json").read_text())["categories"]
+    return {(c, t): entries[c][t]["digest"] for c in entries for t in ("products", "reviews")}
+
+
+def refused(output):
+    """Return counts.json as {category: {table: {rule: number}}}, without what is 0."""
+    counts = json.loads((output / "counts.json").read_text())
+    return {
+        category: {
+            table: {rule: number for rule, number in of["refused"].items() if number}
+            for table, of in tables.items()
+        }
+        for category, tables in counts.items()
+    }
+
+
+# The output -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("workers", [0, 1, 2, 3])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_output_is_the_reference(seed, workers, tmp_path, monkeypatch):
+    """Byte for byte, and each refused line by the same rule, on hostile files in small blocks."""
+    monkeypatch.setattr(files, "BLOCK", 50_000)
+    monkeypatch.setattr(files, "_CHUNK", 10_000)
+    folder = hostile(tmp_path / "raw", seed, records=250)
+    expected, counts = reference(folder)
+    assert expected.count(b"\n") > 20
+    run(folder, tmp_path / "out", workers=workers, jsonl=tmp_path / "out.jsonl")
+    assert (tmp_path / "out.jsonl").read_bytes() == expected
+    assert refused(tmp_path / "out") == counts
+
+
+def test_the_same_bytes_with_any_number_of_workers(tmp_path):
+    folder = hostile(tmp_path / "raw", 3)
+    built = []
+    for workers in (0, 1, 2, 3):
+        run(folder, tmp_path / f"out{workers}", workers=workers)
+        built.append(contents(tmp_path / f"out{workers}"))
+    assert all(each == built[0] for each in built[1:])
+    assert len(built[0]) > 8
+
+
+def test_thresholds_reach_the_output(tmp_path):
+    folder = hostile(tmp_path / "raw", 4, records=150)
+    expected, _ = reference(folder, 3, 0.9, 0.3)
+    run(
+        folder, tmp_path / "out", workers=0, shortest_text=3, title_latin=0.9, text_latin=0.3,
+        jsonl=tmp_path / "out.jsonl",
+    )  # fmt: skip
+    assert (tmp_path / "out.jsonl").read_bytes() == expected != reference(folder)[0]
+
+
+def test_compressed_output_holds_the_same(tmp_path):
+    folder = hostile(tmp_path / "raw", 5, records=100)
+    run(folder, tmp_path / "out", workers=0, jsonl=tmp_path / "out.jsonl.gz")
+    assert gzip.decompress((tmp_path / "out.jsonl.gz").read_bytes()) == reference(folder)[0]
+
+
+def test_right_values_stand_beside_upstreams(raw, tmp_path):
+    stars = [5.0, 4.0, 4.0, 1.5]
+    reviews = [REVIEW | {"rating": star, "timestamp": n} for n, star in enumerate(stars)]
+    reviews.append(REVIEW | {"rating": 3.0, "text": "short"})  # its star counts
+    other = PRODUCT | {"parent_asin": "B02"}
+    run(raw({"C": ([other, PRODUCT], reviews)}), tmp_path / "out", workers=0)
+    first, second = pq.read_table(tmp_path / "out" / "products").to_pylist()
+    assert [first[f"stars_{star}"] for star in range(1, 6)] == [0, 1, 1, 2, 1]
+    assert (first["star_count"], first["star_mean"], first["review_count"]) == (5, 18 / 5, 4)
+    assert (first["num_valid_ratings"], first["avg_valid_ratings"]) == (5, 18 / 5)
+    assert (second["star_count"], second["star_mean"], second["review_count"]) == (0, None, 0)
+    assert (second["num_valid_ratings"], second["avg_valid_ratings"]) == (5, 0.0)
+
+
+def test_what_a_column_cannot_hold_is_under_exact(raw, tmp_path):
+    product = PRODUCT | {"title": "a \ud800 title", "rating_number": 2**63}
+    review = REVIEW | {"helpful_vote": True, "timestamp": 2**64}
+    run(raw({"C": ([product], [review])}), tmp_path / "out", workers=0)
+    (row,) = pq.read_table(tmp_path / "out" / "products").to_pylist()
+    assert (row["title"], row["num_ratings"]) == ("a \ufffd title", None)
+    assert json.loads(row["exact"]) == {"title": "a \ud800 title", "num_ratings": 2**63}
+    (row,) = pq.read_table(tmp_path / "out" / "reviews").to_pylist()
+    assert (row["helpful"], row["timestamp"]) == (1, None)
+    assert json.loads(row["exact"]) == {"helpful": True, "timestamp": 2**64}
+
+
+def test_details_and_ids_of_any_kind_come_back(raw, tmp_path):
+    products = [PRODUCT | {"details": d, "parent_asin": f"B{n}"} for n, d in enumerate(DETAILS)]
+    products += [PRODUCT | {"parent_asin": asin} for asin in ASINS]
+    folder = raw({"C": (products, [REVIEW | {"parent_asin": asin} for asin in ASINS])})
+    run(folder, tmp_path / "out", workers=0, jsonl=tmp_path / "out.jsonl")
+    assert (tmp_path / "out.jsonl").read_bytes() == reference(folder)[0]
+
+
+def test_counts_add_up(tmp_path):
+    run(hostile(tmp_path / "raw", 6), tmp_path / "out", workers=2)
+    for tables in json.loads((tmp_path / "out" / "counts.json").read_text()).values():
+        for count in tables.values():
+            parts = count["broken"] + sum(count["refused"].values()) + count["kept"]
+            assert count["read"] == parts + count.get("replaced", 0) > 0
+
+
+def test_it_loads(tmp_path):
+    import datasets
+
+    folder = hostile(tmp_path / "raw", 7, records=150)
+    run(folder, tmp_path / "out", workers=0)
+    entries = json.loads((tmp_path / "out" / "provenance.json").read_text())["categories"]
+    for table in ("products", "reviews"):
+        loaded = datasets.load_dataset(
+            str(tmp_path / "out"), table, cache_dir=str(tmp_path / "cache")
+        )
+        assert {split: len(rows) for split, rows in loaded.items()} == {
+            category: entry[table]["rows"]
+            for category, entry in entries.items()
+            if entry[table]["rows"]
+        }
+        assert "Beta_2" not in loaded  # nothing of it was kept
+        whole = datasets.load_dataset(
+            str(tmp_path / "out"), table, split="all", cache_dir=str(tmp_path / "cache")
+        )
+        assert len(whole) == sum(map(len, loaded.values()))
+        path = next((tmp_path / "out" / table).glob("*.parquet"))
+        assert (
+            whole.features
+            == datasets.Dataset.from_parquet(str(path), cache_dir=str(tmp_path / "cache")).features
+        )
+
+
+def test_hosts_lay_their_files_out_differently(raw, tmp_path):
+    folder = raw({"C": ([PRODUCT], [REVIEW])}, ".jsonl.gz")
+    inner = tmp_path / "host" / "raw"
+    shutil.copytree(folder, inner)
+    (inner / "meta_categories").rename(inner / "metadata")
+    run(tmp_path / "host", tmp_path / "out", workers=0)
+    assert len(pq.read_table(tmp_path / "out" / "products")) == 1
+
+
+def test_judged_products_are_looked_up(raw, sample_build, tmp_path, capsys):
+    """As they are written: of two ids that differ in case, one is in the catalogue."""
+    products = [PRODUCT | {"parent_asin": asin} for asin in ("B0INVENT01", "B0INVENT13", "B02")]
+    folder = raw({"C": (products, [REVIEW]), "D": ([PRODUCT], [REVIEW])})
+    build = sample_build / "cosrec"
+    run(folder, tmp_path / "out", category=["C"], workers=0, judgments=build)
+    assert "2 of 7 judged products are in the catalogue; judged.json" in capsys.readouterr().err
+    found = json.loads((tmp_path / "out" / "judged.json").read_text())
+    assert (found["judged"], found["held"]) == (7, 2)
+    others = ["B0INVENT02", "B0INVENT03", "B0INVENT11", "B0INVENT12", "b0invent13"]
+    assert found["absent"] == others
+    assert "2 of the 7 products" in (tmp_path / "out" / "README.md").read_text()
+    run(folder, tmp_path / "out", category=["C"], workers=0)
+    assert (tmp_path / "out" / "judged.json").exists()
+    run(folder, tmp_path / "out", workers=0)  # with more products it says nothing any more
+    assert not (tmp_path / "out" / "judged.json").exists()
+    assert "judged.json" not in (tmp_path / "out" / "README.md").read_text()
+
+
+def test_judgments_that_are_not_there_are_an_error_before_any_work(raw, tmp_path):
+    folder = raw({"C": ([PRODUCT], [REVIEW])})
+    with pytest.raises(OutputError, match="not a built folder"):
+        run(folder, tmp_path / "out", workers=0, judgments=tmp_path)
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_card_has_documented_beside_counted(raw, tmp_path):
+    run(raw({"Gift_Cards": ([PRODUCT], [REVIEW] * 3)}), tmp_path / "out", workers=0)
+    card = (tmp_path / "out" / "README.md").read_text()
+    assert "| Gift_Cards | 1 | 1,137 | 1 | 3 | about 152,400 | 3 |\n" in card
+    assert "| **all** | 1 |  | 1 | 3 |  | 3 |\n" in card
+
+
+# What may be wrong with the input ----------------------------------------------------------
+
+
+WITHOUT_PRICE = {key: value for key, value in PRODUCT.items() if key != "price"}
+
+
+@pytest.mark.parametrize(("line", "why"), [
+    (b"{\n", "not JSON"), (b"\n", "not JSON"), (b"[]\n", "expected an object"),
+    (b"{}\n", "lacks"),
+    (b'{"a": "\xff"}\n', "not JSON"),
+    (json.dumps(WITHOUT_PRICE).encode() + b"\n", "lacks price"),
+    (json.dumps(PRODUCT | {"bought_together": 5}).encode() + b"\n", "bought_together"),
+])  # fmt: skip
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_broken_line_is_named_or_skipped(line, why, workers, raw, tmp_path):
+    folder = raw({"C": ([PRODUCT, line, PRODUCT | {"parent_asin": "B02"}], [REVIEW])})
+    with pytest.raises(RecordError, match=rf"meta_C\.jsonl:2: .*{why}"):
+        run(folder, tmp_path / "out", workers=workers)
+    assert not list((tmp_path / "out").rglob("*.parquet"))
+    run(folder, tmp_path / "other", workers=workers, skip_broken=True)
+    counts = json.loads((tmp_path / "other" / "counts.json").read_text())["C"]["products"]
+    assert (counts["read"], counts["broken"], counts["kept"]) == (3, 1, 2)
+
+
+def test_all_broken_lines_are_named_at_once(raw, tmp_path):
+    folder = raw({"C": ([PRODUCT, b"{\n", b"5\n"], [b"{}\n"])})
+    with pytest.raises(RecordError) as caught:
+        run(folder, tmp_path / "out", workers=0)
+    places = [problem.place.split("/")[-1] for problem in caught.value.problems]
+    assert places == ["meta_C.jsonl:2", "meta_C.jsonl:3", "C.jsonl:1"]
+    assert "--skip-broken" in caught.value.remedy
+
+
+@pytest.mark.parametrize("empty", [0, 1])
+@pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz"])
+def test_an_empty_file_is_an_error_or_skipped(empty, suffix, raw, tmp_path):
+    records = [[PRODUCT], [REVIEW]]
+    records[empty] = []
+    folder = raw({"C": records, "D": ([PRODUCT], [REVIEW])}, suffix)
+    with pytest.raises(RecordError, match=r"C\.jsonl(\.gz)?: .*found an empty file"):
+        run(folder, tmp_path / "out", workers=0)
+    run(folder, tmp_path / "other", workers=0, skip_broken=True)
+    assert sorted(json.loads((tmp_path / "other" / "counts.json").read_text())) == ["C", "D"]
+
+
+@pytest.mark.parametrize("damage", ["cut", "flip", "garbage"])
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_damaged_gzip_is_an_error(damage, workers, tmp_path):
+    folder = tmp_path / "raw"
+    hostile(folder, 8, records=100)
+    for path in sorted(folder.rglob("*.jsonl*")):
+        if path.suffix != ".gz":
+            path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
+            path.unlink()
+    path = folder / "review_categories" / "Zeta.jsonl.gz"
+    data = bytearray(gzip.compress(gzip.decompress(path.read_bytes())))
+    if damage == "cut":
+        del data[-200:]
+    elif damage == "flip":
+        data[-5] ^= 1  # of the checksum
+    else:
+        data += b"more"
+    path.write_bytes(data)
+    with pytest.raises(SourceError, match=r"Zeta\.jsonl\.gz: is (damaged|cut short)"):
+        run(folder, tmp_path / "out", workers=workers)
+    assert {c for c, _ in digests(tmp_path / "out")} == {"Alpha", "Beta_2"}
+    assert not list(tmp_path.glob(".*partial"))
+
+
+def test_any_flipped_byte_of_a_gzip_is_noticed_or_harmless(raw, tmp_path):
+    """Somewhere in its header a byte may be another; then the content is the same."""
+    folder = raw({"C": ([PRODUCT], [REVIEW] * 3)}, ".jsonl.gz")
+    run(folder, tmp_path / "out", workers=0)
+    expected = digests(tmp_path / "out")
+    path = folder / "meta_categories" / "meta_C.jsonl.gz"
+    whole = path.read_bytes()
+    for place in random.Random(0).sample(range(len(whole)), 25):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x10]) + whole[place + 1 :])
+        output = tmp_path / f"out{place}"
+        try:
+            run(folder, output, workers=0)
+        except ParleyError:
+            assert not list(output.rglob("*.parquet"))
+        else:
+            assert digests(output) == expected
+
+
+@pytest.mark.parametrize("change", ["appended", "exchanged"])
+def test_a_file_that_changes_while_it_is_read_is_an_error(change, raw, tmp_path, monkeypatch):
+    folder = raw({"C": ([PRODUCT], [REVIEW] * 500)})
+    path = folder / "review_categories" / "C.jsonl"
+    usual = sift.sift_reviews
+
+    def meanwhile(*arguments):
+        if change == "appended":
+            with path.open("ab") as file:
+                file.write(b"\n")
+        else:
+            other = path.with_suffix(".new")
+            other.write_bytes(path.read_bytes())
+            other.replace(path)
+        return usual(*arguments)
+
+    monkeypatch.setattr(engine, "sift_reviews", meanwhile)
+    monkeypatch.setattr(files, "_CHUNK", 1000)
+    monkeypatch.setattr(files, "BLOCK", 5000)
+    with pytest.raises(SourceError, match=r"C\.jsonl: was changed while it was read"):
+        run(folder, tmp_path / "out", workers=0)
+    assert not list((tmp_path / "out").rglob("*.parquet"))
+
+
+def test_a_line_without_end_is_an_error(raw, tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "LONGEST", 100_000)
+    monkeypatch.setattr(files, "_CHUNK", 10_000)
+    folder = raw({"C": ([PRODUCT], [b" " * 200_000])})
+    with pytest.raises(SourceError, match="has a line of more than"):
+        run(folder, tmp_path / "out", workers=0)
+
+
+def test_input_that_is_not_there(raw, tmp_path):
+    with pytest.raises(UsageError, match="expected one folder meta"):
+        run(tmp_path, tmp_path / "out", workers=0)
+    folder = raw({"C": ([PRODUCT], [REVIEW])})
+    with pytest.raises(UsageError, match="has not both files of D; there are those of: C"):
+        run(folder, tmp_path / "out", category=["D"], workers=0)
+    path = folder / "meta_categories" / "meta_C.jsonl"
+    path.with_name("meta_C.jsonl.gz").write_bytes(gzip.compress(path.read_bytes()))
+    with pytest.raises(UsageError, match="Keep one of them"):
+        run(folder, tmp_path / "out", workers=0)
+    path.unlink()
+    path.with_name("meta_C.jsonl.gz").rename(path.with_name("meta_D.jsonl.gz"))
+    with pytest.raises(UsageError, match="no category has both"):
+        run(folder, tmp_path / "out", workers=0)
+
+
+def test_a_category_with_one_file_is_named(raw, tmp_path, capsys):
+    folder = raw({"C": ([PRODUCT], [REVIEW]), "D": ([PRODUCT], [REVIEW])})
+    (folder / "review_categories" / "D.jsonl").unlink()
+    run(folder, tmp_path / "out", workers=0)
+    assert "left out, as one of the two files is missing: D\n" in capsys.readouterr().err
+    assert {category for category, _ in digests(tmp_path / "out")} == {"C"}
+
+
+# What may happen to the output --------------------------------------------------------------
+
+
+def test_categories_are_added_and_what_is_there_stays(tmp_path, capsys):
+    folder = hostile(tmp_path / "raw", 9, records=100)
+    run(folder, tmp_path / "whole", workers=0)
+    run(folder, tmp_path / "out", category=["Zeta"], workers=0)
+    first = contents(tmp_path / "out")
+    capsys.readouterr()
+    run(folder, tmp_path / "out", workers=0)
+    said = capsys.readouterr().err
+    assert "1 of 4 categories are there already" in said
+    assert "Zeta" not in said.replace("Zeta_", "")
+    assert contents(tmp_path / "out") == contents(tmp_path / "whole")
+    assert {name for name in first if name.endswith(".parquet")} < set(contents(tmp_path / "out"))
+
+
+def test_another_input_makes_a_category_anew(raw, tmp_path):
+    run(raw({"C": ([PRODUCT], [REVIEW])}), tmp_path / "out", workers=0)
+    before = digests(tmp_path / "out")
+    folder = raw({"C": ([PRODUCT | {"store": "Other"}], [REVIEW])})
+    run(folder, tmp_path / "out", workers=0)
+    after = digests(tmp_path / "out")
+    assert [before[key] == after[key] for key in before] == [False, True]
+    run(folder, tmp_path / "fresh", workers=0)
+    assert contents(tmp_path / "out") == contents(tmp_path / "fresh")
+
+
+def test_a_file_of_the_catalogue_that_went_is_made_again(raw, tmp_path):
+    folder = raw({"C": ([PRODUCT], [REVIEW])})
+    run(folder, tmp_path / "out", workers=0)
+    whole = contents(tmp_path / "out")
+    next((tmp_path / "out" / "reviews").iterdir()).unlink()
+    run(folder, tmp_path / "out", workers=0)
+    assert contents(tmp_path / "out") == whole
+
+
+def test_thresholds_of_a_catalogue_cannot_change(raw, tmp_path):
+    folder = raw({"C": ([PRODUCT], [REVIEW])})
+    run(folder, tmp_path / "out", workers=0)
+    with pytest.raises(UsageError, match=r"expected a catalogue made with .*'shortest': 5"):
+        run(folder, tmp_path / "out", workers=0, shortest_text=5)
+
+
+def test_a_folder_of_something_else_is_left_alone(raw, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "thesis.txt").write_text("mine")
+    with pytest.raises(OutputError, match="did not make"):
+        run(raw({"C": ([PRODUCT], [REVIEW])}), tmp_path / "out", workers=0)
+    assert contents(tmp_path / "out") == {"thesis.txt": b"mine"}
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_full_disk_leaves_what_is_finished(workers, raw, small_disk, tmp_path):
+    draw = random.Random(0)
+    texts = [f"{draw.getrandbits(4000):x}" for _ in range(200)]
+    many = [REVIEW | {"text": text, "timestamp": n} for n, text in enumerate(texts)]
+    folder = raw({"A": ([PRODUCT], [REVIEW]), "B": ([PRODUCT], many)})
+    run(folder, small_disk / "out", category=["A"], workers=workers)
+    with pytest.raises(OutputError, match="the disk is full"):
+        run(folder, small_disk / "out", workers=workers)
+    assert {category for category, _ in digests(small_disk / "out")} == {"A"}
+    run(folder, tmp_path / "out", category=["A"], workers=0)
+    assert contents(small_disk / "out") == contents(tmp_path / "out")
+    assert not list(small_disk.glob(".*"))
+
+
+def test_killed_at_any_moment_it_goes_on(tmp_path):
+    """What is there is whole after each kill, and in the end the same as in one go."""
+    folder = hostile(tmp_path / "raw", 10, records=600)
+    run(folder, tmp_path / "whole", workers=0)
+    whole = contents(tmp_path / "whole")
+    expected = digests(tmp_path / "whole")
+    command = [*PARLEY, "--input", folder, "--output", tmp_path / "out", "--workers", "2"]
+    draw = random.Random(0)
+    kills = 0
+    for _ in range(int(os.environ.get("KILLS", 5))):
+        quiet = {"stderr": subprocess.DEVNULL, "start_new_session": True}
+        with subprocess.Popen(command, **quiet) as process:
+            try:
+                process.wait(draw.uniform(0.2, 3))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                kills += 1
+        assert gone(process.pid)
+        if (tmp_path / "out" / "provenance.json").exists():
+            for key, digest in digests(tmp_path / "out").items():
+                assert digest == expected[key]
+            check_whole(tmp_path / "out")
+        if draw.random() < 0.3:
+            shutil.rmtree(tmp_path / "out", ignore_errors=True)
+    run(folder, tmp_path / "out", workers=0)
+    assert kills
+    assert contents(tmp_path / "out") == whole
+    assert not list(tmp_path.glob(".*"))
+
+
+def check_whole(output):
+    """Each file that provenance.json names is there with its rows."""
+    entries = json.loads((output / "provenance.json").read_text())["categories"]
+    for entry in entries.values():
+        for table in ("products", "reviews"):
+            for file in entry[table]["files"]:
+                path = output / table / file["name"]
+                assert path.stat().st_size == file["size"]
+                assert pq.read_metadata(path).num_rows == file["rows"]
+
+
+def gone(session):
+    """Wait until no process of a session is left."""
+    for _ in range(100):
+        if not [p for p in Path("/proc").glob("[0-9]*") if session_of(p) == session]:
+            return True
+        time.sleep(0.1)
+    os.killpg(session, signal.SIGKILL)
+    return False
+
+
+def session_of(process):
+    try:
+        state, _, _, session = (process / "stat").read_text().rpartition(")")[2].split()[:4]
+    except OSError:
+        return None
+    return None if state == "Z" else int(session)
+
+
+def test_a_worker_that_is_killed_is_an_error(raw, tmp_path, monkeypatch):
+    parent = os.getpid()
+
+    def die(*_):
+        assert os.getpid() != parent
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    monkeypatch.setattr(engine, "sift_reviews", die)
+    with pytest.raises(ParleyError, match="a process ended or hangs"):
+        run(raw({"C": ([PRODUCT], [REVIEW])}), tmp_path / "out", workers=2)
+
+
+def test_memory_too_small_is_an_error(raw, tmp_path):
+    with pytest.raises(UsageError, match="expected a size"):
+        run(raw({"C": ([PRODUCT], [REVIEW])}), tmp_path / "out", workers=0, memory="much")
+
+
+# Spark --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def spark():
+    """Run the job on Spark, with splits of 20 kB, so that each plain file has several."""
+    pytest.importorskip("pyspark", reason="the extra `engines` is not installed")
+    if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
+        pytest.skip("Spark needs Java 17 or newer")
+    small = "--conf spark.sql.files.maxPartitionBytes=20000 "
+    small += "--conf spark.sql.files.openCostInBytes=1000 "
+    small += "--conf spark.sql.shuffle.partitions=2 pyspark-shell"
+
+    def run(*arguments):
+        """In a process of its own, as a cluster's settings are those of a whole process."""
+        command = [*PARLEY, "--engine", "spark", *arguments]
+        environ = {**os.environ, "PYSPARK_SUBMIT_ARGS": small}
+        return subprocess.run(command, capture_output=True, text=True, env=environ)
+
+    return run
+
+
+def test_spark_gives_the_same(spark, tmp_path):
+    """On two workers that are processes of their own, and so have nothing of this checkout."""
+    folder = hostile(tmp_path / "raw", 11, records=60, padded=False)
+    for category in ("Alpha", "alpha"):  # two are enough
+        for path in folder.rglob(f"*{category}.jsonl*"):
+            path.unlink()
+    expected, counts = reference(folder)
+    assert expected.count(b"\n") > 5
+    output = ["--output", tmp_path / "spark", "--jsonl", tmp_path / "spark.jsonl"]
+    done = spark("--input", folder, *output, "--master", "local-cluster[2,1,1024]")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "spark.jsonl").read_bytes() == expected
+    assert refused(tmp_path / "spark") == counts
+    run(folder, tmp_path / "duckdb", workers=0)
+    assert digests(tmp_path / "spark") == digests(tmp_path / "duckdb")
+
+
+def test_spark_names_a_broken_line(spark, raw, tmp_path):
+    """By its number in the file, in whatever split it is."""
+    folder = raw({"C": ([PRODUCT], [REVIEW] * 300 + [b"{\n"] + [REVIEW] * 5)})
+    done = spark("--input", folder, "--output", tmp_path / "out", "--master", "local[1]")
+    assert done.returncode == 1
+    assert "review_categories/C.jsonl:301: it is not JSON" in done.stderr
+    assert "Traceback" not in done.stderr
