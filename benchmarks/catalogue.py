@@ -1,0 +1,95 @@
+"""Measures CoSRec's catalogue against reading its files alone, each in a process, in turn.
+
+    python benchmarks/catalogue.py DIR [--memory 1GB] [--rounds 1]
+
+DIR holds raw files, as `generate_catalogue.py` writes them. The limit is to inflate and parse every
+line in one process: `gzip` and `orjson.loads`. Processor seconds and memory are those of a method's
+processes together; what they share is counted once.
+"""
+
+import argparse
+import contextlib
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+LIMIT = """
+import gzip, sys, orjson
+from pathlib import Path
+for path in sorted(Path(sys.argv[1]).rglob("*.jsonl*")):
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        for line in file:
+            orjson.loads(line)
+"""
+
+
+def measure(command: list[str]) -> tuple[float, float, float]:
+    """Return the seconds and processor seconds of a command, and the MB that it has at most."""
+    start, used, peak = time.perf_counter(), processor(), 0
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True) as process:
+        while process.poll() is None:
+            peak = max(peak, sum(map(memory, family(process.pid))))
+            time.sleep(0.2)
+    if process.returncode:
+        raise SystemExit(f"{command} failed")
+    return time.perf_counter() - start, processor() - used, peak / 1e6
+
+
+def processor() -> float:
+    """Return the processor seconds of all processes that this one has waited for."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def family(pid: int) -> list[int]:
+    """Return a process and all below it."""
+    found = [pid]
+    for each in found:
+        for children in Path(f"/proc/{each}/task").glob("*/children"):
+            with contextlib.suppress(OSError):  # it has ended
+                found += map(int, children.read_text().split())
+    return found
+
+
+def memory(pid: int) -> int:
+    """Return the bytes of a process, and of what it shares with n others an n-th."""
+    try:
+        text = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    except OSError:
+        return 0
+    return next((int(s.split()[1]) * 1024 for s in text.splitlines() if s.startswith("Pss:")), 0)
+
+
+def main() -> None:
+    """Print a table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--memory", default="1GB")
+    parser.add_argument("--rounds", type=int, default=1)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=given.folder.parent) as scratch:
+        job = [sys.executable, "-m", "parley", "run", "cosrec", "catalogue"]
+        job += ["--input", str(given.folder), "--memory", given.memory]
+        methods = {"limit": [sys.executable, "-c", LIMIT, str(given.folder)]}
+        for workers in (0, 2):
+            methods[f"--workers {workers}"] = [*job, "--workers", str(workers)]
+        found: dict[str, list[tuple[float, float, float]]] = {name: [] for name in methods}
+        for number in range(given.rounds):
+            for name, command in methods.items():
+                output = ["--output", f"{scratch}/{name}{number}"] if name != "limit" else []
+                found[name].append(measure([*command, *output]))
+    print("| method | seconds | of the limit | processor seconds | of the limit | peak MB |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: |")
+    medians = {name: [*map(statistics.median, zip(*f, strict=True))] for name, f in found.items()}
+    for name, (seconds, used, _) in medians.items():
+        cells = (seconds, seconds / medians["limit"][0], used, used / medians["limit"][1])
+        peak = max(peak for _, _, peak in found[name])
+        print(f"| {name} | {' | '.join(f'{cell:.2f}' for cell in cells)} | {peak:.0f} |")
+
+
+if __name__ == "__main__":
+    main()
