@@ -1,5 +1,6 @@
 """The examples run as a reader would run them, and print what their README shows."""
 
+import json
 import math
 import os
 import re
@@ -11,6 +12,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+
+from parley.collection import get
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 SHOWN = re.findall(
@@ -66,9 +69,12 @@ def scores(printed):
 # What the README shows --------------------------------------------------------------------
 
 
-def test_the_readme_shows_every_example():
+def test_the_readme_tells_of_every_example():
+    sections = re.findall(r"^## (\S+)$", (EXAMPLES / "README.md").read_text(), re.MULTILINE)
+    assert sorted(sections) == sorted(path.name for path in EXAMPLES.glob("*.py"))
     shown = [command.split()[0] for command, _ in SHOWN]
-    assert sorted(shown) == sorted(path.name for path in EXAMPLES.glob("*.py"))
+    # but for the last, whose catalogue is made from 377 GB
+    assert shown == [name for name in sections if name != "product_retrieval.py"]
 
 
 @pytest.mark.parametrize(("command", "shown"), SHOWN, ids=lambda text: text.split()[0])
@@ -172,3 +178,53 @@ def test_a_run_of_ones_own(run, sample_build, tmp_path):
     )
     assert found["recommendation", "run"]["answered"] == 0
     assert found["recommendation", "run"]["nDCG@10"] == 0.0
+
+
+# Product retrieval --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def catalogue(tmp_path):
+    """A catalogue of invented products: one judged as relevant, two that are not judged."""
+    pytest.importorskip("duckdb", reason="the extra `catalogue` is not installed")
+    pytest.importorskip("bm25s", reason="the newest extra `examples` is not installed")
+    texts = {
+        "B0INVENT02": "Round iron pot with a lid for baking bread with a crisp crust",
+        "B0OTHER001": "Garden hose of ten metres",
+        "B0OTHER002": "Pot for plants",
+    }
+    common = {"average_rating": 4.5, "rating_number": 3, "features": ["For every day."]}
+    common |= {"price": 12.5, "store": "Crumb & Co.", "categories": ["Home"]}
+    common |= {"details": {"Colour": "black"}, "bought_together": None}
+    products = [{"parent_asin": id, "title": id, "description": [texts[id]]} for id in texts]
+    reviews = [{"parent_asin": "B0INVENT02", "user_id": "A1", "timestamp": 1, "rating": 5.0}]
+    reviews[0] |= {"title": "Good", "text": "The crust is crisp.", "helpful_vote": 0}
+    reviews[0] |= {"verified_purchase": True}
+    files = {"meta/meta_Home": [product | common for product in products], "review/Home": reviews}
+    for name, records in files.items():
+        path = tmp_path / "raw" / f"{name}.jsonl"
+        path.parent.mkdir(parents=True)
+        path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    get("cosrec").jobs["catalogue"].run(tmp_path / "raw", tmp_path / "catalogue", workers=0)
+
+
+def test_products_of_a_catalogue_are_found(catalogue, run, sample_build, tmp_path):
+    printed = run("product_retrieval.py build/cosrec catalogue run.txt", sample_build)
+    first, *lines = printed.splitlines()
+    qrels = pq.read_table(sample_build / "cosrec" / "qrels").to_pylist()
+    judged = {row["document_id"] for row in qrels} - {
+        row["document_id"] for row in qrels if row["document_id"].startswith("msmarco")
+    }
+    assert first == f"3 products; {len(judged) - 1} judged ones are not among them"
+    assert [line.strip() for line in lines[:5]] == sorted(judged - {"B0INVENT02"})[:5]
+    found = [line.split() for line in (tmp_path / "run.txt").read_text().splitlines()]
+    assert {(document, rank) for _, _, document, rank, _, _ in found} >= {("B0INVENT02", "1")}
+    for query in {line[0] for line in found}:
+        own = [(int(rank), float(score)) for name, _, _, rank, score, _ in found if name == query]
+        assert [rank for rank, _ in own] == list(range(1, len(own) + 1))
+        assert own == sorted(own, key=lambda each: -each[1])
+        assert all(score > 0 for _, score in own)
+    scores = {name: figures for name, *figures in map(str.split, lines[-3:])}
+    assert list(scores) == ["bm25", "random", "ideal"]
+    assert float(scores["ideal"][1]) == 1.0  # nDCG@10
+    assert 0 < float(scores["bm25"][1]) < 1
