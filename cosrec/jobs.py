@@ -45,7 +45,7 @@ def catalogue(
         ),
     ] = None,
     memory: Annotated[
-        str, typer.Option("--memory", metavar="SIZE", help="What DuckDB may take: 1GB, 512MiB.")
+        str, typer.Option("--memory", metavar="SIZE", help="To take, and 300 MB more: 1GB, 512MiB.")
     ] = "1GB",
     jsonl: Annotated[
         Path | None,

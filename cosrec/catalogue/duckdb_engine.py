@@ -187,7 +187,7 @@ class _Tables:
         self._duckdb = duckdb
         self._connection = duckdb.connect(
             config={
-                "memory_limit": f"{memory * 3 // 4}B",  # it takes more than that
+                "memory_limit": f"{memory * 2 // 3}B",  # it takes more than that
                 "temp_directory": str(folder / "spill"),
                 "threads": threads,
                 "preserve_insertion_order": False,
