@@ -10,15 +10,17 @@ import queue
 import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from parley.errors import Problem, SourceError, UsageError
 
+zlib: Any
 try:
-    from isal import isal_zlib as zlib  # the same in half the time
+    zlib = import_module("isal.isal_zlib")  # the same in half the time
 except ImportError:
-    import zlib
+    zlib = import_module("zlib")
 
 BLOCK = 2 << 20  # bytes of lines that are worked on at once, more or less
 LONGEST = 64 << 20  # bytes of a line
