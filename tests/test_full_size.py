@@ -32,7 +32,11 @@ def test_craigslist_train_of_5247_negotiations(tmp_path):
     folder.mkdir()
     (folder / "train.json").write_text(json.dumps(records), encoding="utf-8")
     built = check(
-        Source(get("craigslist_bargains"), folder, missing=["validation.json", "test.json"]),
+        Source(
+            get("craigslist_bargains"),
+            folder,
+            missing=["validation.json", "test.json", "price_tracker.pkl"],
+        ),
         tmp_path,
         {
             (config, "train"): 2 * 5247 if config == "messages" else 5247

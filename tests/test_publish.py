@@ -114,9 +114,10 @@ def test_what_is_published_is_what_was_verified(hub, dataset, sample_build):
     done = publish(built, files, repo, endpoint=hub.endpoint)
     assert published(hub, repo) == content(built.path)
     assert len(hub.commits(repo)) == 2  # the Hub's own first one, and ours
-    assert hub.tags(repo) == {"v1.0.0": done.commit} == {"v1.0.0": hub.commits(repo)[-1]}
+    version = f"v{built.version}"
+    assert hub.tags(repo) == {version: done.commit} == {version: hub.commits(repo)[-1]}
     assert {change.action for change in done.changes} == {"add"}
-    assert done.url == f"{hub.endpoint}/datasets/{repo}/tree/v1.0.0"
+    assert done.url == f"{hub.endpoint}/datasets/{repo}/tree/{version}"
     read_back(built, done, hub.endpoint)
 
 

@@ -60,7 +60,11 @@ def content(folder):
 
 
 def children():
-    return Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    """Return the processes that this one started, but for the one that multiprocessing keeps."""
+    started = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    return [
+        c for c in started if b"resource_tracker" not in Path(f"/proc/{c}/cmdline").read_bytes()
+    ]
 
 
 def long_line(number, size):
