@@ -13,12 +13,12 @@ from mutations import DROP, InMemory, changed, swap
 from parley.cli import main
 from parley.collection import discover, get
 from parley.errors import OutputError
-from parley.figures import Figure, figures
+from parley.figures import UNEXPLAINED, Figure, figures
 from parley.folder import checks
 from parley.folder.built import open_folder
 from parley.folder.card import BEGIN, END, figures_on, figures_section, parse
 from parley.folder.diff import compare
-from parley.folder.verify import Verification, verify, verify_each
+from parley.folder.verify import Check, Verification, verify, verify_each
 
 
 @pytest.fixture
@@ -465,3 +465,25 @@ def test_two_datasets_cannot_be_compared(sample_build, run):
     status, _, err = run("diff", sample_build / "casino", sample_build / "duo")
     assert status == 2
     assert "not the same dataset" in err
+
+
+def test_a_record_that_does_not_come_back_is_named_with_the_field(sample_build, monkeypatch):
+    dataset = get("casino")
+    to_record = dataset.module.to_record
+
+    def without_annotations(row):
+        return to_record(row) | {"annotations": []}
+
+    monkeypatch.setitem(dataset.module.TO_RECORD, "dialogues", without_annotations)
+    found = verify(open_folder(sample_build / "casino"))
+    (check,) = (check for check in found.checks if check.name == "source")
+    where = "dialogues/train[0]: does not come back as the upstream record: .annotations: expected"
+    assert check.problems[0].startswith(where)
+
+
+def test_a_check_or_a_figure_alone_fails_a_verification():
+    held, failed = Check("a", "", []), Check("b", "", ["wrong"])
+    figure = Figure("f", 1, "somewhere", "", 2, UNEXPLAINED)
+    assert not Verification("x", checks=[held]).failed
+    assert Verification("x", checks=[held, failed]).failed
+    assert Verification("x", checks=[held], figures=[figure]).failed
