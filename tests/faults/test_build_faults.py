@@ -7,6 +7,7 @@ nothing else beside it.
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,7 +18,8 @@ import generate
 import pytest
 
 from parley.build import build
-from parley.collection import get
+from parley.collection import Dataset, get
+from parley.errors import OutputError
 from parley.source.files import Source, open_source
 
 MISSING = sorted(set(get("cosrec").module.SOURCES) - {generate.RAW})
@@ -31,8 +33,7 @@ dataset = get("cosrec")
 dataset.builder, dataset.read_card()
 """
 JOB = """build(
-                dataset,
-                Source(Path(arguments[0]), missing=json.loads(arguments[1])),
+                Source(dataset, Path(arguments[0]), missing=json.loads(arguments[1])),
                 Path(arguments[2]),
             )"""
 
@@ -71,7 +72,7 @@ def two_sources(place, dialogues):
     made = []
     for seed in (1, 2):
         folder = generate.write(place / f"source-{seed}", dialogues, seed)
-        build(get("cosrec"), Source(folder, missing=MISSING), place / f"built-{seed}")
+        build(Source(get("cosrec"), folder, missing=MISSING), place / f"built-{seed}")
         made.append((folder, json.dumps(MISSING), content(place / f"built-{seed}")))
     assert made[0][2].keys() == made[1][2].keys()
     assert made[0][2] != made[1][2]
@@ -189,24 +190,23 @@ def test_killed_before_each_operation_on_a_file(small_sources, tmp_path, forks, 
 
 def test_a_full_disk(sample_build, small_disk, tally):
     """Builds a sample onto a disk with ever less room, in processes that pyarrow might end."""
-    dataset = get("casino")
-    source = open_source(dataset, None, sample=True)
+    source = open_source(get("casino"), None, sample=True)
     subprocess.run(["mount", "-o", "remount,size=900k", str(small_disk)], check=True, timeout=20)
-    build(dataset, source, small_disk / "out")
+    build(source, small_disk / "out")
     before = content(small_disk / "out")
     filler = small_disk / "filler"
     program = (
         "import shutil, sys; from pathlib import Path; from parley.build import build\n"
         "from parley.collection import get; from parley.errors import OutputError\n"
         "from parley.source.files import open_source\n"
-        "dataset = get('casino'); source = open_source(dataset, None, sample=True)\n"
+        "source = open_source(get('casino'), None, sample=True)\n"
         "for line in sys.stdin:\n"
         "    room, filler, out = int(line), Path(sys.argv[1], 'filler'), Path(sys.argv[1], 'out')\n"
         "    filler.unlink(missing_ok=True)\n"
         "    with filler.open('wb', buffering=0) as file:\n"
         "        file.write(bytes(max(0, shutil.disk_usage(filler).free - room)))\n"
         "    try:\n"
-        "        build(dataset, source, out)\n"
+        "        build(source, out)\n"
         "    except OutputError as error:\n"
         "        print(error, flush=True)\n"
         "    else:\n"
@@ -231,6 +231,46 @@ def test_a_full_disk(sample_build, small_disk, tally):
     filler.unlink()
     assert [path.name for path in small_disk.iterdir()] == ["out"]
     tally("full disk under a build", len(failed))
+
+
+def copy_of_casino(place):
+    """Return a dataset of the test's own, whose card is to be renewed."""
+    folder = Path(shutil.copytree(get("casino").folder, place / "casino"))
+    with (folder / "README.md").open("a", encoding="utf-8") as card:
+        card.write("\nAnd more.\n")
+    return Dataset("casino", folder)
+
+
+def update(dataset, output):
+    """Build with `--update-cards` from the sample, as if it were the upstream files."""
+    build(Source(dataset, dataset.sample), output, update_card=True)
+
+
+def test_a_card_is_renewed_in_one_step(tmp_path):
+    own = copy_of_casino(tmp_path / "own")
+    before = own.read_card()
+    with own.card.open(encoding="utf-8") as reader:
+        update(own, tmp_path / "out")
+        assert reader.read() == before  # who reads it meanwhile reads all of the old one
+    assert own.read_card() != before
+
+
+def test_a_full_disk_under_a_card(small_disk, tmp_path, tally):
+    subprocess.run(["mount", "-o", "remount,size=1m", str(small_disk)], check=True, timeout=20)
+    own = copy_of_casino(small_disk)
+    before = content(own.folder)
+    size = len(before["README.md"])
+    rooms = [0, 4096, size // 2, size - 4096]
+    for room in rooms:
+        with (small_disk / "filler").open("wb", buffering=0) as filler:
+            filler.write(bytes(shutil.disk_usage(small_disk).free - room))
+        with pytest.raises(OutputError, match=r"README\.md.*: the disk is full\. What stood in"):
+            update(own, tmp_path)
+        (small_disk / "filler").unlink()
+        assert content(own.folder) == before
+    update(own, tmp_path)
+    assert own.read_card() != before
+    tally("full disk under a card that is renewed", len(rooms))
 
 
 def test_two_builds_at_once(sources, tmp_path, forks, tally):

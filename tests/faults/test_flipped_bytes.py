@@ -6,11 +6,10 @@ import shutil
 
 import pytest
 
-from parley.collection import get
-from parley.figures import Data
 from parley.folder import checks
-from parley.folder.card import GENERATED, parse
-from parley.folder.verify import read_provenance, verify
+from parley.folder.built import open_folder
+from parley.folder.card import GENERATED, parse, prose
+from parley.folder.verify import verify
 
 PLACES = 50  # in each file
 
@@ -34,8 +33,7 @@ def flips(path, count):
 
 
 def test_in_any_parquet(dataset, folder, tally):
-    data = Data(folder, dataset.module)
-    built = checks.Folder(dataset, folder, read_provenance(folder), data, None, [])
+    built = checks.Subject(open_folder(folder), None)
     assert list(checks.files(built)) == []
     tried = 0
     for path in sorted(folder.rglob("*.parquet")):
@@ -51,40 +49,38 @@ def test_in_any_parquet(dataset, folder, tally):
 
 def test_in_any_parquet_all_of_verify(dataset, folder, tally):
     """Further checks read the damaged file too; whatever they meet, all of them report."""
-    names = [check.name for check in verify(dataset, folder).checks][:5]
+    names = [check.name for check in verify(open_folder(folder)).checks][:5]
     tried = 0
     for path in sorted(folder.rglob("*.parquet")):
         for _ in flips(path, 1):
-            found = verify(dataset, folder)
+            found = verify(open_folder(folder))
             assert [check.name for check in found.checks][:5] == names
             assert found.checks[0].name == "files"
             assert len(found.checks[0].problems) == 1
             tried += 1
-    assert not verify(dataset, folder).failed
+    assert not verify(open_folder(folder)).failed
     tally("byte of a Parquet file flipped, every check", tried)
 
 
-def noticed(dataset, data):
+def noticed(folder):
     """Tell whether `verify` would fail, by those of its checks that read card or provenance."""
     try:
-        built = checks.Folder(dataset, data.folder, read_provenance(data.folder), data, None, [])
-        if built.provenance["dataset"] != dataset.name:
-            return True
+        subject = checks.Subject(open_folder(folder), None)
         found = (checks.files, checks.provenance, checks.card, checks.counts, checks.digests)
-        return any(problem for check in found for problem in check(built))
+        return any(problem for check in found for problem in check(subject))
     except Exception:  # as verify takes it
         return True
 
 
 def test_in_a_provenance(dataset, folder, tally):
     """Noticed, but for the versions of the tools it was built with and spaces between values."""
-    path, data = folder / "provenance.json", Data(folder, dataset.module)
-    assert not noticed(dataset, data)
+    path = folder / "provenance.json"
+    assert not noticed(folder)
     whole = json.loads(path.read_bytes())
     tried = harmless = 0
     for damaged in flips(path, PLACES):
         tried += 1
-        if not noticed(dataset, data):
+        if not noticed(folder):
             harmless += 1
             found = json.loads(damaged)
             assert found.pop("built_with").keys() == whole["built_with"].keys()
@@ -94,21 +90,22 @@ def test_in_a_provenance(dataset, folder, tally):
 
 
 def test_in_a_card(dataset, folder, tally):
-    """Noticed in what is generated of it, but for sizes; not in the prose."""
-    path, data = folder / "README.md", Data(folder, dataset.module)
-    assert not noticed(dataset, data)
-    whole, _ = parse(path.read_text(encoding="utf-8"), "")
+    """Noticed, but for the sizes and the table of splits that are generated into it."""
+    path = folder / "README.md"
+    assert not noticed(folder)
+    whole, body = parse(path.read_text(encoding="utf-8"), "")
     tried = unnoticed = 0
     for damaged in flips(path, PLACES):
         tried += 1
-        if not noticed(dataset, data):
+        if not noticed(folder):
             unnoticed += 1
-            found, _ = parse(damaged.decode(), "")
+            found, damaged_body = parse(damaged.decode(), "")
+            assert prose(damaged_body) == prose(body)
             assert found["license"] == whole["license"]
             for key in GENERATED:
                 assert without_sizes(found[key]) == without_sizes(whole[key])
     assert tried > unnoticed
-    tally("byte of a card flipped (unnoticed in its prose and sizes)", tried, unnoticed)
+    tally("byte of a card flipped (unnoticed in its sizes and table of splits)", tried, unnoticed)
 
 
 def without_sizes(value):
@@ -127,6 +124,6 @@ def test_another_licence_on_a_card(sample_build, tmp_path, where):
     assert changed != part
     text = (changed, rest) if where == "front matter" else (head, changed)
     card.write_text("dataset_info:".join(text), encoding="utf-8")
-    (check,) = (check for check in verify(get("duo"), folder).checks if check.failed)
+    (check,) = (check for check in verify(open_folder(folder)).checks if check.failed)
     assert check.name == "card"
     assert "licen" in check.problems[0]

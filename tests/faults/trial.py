@@ -2,8 +2,9 @@
 
 import json
 import re
+import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -14,14 +15,20 @@ import damage
 from damage import HERE, OfBytes, OfRecords, at, pattern
 from subjects import LINES, SUBJECTS
 
-from parley.build import generate, strict_builder
 from parley.collection import Dataset
-from parley.errors import ParleyError
-from parley.rows import reader as records
-from parley.rows.arrow import Digest, to_batch
+from parley.errors import ParleyError, ScriptError
+from parley.rows import reader
+from parley.rows.arrow import to_batch
+from parley.rows.digest import Digest
 from parley.rows.features import arrow_schema
+from parley.rows.generate import generate
+from parley.rows.reader import Reader
+from parley.source.files import Source
+
+Split = tuple[str, str]  # config and split
 
 REJECTED, HARMLESS, KEPT = "rejected", "harmless", "kept"
+EACH = 100  # real files damaged in each kind and dataset
 FOLDERS = 10  # cut out of each dataset's files; every one is damaged many times
 LONGEST = 600  # characters that a line of an error may have; it need not have all of a long id
 LONG_ID = 100
@@ -122,9 +129,18 @@ class Trial:
         for file in self.files:
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
             (folder / file).write_bytes(self.content(file))
-        self.passed: dict[Any, Any] = {}  # shared by the configs, as in a build
-        self.splits = list(self._splits())
-        self.sound: dict[tuple[str, str], Any] = {}
+        for file in self.subject.beside:
+            if (source / file).exists():
+                shutil.copy(source / file, folder / file)
+        missing = [file for file in dataset.module.SOURCES if not (folder / file).exists()]
+        self.source = Source(dataset, folder, missing=missing)
+        self.schemas = {config: arrow_schema(f) for config, f in dataset.module.FEATURES.items()}
+        self.splits = {  # with the files that each is made from
+            (config, split): self._files(*self.source.paths(config, split))
+            for config in self.schemas
+            for split in self.source.splits(config)
+        }
+        self.sound: dict[Split, Any] = {}
         for split, rows, error in self._built(self.files):
             if error:
                 raise ValueError(f"cut out of sound files, but {error}")
@@ -133,29 +149,27 @@ class Trial:
     def content(self, file: str) -> bytes:
         return self.subject.form(file).write(self.files[file]).encode("utf-8")
 
-    def _splits(self) -> Iterator[tuple[tuple[str, str], Any, Any, Any, list[str]]]:
-        """Yield (config, split), builder, generator, schema and files of what can be built."""
-        for config, splits in self.dataset.module.SPLITS.items():
-            builder = strict_builder(self.dataset, config, self.folder, self.passed)
-            schema = arrow_schema(builder.info.features)
-            for generator in builder._split_generators(None):
-                split = str(generator.name)
-                sources = (splits[split],) if isinstance(splits[split], str) else splits[split]
-                files = [f for s in sources for f in self.files if f"{f}/".startswith(f"{s}/")]
-                if all((self.folder / source).exists() for source in sources):
-                    yield (config, split), builder, generator, schema, files
+    def _files(self, *sources: str) -> list[str]:
+        """Return the files of some sources, each a file or a folder."""
+        beginnings = tuple(f"{source}/" for source in sources)
+        return [file for file in self.files if f"{file}/".startswith(beginnings)]
 
-    def _built(self, files: Any) -> Iterator[tuple[tuple[str, str], Any, str]]:
-        """Yield (config, split), rows and error of each split that reads one of the files."""
-        self.passed.clear()
-        for split, builder, generator, schema, sources in self.splits:
-            if set(files) & set(sources):
+    def _built(self, files: Iterable[str]) -> Iterator[tuple[Split, Any, str]]:
+        """Yield (config, split), rows and error of each split that reads one of the files.
+
+        What a script fails with is no error of the file, and is not caught.
+        """
+        strict = Reader(self.folder, self.dataset.module)  # one for all, as in a build
+        for split, read in self.splits.items():
+            if set(files) & set(read):
                 try:
                     # a file is checked for one config and not again for the next, though it is new
-                    with patch.object(records, "SETTLED", -1):
-                        made = list(generate(self.dataset, builder, generator))
-                    rows = to_batch(made, schema, "/".join(split)).to_pylist()
+                    with patch.object(reader, "SETTLED", -1):
+                        made = list(generate(self.source, *split, strict))
+                    rows = to_batch(made, self.schemas[split[0]], "/".join(split)).to_pylist()
                     Digest().update(made)
+                except ScriptError:
+                    raise
                 except ParleyError as error:
                     yield split, None, str(error)
                 else:
@@ -241,7 +255,7 @@ class Trial:
         """
         path = self.folder / mutant.file
         path.write_bytes(mutant.content)
-        rows: dict[tuple[str, str], Any] = {}
+        rows: dict[Split, Any] = {}
         try:
             for split, made, error in self._built([mutant.file]):
                 if error and mutant.is_named(error):
@@ -258,24 +272,23 @@ class Trial:
             self._require_promises(mutant, config, split, made)
         return HARMLESS if all(same(self.sound[split], rows[split]) for split in rows) else KEPT
 
-    def _require_kept(self, mutant: Mutant, rows: dict[tuple[str, str], Any]) -> None:
+    def _require_kept(self, mutant: Mutant, rows: dict[Split, Any]) -> None:
         """Raise Unfair unless what the file holds now comes back from the rows."""
         form = self.subject.form(mutant.file)
         try:
             records = form.parse(mutant.content.decode("utf-8"))
         except (ValueError, RecursionError) as error:
             raise Unfair(mutant, f"accepted, though {error}") from error
-        for split, _, _, _, sources in self.splits:
-            to_record = self.dataset.module.TO_RECORD.get(split[0])
-            if split in rows and to_record:
-                files = {**self.files, mutant.file: records}
-                due = self.subject.expected(split[0], {file: files[file] for file in sources})
-                if not same([to_record(row) for row in rows[split]], due):
+        files = {**self.files, mutant.file: records}
+        for split, made in rows.items():
+            if to_record := self.dataset.module.TO_RECORD.get(split[0]):
+                due = self.subject.expected(split[0], {f: files[f] for f in self.splits[split]})
+                if not same([to_record(row) for row in made], due):
                     raise Unfair(mutant, f"accepted by {'/'.join(split)} with changed data")
 
     def _require_promises(self, mutant: Mutant, config: str, split: str, rows: Any) -> None:
         """Raise Unfair where rows share a key, or messages do not alternate, user first."""
-        columns = getattr(self.dataset.statistics, "KEYS", {}).get(config, ())
+        columns = self.dataset.keys.get(config, ())
         keys = {tuple(row[column] for column in columns) for row in rows}
         if columns and len(keys) < len(rows):
             raise Unfair(mutant, f"accepted by {config}/{split}, where rows share a key")
