@@ -113,5 +113,5 @@ def _explain(error: OSError, target: Path) -> str:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return f"{where}: the disk is full. What stood in {target} before is as it was."
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return f"{where}: may not be written. Choose another folder with --output."
+        return f"{where}: may not be written. Choose another folder, or give the permission."
     return f"{where}: {error.strerror or error}. What stood in {target} before is as it was."
