@@ -275,8 +275,8 @@ FEATURES = {"dialogues": _dialogue, "negotiations": _negotiation, **VIEW_FEATURE
 
 DESCRIPTION = """\
 6,682 English dialogues in which a buyer and a seller negotiate the price of an item posted on \
-Craigslist, with the post, each side's target price, offers and outcome, and, in train and \
-validation, rule-based dialogue acts."""
+Craigslist, with the post, each side's target price, offers and outcome, and rule-based dialogue \
+acts of every event."""
 
 CITATION = """\
 @inproceedings{he2018decoupling,

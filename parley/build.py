@@ -109,16 +109,16 @@ def build(
             table = figures_on(dataset.read_card())
             if source.missing and table:
                 table = f"Built in part: the figures are those of the dataset's card.\n\n{table}"
-            table = "".join(f"{note}\n\n" for note in _notes(source)) + table
-        card = render_card(source, splits, infos, table)
+        own = "".join(f"{note}\n\n" for note in notes(source)) + table
+        card = render_card(source, splits, infos, own)
         (folder / CARD).write_text(card, encoding="utf-8")
     if update_card:
         write_whole(dataset.card, render_card(source, splits, infos, table, declare_all=True))
     return splits
 
 
-def _notes(source: Source) -> Iterator[str]:
-    """Yield what the card of a build says of files that are not upstream's own."""
+def notes(source: Source) -> Iterator[str]:
+    """Yield what a build and its card say of files that are not upstream's own."""
     for file, pin in source.mirrored.items():
         yield f"**Made from a mirror**: `{file}` is that of <{pin['url']}>, with other bytes."
     for file, others in source.stand_ins.items():

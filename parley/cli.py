@@ -302,6 +302,7 @@ def build(
     from datasets.utils.py_utils import convert_file_size_to_int
 
     from parley.build import build as build_dataset
+    from parley.build import notes
     from parley.source.files import open_source
     from parley.terminal.console import emit, plain, progress, size, table, tell, to_json
 
@@ -314,6 +315,7 @@ def build(
     folder = None if sample else _upstream(ctx, source)
     built: list[dict[str, Any]] = []
     missing: list[str] = []
+    said: list[str] = []
     failed: list[ParleyError] = []
     start = time.perf_counter()
     with progress("rows") as advance:
@@ -332,6 +334,7 @@ def build(
                 failed.append(error)
                 continue
             missing += [f"{dataset.name}/{file}" for file in files.missing]
+            said += [f"{dataset.name}: {note.replace('**', '')}" for note in notes(files)]
             built += [
                 {
                     "dataset": dataset.name,
@@ -361,6 +364,8 @@ def build(
         kind = "samples, not the datasets" if sample else "rows checked one by one"
         emit(table(("dataset", "config", "split", ">rows", ">Parquet", ">time"), rows))
         emit(plain(f"in {output}/, {time.perf_counter() - start:.1f} s in all; {kind}"))
+    for note in said:
+        tell(note, "yellow")
     if missing:
         tell("missing, and so left out with every split made from them:", "yellow")
         for file in missing:
@@ -396,15 +401,22 @@ def verify(
     with progress() as advance:
         outcomes = list(verify_each(there, folder, _upstream(ctx, source), advance))
     found = [each for each in outcomes if isinstance(each, Verification)]
-    failed = [each for each in outcomes if isinstance(each, ParleyError)]
+    broken = {
+        dataset.name: each
+        for dataset, each in zip(there, outcomes, strict=True)
+        if isinstance(each, ParleyError)
+    }
     if as_json:
-        typer.echo(to_json([each.as_dict() for each in found]))
+        errors = [
+            {"dataset": name, "failed": True, "error": str(error)} for name, error in broken.items()
+        ]
+        typer.echo(to_json([*(each.as_dict() for each in found), *errors]))
     elif found:
-        emit(report(found, all_figures))
+        emit(report(found, list(broken), all_figures))
     if absent := [dataset.name for dataset in chosen if dataset not in there]:
         tell(f"not built, and so not verified: {', '.join(absent)}", "yellow")
-    if failed:
-        raise Failures(failed)
+    if broken:
+        raise Failures(broken.values())
     if any(each.failed for each in found):
         raise typer.Exit(1)
 
@@ -426,9 +438,10 @@ def diff(
 
     try:
         found = compare(open_folder(old), open_folder(new))
-    except ParleyError as error:
-        error.status = 2
-        raise
+    except Exception as error:
+        failure = _as_failure(error)
+        failure.status = 2
+        raise failure from error
     if as_json:
         typer.echo(to_json(found.as_dict()))
     else:
@@ -551,6 +564,8 @@ def show(
     dataset = get(name)
     if sample and (folder is not None or _typed(ctx, "source")):
         raise UsageError("--sample excludes --build and --source")
+    if folder is not None and _typed(ctx, "source"):
+        raise UsageError("--build excludes --source")
     place: BuiltFolder | Source
     if folder is not None or (
         not sample and not _typed(ctx, "source") and (Path("build") / name).is_dir()

@@ -253,7 +253,9 @@ def _wrong_sources(module: ModuleType) -> Iterator[Problem]:
             continue
         for number, place in enumerate([pin, *pin.get("mirrors", ())]):
             where = f"SOURCES[{source!r}]" + (f".mirrors[{number - 1}]" if number else "")
-            if sum(kind <= place.keys() for kind in _PINS) != 1:
+            if not isinstance(place, dict):
+                yield Problem(where, "a dict", repr(place))
+            elif sum(kind <= place.keys() for kind in _PINS) != 1:
                 expected = "one of sha256, git_blob, or git_tree with member"
                 yield Problem(where, expected, ", ".join(place))
             elif number and (len(pin.keys() & {"sha256", "git_blob"}) != 1 or "url" not in place):
@@ -261,10 +263,16 @@ def _wrong_sources(module: ModuleType) -> Iterator[Problem]:
                     where, what="a mirror is a file of its own url, of a source that is one"
                 )
     for source, others in getattr(module, "STAND_INS", {}).items():
+        if not isinstance(others, tuple):
+            yield Problem(f"STAND_INS[{source!r}]", "a tuple of sources", repr(others))
+            continue
         for name in (source, *others):
             if name not in module.SOURCES:
                 yield Problem("STAND_INS", what=f"names {name!r}, which SOURCES does not have")
     for config, splits in module.SPLITS.items():
+        if not isinstance(splits, dict):
+            yield Problem(f"SPLITS[{config!r}]", "a dict of splits", repr(splits))
+            continue
         for split, needed in splits.items():
             where = f"SPLITS[{config!r}][{split!r}]"
             if not isinstance(needed, tuple) or not needed:

@@ -142,6 +142,11 @@ ERRORS = {
         2,
         "--sample excludes --build and --source",
     ),
+    "a build and a source for a dialogue": (
+        ["show", "casino", "--build", "out", "--source", "out"],
+        2,
+        "--build excludes --source",
+    ),
     "no such source": (
         ["build", "--source", "nowhere"],
         2,
@@ -168,7 +173,7 @@ ERRORS = {
     "a long path to verify": (["verify", "casino", "--build", LONG], 1, "File name too long"),
     "a long path to show": (["show", "casino", "--build", LONG], 1, "File name too long"),
     "a long path to build": (["build", "--sample", "--output", LONG], 1, "File name too long"),
-    "a long path to compare": (["diff", LONG, LONG], 1, "File name too long"),
+    "a long path to compare": (["diff", LONG, LONG], 2, "File name too long"),
     "a long path to export": (
         ["export", "casino", "convokit", LONG, "--build", "out"],
         1,

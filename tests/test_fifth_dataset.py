@@ -149,6 +149,11 @@ BREAKS = {
         "for key, record in records:\n        record['nothing']",
         "chatter.py fails:\n  KeyError: 'nothing'",
     ),
+    "has a name that is not defined": (
+        "for key, record in records:",
+        "for key, record in recrods:",
+        "chatter.py fails:\n  NameError: name 'recrods' is not defined",
+    ),
     "has a config that is not declared": (
         '[datasets.BuilderConfig("dialogues", VERSION)]',
         '[datasets.BuilderConfig("other", VERSION)]',

@@ -147,3 +147,11 @@ def test_show_marks_the_acts_that_upstream_does_not_have(dataset, capsys):
         emit(lay_out(dataset, row, find_beside(dataset, found, row, source)))
         text = capsys.readouterr().out
         assert ("by rule" in text) is marked
+
+
+def test_files_that_make_no_split_are_nothing_at_hand(dataset, upstream):
+    """Else a build of the word lists alone would replace a good folder by an empty one."""
+    for file in ("train.json", "validation.json", "test.json"):
+        (upstream / NAME / file).unlink()
+    with pytest.raises(SourceError, match=r"train\.json: missing"):
+        open_source(dataset, upstream, allow_missing=True)

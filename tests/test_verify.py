@@ -1,8 +1,14 @@
 """Verification on real data, that each check of any folder can fail, and the comparison of two."""
 
 import json
+import os
 import shutil
+import signal
+import subprocess
+import sys
+import time
 import types
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import pyarrow as pa
@@ -18,7 +24,7 @@ from parley.folder import checks
 from parley.folder.built import open_folder
 from parley.folder.card import BEGIN, END, figures_on, figures_section, parse
 from parley.folder.diff import compare
-from parley.folder.verify import Check, Verification, verify, verify_each
+from parley.folder.verify import Check, Verification, _outcome, verify, verify_each
 
 
 @pytest.fixture
@@ -317,7 +323,8 @@ def test_one_broken_folder_does_not_hide_the_others(build, run):
     status, out, err = run("verify", "--build", folder)
     assert status == 1
     assert "casino/provenance.json: not what parley writes" in err
-    assert "duo (a sample): all" in out
+    assert out.startswith("FAILED: casino. The checks hold")
+    assert "\nduo " in out
 
 
 @pytest.mark.parametrize(
@@ -487,3 +494,45 @@ def test_a_check_or_a_figure_alone_fails_a_verification():
     assert not Verification("x", checks=[held]).failed
     assert Verification("x", checks=[held, failed]).failed
     assert Verification("x", checks=[held], figures=[figure]).failed
+
+
+def test_a_folder_that_cannot_be_verified_is_in_the_verdict(sample_build, tmp_path):
+    shutil.copytree(sample_build / "duo", tmp_path / "duo")
+    shutil.copytree(sample_build / "casino", tmp_path / "casino")
+    (tmp_path / "casino" / "provenance.json").write_text("{}")
+    command = [sys.executable, "-m", "parley", "verify", "--build", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[0].startswith("FAILED: casino. The checks hold")
+    done = subprocess.run([*command, "--json"], capture_output=True, text=True)
+    found = {each["dataset"]: each["failed"] for each in json.loads(done.stdout)}
+    assert found == {"duo": False, "casino": True}
+
+
+def test_an_interrupt_of_verify_is_one_line(sample_build):
+    command = [sys.executable, "-m", "parley", "verify", "--build", str(sample_build)]
+    for wait in (1.2, 2.5):
+        process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,  # so that all of its processes get the signal, as by Ctrl-C
+        )
+        time.sleep(wait)
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+        assert "Traceback" not in err, err
+        assert process.returncode in (0, 130)
+        if process.returncode == 130:
+            assert err == "interrupted; the same command again does what is left\n"
+
+
+def test_a_process_that_ends_is_no_traceback():
+    class Broken:
+        def result(self):
+            raise BrokenProcessPool
+
+    found = _outcome(get("casino"), Broken())
+    assert "casino: its process ended before it was verified" in str(found)

@@ -70,19 +70,18 @@ def files(subject: Subject) -> Iterator[str]:
     for name, path in found.items():
         if path.is_symlink() or not path.is_file():
             yield f"{name}: expected a file, found a link or device"
-            continue
-        pin: pins.Pin = {"sha256": ""}
-        if name in stated:
-            pin = {"size": stated[name]["bytes"], "sha256": stated[name]["sha256"]}
+        elif name in stated:
+            pin: pins.Pin = {"size": stated[name]["bytes"], "sha256": stated[name]["sha256"]}
             if wrong := pins.problem(path, pin):
                 yield f"{name}: {wrong}"
+            else:
+                subject.verified[name] = pin["sha256"]
         elif name not in (PROVENANCE, CARD):
             yield f"{name}: unknown file"
         elif (size := path.stat().st_size) > MOST_TEXT:
             yield f"{name}: {size:,} bytes are too many, at most {MOST_TEXT:,}"
         else:
-            pin = {"sha256": pins.hash_file(path, pin, size).hexdigest()}
-        subject.verified[name] = pin["sha256"]
+            subject.verified[name] = pins.hash_file(path, {"sha256": ""}, size).hexdigest()
 
 
 def schema(subject: Subject) -> Iterator[str]:
@@ -116,6 +115,8 @@ def provenance(subject: Subject) -> Iterator[str]:
     for file, others in stand_ins.items():
         if list(getattr(module, "STAND_INS", {}).get(file, ())) != others:
             yield f"stand_ins: nothing serves in the place of {file} as {others}"
+        elif missing & {file, *others}:
+            yield f"stand_ins: {file} or {', '.join(others)} is said to be missing as well"
     yield from (f"missing: {file} is no source" for file in sorted(missing - set(module.SOURCES)))
     for config, splits in module.SPLITS.items():
         for split, needed in splits.items():
@@ -307,8 +308,10 @@ def _against_source(
         yield from _unlike(f"{config}/{split}", subject.built.rows(config, split), made)
     if to_record:
         paths = source.paths(config, split)
-        records = subject.built.module.records(config, paths, reader.read)
-        for number, (row, (_, record)) in enumerate(zip(made, records, strict=True)):
+        records = list(subject.built.module.records(config, paths, reader.read))
+        if len(records) != len(made):
+            yield f"{config}/{split}: {len(records)} records upstream make {len(made)} rows"
+        for number, (row, (_, record)) in enumerate(zip(made, records, strict=False)):
             if (back := to_record(row)) != record:
                 where = f"{config}/{split}[{number}]: does not come back as the upstream record"
                 yield f"{where}: {first_difference(back, record)}"

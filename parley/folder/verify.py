@@ -2,15 +2,18 @@
 
 import multiprocessing
 import os
+import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Thread
+from threading import Thread, current_thread, main_thread
 from typing import Any
 
 from parley.collection import Dataset, get
-from parley.errors import ParleyError
+from parley.errors import OutputError, ParleyError
 from parley.figures import A_SAMPLE, UNEXPLAINED, Figure, checks_of, definition_of, figures
 from parley.folder import checks
 from parley.folder.built import BuiltFolder, find_folder
@@ -108,7 +111,10 @@ def verify(
         generic = (checks.digests, checks.keys, checks.labels, checks.records, checks.chats)
         found += [run(c, subject) for c in generic]
         found += [run(c, built) for c in checks_of(dataset.checks)]
-        skipped = "" if source else "the upstream files are not at hand"
+        absent = [f"{c}/{s}" for c, s in built.declared if not (source and source.has(c, s))]
+        skipped = f"the upstream files of {', '.join(absent)} are not at hand" if absent else ""
+        if not source:
+            skipped = "the upstream files are not at hand"
         found.append(run(checks.source, subject, skipped))
     return Verification(dataset.name, built.is_sample, found, subject.figures, subject.verified)
 
@@ -133,7 +139,7 @@ def verify_each(
         sources: The folder that holds their upstream files; None is the cache.
         on_step: Called with a dataset's name and what is about to be checked of it.
     """
-    workers = min(os.cpu_count() or 1, len(datasets))
+    workers = min(_processors(), len(datasets))
     if workers < 2:
         for dataset in datasets:
             try:
@@ -151,19 +157,55 @@ def verify_each(
 
     thread = Thread(target=pass_on, daemon=True)
     thread.start()
+    others = multiprocessing.active_children()
+    pool = ProcessPoolExecutor(workers, spawn, _begin, (steps,))
     try:
-        with ProcessPoolExecutor(workers, spawn, _begin, (steps,)) as pool:
-            jobs: list[Future[Verification]] = [
-                pool.submit(_verify, dataset.name, build, sources, _pass_on) for dataset in datasets
+        with _ignoring_interrupts():  # the processes inherit that: Ctrl-C is for this one
+            jobs: list[tuple[Dataset, Future[Verification]]] = [
+                (each, pool.submit(_verify, each.name, build, sources, _pass_on))
+                for each in datasets
             ]
-            for job in jobs:
-                try:
-                    yield job.result()
-                except ParleyError as error:
-                    yield error
-    finally:
+        for dataset, job in jobs:
+            yield _outcome(dataset, job)
         steps.put(None)
         thread.join()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in set(multiprocessing.active_children()) - set(others):
+            process.kill()  # of an interrupt: what is done is done
+
+
+def _outcome(dataset: Dataset, job: "Future[Verification]") -> Verification | ParleyError:
+    try:
+        return job.result()
+    except ParleyError as error:
+        return error
+    except BrokenProcessPool:
+        return OutputError(
+            f"{dataset.name}: its process ended before it was verified, or another's did",
+            remedy=f"Memory may be short: verify it alone, with `parley verify {dataset.name}`.",
+        )
+    except Exception as error:  # one that nobody foresaw must not hide the other datasets
+        return OutputError(f"{dataset.name}: was not verified: {type(error).__name__}: {error}")
+
+
+def _processors() -> int:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@contextmanager
+def _ignoring_interrupts() -> Iterator[None]:
+    if current_thread() is not main_thread():
+        yield
+        return
+    usual = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, usual)
 
 
 _steps: Any = None  # in a process of the pool: where its steps go

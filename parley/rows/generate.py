@@ -8,11 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from parley.errors import Problem, RecordError, ScriptError, SourceError
+from parley.errors import ParleyError, Problem, RecordError, ScriptError, SourceError
 from parley.rows.reader import Reader
 from parley.source.files import Source
-
-_OF_A_SCRIPT = (TypeError, LookupError, ArithmeticError, AttributeError)
 
 
 def generate(
@@ -56,7 +54,9 @@ def generate(
     except (RecordError, ValueError) as error:  # a script's own objection is a ValueError
         found = error.problems if isinstance(error, RecordError) else [reader.explain(error)]
         raise RecordError(f"{where}, a broken record", *found, remedy=_remedy(source)) from error
-    except _OF_A_SCRIPT as error:
+    except (ParleyError, ImportError, MemoryError):
+        raise
+    except Exception as error:  # whatever else a script raises, it is the script that fails
         raise ScriptError(
             f"{where}: {source.dataset.name}.py fails",
             reader.explain(error),
@@ -102,6 +102,8 @@ def _require_unique_keys(source: Source, config: str, split: str, reader: Reader
 
 def _remedy(source: Source) -> str:
     name = source.dataset.name
+    if source.stand_ins:
+        return f"Get {', '.join(source.stand_ins)}: something else serves in its place here."
     if source.sample:
         return f"This is the sample beside {name}.py: mend the sample, or the script."
     return f"These are the pinned files, byte for byte, so {name}.py is at fault: please report it."

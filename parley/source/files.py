@@ -81,7 +81,8 @@ def open_source(
 
     Raises:
         UsageError: the folder is not there.
-        SourceError: naming each file that is damaged or missing, and what to do.
+        SourceError: naming each file that is damaged or missing, and what to do; with
+            `allow_missing` too if what is there makes no split.
     """
     if sample:
         return Source(dataset, dataset.sample, sample=True)
@@ -100,8 +101,10 @@ def open_source(
         if source not in there and set(others) <= there.keys()
     }
     missing = [file for file in sources if file not in there and file not in stand_ins]
+    mirrored = {file: pin for file, pin in taken.items() if pin and pin is not sources[file]}
+    made = Source(dataset, place, False, missing, stand_ins, mirrored)
     remedy = ""
-    if missing and (not allow_missing or len(missing) == len(sources)):
+    if missing and not (allow_missing and any(map(made.splits, dataset.module.SPLITS))):
         found += [Problem(str(place / file), what="missing") for file in missing]
         remedy = _bring(dataset, place, folder)
         if len(missing) < len(sources):
@@ -110,8 +113,7 @@ def open_source(
     if found:
         message = f"{dataset.name}: the upstream files are not all there, as they are pinned"
         raise SourceError(message, *found, remedy=remedy)
-    mirrored = {file: pin for file, pin in taken.items() if pin and pin is not sources[file]}
-    return Source(dataset, place, False, missing, stand_ins, mirrored)
+    return made
 
 
 def _bring(dataset: Dataset, place: Path, folder: Path | None) -> str:

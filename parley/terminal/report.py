@@ -17,7 +17,7 @@ from parley.figures import (
     Figure,
 )
 from parley.folder.diff import Difference, SplitDifference
-from parley.folder.verify import Verification
+from parley.folder.verify import Check, Verification
 from parley.hub.publish import Publication
 from parley.terminal.console import plain, size, table
 
@@ -26,40 +26,55 @@ _MOST = 10  # problems or rows shown of one kind
 _HEADINGS = (">matches", ">differs", ">not repro- ducible", ">not checked", ">UNEX- PLAINED")
 
 
-def report(found: Sequence[Verification], all_figures: bool = False) -> RenderableType:
-    """Return the verdict in a line, what failed, a table of verdicts, what differs and why."""
+def report(
+    found: Sequence[Verification], broken: Sequence[str] = (), all_figures: bool = False
+) -> RenderableType:
+    """Return the verdict in a line, what failed, a table of verdicts, what differs and why.
+
+    Args:
+        found: What was found out of each folder.
+        broken: The datasets whose folders could not be verified at all.
+        all_figures: List the figures that match too.
+    """
     rows = []
     for each in found:
         failed = sum(check.failed for check in each.checks)
         rows.append(
             (
                 each.dataset,
-                f"{failed} FAILED" if failed else f"{len(each.checks)} hold",
+                f"{failed} FAILED" if failed else f"{len(_made(each))} hold",
                 *(str(each.count(verdict) or "·") for verdict in VERDICTS),
             )
         )
     failures = [part for each in found for part in _section(each.dataset, _failures(each))]
     known = [part for each in found for part in _section(each.dataset, _known(each, all_figures))]
     columns = ("dataset", "checks", *_HEADINGS)
-    return Group(_verdict(found), Text(), *failures, table(columns, rows), Text(), *known)
+    return Group(_verdict(found, broken), Text(), *failures, table(columns, rows), Text(), *known)
 
 
-def _verdict(found: Sequence[Verification]) -> Text:
+def _made(each: Verification) -> list[Check]:
+    """Return the checks that were made."""
+    return [check for check in each.checks if check.failed or not check.skipped]
+
+
+def _verdict(found: Sequence[Verification], broken: Sequence[str]) -> Text:
     """Return what holds and what does not, in one sentence."""
     names = ", ".join(
         f"{each.dataset} (a sample)" if each.sample else each.dataset for each in found
     )
-    checks = [check for each in found for check in each.checks]
+    checks = [check for each in found for check in _made(each)]
+    skipped = sum(len(each.checks) for each in found) - len(checks)
     failed = sum(check.failed for check in checks)
     figures = sum(len(each.figures) for each in found)
     counts = {verdict: sum(each.count(verdict) for each in found) for verdict in VERDICTS}
     said = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
-    if any(each.failed for each in found):
-        broken = ", ".join(each.dataset for each in found if each.failed)
-        text = f"FAILED: {broken}. {failed} of {len(checks)} checks do not hold"
-        style = "bold red"
+    if bad := [*broken, *(each.dataset for each in found if each.failed)]:
+        text, style = f"FAILED: {', '.join(bad)}. ", "bold red"
+        text += f"{failed} of {len(checks)} checks do not hold" if failed else "The checks hold"
     else:
         text, style = f"{names}: all {len(checks)} checks hold", "bold green"
+    if skipped:
+        text += f", {skipped} not checked"
     return Text(f"{text}; of {figures} documented figures {said or 'none'}.", style=style)
 
 
