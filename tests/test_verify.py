@@ -507,6 +507,7 @@ def test_a_folder_that_cannot_be_verified_is_in_the_verdict(sample_build, tmp_pa
     done = subprocess.run([*command, "--json"], capture_output=True, text=True)
     found = {each["dataset"]: each["failed"] for each in json.loads(done.stdout)}
     assert found == {"duo": False, "casino": True}
+    assert "Traceback" not in done.stderr
 
 
 def test_an_interrupt_of_verify_is_one_line(sample_build):

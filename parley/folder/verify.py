@@ -167,12 +167,15 @@ def verify_each(
             ]
         for dataset, job in jobs:
             yield _outcome(dataset, job)
-        steps.put(None)
-        thread.join()
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+        if not any(isinstance(job.exception(), BrokenProcessPool) for _, job in jobs):
+            steps.put(None)  # which a process that was killed while it wrote would block
+            thread.join()
+    except BaseException:  # as Ctrl-C: what is not verified yet need not be
         for process in set(multiprocessing.active_children()) - set(others):
-            process.kill()  # of an interrupt: what is done is done
+            process.kill()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _outcome(dataset: Dataset, job: "Future[Verification]") -> Verification | ParleyError:
