@@ -23,12 +23,9 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from parley.errors import Problem, ScriptError, UsageError
-
-if TYPE_CHECKING:
-    from parley.jobs import Job
 
 # what a builder script defines beside its builder: declarations, then functions
 DECLARED = ("SOURCES", "SPLITS", "FEATURES", "TO_RECORD", "RECORDS")
@@ -168,7 +165,7 @@ class Dataset:
         return dict(getattr(self.beside("export"), "EXPORTS", {}))
 
     @property
-    def jobs(self) -> "dict[str, Job]":
+    def jobs(self) -> dict[str, Any]:
         """Name -> what else can be done with the dataset, from `jobs.py`."""
         return dict(getattr(self.beside("jobs"), "JOBS", {}))
 

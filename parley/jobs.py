@@ -63,7 +63,8 @@ def find(dataset: Dataset, name: str) -> Job:
         raise UsageError(
             f"{dataset.name} has no job {name!r}; there are: {', '.join(dataset.jobs) or 'none'}"
         )
-    return dataset.jobs[name]
+    job: Job = dataset.jobs[name]
+    return job
 
 
 class Jobs(TyperGroup):
