@@ -346,7 +346,9 @@ def test_one_of_two_is_killed_and_the_other_completes(server, tmp_path, forks, t
         os.kill(child, signal.SIGKILL)
         first.wait()
         assert second.wait() == 0
-        assert {p.name for p in (cache / "talks").iterdir()} == {"a", "b", "en"}
+        left = [p for p in (cache / "talks").iterdir() if p.name not in {"a", "b", "en"}]
+        # Killed while it took the lock of a file that the other had just completed.
+        assert [p.name for p in left if p.suffix != ".part" or p.stat().st_size] == []
         assert wrong_files(cache, right) == []
     tally("two fetches at once, one killed", 5)
 
