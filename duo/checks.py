@@ -142,7 +142,8 @@ def messages_are_the_dialogues(data: Data) -> Iterator[str]:
     roles = {"Human": "user", "Bot": "assistant"}
     for place, rows, dialogues in beside(data, "messages", "dialogues"):
         due = [
-            about(dialogue, "model", "prompt")
+            about(dialogue, "model")
+            | {"prompt_style": dialogue["prompt"]}
             | dialogue["subjective_evaluation"]
             | chat_of((roles[turn["speaker"]], turn["message"]) for turn in dialogue["dialogue"])
             for dialogue in dialogues

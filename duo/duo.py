@@ -201,7 +201,7 @@ LICENCES = {
 class Duo(datasets.GeneratorBasedBuilder):
     """DUO from its URL, or from a local copy of upstream's folders in `data_dir`."""
 
-    VERSION = datasets.Version("1.0.0")
+    VERSION = datasets.Version("1.1.0")
     DEFAULT_CONFIG_NAME = "dialogues"
     BUILDER_CONFIGS = [
         datasets.BuilderConfig("dialogues", VERSION, description="all dialogues of both settings"),

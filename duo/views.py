@@ -31,7 +31,7 @@ _setting = datasets.ClassLabel(names=["ed", "wow"])
 _prompt = datasets.ClassLabel(names=["aligned", "neutral", "not_aligned"])
 _aspect = datasets.ClassLabel(names=ASPECTS)
 _source = datasets.ClassLabel(names=["subjective", "objective"])
-_about = {"language": _string, "setting": _setting, "model": _string, "prompt": _prompt}
+_about = {"language": _string, "setting": _setting, "model": _string}
 VIEW_FEATURES = {
     "utterances": datasets.Features(
         {
@@ -43,6 +43,7 @@ VIEW_FEATURES = {
             "user_id": _string,
             "system_id": _string,
             **_about,
+            "prompt": _prompt,
         }
     ),
     "ratings": datasets.Features(
@@ -62,6 +63,7 @@ VIEW_FEATURES = {
             "messages": [{"role": _string, "content": _string}],
             "source_turns": [[_integer]],
             **_about,
+            "prompt_style": _prompt,  # a column `prompt` would be what TRL trains on
             **dict.fromkeys(ASPECTS, _number),
         }
     ),
@@ -76,14 +78,17 @@ def language_of(record: Record) -> str:
 
 
 def about(record: Record) -> dict[str, Any]:
-    """Return what a message and a chat are told apart by: language, setting, model and prompt."""
-    language = language_of(record)
+    """Return what a message and a chat are told apart by: language, setting and model."""
     return {
-        "language": language,
+        "language": language_of(record),
         "setting": _setting.names.index(record["setting"]),
         "model": record["model"],
-        "prompt": _prompt.names.index(PROMPTS[language][record["prompt"]]),
     }
+
+
+def prompt_of(record: Record) -> int:
+    """Return the label of the prompt, which is documented for English alone."""
+    return _prompt.names.index(PROMPTS[language_of(record)][record["prompt"]])
 
 
 def scores_of(record: Record) -> Iterator[tuple[str, str, int | None, float]]:
@@ -116,6 +121,7 @@ def utterances(records: Iterable[Record]) -> Rows:
                     "user_id": message.get("user_id"),
                     "system_id": message.get("system_id"),
                     **about(record),
+                    "prompt": prompt_of(record),
                 },
             )
 
@@ -163,6 +169,7 @@ def messages(records: Iterable[Record]) -> Rows:
                 "messages": chat,
                 "source_turns": turns,
                 **about(record),
+                "prompt_style": prompt_of(record),
                 **{aspect: record["subjective_evaluation"].get(aspect) for aspect in ASPECTS},
             },
         )

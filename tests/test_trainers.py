@@ -442,9 +442,7 @@ def make_trainer(request, my_model, tokenizer, tmp_path):
             )
         trl = pytest.importorskip("trl", reason=f"trl is {NEEDED}")
         settings = options(assistant_only_loss=True, max_length=None, bf16=False, **given)
-        return trl.SFTTrainer(
-            str(my_model), trl.SFTConfig(**settings), train_dataset=rows.select_columns("messages")
-        )
+        return trl.SFTTrainer(str(my_model), trl.SFTConfig(**settings), train_dataset=rows)
 
     return make
 
@@ -539,7 +537,7 @@ found = {
     "SFTTrainer": texts(
         SFTTrainer(
             model, SFTConfig(bf16=False, max_length=None, **options),
-            train_dataset=stream.select_columns("messages"),
+            train_dataset=stream,
         )
     ),
 }

@@ -42,6 +42,7 @@ ROWS: dict[str, list[tuple[str, Any]]] = {
     "messages_are_the_dialogues": [
         ("messages/ja[-1]", DROP),
         ("messages/ja[0].messages[2].role", "system"),
+        ("messages/ja[0].prompt_style", 1),
         ("messages/ja[0].messages[2].content", "Hello!"),
         ("messages/ja[-1].messages[0].content", "Hello!"),  # the cue
         ("messages/ja[0].source_turns[1]", [1, 1]),
