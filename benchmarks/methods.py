@@ -77,7 +77,7 @@ def write(source: str, to_batch: Callable[[Any, Iterable[tuple[str, str]]], Any]
     import pyarrow.parquet  # is not to be counted
 
     turn = pa.struct([("role", pa.string()), ("text", pa.string())])
-    schema = pa.schema([("conversation_id", pa.string()), ("turns", pa.list_(turn))])
+    schema = pa.schema([("dialogue_id", pa.string()), ("turns", pa.list_(turn))])
     begin()
     count = 0
     with parquet(schema) as writer, Path(source).open("rb") as file:
@@ -98,8 +98,8 @@ def limit(source: str) -> int:
         roles: list[str] = []
         texts: list[str] = []
         offsets = [0]
-        for conversation_id, text in pairs:
-            ids.append(conversation_id)
+        for dialogue_id, text in pairs:
+            ids.append(dialogue_id)
             for line in text.split("\n"):
                 roles.append("user" if line[0] == "U" else "assistant")
                 texts.append(line[3:])
@@ -121,12 +121,12 @@ def limit_of_rows(source: str) -> int:
 
     def from_dicts(schema: Any, pairs: Iterable[tuple[str, str]]) -> Any:
         rows = []
-        for conversation_id, text in pairs:
+        for dialogue_id, text in pairs:
             turns = [
                 {"role": "user" if line[0] == "U" else "assistant", "text": line[3:]}
                 for line in text.split("\n")
             ]
-            rows.append({"conversation_id": conversation_id, "turns": turns})
+            rows.append({"dialogue_id": dialogue_id, "turns": turns})
         return pa.RecordBatch.from_pylist(rows, schema=schema)
 
     return write(source, from_dicts)
@@ -190,7 +190,7 @@ def polars(source: str) -> int:
     begin()
     with tempfile.TemporaryDirectory() as folder, Path(source).open("rb") as file:
         pairs = [next(iter(orjson.loads(line).items())) for line in file]
-        frame = pl.DataFrame(pairs, schema=["conversation_id", "text"], orient="row")
+        frame = pl.DataFrame(pairs, schema=["dialogue_id", "text"], orient="row")
         line = pl.element()
         turns = pl.struct(
             pl.when(line.str.starts_with("U"))
@@ -200,7 +200,7 @@ def polars(source: str) -> int:
             line.str.slice(3).alias("text"),
         )
         frame.select(
-            "conversation_id", turns=pl.col("text").str.split("\n").list.eval(turns)
+            "dialogue_id", turns=pl.col("text").str.split("\n").list.eval(turns)
         ).write_parquet(f"{folder}/polars.parquet", compression="snappy", row_group_size=1000)
         return frame.height
 

@@ -10,13 +10,13 @@ from parley.figures import Data, beside, chat_of, check, differing
 Row = dict[str, Any]
 
 KEYS = {
-    "dialogues": ("conversation_id",),
-    "crowd": ("conversation_id",),
-    "curated": ("conversation_id",),
+    "dialogues": ("dialogue_id",),
+    "crowd": ("dialogue_id",),
+    "curated": ("dialogue_id",),
     "qrels": ("query_id", "document_id"),
     "prompts": ("name",),
     "queries": ("query_id",),
-    "intents": ("dialogue_id", "utterance", "annotator", "index"),
+    "intent_labels": ("dialogue_id", "utterance", "annotator", "index"),
     "messages": ("dialogue_id",),
 }
 
@@ -38,8 +38,8 @@ def no_conversation_is_in_two_splits(data: Data) -> Iterator[str]:
     seen: dict[str, str] = {}
     for split in data.splits("dialogues"):
         for row in data.rows("dialogues", split):
-            if (other := seen.setdefault(row["conversation_id"], split)) != split:
-                yield f"dialogues: {row['conversation_id']} is in {other} and {split}"
+            if (other := seen.setdefault(row["dialogue_id"], split)) != split:
+                yield f"dialogues: {row['dialogue_id']} is in {other} and {split}"
 
 
 @check
@@ -58,18 +58,18 @@ def utterances_with_intents_exist(data: Data) -> Iterator[str]:
             left = set(range(len(utterances(row))))
             for entry in row[column] or ():
                 if entry["utterance"] not in left:
-                    where = f"{part}: {row['conversation_id']}"
+                    where = f"{part}: {row['dialogue_id']}"
                     yield f"{where} has no utterance {entry['utterance']}, or lists it twice"
                 left.discard(entry["utterance"])
 
 
 @check
 def intent_ids_have_the_documented_form(data: Data) -> Iterator[str]:
-    """The id of an intent is <conversation_id>_<utterance>_<index>, the index from 0 on."""
+    """The id of an intent is <dialogue_id>_<utterance>_<index>, the index from 0 on."""
     for row in built(data, "curated"):
         for entry in row["intents"] or ():
             for index, intent in enumerate(entry["intents"]):
-                due = f"{row['conversation_id']}_{entry['utterance']}_{index}"
+                due = f"{row['dialogue_id']}_{entry['utterance']}_{index}"
                 if intent["id"] != due:
                     yield f"curated: expected the intent id {due}, found {intent['id']}"
 
@@ -79,7 +79,7 @@ def users_are_told_apart(data: Data) -> Iterator[str]:
     """A conversation has each user once, and a profile belongs to a user with keywords."""
     for part in PARTS:
         for row in built(data, part):
-            where = f"{part}: {row['conversation_id']}"
+            where = f"{part}: {row['dialogue_id']}"
             counts = Counter(user["user_id"] for user in row["users"] or ())
             for user_id in (user_id for user_id, count in counts.items() if count > 1):
                 yield f"{where} has the user {user_id} twice"
@@ -147,7 +147,7 @@ def reviewed_intents(data: Data) -> dict[str, Row]:
     """What `queries` says of each intent of curated, by its id."""
     return {
         intent["id"]: {
-            "dialogue_id": row["conversation_id"],
+            "dialogue_id": row["dialogue_id"],
             "turn": utterances(row)[entry["utterance"]]["turn"],
             "utterance": entry["utterance"],
             "type": intent["type"],
@@ -163,7 +163,7 @@ def reviewed_intents(data: Data) -> dict[str, Row]:
 
 
 def utterances(row: Row) -> list[Row]:
-    """What `intents` says of each of the user's turns, in order: its place, text and context."""
+    """What `intent_labels` says of each of the user's turns, in order: place, text, context."""
     found: list[Row] = []
     context: list[Row] = []
     for turn in row["turns"]:
@@ -178,9 +178,9 @@ def utterances(row: Row) -> list[Row]:
 def intents_stand_in_their_dialogues(data: Data) -> Iterator[str]:
     """An intent has the text of its turn, which is the user's, and the turns before it."""
     none = {"utterance": "one of its dialogue"}
-    for where, rows, dialogues in beside(data, "intents", "dialogues"):
+    for where, rows, dialogues in beside(data, "intent_labels", "dialogues"):
         said = {
-            (row["conversation_id"], number): utterance
+            (row["dialogue_id"], number): utterance
             for row in dialogues
             for number, utterance in enumerate(utterances(row))
         }
@@ -190,22 +190,22 @@ def intents_stand_in_their_dialogues(data: Data) -> Iterator[str]:
 
 @check
 def intents_are_those_of_the_annotation(data: Data) -> Iterator[str]:
-    """`intents` has every intent of `crowd` and `curated`, once, in order, and no other."""
-    for part in data.splits("intents"):
+    """`intent_labels` has every intent of `crowd` and `curated`, once, in order, and no other."""
+    for part in data.splits("intent_labels"):
         if part in data.splits(part):
             due = [intent for row in data.rows(part, part) for intent in annotated_intents(row)]
-            yield from differing(f"intents/{part}", data.named("intents", part), due)
+            yield from differing(f"intent_labels/{part}", data.named("intent_labels", part), due)
 
 
 def annotated_intents(row: Row) -> Iterator[Row]:
-    """The intents of a row of `crowd` or `curated`, with the names that `intents` has for them."""
+    """The intents of a row of `crowd` or `curated`, with the names that `intent_labels` has."""
     reviewed = "intents" in row  # by the authors, in curated
     for entry in row["intents" if reviewed else "intent_annotations"] or ():
         lists = [entry["intents"]] if reviewed else entry["intent_annotations"]
         for annotator, seen in enumerate(lists):
             for index, intent in enumerate(seen):
                 yield {
-                    "dialogue_id": row["conversation_id"],
+                    "dialogue_id": row["dialogue_id"],
                     "utterance": entry["utterance"],
                     "annotator": None if reviewed else annotator,
                     "annotators": None if reviewed else len(lists),
@@ -228,7 +228,7 @@ def messages_are_the_dialogues(data: Data) -> Iterator[str]:
     """
     for where, rows, dialogues in beside(data, "messages", "dialogues"):
         due = [
-            {"dialogue_id": row["conversation_id"]}
+            {"dialogue_id": row["dialogue_id"]}
             | chat_of((turn["role"], turn["text"]) for turn in row["turns"])
             for row in dialogues
         ]
@@ -241,7 +241,7 @@ def ratings_of_chats_are_means(data: Data) -> Iterator[str]:
     for part in data.splits("messages"):
         if part in PARTS and part not in data.splits(part):
             continue  # was not built
-        ratings = {row["conversation_id"]: row.get("ratings") for row in built(data, part)}
+        ratings = {row["dialogue_id"]: row.get("ratings") for row in built(data, part)}
         rows = data.rows("messages", part)
         due = [means(ratings.get(row["dialogue_id"])) for row in rows]
         yield from differing(f"messages/{part}", rows, due)

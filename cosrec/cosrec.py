@@ -92,7 +92,7 @@ SPLITS: dict[str, dict[str, tuple[str, ...]]] = {
     "queries": {
         "curated": _sources("dataset/curated/", "/conversations.jsonl", "/intents.jsonl", ".qrels")
     },
-    "intents": {
+    "intent_labels": {
         "crowd": _sources("dataset/crowd/", "/conversations.jsonl", "/intent_annotations.jsonl"),
         "curated": _sources("dataset/curated/", "/conversations.jsonl", "/intents.jsonl"),
     },
@@ -149,14 +149,14 @@ PROMPT = str  # the text of the whole file
 def _joined_shape(*names: str) -> dict[str, Any]:
     """Return the shape of a conversation with what the files of these names may hold for it."""
     held = {f"{name}?": _held[name] for name in names}
-    return {"conversation_id": str, "conversations": conversation, **held}
+    return {"dialogue_id": str, "conversations": conversation, **held}
 
 
 # What a row looks like ------------------------------------------------------------------
 
 _string, _integer = (datasets.Value(t) for t in ("string", "int64"))
 _type = datasets.ClassLabel(names=TYPES)
-_dialogue = {"conversation_id": _string, "turns": [{"role": _string, "text": _string}]}
+_dialogue = {"dialogue_id": _string, "turns": [{"role": _string, "text": _string}]}
 _ratings = [dict.fromkeys(ASPECTS, _integer)]
 _annotations = [
     {"utterance": _integer, "intent_annotations": [[{"type": _string, "query": _string}]]}
@@ -208,7 +208,7 @@ Research and Development in Information Retrieval},
 class Cosrec(datasets.GeneratorBasedBuilder):
     """CoSRec from its URLs, or from a local copy of upstream's folders in `data_dir`."""
 
-    VERSION = datasets.Version("1.0.0")
+    VERSION = datasets.Version("1.1.0")
     DEFAULT_CONFIG_NAME = "dialogues"
     BUILDER_CONFIGS = [
         datasets.BuilderConfig("dialogues", VERSION, description="all conversations, in turns"),
@@ -217,7 +217,9 @@ class Cosrec(datasets.GeneratorBasedBuilder):
         datasets.BuilderConfig("qrels", VERSION, description="relevance judgments, one a row"),
         datasets.BuilderConfig("prompts", VERSION, description="the prompts of the generation"),
         datasets.BuilderConfig("queries", VERSION, description="judged queries, one a row"),
-        datasets.BuilderConfig("intents", VERSION, description="intents, each with its context"),
+        datasets.BuilderConfig(
+            "intent_labels", VERSION, description="intents, each with its context"
+        ),
         datasets.BuilderConfig("messages", VERSION, description="conversations as chats"),
     ]
 
@@ -302,8 +304,8 @@ def records(config: str, paths: dict[str, str], read: Read = read) -> Iterator[t
     """
     named = {PurePosixPath(source).stem: path for source, path in paths.items()}
     if config == "dialogues":
-        for conversation_id, text in _lines("conversations", named["conversations"], read):
-            yield conversation_id, {conversation_id: text}
+        for dialogue_id, text in _lines("conversations", named["conversations"], read):
+            yield dialogue_id, {dialogue_id: text}
     elif config == "qrels":
         for line in _judgments(named["qrels"], read):
             query_id, _, document_id, _ = line.split("\t")
@@ -362,7 +364,7 @@ def _joined(named: dict[str, str], read: Read) -> Iterator[tuple[str, dict[str, 
             )
     for key in conversations:
         found = {name: lines[key] for name, lines in files.items() if key in lines}
-        record = {"conversation_id": key, **found}
+        record = {"dialogue_id": key, **found}
         for name, field, expected, wrong in broken_references(record):
             where = f"{named[name]}: {key}{field}"
             raise ValueError(f"{where}: expected {expected}, found {wrong:.80}")

@@ -86,8 +86,8 @@ def judged_intents(data: Data) -> set[str]:
     return {row["query_id"].partition("#")[0] for row in judgments(data)}
 
 
-def conversation_id(intent_id: str) -> str:
-    """The conversation of an intent, <conversation_id>_<utterance>_<index>."""
+def dialogue_id(intent_id: str) -> str:
+    """The conversation of an intent, <dialogue_id>_<utterance>_<index>."""
     return intent_id.rsplit("_", 2)[0]
 
 
@@ -97,8 +97,8 @@ def user_indices(data: Data) -> Iterator[tuple[set[int], int]]:
     for query_id in {row["query_id"] for row in judgments(data)}:
         intent_id, _, index = query_id.partition("#")
         if index:
-            found.setdefault(conversation_id(intent_id), set()).add(int(index))
-    users = {row["conversation_id"]: row["users"] or () for row in annotated(data, "curated")}
+            found.setdefault(dialogue_id(intent_id), set()).add(int(index))
+    users = {row["dialogue_id"]: row["users"] or () for row in annotated(data, "curated")}
     for key in {**users, **found}:
         yield found.get(key, set()), len(users.get(key, ()))
 
@@ -134,7 +134,7 @@ def introduction(data: Data, counted: str) -> float | str:
     counts: dict[str, Callable[[], float | str]] = {
         "conversations": lambda: len(data.rows("dialogues", *ALL)),
         "percent annotated": lambda: 100 * len(rated) / len(data.rows("dialogues", *ALL)),
-        "judged conversations": lambda: len({*map(conversation_id, judged_intents(data))}),
+        "judged conversations": lambda: len({*map(dialogue_id, judged_intents(data))}),
         "rated conversations": lambda: sum(bool(row["ratings"]) for row in rated),
         "aspects of a rating": lambda: min(map(len, scores)),
         "lowest rating": lambda: min(values),
@@ -357,10 +357,10 @@ def intents_by_type(data: Data, part: str) -> Counter[str]:
     return Counter(intent["type"] for intent in intents(data, part))
 
 
-@documented("our card, Annotation, Intents, config `intents`", per(8851, 143))
-def rows_of_intents(data: Data, part: str) -> int:
-    """Rows of `intents`, by split."""
-    return len(data.rows("intents", part))
+@documented("our card, Annotation, Intents, config `intent_labels`", per(8851, 143))
+def rows_of_intent_labels(data: Data, part: str) -> int:
+    """Rows of `intent_labels`, by split."""
+    return len(data.rows("intent_labels", part))
 
 
 @documented("our card, Annotation, Intents, crowd: the same number in one conversation", 0)
@@ -482,7 +482,7 @@ def queries_without_a_document(data: Data, judged: str) -> int:
 def repeated_intents(data: Data) -> int:
     """Intents of crowd that their annotator gave before, in the same words, for the utterance."""
     columns = ("dialogue_id", "utterance", "annotator", "type")
-    rows = data.rows("intents", "crowd")
+    rows = data.rows("intent_labels", "crowd")
     return len(rows) - len({(*(r[c] for c in columns), *r["formulations"]) for r in rows})
 
 
@@ -518,7 +518,7 @@ def judgments_of_products_in_lower_case(data: Data) -> int:
 @documented("our card, What we changed", 3)
 def intents_with_several_longest_formulations(data: Data) -> int:
     """Reviewed intents with more than one formulation of the greatest length."""
-    sizes = [list(map(len, row["formulations"])) for row in data.rows("intents", "curated")]
+    sizes = [list(map(len, row["formulations"])) for row in data.rows("intent_labels", "curated")]
     return sum(found.count(max(found)) > 1 for found in sizes)
 
 

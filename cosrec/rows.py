@@ -47,13 +47,13 @@ def to_text(turns: list[dict[str, str]]) -> str:
 
 def to_row(record: dict[str, str]) -> dict[str, Any]:
     """Return the row of a line of conversations.jsonl."""
-    ((conversation_id, text),) = record.items()
-    return {"conversation_id": conversation_id, "turns": to_turns(text)}
+    ((dialogue_id, text),) = record.items()
+    return {"dialogue_id": dialogue_id, "turns": to_turns(text)}
 
 
 def to_record(row: dict[str, Any]) -> dict[str, str]:
     """Return the line of conversations.jsonl of a row: the inverse of `to_row`."""
-    return {row["conversation_id"]: to_text(row["turns"])}
+    return {row["dialogue_id"]: to_text(row["turns"])}
 
 
 # Annotated conversations ----------------------------------------------------------------
@@ -82,7 +82,7 @@ def broken_references(record: dict[str, Any]) -> Iterator[tuple[str, str, str, s
     types: dict[str, str] = {}
     for number, entry in enumerate(record.get("intents", ())):
         for index, intent in enumerate(entry["intents"]):
-            due_id = f"{record['conversation_id']}_{entry['utterance']}_{index}"
+            due_id = f"{record['dialogue_id']}_{entry['utterance']}_{index}"
             types[due_id] = intent["type"]
             if intent["id"] != due_id:
                 yield "intents", f"[{number}].intents[{index}].id", due_id, intent["id"]
@@ -123,7 +123,7 @@ def _to_rated_row(record: dict[str, Any]) -> dict[str, Any]:
             for user_id, keywords in record["keywords"].items()
         ]
     return {
-        "conversation_id": record["conversation_id"],
+        "dialogue_id": record["dialogue_id"],
         "turns": to_turns(record["conversations"]),
         "ratings": record.get("quality"),
         "users": users,
@@ -150,7 +150,7 @@ def to_curated_record(row: dict[str, Any]) -> dict[str, Any]:
 
 def _to_rated_record(row: dict[str, Any]) -> dict[str, Any]:
     record = {
-        "conversation_id": row["conversation_id"],
+        "dialogue_id": row["dialogue_id"],
         "conversations": to_text(row["turns"]),
         "quality": row["ratings"],
     }

@@ -26,9 +26,7 @@ def transcript(row: dict[str, Any]) -> Transcript:
             utterance += 1
         else:
             turns.append(Turn("system", turn["text"]))
-    return Transcript(
-        f"CoSRec conversation {row['conversation_id']}", turns=turns, after=_after(row)
-    )
+    return Transcript(f"CoSRec conversation {row['dialogue_id']}", turns=turns, after=_after(row))
 
 
 def _query(row: dict[str, Any]) -> Transcript:

@@ -41,7 +41,7 @@ VIEW_FEATURES = {
             **{f"judged_{label}": _integer for label in LABELS},
         }
     ),
-    "intents": datasets.Features(
+    "intent_labels": datasets.Features(
         {
             "dialogue_id": _string,
             "turn": _integer,
@@ -124,7 +124,7 @@ def queries(records: Iterable[Record]) -> Rows:
                 {
                     "query_id": query_id,
                     "intent_id": intent_id,
-                    "dialogue_id": record["conversation_id"],
+                    "dialogue_id": record["dialogue_id"],
                     "turn": places[utterance],
                     "utterance": utterance,
                     "type": _type.names.index(intent["type"]),
@@ -139,7 +139,7 @@ def queries(records: Iterable[Record]) -> Rows:
             )
 
 
-def intents(records: Iterable[Record]) -> Rows:
+def intent_labels(records: Iterable[Record]) -> Rows:
     """Yield each intent, with the user's turn it belongs to and all turns before that."""
     for record in records:
         turns = to_turns(record["conversations"])
@@ -151,9 +151,9 @@ def intents(records: Iterable[Record]) -> Rows:
             for annotator, index, intent in listed(entry):
                 reviewed = annotator is None
                 yield (
-                    f"{record['conversation_id']} {utterance} {annotator} {index}",
+                    f"{record['dialogue_id']} {utterance} {annotator} {index}",
                     {
-                        "dialogue_id": record["conversation_id"],
+                        "dialogue_id": record["dialogue_id"],
                         "turn": turn,
                         "speaker": "user",
                         "text": turns[turn]["text"],
@@ -186,9 +186,9 @@ def messages(records: Iterable[Record]) -> Rows:
                 chat.append({"role": turn["role"], "content": turn["text"]})
                 source_turns.append([place])
         yield (
-            record["conversation_id"],
+            record["dialogue_id"],
             {
-                "dialogue_id": record["conversation_id"],
+                "dialogue_id": record["dialogue_id"],
                 "messages": chat,
                 "source_turns": source_turns,
                 **ratings_of(record),
@@ -198,6 +198,6 @@ def messages(records: Iterable[Record]) -> Rows:
 
 VIEWS: dict[str, Callable[[Iterable[Record]], Rows]] = {
     "queries": queries,
-    "intents": intents,
+    "intent_labels": intent_labels,
     "messages": messages,
 }

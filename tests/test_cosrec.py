@@ -213,7 +213,7 @@ def view_rows(root: Path, config: str, split: str) -> list[dict[str, Any]]:
 
 
 def record(text: str, **files: Any) -> dict[str, Any]:
-    return {"conversation_id": "c", "conversations": text, **files}
+    return {"dialogue_id": "c", "conversations": text, **files}
 
 
 def an_intent(**changes: Any) -> list[dict[str, Any]]:

@@ -294,15 +294,15 @@ def test_one_column_costs_few_bytes(engine, hub, tmp_path, monkeypatch):
         send_header(self, name, value)
 
     monkeypatch.setattr(_Handler, "send_header", count)
-    files, columns = [f"hf://datasets/org/cosrec/{path}"], ["conversation_id"]
+    files, columns = [f"hf://datasets/org/cosrec/{path}"], ["dialogue_id"]
     rows = READ[engine](files, file_system(hub, block_size=1 << 16), columns=columns)
     file = built / "cosrec" / path
-    assert [row["conversation_id"] for row in rows] == ids([file]).to_pylist()
+    assert [row["dialogue_id"] for row in rows] == ids([file]).to_pylist()
     assert 0 < sum(sent) < file.stat().st_size / 10
 
 
 def ids(shards):
-    return pq.read_table(shards, columns=["conversation_id"])["conversation_id"]
+    return pq.read_table(shards, columns=["dialogue_id"])["dialogue_id"]
 
 
 # What the engines do by themselves, and the README warns of ---------------------------------
@@ -323,8 +323,8 @@ def test_pandas_changes_what_numpy_does_not_have(sample_build):
 
 
 def test_spark_starts_with_the_largest_shard(spark, shards):
-    rows = spark.read.parquet(*shards).select("conversation_id").collect()
-    found = [row.conversation_id for row in rows]
+    rows = spark.read.parquet(*shards).select("dialogue_id").collect()
+    found = [row.dialogue_id for row in rows]
     assert found != ids(shards).to_pylist()
     assert sorted(found) == sorted(ids(shards).to_pylist())
     largest = max(shards, key=lambda shard: Path(shard).stat().st_size)
@@ -351,7 +351,7 @@ def work_duckdb(files, meet):
             return ids
 
         connection.create_function("meet", each, ["VARCHAR"], "VARCHAR", type="arrow")
-        query = "select count(meet(conversation_id)) from read_parquet(?)"
+        query = "select count(meet(dialogue_id)) from read_parquet(?)"
         return connection.execute(query, [files]).fetchall()
 
 
@@ -364,7 +364,7 @@ def work_polars(files, meet):
         meet(ids[0])
         return ids
 
-    column = polars.col("conversation_id")
+    column = polars.col("dialogue_id")
     work = column.map_batches(each, return_dtype=polars.String, is_elementwise=True)
     return polars.scan_parquet(files).select(work).collect()
 
@@ -377,7 +377,7 @@ def work_pyarrow(files, meet):
     name = f"meet_{id(meet)}"  # it stays registered
     text = {"summary": "", "description": ""}
     pc.register_scalar_function(each, name, text, {"ids": pa.string()}, pa.string())
-    column = pc.field("conversation_id")
+    column = pc.field("dialogue_id")
     cores = pa.cpu_count()
     pa.set_cpu_count(2)
     try:
@@ -390,7 +390,7 @@ def work_pyarrow(files, meet):
 
 def work_dask(files, meet):
     def each(part):
-        meet(part["conversation_id"].iloc[0])
+        meet(part["dialogue_id"].iloc[0])
         return part
 
     frame = package("dask.dataframe").read_parquet(files, dtype_backend="pyarrow")
@@ -405,9 +405,9 @@ def work_spark(spark):
         # Spark would put small shards into one task
         spark.conf.set("spark.sql.files.minPartitionNum", len(files))
         try:
-            frame = spark.read.parquet(*files).select("conversation_id")
+            frame = spark.read.parquet(*files).select("dialogue_id")
             assert frame.rdd.getNumPartitions() >= len(files)
-            frame.foreachPartition(lambda rows: meet(next(iter(rows)).conversation_id))
+            frame.foreachPartition(lambda rows: meet(next(iter(rows)).dialogue_id))
         finally:
             spark.conf.unset("spark.sql.files.minPartitionNum")
 

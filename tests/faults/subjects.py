@@ -483,7 +483,7 @@ class Cosrec(Subject):
         }
         for key in by_name["conversations"]:
             found = {name: values[key] for name, values in by_name.items() if key in values}
-            yield {"conversation_id": key, **found}
+            yield {"dialogue_id": key, **found}
 
 
 # DUO --------------------------------------------------------------------------------------

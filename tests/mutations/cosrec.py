@@ -9,7 +9,7 @@ _INTENT = "CoSRec-Curated_9001_1_0"
 
 ROWS: dict[str, list[tuple[str, Any]]] = {
     "no_conversation_is_in_two_splits": [
-        ("dialogues/crowd[0].conversation_id", "CoSRec-Raw_9001"),
+        ("dialogues/crowd[0].dialogue_id", "CoSRec-Raw_9001"),
     ],
     "annotated_conversations_are_those_of_dialogues": [
         ("crowd/crowd[0].turns[0].text", "Hi"),
@@ -46,15 +46,15 @@ ROWS: dict[str, list[tuple[str, Any]]] = {
         ("queries/curated", swap(0, 1)),
     ],
     "intents_stand_in_their_dialogues": [
-        ("intents/crowd[3].turn", 1),
-        ("intents/crowd[3].context[-1]", DROP),
-        ("intents/curated[3].utterance", 1),
+        ("intent_labels/crowd[3].turn", 1),
+        ("intent_labels/crowd[3].context[-1]", DROP),
+        ("intent_labels/curated[3].utterance", 1),
     ],
     "intents_are_those_of_the_annotation": [
-        ("intents/crowd[-1]", DROP),
-        ("intents/crowd[0].annotators", 9),
-        ("intents/curated[3].product", None),
-        ("intents/curated[1].formulations[0]", DROP),
+        ("intent_labels/crowd[-1]", DROP),
+        ("intent_labels/crowd[0].annotators", 9),
+        ("intent_labels/curated[3].product", None),
+        ("intent_labels/curated[1].formulations[0]", DROP),
     ],
     "messages_are_the_dialogues": [
         ("messages/raw[-1]", DROP),
