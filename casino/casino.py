@@ -265,7 +265,7 @@ Association for Computational Linguistics: Human Language Technologies},
 class Casino(datasets.GeneratorBasedBuilder):
     """CaSiNo from its URLs, or from a local copy of upstream's folders in `data_dir`."""
 
-    VERSION = datasets.Version("1.0.0")
+    VERSION = datasets.Version("1.1.0")
     DEFAULT_CONFIG_NAME = "dialogues"
     BUILDER_CONFIGS = [
         datasets.BuilderConfig("dialogues", VERSION, description="all dialogues, as published"),

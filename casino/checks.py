@@ -29,12 +29,12 @@ def rows_of(data: Data, config: str) -> list[dict[str, Any]]:
     return data.named(config, *data.splits(config))
 
 
-def dialogues_of(data: Data) -> dict[str, dict[str, Any]]:
-    """The dialogues by their id as the views write it."""
-    return {str(dialogue["dialogue_id"]): dialogue for dialogue in rows_of(data, "dialogues")}
+def dialogues_of(data: Data) -> dict[int, dict[str, Any]]:
+    """The dialogues by their id."""
+    return {dialogue["dialogue_id"]: dialogue for dialogue in rows_of(data, "dialogues")}
 
 
-def sides_of(data: Data) -> Iterator[tuple[str, dict[str, Any], str, str]]:
+def sides_of(data: Data) -> Iterator[tuple[int, dict[str, Any], str, str]]:
     """Each side of each dialogue: id, dialogue, side, and participant as they first come."""
     known: dict[str, str] = {}
     for number, dialogue in dialogues_of(data).items():
@@ -149,7 +149,7 @@ def speakers_are_the_participants(data: Data) -> Iterator[str]:
     yield from differing("speakers", rows_of(data, "speakers"), [*due.values()])
 
 
-def side_due(number: str, dialogue: dict[str, Any], name: str, speaker: str) -> dict[str, Any]:
+def side_due(number: int, dialogue: dict[str, Any], name: str, speaker: str) -> dict[str, Any]:
     """What `participants`, and `messages` in part, have to say of a side."""
     side = dialogue["participant_info"][name]
     (partner,) = (dialogue["participant_info"][other] for other in SIDES if other != name)
@@ -186,7 +186,7 @@ def strategies_stand_in_their_dialogues(data: Data) -> Iterator[str]:
         for number, dialogue in dialogues_of(data).items()
     }
     rows = rows_of(data, "strategies")
-    folds: dict[str, int] = {}
+    folds: dict[int, int] = {}
     due = []
     for row in rows:
         chat, turn = said[row["dialogue_id"]], row["turn"]

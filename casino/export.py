@@ -45,7 +45,7 @@ def convokit(data: Data, folder: Path) -> None:
     for row in data.rows("utterances", "train"):
         rows[row["dialogue_id"]].append(row)
     for record in map(data.module.to_record, data.rows("dialogues", "train")):
-        turns = rows[str(record["dialogue_id"])]
+        turns = rows[record["dialogue_id"]]
         conversations[turns[0]["id"]] = {"meta": conversation(record), "vectors": []}
         annotations = iter(record["annotations"])
         for entry, row in zip(record["chat_logs"], turns, strict=True):

@@ -46,8 +46,8 @@ _gender = datasets.ClassLabel(names=["female", "male", "other"])
 _svo = datasets.ClassLabel(names=["prosocial", "proself", "unclassified"])
 
 _items = {"Food": _integer, "Water": _integer, "Firewood": _integer}
-_entry = {"dialogue_id": _string, "turn": _integer, "speaker": _string, "text": _string}
-_side = {"dialogue_id": _string, "speaker": _string, "speaker_id": _string}
+_entry = {"dialogue_id": _integer, "turn": _integer, "speaker": _string, "text": _string}
+_side = {"dialogue_id": _integer, "speaker": _string, "speaker_id": _string}
 _person = {
     "age": _integer,
     "gender": _gender,
@@ -242,7 +242,7 @@ def utterances(records: Iterable[Record]) -> Rows:
             yield (
                 f"utterance_{number}",
                 {
-                    "dialogue_id": str(record["dialogue_id"]),
+                    "dialogue_id": record["dialogue_id"],
                     "turn": turn,
                     "speaker": entry["id"],
                     "text": entry["text"],
@@ -280,7 +280,7 @@ def participants(records: Iterable[Record]) -> Rows:
             yield (
                 f"{record['dialogue_id']} {side}",
                 {
-                    "dialogue_id": str(record["dialogue_id"]),
+                    "dialogue_id": record["dialogue_id"],
                     "speaker": side,
                     "speaker_id": speaker_id,
                     **{f"priority_{level.lower()}": info["value2issue"][level] for level in POINTS},
@@ -302,7 +302,7 @@ def strategies(records: Iterable[Record]) -> Rows:
                 yield (
                     f"{record['dialogue_id']} {turn}",
                     {
-                        "dialogue_id": str(record["dialogue_id"]),
+                        "dialogue_id": record["dialogue_id"],
                         "turn": turn,
                         "speaker": entry["id"],
                         "text": entry["text"],
@@ -332,7 +332,7 @@ def messages(records: Iterable[Record]) -> Rows:
             yield (
                 f"{record['dialogue_id']} {side}",
                 {
-                    "dialogue_id": str(record["dialogue_id"]),
+                    "dialogue_id": record["dialogue_id"],
                     "speaker": side,
                     "speaker_id": speaker_id,
                     "messages": chat,

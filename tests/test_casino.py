@@ -136,7 +136,7 @@ def test_folds_deal_out_the_annotated_dialogues(sample: dict[int, dict[str, Any]
 
 def test_a_side_is_told_what_it_alone_knows(sample: dict[int, dict[str, Any]]) -> None:
     for row in view("messages", sample):
-        own = sample[int(row["dialogue_id"])]["participant_info"][row["speaker"]]
+        own = sample[row["dialogue_id"]]["participant_info"][row["speaker"]]
         (high, medium, low), reasons = (
             [own[key][level] for level in POINTS] for key in ("value2issue", "value2reason")
         )

@@ -34,6 +34,8 @@ TOKEN, READ_ONLY = "hf_writes", "hf_reads"
 SPEAKERS = "speakers/train-00000-of-00001.parquet"
 DIALOGUES = "dialogues/train-00000-of-00001.parquet"
 NEW = "new/train-00000-of-00001.parquet"
+NOW = f"v{get('casino').builder.VERSION}"
+NEXT = "v2.0.0"
 
 
 @pytest.fixture
@@ -82,7 +84,7 @@ def edit_card(folder, text="other"):
 def next_version(folder):
     """Make the folder a next version: two files other, one new, one gone."""
     file = folder / "provenance.json"
-    provenance = json.loads(file.read_text()) | {"version": "1.1.0"}
+    provenance = json.loads(file.read_text()) | {"version": NEXT.removeprefix("v")}
     (split,) = provenance["configs"].pop("speakers").values()
     split["files"][0]["path"] = NEW
     provenance["configs"]["new"] = {"train": split}
@@ -149,21 +151,21 @@ def test_a_new_version_and_its_dry_run(hub, folder):
     assert {method for method, _, _ in hub.log} <= {"GET", "HEAD"}
     assert put(hub, folder).changed == changes
     assert published(hub) == content(folder)
-    assert published(hub, revision="v1.0.0") == before
+    assert published(hub, revision=NOW) == before
     assert len(hub.commits("org/casino")) == 3
-    assert sorted(hub.tags("org/casino")) == ["v1.0.0", "v1.1.0"]
+    assert sorted(hub.tags("org/casino")) == [NOW, NEXT]
 
 
 def test_a_published_version_is_not_replaced(hub, folder):
     put(hub, folder)
     before = published(hub)
     edit_card(folder)
-    with pytest.raises(PublishError, match=r"v1\.0\.0 is published already.*Raise VERSION"):
+    with pytest.raises(PublishError, match=f"{re.escape(NOW)} is published already.*Raise VERSION"):
         put(hub, folder)
     assert published(hub) == before
     put(hub, folder, tag=False)
     assert published(hub) == content(folder)
-    assert published(hub, revision="v1.0.0") == before
+    assert published(hub, revision=NOW) == before
 
 
 def test_an_older_version_does_not_replace_a_newer_one(hub, folder, sample_build):
@@ -275,7 +277,7 @@ def test_what_comes_back_otherwise_is_named(hub, folder, sample_build, tmp_path,
     table = pq.read_table(folder / SPEAKERS)
     pq.write_table(table.take(pa.array(range(len(table)))[::-1]), folder / SPEAKERS)
     hub.push("org/casino", {SPEAKERS: (folder / SPEAKERS).read_bytes()})
-    hub.repos["org/casino"].tags["v1.0.0"] = hub.repos["org/casino"].commits[-1]
+    hub.repos["org/casino"].tags[NOW] = hub.repos["org/casino"].commits[-1]
     with pytest.raises(PublishError, match="delete the tag v1") as raised:
         read_back(built, done, hub.endpoint)
     digest = built.provenance["configs"]["speakers"]["train"]["digest"]
@@ -297,14 +299,14 @@ def test_who_commits_first(hub, folder):
     with pytest.raises(PublishError, match="Somebody else changed it meanwhile"):
         put(hub, folder)
     assert published(hub) == before | {"other.txt": b"first!\n"}
-    assert sorted(hub.tags("org/casino")) == ["v1.0.0"]
+    assert sorted(hub.tags("org/casino")) == [NOW]
 
 
 def test_who_publishes_the_same_at_the_same_time(hub, folder):
     put(hub, folder)
     next_version(folder)
     hub.fail("POST", "/commit/", lambda: hub.seed("org/casino", folder))
-    assert put(hub, folder).commit == hub.tags("org/casino")["v1.1.0"]
+    assert put(hub, folder).commit == hub.tags("org/casino")[NEXT]
     assert published(hub) == content(folder)
     assert len(hub.commits("org/casino")) == 3
 
@@ -381,9 +383,9 @@ def test_a_cut_at_any_request_leaves_the_old_version_or_the_new(
         next_version(folder)
     outcomes = []
     for n in cut_everywhere(hub, done=done, forever=forever):
-        repo, version = f"org/cut-{n}", "v1.0.0" if first else "v1.1.0"
+        repo, version = f"org/cut-{n}", NOW if first else NEXT
         if not first:
-            hub.seed(repo, sample_build / "casino", tags=["v1.0.0"])
+            hub.seed(repo, sample_build / "casino", tags=[NOW])
         # so that the Hub does not have it yet
         (folder / (SPEAKERS if first else NEW)).write_bytes(b"PAR1 %d" % n)
         new = content(folder)
@@ -397,7 +399,7 @@ def test_a_cut_at_any_request_leaves_the_old_version_or_the_new(
             assert published(hub, repo) in (old, new)
             assert version not in hub.tags(repo) or published(hub, repo, version) == new
         if not first:
-            assert published(hub, repo, "v1.0.0") == old
+            assert published(hub, repo, NOW) == old
         put(hub, folder, repo)
         assert published(hub, repo) == published(hub, repo, version) == new
         assert len(hub.commits(repo)) == 2
