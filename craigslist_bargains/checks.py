@@ -16,6 +16,7 @@ KEYS = {
     "negotiations": ("uuid",),
     "utterances": ("dialogue_id", "turn"),
     "outcomes": ("dialogue_id",),
+    "scenarios": ("scenario_id", "post_id"),
     "messages": ("dialogue_id", "speaker"),
     "acts": ("dialogue_id", "turn"),
 }
@@ -150,6 +151,42 @@ def outcomes_follow_from_the_events(data: Data) -> Iterator[str]:
     """`outcomes` holds every dialogue once, in order; a deal is over an offer accepted in it."""
     for where, rows, full in beside(data, "outcomes", "negotiations"):
         yield from differing(where, rows, [outcome_due(dialogue) for dialogue in full])
+
+
+def scenario_due(dialogue: dict[str, Any]) -> dict[str, Any]:
+    """The row of a dialogue's scenario, but for which dialogues have it."""
+    buyer, seller = dialogue["scenario"]["kbs"]
+    return {
+        "scenario_id": dialogue["scenario"]["uuid"],
+        "post_id": dialogue["scenario"]["post_id"],
+        **post_due(dialogue),
+        "title": buyer["item"]["Title"],
+        "buyer_description": buyer["item"]["Description"],
+        "seller_description": seller["item"]["Description"],
+        "images": buyer["item"]["Images"],
+        "buyer_target": buyer["personal"]["Target"],
+        "seller_target": seller["personal"]["Target"],
+    }
+
+
+@check
+def scenarios_are_those_of_the_dialogues(data: Data) -> Iterator[str]:
+    """`scenarios` holds each once, with its dialogues; all of them have it but for a line."""
+    lines = ("buyer_description", "seller_description")
+    for where, rows, full in beside(data, "scenarios", "negotiations"):
+        groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+        for dialogue in full:
+            named = (dialogue["scenario"]["uuid"], dialogue["scenario"]["post_id"])
+            groups.setdefault(named, []).append(dialogue)
+        due = [
+            scenario_due(group[0]) | {"dialogue_ids": [dialogue["uuid"] for dialogue in group]}
+            for group in groups.values()
+        ]
+        yield from differing(where, rows, due)
+        for row, group in zip(rows, groups.values(), strict=False):
+            for dialogue in group:
+                same = {k: v for k, v in scenario_due(dialogue).items() if k not in lines}
+                yield from differing(f"{where} {dialogue['uuid']}", [row], [same])
 
 
 def said(event: dict[str, Any]) -> str:

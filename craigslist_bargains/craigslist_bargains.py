@@ -293,13 +293,14 @@ Processing},
 class CraigslistBargains(datasets.GeneratorBasedBuilder):
     """CraigslistBargains from its URLs, or from a local copy of the files in `data_dir`."""
 
-    VERSION = datasets.Version("1.1.0")
+    VERSION = datasets.Version("1.2.0")
     DEFAULT_CONFIG_NAME = "dialogues"
     BUILDER_CONFIGS = [
         datasets.BuilderConfig("dialogues", VERSION, description="the Hub's old schema"),
         datasets.BuilderConfig("negotiations", VERSION, description="everything upstream holds"),
         datasets.BuilderConfig("utterances", VERSION, description="events, one a row"),
         datasets.BuilderConfig("outcomes", VERSION, description="dialogues as flat scalars"),
+        datasets.BuilderConfig("scenarios", VERSION, description="posts with both sides' targets"),
         datasets.BuilderConfig("messages", VERSION, description="chats, one side the assistant"),
         datasets.BuilderConfig("acts", VERSION, description="dialogue acts by upstream's rules"),
     ]

@@ -102,6 +102,11 @@ def grouped(rows: Iterable[dict[str, Any]], column: str, each: str) -> dict[str,
     return found
 
 
+def descriptions(row: dict[str, Any]) -> tuple[tuple[str, ...], ...]:
+    """The lines that the buyer and the seller of a dialogue see."""
+    return tuple(tuple(kb["item"]["Description"]) for kb in row["scenario"]["kbs"])
+
+
 def values(found: Iterable[Any]) -> str:
     """Distinct values as one text, sorted."""
     return ", ".join(map(str, sorted(set(found))))
@@ -375,6 +380,7 @@ def events_per_dialogue(data: Data, split: str) -> float:
     "our card, Splits, table, {1}",
     {
         "outcomes": by(COUNTED, 597, 838),
+        "scenarios": by(COUNTED, 400, 527),
         "utterances": by(COUNTED, 5475, 7748),
         "messages": by(COUNTED, 1194, 1676),
         "acts": by(COUNTED, 5475, 7748),
@@ -568,6 +574,30 @@ def scenario_uuids_of_several_posts(data: Data) -> dict[str, int]:
         "in both splits": len(both),
         "with a post in common": sum(not first[u].isdisjoint(second[u]) for u in both),
     }
+
+
+@documented(
+    "our card, Known limits, scenarios",
+    {
+        "with an id that another has": by(COUNTED, 2, 4),
+        "dialogues at least": by(COUNTED, 1, 1),
+        "dialogues at most": by(COUNTED, 6, 7),
+        "with several descriptions": by(COUNTED, 5, 3),
+    },
+)
+def scenarios(data: Data, about: str, split: str) -> int:
+    """Rows of `scenarios` by `scenario_id`, by `dialogue_ids`, and by what their sides see."""
+    rows = data.rows("scenarios", split)
+    sizes = [len(row["dialogue_ids"]) for row in rows]
+    ids = Counter(row["scenario_id"] for row in rows)
+    seen = {row["uuid"]: descriptions(row) for row in negotiations(data, split)}
+    shown = [{seen[name] for name in row["dialogue_ids"]} for row in rows]
+    return {
+        "with an id that another has": sum(ids[row["scenario_id"]] > 1 for row in rows),
+        "dialogues at least": min(sizes),
+        "dialogues at most": max(sizes),
+        "with several descriptions": sum(len(each) > 1 for each in shown),
+    }[about]
 
 
 @documented(

@@ -1,4 +1,4 @@
-"""CraigslistBargains' views: the same records as turns, outcomes and chats.
+"""CraigslistBargains' views: the same records as turns, outcomes, scenarios and chats.
 
 Each view is a pure function of the records of a split, in upstream's order, that yields
 (key, row). They share their keys: `dialogue_id` is upstream's uuid; with `turn`, the place in
@@ -64,6 +64,21 @@ VIEW_FEATURES = {
             "messages": _integer,
             "offers": _integer,
             "seconds": _number,
+        }
+    ),
+    "scenarios": datasets.Features(
+        {
+            "scenario_id": _string,
+            "post_id": _string,
+            "category": _category,
+            "title": _string,
+            "buyer_description": [_string],
+            "seller_description": [_string],
+            "images": [_string],
+            "list_price": _number,
+            "buyer_target": _number,
+            "seller_target": _number,
+            "dialogue_ids": [_string],
         }
     ),
     "messages": datasets.Features(
@@ -186,6 +201,35 @@ def outcomes(records: Iterable[Record]) -> Rows:
         )
 
 
+def scenarios(records: Iterable[Record]) -> Rows:
+    """Yield each scenario once, as the first of its dialogues has it, and which these are.
+
+    A scenario is not its uuid, which a few posts share, but all that its row says of the two sides
+    apart from the descriptions: in a few dialogues these have a line more or less.
+    """
+    found: dict[str, tuple[Record, list[str]]] = {}
+    for record in records:
+        buyer, seller = (kb["item"] for kb in record["scenario"]["kbs"])
+        buyer_target, seller_target = targets_of(record)
+        row = {
+            "scenario_id": record["scenario"]["uuid"],
+            "post_id": record["scenario"]["post_id"],
+            **post_of(record),
+            "title": seller["Title"],
+            "images": seller["Images"],
+            "buyer_target": buyer_target,
+            "seller_target": seller_target,
+        }
+        seen = {
+            "buyer_description": buyer["Description"],
+            "seller_description": seller["Description"],
+        }
+        _, dialogue_ids = found.setdefault(repr(row), (row | seen, []))
+        dialogue_ids.append(record["uuid"])
+    for number, (row, dialogue_ids) in enumerate(found.values()):
+        yield f"{row['scenario_id']} {number}", {**row, "dialogue_ids": dialogue_ids}
+
+
 def messages(records: Iterable[Record]) -> Rows:
     """Yield each side's view of a dialogue as a chat in which that side is the assistant."""
     for record in records:
@@ -273,6 +317,7 @@ def dollars(price: float) -> str:
 VIEWS: dict[str, Callable[[Iterable[Record]], Rows]] = {
     "utterances": utterances,
     "outcomes": outcomes,
+    "scenarios": scenarios,
     "messages": messages,
     "acts": acts,
 }

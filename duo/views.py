@@ -88,7 +88,7 @@ def about(record: Record) -> dict[str, Any]:
 
 def prompt_of(record: Record) -> int:
     """Return the label of the prompt, which is documented for English alone."""
-    return _prompt.names.index(PROMPTS[language_of(record)][record["prompt"]])
+    return int(_prompt.names.index(PROMPTS[language_of(record)][record["prompt"]]))
 
 
 def scores_of(record: Record) -> Iterator[tuple[str, str, int | None, float]]:

@@ -235,6 +235,35 @@ def test_a_dialogue_without_events(module: Any, sample: dict[str, Any]) -> None:
     assert [len(row["messages"]) for row in view(module, "messages", record)] == [1, 1]
 
 
+def test_a_scenario_is_one_row_whatever_lines_its_dialogues_show(
+    module: Any, sample: dict[str, Any]
+) -> None:
+    records = sample["test.json"]
+    _, chairs, _ = rows = view(module, "scenarios", *records)
+    assert [row["dialogue_ids"] for row in rows] == [
+        [records[place]["uuid"] for place in places] for places in ([0], [1, 3], [2])
+    ]
+    assert len(records[3]["scenario"]["kbs"][1]["item"]["Description"]) == 1
+    assert (len(chairs["buyer_description"]), len(chairs["seller_description"])) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda scenario: scenario.update(post_id="6150099999"),
+        lambda scenario: scenario["kbs"][0]["personal"].update(Target=31),
+    ],
+)
+def test_an_id_of_two_scenarios_is_two_rows(
+    module: Any, sample: dict[str, Any], change: Any
+) -> None:
+    _, first, _, second = sample["test.json"]
+    change(second["scenario"])
+    rows = view(module, "scenarios", first, second)
+    assert [row["scenario_id"] for row in rows] == [first["scenario"]["uuid"]] * 2
+    assert [row["dialogue_ids"] for row in rows] == [[first["uuid"]], [second["uuid"]]]
+
+
 def test_actions_in_words(module: Any, sample: dict[str, Any]) -> None:
     no_price, rejected = sample["train.json"][1:3]
     (buyer, _) = view(module, "messages", no_price)

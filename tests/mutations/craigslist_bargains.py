@@ -41,6 +41,15 @@ ROWS: dict[str, list[tuple[str, Any]]] = {
         ("outcomes/train[-1]", DROP),
         ("outcomes/train[2].deal_price", 700.0),  # an offer that was rejected
     ],
+    "scenarios_are_those_of_the_dialogues": [
+        ("scenarios/test[0]", DROP),
+        ("scenarios/test", swap(0, 1)),
+        ("scenarios/test[1].dialogue_ids", swap(0, 1)),
+        ("scenarios/test[1].seller_description[-1]", DROP),
+        ("scenarios/test[1].buyer_target", 31.0),
+        # of the second dialogue alone, which so is about another scenario
+        ("negotiations/test[3].scenario.kbs[0].personal.Target", 31.0),
+    ],
     "chats_lose_nothing": [
         ("messages/train[0]", DROP),
         ("messages/train[0].messages[3].content", "It is."),
@@ -74,7 +83,6 @@ ROWS: dict[str, list[tuple[str, Any]]] = {
 
 UNGUARDED = {
     "negotiations.scenario_uuid",
-    "negotiations.scenario.post_id",
     "negotiations.scenario.intersection",
     "negotiations.agents.0",
     "negotiations.agents.1",
