@@ -1,32 +1,75 @@
-"""Lays a CaSiNo dialogue out for `parley show`."""
+"""Lays a CaSiNo dialogue out for reading, and says what it can be found by."""
 
 from typing import Any
 
-from parley.transcript import Transcript, Turn
+from parley.transcript import Facets, Fact, Note, Table, Transcript, Turn
+
+from .views import ISSUES, LIKENESS, PARTNER, POINTS, SATISFACTION, STRATEGIES, potential_of
 
 CONFIGS = ("dialogues", "official_split")
+ORDER = {
+    "strategies": STRATEGIES,
+    "deal": ("yes", "no"),
+    "satisfaction": SATISFACTION,
+    "opponent likeness": LIKENESS,
+}
 
 _DECISIONS = {
     "accept_deal": "accepts the deal",
     "reject_deal": "rejects the deal",
     "walk_away": "walks away",
 }
+_OUTCOMES = ("points_scored", "satisfaction", "opponent_likeness")
 
 
 def transcript(row: dict[str, Any]) -> Transcript:
     """Lay out one dialogue, with the strategies beside the utterances they label."""
-    before, after = [], []
-    for agent, side in row["participant_info"].items():
-        for level in ("High", "Medium", "Low"):
-            item, reason = side["value2issue"][level], side["value2reason"][level]
-            before.append((f"{_name(agent)}, {level.lower()}", f"{item}: {reason}"))
-        outcomes = side["outcomes"]
-        after += [
-            (f"{_name(agent)}, points", str(outcomes["points_scored"])),
-            (f"{_name(agent)}, satisfaction", outcomes["satisfaction"]),
-            (f"{_name(agent)}, opponent likeness", outcomes["opponent_likeness"]),
-        ]
-    return Transcript(f"CaSiNo dialogue {row['dialogue_id']}", before, _turns(row), after)
+    people = row["participant_info"]
+    rows = [
+        (_spaced(name), tuple(str(side["outcomes"][name]) for side in people.values()))
+        for name in _OUTCOMES
+    ]
+    got = _got(row)
+    if got:
+        rows.insert(0, ("packages", tuple(_items(got[agent]) for agent in people)))
+    return Transcript(
+        f"CaSiNo dialogue {row['dialogue_id']}",
+        turns=_turns(row),
+        after=[("deal", "yes" if got else "no"), ("integrative potential", str(potential_of(row)))],
+        sides={_name(agent): _priorities(side) for agent, side in people.items()},
+        tables=[Table("outcome", tuple(map(_name, people)), tuple(rows))],
+    )
+
+
+def facets(row: dict[str, Any]) -> Facets:
+    """Return its strategies, deal, integrative potential and, of both sides, the outcomes."""
+    labels = [label for _, names in row["annotations"] for label in names.split(",") if label]
+    outcomes = [side["outcomes"] for side in row["participant_info"].values()]
+    return {
+        "strategies": list(dict.fromkeys(labels)),
+        "deal": "yes" if _got(row) else "no",
+        "points": [side["points_scored"] for side in outcomes],
+        "satisfaction": [side["satisfaction"] for side in outcomes],
+        "opponent likeness": [side["opponent_likeness"] for side in outcomes],
+        "integrative potential": potential_of(row),
+        "turns": len(row["chat_logs"]),
+    }
+
+
+def _priorities(side: dict[str, Any]) -> list[Fact]:
+    return [
+        (level.lower(), f"{side['value2issue'][level]}: {side['value2reason'][level]}")
+        for level in POINTS
+    ]
+
+
+def _got(row: dict[str, Any]) -> dict[str, dict[str, str]] | None:
+    """Return agent -> the packages it got, by the last deal submitted; None if none was agreed."""
+    if row["chat_logs"][-1]["task_data"]["data"] != "accept_deal":
+        return None
+    deal = [entry for entry in row["chat_logs"] if entry["task_data"]["issue2youget"]][-1]
+    mine, theirs = (deal["task_data"][key] for key in ("issue2youget", "issue2theyget"))
+    return {deal["id"]: mine, PARTNER[deal["id"]]: theirs}
 
 
 def _turns(row: dict[str, Any]) -> list[Turn]:
@@ -38,12 +81,14 @@ def _turns(row: dict[str, Any]) -> list[Turn]:
     annotations = list(row["annotations"])
     turns = []
     for entry in row["chat_logs"]:
-        notes: tuple[str, ...] = ()
-        action = _action(entry["task_data"])
-        if not action and annotations and annotations[0][0] == entry["text"]:
+        if action := _action(entry):
+            turns.append(action)
+            continue
+        notes: tuple[Note, ...] = ()
+        if annotations and annotations[0][0] == entry["text"]:
             labels = annotations.pop(0)[1].split(",")
-            notes = tuple(label or "(empty label)" for label in labels)
-        turns.append(Turn(_name(entry["id"]), action or entry["text"], notes, bool(action)))
+            notes = tuple(Note(label or "(empty label)", "strategy") for label in labels)
+        turns.append(Turn(_name(entry["id"]), entry["text"], notes))
     if annotations:
         raise ValueError(
             f"dialogue {row['dialogue_id']}: expected an utterance for each annotation, in order; "
@@ -52,17 +97,27 @@ def _turns(row: dict[str, Any]) -> list[Turn]:
     return turns
 
 
-def _action(task_data: dict[str, Any]) -> str:
-    """Return a deal action in words, or "" for an utterance."""
-    if task_data["issue2youget"]:
-        mine, theirs = (_items(task_data[key]) for key in ("issue2youget", "issue2theyget"))
-        return f"submits a deal: {mine} for me; {theirs} for you"
-    return _DECISIONS[task_data["data"]] if task_data["data"] else ""
+def _action(entry: dict[str, Any]) -> Turn | None:
+    """Return a deal action, or None for an utterance."""
+    agent, task = entry["id"], entry["task_data"]
+    if task["issue2youget"]:
+        mine, theirs = (_items(task[key]) for key in ("issue2youget", "issue2theyget"))
+        return Turn(
+            _name(agent),
+            f"submits a deal: {mine} for me; {theirs} for you",
+            action=True,
+            terms=((_name(agent), mine), (_name(PARTNER[agent]), theirs)),
+        )
+    return Turn(_name(agent), _DECISIONS[task["data"]], action=True) if task["data"] else None
 
 
 def _items(counts: dict[str, str]) -> str:
-    return ", ".join(f"{counts[item]} {item.lower()}" for item in ("Food", "Water", "Firewood"))
+    return ", ".join(f"{counts[item]} {item.lower()}" for item in ISSUES)
 
 
 def _name(agent: str) -> str:
-    return agent.removeprefix("mturk_").replace("_", " ")
+    return _spaced(agent.removeprefix("mturk_"))
+
+
+def _spaced(name: str) -> str:
+    return name.replace("_", " ")

@@ -1,18 +1,26 @@
-"""Lays a CoSRec conversation out for `parley show`."""
+"""Lays a CoSRec conversation out for reading, and says what it can be found by."""
 
 from collections import Counter
 from statistics import mean
 from typing import Any
 
-from parley.transcript import Transcript, Turn
+from parley.transcript import Facets, Fact, Note, Table, Transcript, Turn
+
+from .rows import TYPES
+from .views import ASPECTS, canonical
 
 CONFIGS = ("crowd", "curated", "dialogues", "queries")  # of queries the id is the query id
+BESIDE = {"queries": "dialogue_id"}
+ORDER = {"intents": TYPES}
 
 _GRADES = {2: "highly relevant", 1: "partially relevant", 0: "not relevant"}
+_SPEAKERS = {"user": "user", "assistant": "system"}
+
+Beside = dict[str, list[dict[str, Any]]]
 
 
-def transcript(row: dict[str, Any]) -> Transcript:
-    """Lay out one conversation: intents beside the user's turns, ratings and users after it.
+def transcript(row: dict[str, Any], beside: Beside | None = None) -> Transcript:
+    """Lay out one conversation: intents beside the user's turns, what was judged after it.
 
     A row of `queries` is laid out as its formulations, the judged documents after them.
     """
@@ -26,27 +34,58 @@ def transcript(row: dict[str, Any]) -> Transcript:
             utterance += 1
         else:
             turns.append(Turn("system", turn["text"]))
-    return Transcript(f"CoSRec conversation {row['dialogue_id']}", turns=turns, after=_after(row))
+    queries = (beside or {}).get("queries", ())
+    return Transcript(
+        f"CoSRec conversation {row['dialogue_id']}",
+        turns=turns,
+        after=_users(row),
+        sides={speaker: [] for speaker in _SPEAKERS.values()},
+        tables=[*_ratings(row), *([_judged(queries)] if queries else [])],
+    )
+
+
+def facets(row: dict[str, Any], beside: Beside | None = None) -> Facets:
+    """Return its types of intents, ratings, number of users and of turns.
+
+    Of a row of `queries` its type and how many documents were judged relevant.
+    """
+    if "query_id" in row:
+        relevant = sum(1 for judged in row["judgments"] if judged["relevance"])
+        return {"intents": [TYPES[row["type"]]], "relevant documents": relevant}
+    reviewed = [i for entry in row.get("intents") or () for i in entry["intents"]]
+    annotated = [
+        intent
+        for entry in row.get("intent_annotations") or ()
+        for annotator in entry["intent_annotations"]
+        for intent in annotator
+    ]
+    ratings = row.get("ratings")
+    return {
+        "intents": list(dict.fromkeys(intent["type"] for intent in (*reviewed, *annotated))),
+        **{a: mean(rating[a] for rating in ratings) if ratings else None for a in ASPECTS},
+        "users": len(row.get("users") or ()),
+        "judged queries": len((beside or {}).get("queries", ())),
+        "turns": len(row["turns"]),
+    }
 
 
 def _query(row: dict[str, Any]) -> Transcript:
-    after = []
-    for grade, name in _GRADES.items():
-        documents = [j["document_id"] for j in row["judgments"] if j["relevance"] == grade]
-        after.append((f"{name}, {len(documents)}", ", ".join(documents)))
     user = [] if row["user_index"] is None else [("user index", str(row["user_index"]))]
     return Transcript(
         f"CoSRec query {row['query_id']}",
         [("utterance", f"{row['utterance']} of {row['dialogue_id']}"), *user],
         [
-            Turn("query", text, ("canonical",) if text == row["text"] else ())
+            Turn("query", text, (Note("canonical"),) if text == row["text"] else ())
             for text in row["variants"]
         ],
-        after,
+        documents={
+            name: [j["document_id"] for j in row["judgments"] if j["relevance"] == grade]
+            for grade, name in _GRADES.items()
+        },
     )
 
 
-def _notes(row: dict[str, Any]) -> dict[int, tuple[str, ...]]:
+def _notes(row: dict[str, Any]) -> dict[int, tuple[Note, ...]]:
     """Return what was annotated, by the index of the user's turn."""
     notes = {}
     for entry in row.get("intents") or ():
@@ -56,28 +95,50 @@ def _notes(row: dict[str, Any]) -> dict[int, tuple[str, ...]]:
     return notes
 
 
-def _reviewed(intent: dict[str, Any]) -> str:
-    """Return an intent with its canonical formulation, which upstream defines as the longest."""
+def _reviewed(intent: dict[str, Any]) -> Note:
+    """Return an intent with its product and its canonical formulation."""
     about = f" of {intent['product']}" if intent["product"] is not None else ""
-    return f"{intent['type']}{about}: {max(intent['query_variants'], key=len, default='')}"
+    return Note(intent["type"] + about, "intent", canonical(intent["query_variants"]) or "")
 
 
-def _annotated(annotators: list[list[dict[str, str]]]) -> tuple[str, ...]:
+def _annotated(annotators: list[list[dict[str, str]]]) -> tuple[Note, ...]:
     """Return each type of intent, and how many of the annotators saw it."""
     seen = Counter(
         type_ for intents in annotators for type_ in {i["type"]: None for i in intents} or ["none"]
     )
-    return tuple(f"{type_} {count}/{len(annotators)}" for type_, count in seen.most_common())
+    return tuple(
+        Note(type_, "intent", by=f"{count} of {len(annotators)}")
+        for type_, count in seen.most_common()
+    )
 
 
-def _after(row: dict[str, Any]) -> list[tuple[str, str]]:
-    after = []
+def _ratings(row: dict[str, Any]) -> list[Table]:
+    """Return what each annotator gave for each aspect, from 1 to 5, after the mean."""
     ratings = row.get("ratings") or ()
-    for aspect in ratings[0] if ratings else ():
-        average = mean(rating[aspect] for rating in ratings)
-        after.append((aspect, f"{average:.1f} (mean of {len(ratings)}, from 1 to 5)"))
+    if not ratings:
+        return []
+    columns = ("mean", *(str(number) for number in range(1, len(ratings) + 1)))
+    cells = [[rating[aspect] for rating in ratings] for aspect in ASPECTS]
+    rows = [(f"{mean(scores):.1f}", *map(str, scores)) for scores in cells]
+    return [Table("rating by annotator", columns, tuple(zip(ASPECTS, rows, strict=True)))]
+
+
+def _judged(queries: list[dict[str, Any]]) -> Table:
+    """Return how many documents were judged for each query of a conversation."""
+    return Table(
+        "judged query",
+        tuple(_GRADES.values()),
+        tuple(
+            (query["query_id"], tuple(str(query[f"judged_{grade}"]) for grade in _GRADES))
+            for query in queries
+        ),
+    )
+
+
+def _users(row: dict[str, Any]) -> list[Fact]:
+    facts = []
     for user in row.get("users") or ():
-        after.append((f"user {user['user_id']}", ", ".join(user["keywords"])))
+        facts.append((f"user {user['user_id']}", ", ".join(user["keywords"])))
         if user["profile"] is not None:
-            after.append(("profile", user["profile"]))
-    return after
+            facts.append(("profile", user["profile"]))
+    return facts

@@ -1,73 +1,96 @@
-"""Lays a row of `negotiations` out for `parley show`."""
+"""Lays a row of `negotiations` out for reading, and says what it can be found by."""
 
 from typing import Any
 
-from parley.transcript import Transcript, Turn
+from parley.transcript import Facets, Fact, Note, Transcript, Turn
 
-from .views import INTENTS
+from .views import CATEGORIES, INTENTS, SIDES
 
 CONFIGS = ("negotiations",)
 BESIDE = {"acts": "dialogue_id"}
+ORDER = {
+    "category": CATEGORIES,
+    "deal": ("yes", "no"),
+    "acts by rule": INTENTS,
+    "acts upstream": INTENTS,
+}
+
+Beside = dict[str, list[dict[str, Any]]]
 
 
-def transcript(
-    row: dict[str, Any], beside: dict[str, list[dict[str, Any]]] | None = None
-) -> Transcript:
+def transcript(row: dict[str, Any], beside: Beside | None = None) -> Transcript:
     """Return the negotiation: post and targets, the turns with their acts, the outcome.
 
-    Where upstream has no act, that by its rules stands there, and is marked so.
+    Where upstream has no act, or another, that by its rules stands there, and is marked so.
     """
     acts = {act["turn"]: act for act in (beside or {}).get("acts", ())}
-    buyer, seller = row["scenario"]["kbs"]
-    item = seller["item"]
-    before = [
-        ("category", item["Category"]),
-        ("listed at", _dollars(item["Price"])),
-        ("buyer's target", _dollars(buyer["personal"]["Target"])),
-        ("seller's target", _dollars(seller["personal"]["Target"])),
-    ]
+    kbs = row["scenario"]["kbs"]
+    item = kbs[1]["item"]
     outcome = row["outcome"]
     after = [("deal", "yes" if outcome["reward"] else "no")]
     if outcome["offer"] is not None:
         after.append(("final offer", _offer(outcome["offer"])))
     return Transcript(
         title=f"{item['Title']} ({row['uuid']})",
-        before=before,
-        turns=[
-            _turn(event, (buyer, seller), acts.get(turn))
-            for turn, event in enumerate(row["events"])
-        ],
+        before=[("category", item["Category"]), ("listed at", _dollars(item["Price"]))],
+        turns=[_turn(event, acts.get(turn)) for turn, event in enumerate(row["events"])],
         after=after,
+        sides=dict(zip(SIDES, map(_known, kbs), strict=True)),
     )
 
 
-def _turn(
-    event: dict[str, Any], sides: tuple[dict[str, Any], ...], ruled: dict[str, Any] | None
-) -> Turn:
-    speaker = sides[event["agent"]]["personal"]["Role"]
+def facets(row: dict[str, Any], beside: Beside | None = None) -> Facets:
+    """Return its category, deal, deal price over list price, acts, and number of turns."""
+    outcome, listed = row["outcome"], row["scenario"]["kbs"][1]["item"]["Price"]
+    price = (outcome["offer"] or {}).get("price") if outcome["reward"] else None
+    ruled = (beside or {}).get("acts", ())
+    stated = [event["metadata"]["intent"] for event in row["events"] if event["metadata"]]
+    return {
+        "category": row["scenario"]["category"],
+        "deal": "yes" if outcome["reward"] else "no",
+        "deal price over list price": price / listed if price is not None and listed else None,
+        "acts by rule": list(dict.fromkeys(INTENTS[act["intent"]] for act in ruled)),
+        "acts upstream": list(dict.fromkeys(stated)),
+        "turns": len(row["events"]),
+    }
+
+
+def _known(kb: dict[str, Any]) -> list[Fact]:
+    """Return what a side alone knows: its target, and as much of the description as it is shown."""
+    return [
+        ("target", _dollars(kb["personal"]["Target"])),
+        ("description", "\n".join(kb["item"]["Description"])),
+    ]
+
+
+def _turn(event: dict[str, Any], ruled: dict[str, Any] | None) -> Turn:
+    speaker = SIDES[event["agent"]]
     if event["action"] == "message":
         return Turn(speaker, event["text"], _notes(event["metadata"], ruled))
     # the act of an action is the action itself, so there is nothing to note beside it
+    offer = event["offer"]
     text = {
-        "offer": f"offers {_offer(event['offer'])}" if event["offer"] is not None else "offers",
+        "offer": f"offers {_offer(offer)}" if offer is not None else "offers",
         "accept": "accepts",
         "reject": "rejects",
         "quit": "quits",
     }[event["action"]]
-    return Turn(speaker, text, action=True)
+    terms = () if offer is None else (("price", _offer(offer)),)
+    return Turn(speaker, text, action=True, terms=terms)
 
 
-def _notes(act: dict[str, Any] | None, ruled: dict[str, Any] | None) -> tuple[str, ...]:
-    """Return the act that upstream gave a message, else the one by its rules."""
-    if act is not None:
-        return _act(act["intent"], act["price"])
+def _notes(stated: dict[str, Any] | None, ruled: dict[str, Any] | None) -> tuple[Note, ...]:
+    """Return the act that upstream gave a message, and that by its rules unless it is the same."""
+    notes = [] if stated is None else [_act(stated["intent"], stated["price"])]
     if ruled is not None:
-        return (*_act(INTENTS[ruled["intent"]], ruled["price"]), "by rule")
-    return ()
+        act = _act(INTENTS[ruled["intent"]], ruled["price"], by="rule")
+        if stated is None or (act.text, act.detail) != (notes[0].text, notes[0].detail):
+            notes.append(act)
+    return tuple(notes)
 
 
-def _act(intent: str, price: float | None) -> tuple[str, ...]:
-    return (intent,) if price is None else (intent, _dollars(price))
+def _act(intent: str, price: float | None, by: str = "") -> Note:
+    return Note(intent, "act", "" if price is None else _dollars(price), by)
 
 
 def _offer(offer: dict[str, Any]) -> str:

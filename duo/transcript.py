@@ -1,13 +1,15 @@
-"""Lays a DUO dialogue out for `parley show`."""
+"""Lays a DUO dialogue out for reading, and says what it can be found by."""
 
 from typing import Any
 
-from parley.transcript import Transcript, Turn
+from parley.transcript import Facets, Table, Transcript, Turn
+
+from .views import ASPECTS, ROLES
 
 CONFIGS = ("dialogues",)
+ORDER = {"prompt": ("aligned", "neutral", "not_aligned"), "rated by others": ("yes", "no")}
 
 _ABOUT = ("setting", "language", "model", "prompt", "emotion", "episode", "topic")
-_ASPECTS = ("preference", "stylistic_similarity", "consistency", "empathy", "engagingness")
 
 
 def transcript(row: dict[str, Any]) -> Transcript:
@@ -16,19 +18,41 @@ def transcript(row: dict[str, Any]) -> Transcript:
         title=f"DUO dialogue {row['dialogue_id']}",
         before=[(name, row[name]) for name in _ABOUT if row[name] is not None],
         turns=[Turn(message["speaker"], message["message"]) for message in row["dialogue"]],
-        after=[
-            (aspect.replace("_", " "), _ratings(row, aspect))
-            for aspect in _ASPECTS
-            if row["subjective_evaluation"][aspect] is not None
-        ],
+        sides={speaker: [] for speaker in ROLES},
+        tables=[_ratings(row)],
+        language=row["language"],
     )
 
 
-def _ratings(row: dict[str, Any], aspect: str) -> str:
-    """Return the user's score and, where there are any, the annotators' mean and scores."""
-    ratings = f"user {row['subjective_evaluation'][aspect]:g}"
-    objective = row["objective_evaluation"]
-    if objective is not None:
-        scores = ", ".join(f"{score:g}" for score in objective[f"{aspect}_scores"])
-        ratings += f"; annotators {objective[aspect]:g} ({scores})"
-    return ratings
+def facets(row: dict[str, Any]) -> Facets:
+    """Return its language, setting, model and prompt, and each rating: own, and others' mean."""
+    own, others = row["subjective_evaluation"], row["objective_evaluation"]
+    return {
+        **{name: row[name] for name in ("language", "setting", "model", "prompt")},
+        "rated by others": "no" if others is None else "yes",
+        **{f"{_spaced(aspect)}, own": own[aspect] for aspect in ASPECTS},
+        **{
+            f"{_spaced(aspect)}, others": None if others is None else others[aspect]
+            for aspect in ASPECTS
+        },
+        "turns": len(row["dialogue"]),
+    }
+
+
+def _ratings(row: dict[str, Any]) -> Table:
+    """Return the person's score of each aspect and, where there are any, the annotators'."""
+    own, others = row["subjective_evaluation"], row["objective_evaluation"]
+    rated = [aspect for aspect in ASPECTS if own[aspect] is not None]
+    columns = ["person"]
+    cells = [[f"{own[aspect]:g}"] for aspect in rated]
+    if others is not None:
+        columns += ["mean of others", "others"]
+        for aspect, scores in zip(rated, cells, strict=True):
+            each = (f"{score:g}" for score in others[f"{aspect}_scores"])
+            scores += [f"{others[aspect]:g}", ", ".join(each)]
+    rows = tuple((_spaced(aspect), tuple(c)) for aspect, c in zip(rated, cells, strict=True))
+    return Table("rating", tuple(columns), rows)
+
+
+def _spaced(aspect: str) -> str:
+    return aspect.replace("_", " ")

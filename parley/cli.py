@@ -559,7 +559,7 @@ def show(
     from parley.folder.built import BuiltFolder, find_folder
     from parley.source.files import Source, open_source
     from parley.terminal.console import emit, plain, to_json
-    from parley.terminal.show import find, find_beside, lay_out
+    from parley.terminal.show import find, lay_out
 
     dataset = get(name)
     if sample and (folder is not None or _typed(ctx, "source")):
@@ -577,12 +577,12 @@ def show(
         origin = str(place.folder)
     else:
         place, origin = open_source(dataset, None, sample=True), "the sample (invented)"
-    config, split, row = find(dataset, id, place)
+    found = find(dataset, id, place)
     if as_json:
-        typer.echo(to_json(row))
+        typer.echo(to_json(found.row))
         return
-    emit(lay_out(dataset, row, find_beside(dataset, split, row, place)))
-    emit(plain(f"\n{name}, config {config}, from {origin}"), style="dim")
+    emit(lay_out(found))
+    emit(plain(f"\n{name}, config {found.config}, from {origin}"), style="dim")
 
 
 @run.callback(invoke_without_command=True)

@@ -23,6 +23,11 @@ def turns(record: dict[str, Any]) -> list[Any]:
     return casino.transcript.transcript(casino.module.to_row(record)).turns
 
 
+def labels(turn: Any) -> tuple[str, ...]:
+    assert all(note.kind == "strategy" for note in turn.notes)
+    return tuple(note.text for note in turn.notes)
+
+
 def view(name: str, records: dict[int, dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the rows of a view, with the names of labels in place of their numbers."""
     features = casino.module.FEATURES[name]
@@ -41,7 +46,7 @@ def named(value: Any, feature: Any) -> Any:
 
 def test_labels_pass_over_deal_actions(sample: dict[int, dict[str, Any]]) -> None:
     # 2004: a rejected deal stands in the middle, and after it the same speaker goes on.
-    notes = [(turn.action, turn.notes) for turn in turns(sample[2004])]
+    notes = [(turn.action, labels(turn)) for turn in turns(sample[2004])]
     assert notes[4:8] == [
         (True, ()),
         (True, ()),
@@ -55,13 +60,13 @@ def test_labels_pass_over_an_utterance_without_annotation(
     sample: dict[int, dict[str, Any]],
 ) -> None:
     spoken = [turn for turn in turns(sample[2002]) if not turn.action]
-    assert [turn.notes for turn in spoken[6:]] == [
+    assert [labels(turn) for turn in spoken[6:]] == [
         ("showing-empathy", "promote-coordination"),
         (),
         ("small-talk",),
         ("non-strategic",),
     ]
-    assert spoken[4].notes == ("no-need", "other-need", "(empty label)", "promote-coordination")
+    assert labels(spoken[4]) == ("no-need", "other-need", "(empty label)", "promote-coordination")
 
 
 def test_an_annotation_that_finds_no_utterance_is_an_error(
@@ -83,6 +88,28 @@ def test_deal_actions_read_as_words(sample: dict[int, dict[str, Any]]) -> None:
         ("agent 1", "accepts the deal"),
     ]  # fmt: skip
     assert turns(sample[2003])[-1].text == "walks away"
+    submitted = [turn.terms for turn in turns(sample[2001]) if turn.terms]
+    assert submitted[1] == (
+        ("agent 2", "1 food, 1 water, 3 firewood"),
+        ("agent 1", "2 food, 2 water, 0 firewood"),
+    )
+
+
+def test_the_outcomes_of_both_sides_stand_side_by_side(sample: dict[int, dict[str, Any]]) -> None:
+    assert casino.transcript is not None
+    shown = casino.transcript.transcript(casino.module.to_row(sample[2001]))
+    (outcome,) = shown.tables
+    assert outcome.columns == ("agent 1", "agent 2") == tuple(shown.sides)
+    assert dict(outcome.rows)["packages"] == (
+        "2 food, 2 water, 0 firewood",
+        "1 food, 1 water, 3 firewood",
+    )
+    for number, side in enumerate(sample[2001]["participant_info"].values()):
+        points = str(side["outcomes"]["points_scored"])
+        assert dict(outcome.rows)["points scored"][number] == points
+    left = casino.transcript.transcript(casino.module.to_row(sample[2003]))
+    assert "packages" not in dict(left.tables[0].rows)
+    assert left.after[0] == ("deal", "no")
 
 
 # The views --------------------------------------------------------------------------------

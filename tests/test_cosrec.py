@@ -12,6 +12,7 @@ from parley.collection import get
 from parley.errors import RecordError
 from parley.rows.reader import Reader
 from parley.source.files import Source
+from parley.transcript import Note
 
 cosrec = get("cosrec")
 views = cosrec.module.VIEWS
@@ -262,23 +263,28 @@ def test_intents_stand_beside_the_users_turns(copy: Path) -> None:
     lay_out = cosrec.transcript.transcript
     crowd = lay_out(rows(copy, "crowd")["CoSRec-Crowd_9002"])
     assert [turn.speaker for turn in crowd.turns[:4]] == ["user", "system", "system", "user"]
-    assert [turn.notes for turn in crowd.turns] == [
-        ("recommendation 3/4", "none 1/4"),
-        (),
-        (),
-        ("recommendation 3/4", "search 1/4"),
-        (),
-        ("product_details 3/4", "search 1/4"),
-        (),
-        (),
+    assert [[(note.text, note.by) for note in turn.notes] for turn in crowd.turns] == [
+        [("recommendation", "3 of 4"), ("none", "1 of 4")],
+        [],
+        [],
+        [("recommendation", "3 of 4"), ("search", "1 of 4")],
+        [],
+        [("product_details", "3 of 4"), ("search", "1 of 4")],
+        [],
+        [],
     ]
-    assert crowd.after[0] == ("fluency", "4.2 (mean of 5, from 1 to 5)")
+    (ratings,) = crowd.tables
+    assert ratings.columns == ("mean", "1", "2", "3", "4", "5")
+    assert dict(ratings.rows)["fluency"] == ("4.2", "4", "5", "4", "4", "4")
     curated = lay_out(rows(copy, "curated")["CoSRec-Curated_9001"])
-    assert curated.turns[0].notes == ("recommendation: pot for baking bread with a crisp crust",)
-    assert curated.turns[2].notes == (
-        "search: why does steam give a crisp crust when baking bread",
+    assert curated.turns[0].notes == (
+        Note("recommendation", "intent", "pot for baking bread with a crisp crust"),
     )
-    assert curated.turns[6].notes[1].startswith("product_details of B0INVENT01: reviews")
+    assert curated.turns[2].notes == (
+        Note("search", "intent", "why does steam give a crisp crust when baking bread"),
+    )
+    assert curated.turns[6].notes[1].text == "product_details of B0INVENT01"
+    assert curated.turns[6].notes[1].detail.startswith("reviews")
     assert [label for label, _ in curated.after].count("profile") == 2
 
 
@@ -287,6 +293,7 @@ def test_a_plain_conversation_has_no_notes(copy: Path) -> None:
     ((_, record), *_) = records(copy, "dialogues", "crowd")
     plain = cosrec.transcript.transcript(cosrec.module.to_row(record))
     assert not plain.after
+    assert not plain.tables
     assert not any(turn.notes for turn in plain.turns)
 
 
@@ -294,12 +301,12 @@ def test_a_query_is_laid_out_with_the_judged_documents(copy: Path) -> None:
     assert cosrec.transcript is not None
     found = {row["query_id"]: row for row in view_rows(copy, "queries", "curated")}
     search = cosrec.transcript.transcript(found["CoSRec-Curated_9001_1_0"])
-    assert [turn.notes for turn in search.turns] == [(), (), ("canonical",)]
+    assert [turn.notes for turn in search.turns] == [(), (), (Note("canonical"),)]
     assert search.before == [("utterance", "1 of CoSRec-Curated_9001")]
     user = cosrec.transcript.transcript(found["CoSRec-Curated_9002_1_0#1"])
     assert user.before[1:] == [("user index", "1")]
-    assert user.after == [
-        ("highly relevant, 1", "b0invent13"),
-        ("partially relevant, 1", "B0INVENT11"),
-        ("not relevant, 1", "B0INVENT12"),
+    assert list(user.documents.items()) == [
+        ("highly relevant", ["b0invent13"]),
+        ("partially relevant", ["B0INVENT11"]),
+        ("not relevant", ["B0INVENT12"]),
     ]

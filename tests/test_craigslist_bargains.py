@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from parley.collection import get
+from parley.transcript import Note
 
 DATASET = get("craigslist_bargains")
 SAMPLE = {
@@ -146,17 +147,17 @@ def test_transcript(module: Any, sample: dict[str, Any]) -> None:
     tool = DATASET.transcript
     assert tool is not None
     shown = tool.transcript(module.to_negotiation_row(sample["train.json"][2]))
-    assert shown.before[1:] == [
-        ("listed at", "$950"),
-        ("buyer's target", "$665"),
-        ("seller's target", "$950"),
+    assert shown.before[1:] == [("listed at", "$950")]
+    assert [(side, facts[0]) for side, facts in shown.sides.items()] == [
+        ("buyer", ("target", "$665")),
+        ("seller", ("target", "$950")),
     ]
     assert shown.turns[0].speaker == "seller"
-    assert shown.turns[0].notes == ("intro",)
-    assert shown.turns[6].notes == ("counter-price", "$849.99")
-    assert [(t.text, t.action) for t in shown.turns[-2:]] == [
-        ("offers $700", True),
-        ("rejects", True),
+    assert shown.turns[0].notes == (Note("intro", "act"),)
+    assert shown.turns[6].notes == (Note("counter-price", "act", "$849.99"),)
+    assert [(t.text, t.action, t.terms) for t in shown.turns[-2:]] == [
+        ("offers $700", True, (("price", "$700"),)),
+        ("rejects", True, ()),
     ]
     assert shown.after == [("deal", "no"), ("final offer", "$700")]
 

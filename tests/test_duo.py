@@ -141,14 +141,18 @@ def test_transcript() -> None:
     assert ("prompt", "aligned") in found.before
     assert "topic" not in dict(found.before)
     assert [turn.speaker for turn in found.turns[:2]] == ["Human", "Bot"]
-    assert found.after == [
-        ("preference", "user 4; annotators 4.33 (4, 5, 4)"),
-        ("stylistic similarity", "user 4; annotators 3.67 (4, 4, 3)"),
-        ("consistency", "user 5; annotators 5 (5, 5, 5)"),
-        ("empathy", "user 4; annotators 4.33 (5, 4, 4)"),
-    ]
+    (ratings,) = found.tables
+    assert ratings.columns == ("person", "mean of others", "others")
+    assert ratings.rows == (
+        ("preference", ("4", "4.33", "4, 5, 4")),
+        ("stylistic similarity", ("4", "3.67", "4, 4, 3")),
+        ("consistency", ("5", "5", "5, 5, 5")),
+        ("empathy", ("4", "4.33", "5, 4, 4")),
+    )
     found = dataset.transcript.transcript(module.to_row(sample("wow/ja/3902.json")))
-    assert found.after[-1] == ("engagingness", "user 4")
+    assert found.language == "ja"
+    assert found.tables[0].columns == ("person",)
+    assert found.tables[0].rows[-1] == ("engagingness", ("4",))
 
 
 def test_the_turn_is_the_place_and_not_the_number_upstream() -> None:

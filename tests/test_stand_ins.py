@@ -137,16 +137,16 @@ def test_a_hostile_pickle_is_refused_and_not_run(dataset, tmp_path, monkeypatch,
 
 def test_show_marks_the_acts_that_upstream_does_not_have(dataset, capsys):
     from parley.terminal.console import emit
-    from parley.terminal.show import find, find_beside, lay_out
+    from parley.terminal.show import find, lay_out
 
     source = Source(dataset, dataset.sample, sample=True)
     for split, marked in (("validation", False), ("test", True)):
         rows = json.loads((dataset.sample / f"{split}.json").read_bytes())
-        _, found, row = find(dataset, rows[0]["uuid"], source)
-        assert found == split
-        emit(lay_out(dataset, row, find_beside(dataset, found, row, source)))
+        found = find(dataset, rows[0]["uuid"], source)
+        assert found.split == split
+        emit(lay_out(found))
         text = capsys.readouterr().out
-        assert ("by rule" in text) is marked
+        assert ("(rule)" in text) is marked
 
 
 def test_files_that_make_no_split_are_nothing_at_hand(dataset, upstream):
