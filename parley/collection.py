@@ -5,7 +5,7 @@ A dataset is a folder `<name>/` that holds `<name>.py`, the builder script, and 
 
     figures.py     the documented figures
     checks.py      what must hold of the rows
-    transcript.py  how a row is laid out for reading
+    transcript.py  how a dialogue reads and what it is found by
     export.py      other formats to write it in
     jobs.py        what else can be done with it
 

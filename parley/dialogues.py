@@ -131,7 +131,7 @@ def dialogues(folder: BuiltFolder) -> Iterator[Dialogue]:
     """Yield every dialogue that can be read, each once: from the first of `CONFIGS` that has it.
 
     What stands beside the dialogues of a split is read in one pass and kept while they last.
-    Without a `transcript.py` the rows of each config are read.
+    Without a `transcript.py` every config is one of them.
 
     Raises:
         ScriptError: transcript.py is wrong.

@@ -199,6 +199,15 @@ TRANSCRIPTS = {
         "CONFIGS = ('dialogues',)\ndef transcript(row): return row['nothing']",
         "chatter/transcript.py fails on this row (KeyError: 'nothing')",
     ),
+    "gives something else": (
+        "CONFIGS = ('dialogues',)\ndef transcript(row): return row",
+        "(TypeError: expected a Transcript, found {",
+    ),
+    "gives no text": (
+        "from parley.transcript import Transcript, Turn\nCONFIGS = ('dialogues',)\n"
+        "def transcript(row): return Transcript('a', turns=[Turn('b', None)])",
+        "(TypeError: expected text, found None)",
+    ),
 }
 
 

@@ -1,0 +1,196 @@
+"""What `parley show` and the page read of a built folder: each dialogue, once, and its facets."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from parley.collection import Dataset, get
+from parley.dialogues import Dialogue, dialogues, group_beside
+from parley.errors import ScriptError
+from parley.folder.built import BuiltFolder, find_folder
+
+
+def folder(build: Path, name: str) -> BuiltFolder:
+    return find_folder(build, get(name))
+
+
+def counted(build: Path, name: str) -> dict[str, Counter[Any]]:
+    """Return facet -> value -> how many dialogues have it."""
+    found: dict[str, Counter[Any]] = {}
+    for each in dialogues(folder(build, name)):
+        for facet, value in each.facets.items():
+            values = value if isinstance(value, list) else [] if value is None else [value]
+            found.setdefault(facet, Counter()).update(set(values))
+    return found
+
+
+def column(build: Path, name: str, config: str, *columns: str) -> list[tuple[Any, ...]]:
+    """Return these columns of a config, as they stand in the Parquet, the labels by name."""
+    rows = []
+    features = get(name).module.FEATURES[config]
+    for file in sorted((build / name / config).glob("*.parquet")):
+        table = pq.read_table(file, columns=list(columns)).to_pylist()
+        for row in table:
+            rows.append(tuple(named(row[c], features[c]) for c in columns))
+    return rows
+
+
+def named(value: Any, feature: Any) -> Any:
+    if isinstance(value, list):
+        return [named(each, getattr(feature, "feature", None) or feature[0]) for each in value]
+    return feature.names[value] if hasattr(feature, "names") and value is not None else value
+
+
+def test_every_dialogue_is_read_once(sample_build: Path, dataset: Dataset) -> None:
+    found = [each.id for each in dialogues(find_folder(sample_build, dataset))]
+    assert len(set(found)) == len(found)
+    assert dataset.transcript is not None
+    for config in dataset.transcript.CONFIGS:
+        ids = {
+            str(id) for (id,) in column(sample_build, dataset.name, config, first(dataset, config))
+        }
+        assert ids
+        assert ids <= set(found)
+
+
+def first(dataset: Dataset, config: str) -> str:
+    return str(next(iter(dataset.module.FEATURES[config])))
+
+
+def test_a_dialogue_is_of_the_richest_config_and_knows_its_other_places(sample_build: Path) -> None:
+    casino = {each.id: each for each in dialogues(folder(sample_build, "casino"))}
+    for split in ("train", "validation", "test"):
+        (file,) = (sample_build / "casino" / "official_split").glob(f"{split}-*.parquet")
+        for id in pq.read_table(file)["dialogue_id"].to_pylist():
+            each = casino[str(id)]
+            assert each.config == "dialogues"
+            assert each.places == (("dialogues", "train"), ("official_split", split))
+            assert each.facets["split"] == ["dialogues/train", f"official_split/{split}"]
+    for each in dialogues(folder(sample_build, "duo")):
+        assert each.facets["split"] == [each.split]
+
+
+def test_what_stands_beside_is_grouped_once_as_for_one(sample_build: Path) -> None:
+    built = folder(sample_build, "craigslist_bargains")
+    for each in dialogues(built):
+        assert [act["dialogue_id"] for act in each.beside["acts"]] == [each.id] * len(
+            each.row["events"]
+        )
+        one = group_beside(built.dataset, built, each.split, only=each.id)
+        assert one == {each.id: each.beside}
+
+
+def test_without_a_function_the_scalars_and_labels_of_a_row_are_its_facets(
+    sample_build: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Dataset, "transcript", None)
+    built = folder(sample_build, "casino")
+    for config, facet in (("participants", "gender"), ("strategies", "labels")):
+        place = (config, "train")
+        for row, names in zip(
+            built.rows(*place), column(sample_build, "casino", config, facet), strict=True
+        ):
+            found = Dialogue(built.dataset, *place, row, {}, (place,)).facets
+            assert found[facet] == names[0]
+            assert found["speaker"] == row["speaker"]
+            assert found["split"] == [f"{config}/train"]
+            assert not {"dialogue_id", "context"} & found.keys()
+
+
+def test_facets_that_are_no_values_are_an_error(
+    sample_build: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    each = next(dialogues(folder(sample_build, "duo")))
+    for wrong in ({"a": [[None, b"x"]]}, {"a": float("nan")}, {"a": object()}, ["a"]):
+        monkeypatch.setattr(each.dataset.transcript, "facets", lambda row, wrong=wrong: wrong)
+        with pytest.raises(ScriptError, match=r"duo/transcript\.py fails on this row"):
+            _ = each.facets
+
+
+# Counts, against the Parquet of other configs ------------------------------------------------
+
+
+def agree_casino(build: Path) -> None:
+    found = counted(build, "casino")
+    strategies = set()
+    for id, labels in column(build, "casino", "strategies", "dialogue_id", "labels"):
+        strategies |= {(id, label) for label in labels}
+    assert found["strategies"] == Counter(label for _, label in strategies)
+    sides = column(
+        build, "casino", "participants", "dialogue_id", "deal", "points_scored", "satisfaction",
+        "opponent_likeness", "integrative_potential",
+    )  # fmt: skip
+    for number, facet in enumerate(
+        ("points", "satisfaction", "opponent likeness", "integrative potential"), 2
+    ):
+        assert found[facet] == Counter(v for _, v in {(side[0], side[number]) for side in sides})
+    deals = Counter(deal for _, deal in {side[:2] for side in sides})
+    assert found["deal"] == +Counter(yes=deals[True], no=deals[False])
+
+
+def agree_craigslist_bargains(build: Path) -> None:
+    name = "craigslist_bargains"
+    found = counted(build, name)
+    outcomes = column(
+        build, name, "outcomes", "category", "deal_over_list_price", "events", "deal"
+    )  # fmt: skip
+    assert found["category"] == Counter(row[0] for row in outcomes)
+    prices = Counter(row[1] for row in outcomes if row[1] is not None)
+    assert found["deal price over list price"] == prices
+    assert found["turns"] == Counter(row[2] for row in outcomes)
+    assert found["deal"] == Counter({True: "yes", False: "no"}[row[3]] for row in outcomes)
+    for facet, intent in (("acts by rule", "intent"), ("acts upstream", "upstream_intent")):
+        acts = set(column(build, name, "acts", "dialogue_id", intent))
+        assert found[facet] == Counter(act for _, act in acts if act is not None)
+
+
+def agree_cosrec(build: Path) -> None:
+    found = counted(build, "cosrec")
+    intents = set(column(build, "cosrec", "intent_labels", "dialogue_id", "type"))
+    judged = set(column(build, "cosrec", "queries", "query_id", "type"))
+    assert found["intents"] == Counter(kind for _, kind in intents | judged)
+    for aspect in ("coherence", "logicality", "informativeness", "fluency"):
+        means = column(build, "cosrec", "messages", aspect)
+        assert found[aspect] == Counter(mean for (mean,) in means if mean is not None)
+    splits = folder(build, "cosrec").splits("dialogues")
+    assert splits
+    for split in splits:
+        files = (build / "cosrec" / "dialogues").glob(f"{split}-*.parquet")
+        rows = sum(pq.read_metadata(file).num_rows for file in files)
+        assert found["split"][f"dialogues/{split}"] == rows
+
+
+def agree_duo(build: Path) -> None:
+    found = counted(build, "duo")
+    rows = column(build, "duo", "messages", "language", "setting", "model", "prompt_style")
+    for number, facet in enumerate(("language", "setting", "model", "prompt")):
+        assert found[facet] == Counter(row[number] for row in rows)
+    ratings = column(build, "duo", "ratings", "dialogue_id", "aspect", "source", "score")
+    own = Counter((aspect, score) for _, aspect, source, score in ratings if source == "subjective")
+    for (aspect, score), count in own.items():
+        assert found[f"{aspect.replace('_', ' ')}, own"][score] == count
+    rated = {row[0] for row in ratings if row[2] == "objective"}
+    assert found["rated by others"]["yes"] == len(rated)
+
+
+AGREE = {
+    "casino": agree_casino,
+    "craigslist_bargains": agree_craigslist_bargains,
+    "cosrec": agree_cosrec,
+    "duo": agree_duo,
+}
+
+
+@pytest.mark.parametrize("name", AGREE)
+def test_facets_count_what_the_other_configs_say(sample_build: Path, name: str) -> None:
+    AGREE[name](sample_build)
+
+
+@pytest.mark.parametrize("name", AGREE)
+def test_facets_of_the_real_data_count_what_the_other_configs_say(
+    real_build: Path, name: str
+) -> None:
+    AGREE[name](real_build)
