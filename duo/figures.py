@@ -1,13 +1,14 @@
 """DUO's documented figures, in the order of the documents, each with its computation.
 
 readme: upstream's README.md at the pinned commit.
+earlier readme: the same of the SIGDIAL version, before ratings were added for the journal article.
 """
 
 import functools
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise, permutations, product
 from statistics import mean
 from typing import Any
 
@@ -37,8 +38,8 @@ def tokenized(stated: int | str, measured: int | str) -> Differs:
 def of_more(stated: int | str, measured: int | str) -> Differs:
     """A cell that was computed from dialogues of which some were published without ratings."""
     reason = (
-        "the readme's figure is the journal article's, over 70 (ed) and 71 (wow) dialogues; "
-        "the published files hold objective ratings of 50 and 46"
+        "the readme's figure is the journal article's, over 70 (ed) and 71 (wow) dialogues; the "
+        "published files hold objective ratings of 50 and 46, those of the earlier readme"
     )
     return Differs(stated, measured, reason)
 
@@ -77,6 +78,36 @@ def rated(found: Iterable[Row]) -> list[Row]:
     """What the annotators say of each dialogue that they rated."""
     evaluations = (dialogue["objective_evaluation"] for dialogue in found)
     return [evaluation for evaluation in evaluations if evaluation is not None]
+
+
+def published_means(data: Data, aspect: str, column: str) -> list[float]:
+    """The mean that is published of each dialogue's three scores, which has two decimals."""
+    return [evaluation[aspect] for evaluation in rated(dialogues(data, column))]
+
+
+def alpha(units: Iterable[Sequence[float]]) -> float:
+    """Krippendorff's alpha of ordinal values, a sequence for each thing that was rated.
+
+    Who gave a value does not matter. Values are the farther apart, the more others lie between.
+    After K. Krippendorff, Computing Krippendorff's Alpha-Reliability (2011).
+    """
+    pairs: Counter[tuple[float, float]] = Counter()
+    for values in units:
+        for pair in permutations(values, 2):
+            pairs[pair] += 1 / (len(values) - 1)  # type: ignore[assignment]
+    counts: Counter[float] = Counter()
+    for (value, _), weight in pairs.items():
+        counts[value] += weight
+    total = counts.total()
+
+    def distance(one: float, other: float) -> float:
+        low, high = sorted((one, other))
+        between = sum(count for value, count in counts.items() if low <= value <= high)
+        return (between - (counts[one] + counts[other]) / 2) ** 2
+
+    observed = sum(weight * distance(*pair) for pair, weight in pairs.items())
+    expected = sum(counts[a] * counts[b] * distance(a, b) for a, b in product(counts, repeat=2))
+    return 1 - observed * (total - 1) / expected
 
 
 def ids(found: Iterable[Row]) -> str:
@@ -246,6 +277,32 @@ def objective_evaluations(data: Data, aspect: str, column: str) -> tuple[float, 
     return spread(mean(evaluation[scores]) for evaluation in rated(dialogues(data, column)))
 
 
+@documented(
+    "earlier readme, Number of dialogues with objective evaluations", {"en.ed": 50, "en.wow": 46}
+)
+def dialogues_rated_in_the_earlier_readme(data: Data, column: str) -> int:
+    """Dialogues of the column with objective ratings."""
+    return len(rated(dialogues(data, column)))
+
+
+@documented(
+    "earlier readme, Objective evaluations, {0}",
+    {
+        "Preference": {"en.ed": "3.50 ± 0.79", "en.wow": "3.56 ± 0.72"},
+        "Consistency": {"en.ed": "4.55 ± 0.42", "en.wow": "4.49 ± 0.57"},
+        "Stylistic similarity": {"en.ed": "3.51 ± 0.54", "en.wow": "3.18 ± 0.73"},
+        "Empathy": {"en.ed": "4.10 ± 0.58"},
+        "Engagingness": {"en.wow": "3.62 ± 0.75"},
+    },
+)
+def published_objective_evaluations(data: Data, aspect: str, column: str) -> tuple[float, float]:
+    """Mean and sample SD over dialogues of the published mean, which has two decimals.
+
+    From the three scores one would differ: the mean of the preference in `wow` would be 3.57.
+    """
+    return spread(published_means(data, name_of(aspect), column))
+
+
 # The example record ----------------------------------------------------------------------
 
 
@@ -343,12 +400,40 @@ def dialogues_begun_by_the_person(data: Data, column: str) -> int:
 
 
 @documented(
-    "our card, Annotation, objective preference, counted",
-    row("3.50 ± 0.79", "3.56 ± 0.72", "3.63 ± 0.67", "3.73 ± 0.55"),
+    "our card, Annotation, objective preference, from the published means",
+    {"ja.ed": "3.63 ± 0.67", "ja.wow": "3.73 ± 0.55"},
 )
 def published_objective_preference(data: Data, column: str) -> tuple[float, float]:
     """Mean and sample SD over dialogues of the published mean, which has two decimals."""
-    return spread(evaluation["preference"] for evaluation in rated(dialogues(data, column)))
+    return spread(published_means(data, "preference", column))
+
+
+@documented(
+    "our card, Annotation, mean objective preference of wow in en",
+    {"from the published means": "3.5646", "from the scores": "3.5652"},
+)
+def two_means_of_preference(data: Data) -> dict[str, float]:
+    """Mean over dialogues of the published mean, and of the mean of the three scores."""
+    scores = (evaluation["preference_scores"] for evaluation in rated(dialogues(data, "en.wow")))
+    return {
+        "from the published means": mean(published_means(data, "preference", "en.wow")),
+        "from the scores": mean(map(mean, scores)),
+    }
+
+
+@documented(
+    "our card, Annotation, agreement, {0}",
+    {
+        "preference": row("0.20", "0.11", "0.12", "0.09"),
+        "stylistic_similarity": row("-0.07", "0.09", "0.25", "0.03"),
+        "consistency": row("0.15", "0.24", "0.02", "-0.03"),
+        "empathy": row("-0.09", None, "0.08", None),
+        "engagingness": row(None, "0.13", None, "0.01"),
+    },
+)
+def agreement_of_annotators(data: Data, aspect: str, column: str) -> float:
+    """Krippendorff's alpha, for ordinal values, of the three annotators of each dialogue."""
+    return alpha(evaluation[f"{aspect}_scores"] for evaluation in rated(dialogues(data, column)))
 
 
 # Our card, Personal and sensitive information, Known limits -------------------------------

@@ -132,6 +132,21 @@ def test_archive_that_is_not_the_pinned_one(
         module.pinned_folders({"ed/en": str(tmp_path / "upstream.zip")})
 
 
+# Figures ----------------------------------------------------------------------------------
+
+
+def test_alpha_is_krippendorffs() -> None:
+    """As in the worked example of his Computing Krippendorff's Alpha-Reliability (2011).
+
+    A line is an observer, a column a unit, of which one has a single value.
+    """
+    observers = ("123321412...", "1233224125.3", ".3332342251.", "12332441251.")
+    units = [
+        [float(value) for value in unit if value != "."] for unit in zip(*observers, strict=True)
+    ]
+    assert round(dataset.figures.alpha(units), 3) == 0.815
+
+
 # Transcripts and views --------------------------------------------------------------------
 
 
