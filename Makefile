@@ -1,6 +1,6 @@
 # `make demo` and `make test` need nothing but Python 3.10 or newer: they make their own
 # environment in .venv, with the versions in constraints.txt. `make .venv/full .olah/ready` adds
-# what some tests are skipped without: trainers, other engines, and another Hub to compare with.
+# what some tests are skipped without: a browser's driver, trainers, other engines, another Hub.
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -56,7 +56,7 @@ constraints: .venv/ready
 	touch $@
 
 .venv/full: .venv/ready
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[catalogue,engines,trainers]"
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[browser,catalogue,engines,trainers]"
 	touch $@
 
 # An independent Hub, for the tests to compare theirs with
