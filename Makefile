@@ -52,7 +52,7 @@ constraints: .venv/ready
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[test,check,tokens,examples]"
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[test,check,tokens,tasks,examples]"
 	touch $@
 
 .venv/full: .venv/ready

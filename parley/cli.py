@@ -14,6 +14,7 @@ from parley import __version__
 from parley.collection import Dataset, discover, get
 from parley.errors import Failures, FetchError, ParleyError, UsageError
 from parley.jobs import Fetch, Jobs, find
+from parley.score import Scores
 
 app = typer.Typer(
     name="parley",
@@ -31,6 +32,15 @@ run = typer.Typer(
     rich_markup_mode=None,
 )
 app.add_typer(run, name="run")
+
+score = typer.Typer(
+    cls=Scores,
+    help="Score predictions on a task of a dataset, beside the results that are documented.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+)
+app.add_typer(score, name="score")
 
 Names = Annotated[
     list[str] | None, typer.Argument(metavar="[NAME]...", help="Datasets; all unless named.")
@@ -583,6 +593,28 @@ def show(
         return
     emit(lay_out(found))
     emit(plain(f"\n{name}, config {found.config}, from {origin}"), style="dim")
+
+
+@app.command()
+def tasks(names: Names = None, as_json: AsJson = False) -> None:
+    """List what can be scored: the tasks of each dataset, with their metrics and baselines."""
+    from parley.tasks import tasks_of
+    from parley.terminal.console import emit, to_json
+    from parley.terminal.tasks import lay_out_tasks, tasks_as_dicts
+
+    found = []
+    failed: list[ParleyError] = []
+    for dataset in _chosen(names):
+        try:
+            found += [(dataset.name, name, task) for name, task in tasks_of(dataset).items()]
+        except ParleyError as error:
+            failed.append(error)
+    if as_json:
+        typer.echo(to_json(tasks_as_dicts(found)))
+    else:
+        emit(lay_out_tasks(found))
+    if failed:
+        raise Failures(failed)
 
 
 @run.callback(invoke_without_command=True)

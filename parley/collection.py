@@ -8,6 +8,7 @@ A dataset is a folder `<name>/` that holds `<name>.py`, the builder script, and 
     transcript.py  how a dialogue reads and what it is found by
     export.py      other formats to write it in
     jobs.py        what else can be done with it
+    tasks.py       what can be scored on it
 
 A script may import what stands beside it.
 """
@@ -168,6 +169,15 @@ class Dataset:
     def jobs(self) -> dict[str, Any]:
         """Name -> what else can be done with the dataset, from `jobs.py`."""
         return dict(getattr(self.beside("jobs"), "JOBS", {}))
+
+    @property
+    def tasks(self) -> dict[str, Any]:
+        """Name -> what can be scored on the dataset, from `tasks.py`."""
+        if (module := self.beside("tasks")) is None:
+            return {}
+        if not isinstance(tasks := getattr(module, "TASKS", None), dict):
+            raise ScriptError(f"{module.__file__}: defines no dict TASKS")
+        return dict(tasks)
 
     @property
     def transcript(self) -> ModuleType | None:

@@ -1,0 +1,158 @@
+"""Scores predictions on a task of a built dataset, and says what they are worth beside others."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from parley.errors import OutputError, ParleyError, ScriptError, UsageError
+from parley.extras import extra_of
+from parley.figures import MissingSplitError
+from parley.folder.built import BuiltFolder
+from parley.predictions import check, read, write
+from parley.tasks import Gold, Reference, Score, Task, Undefined, find, flat, wrong_scores
+
+
+@dataclass(frozen=True)
+class Result:
+    """A score, of what on what, and the references beside it."""
+
+    dataset: str
+    name: str
+    task: Task
+    options: Mapping[str, str]
+    predictions: str
+    is_sample: bool
+    score: Score
+
+    @property
+    def references(self) -> tuple[Reference, ...]:
+        """The documented results that it may be compared with."""
+        return self.task.references_for(self.options)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it for JSON: a metric that is undefined is null, and has a reason."""
+        found = flat(self.score.metrics)
+        reasons = {path: each.reason for path, each in found.items() if isinstance(each, Undefined)}
+        return {
+            "dataset": self.dataset,
+            "task": self.name,
+            "options": dict(self.options),
+            "predictions": self.predictions,
+            "sample": self.is_sample,
+            "unit": self.task.unit,
+            "metrics": _tree({path: None if path in reasons else found[path] for path in found}),
+            "undefined": _tree(reasons),
+            "spread": _tree({path: vars(each) for path, each in flat(self.score.spread).items()}),
+            "counts": dict(self.score.counts),
+            "references": [
+                {
+                    "name": each.name,
+                    "metrics": each.metrics,
+                    "place": each.place,
+                    **({"note": each.note} if each.note else {}),
+                }
+                for each in self.references
+            ],
+        }
+
+
+def _tree(found: Mapping[tuple[str, ...], Any]) -> dict[str, Any]:
+    """Return nested mappings again of what `flat` gave."""
+    tree: dict[str, Any] = {}
+    for path, value in found.items():
+        inner = tree
+        for name in path[:-1]:
+            inner = inner.setdefault(name, {})
+        inner[path[-1]] = value
+    return tree
+
+
+def due(built: BuiltFolder, name: str, options: Mapping[str, str]) -> Gold:
+    """Return what a task wants predicted of a build.
+
+    Raises:
+        OutputError: the build lacks what the task reads.
+        ScriptError: tasks.py fails on it.
+    """
+    task = find(built.dataset, name)
+    if absent := [config for config in task.configs if not built.splits(config)]:
+        raise OutputError(
+            f"{built.path}: has no config {', '.join(absent)}, which {name} reads",
+            remedy=f"Run `parley build {built.dataset.name}` again.",
+        )
+    with _running(built):
+        return task.gold(built, **options)
+
+
+def score(
+    built: BuiltFolder,
+    name: str,
+    given: Mapping[str, str | None],
+    *,
+    file: str = "",
+    baseline: str = "",
+    keep: Path | None = None,
+) -> Result:
+    """Score a file of predictions, or what a baseline predicts.
+
+    Args:
+        built: The folder that says what is right.
+        name: The task.
+        given: The task's own options, as far as they are given.
+        file: A file of predictions; "-" is standard input.
+        baseline: One of the task's baselines, in place of a file.
+        keep: A file to make, with what the baseline predicted.
+
+    Raises:
+        UsageError: there is no such task, option or baseline.
+        RecordError: naming everything that is wrong with the file.
+        OutputError: the build lacks what the task reads, or `keep` cannot be written.
+        ScriptError: tasks.py fails.
+    """
+    task = find(built.dataset, name)
+    options = task.chosen(given)
+    if baseline and baseline not in task.baselines:
+        raise UsageError(
+            f"{built.dataset.name} {name} has no baseline {baseline!r}; "
+            f"there are: {', '.join(task.baselines) or 'none'}"
+        )
+    gold = due(built, name, options)
+    if baseline:
+        with _running(built):
+            made = f"the baseline {baseline} of {_script(built)}"
+            predictions = check(task.baselines[baseline](built, **options), task, gold, made)
+        if keep:
+            write(keep, task, predictions.values())
+    else:
+        predictions = read(file, task, gold)
+    with _running(built):
+        found = task.score(gold, predictions, **options)
+        if wrong := list(wrong_scores(found)):
+            raise ScriptError(f"{_script(built)}: {name} gives a score that is none", *wrong)
+    of = f"baseline {baseline}" if baseline else "standard input" if file == "-" else file
+    return Result(built.dataset.name, name, task, options, of, built.is_sample, found)
+
+
+def _script(built: BuiltFolder) -> str:
+    return f"{built.dataset.name}/tasks.py"
+
+
+@contextmanager
+def _running(built: BuiltFolder) -> Iterator[None]:
+    """Name the script and the build in what a task's functions raise."""
+    try:
+        yield
+    except MissingSplitError as error:
+        raise OutputError(f"{built.path}: {error}") from error
+    except (ParleyError, OSError):
+        raise
+    except Exception as error:  # whatever stands in a folder that nobody verified
+        if isinstance(error, ModuleNotFoundError) and extra_of((error.name or "").split(".")[0]):
+            raise  # which the command line answers with the extra that brings it
+        raise ScriptError(
+            f"{_script(built)} fails on {built.path} ({type(error).__name__}: {error})",
+            remedy=f"If `parley verify {built.dataset.name}` holds for the folder, mend tasks.py; "
+            "else the folder is damaged: build it again.",
+        ) from error

@@ -1,0 +1,274 @@
+"""Files of predictions: read once, checked line by line, and never guessed at.
+
+A file, a pipe or standard input, compressed with gzip or not, which its first bytes tell. All that
+is wrong with it is reported at once, each with its line and its key.
+"""
+
+import gzip
+import io
+import json
+import math
+import re
+import sys
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from parley.errors import MOST_PROBLEMS, OutputError, Problem, RecordError
+from parley.rows.strict_json import loads
+from parley.shapes import fitter, problems, show
+
+if TYPE_CHECKING:
+    from parley.tasks import Gold, Task
+
+Key = tuple[Any, ...]
+Prediction = Mapping[str, Any]
+
+_LONGEST = 1_000_000  # bytes of a line; what is longer is no prediction
+_GZIP = b"\x1f\x8b"
+
+
+@dataclass(frozen=True)
+class Form:
+    """How predictions stand in a file.
+
+    Args:
+        name: What it is called.
+        parse: Returns the prediction of a line, or raises ValueError.
+        lines: Returns the lines of predictions, without line ends.
+    """
+
+    name: str
+    parse: Callable[[bytes], Any]
+    lines: Callable[[Iterable[Prediction]], Iterable[str]]
+
+
+def _json_lines(predictions: Iterable[Prediction]) -> Iterator[str]:
+    return (json.dumps(each, ensure_ascii=False, allow_nan=False) for each in predictions)
+
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+
+def _run_line(line: bytes) -> dict[str, Any]:
+    """Return what a line of a run says; its second field, its rank and its tag decide nothing."""
+    parts = line.decode("utf-8").split()
+    if len(parts) != 6:
+        raise ValueError(
+            f"expected six fields, QUERY Q0 DOCUMENT RANK SCORE TAG, found {len(parts)}"
+        )
+    query, _, document, rank, score, _ = parts
+    if not re.fullmatch(r"\d+", rank, re.ASCII):
+        raise ValueError(f"rank: expected a whole number, found {show(rank)}")
+    if not _NUMBER.fullmatch(score) or not math.isfinite(value := float(score)):
+        raise ValueError(f"score: expected a finite number, found {show(score)}")
+    return {"query_id": query, "document_id": document, "score": value}
+
+
+def _run_lines(predictions: Iterable[Prediction]) -> Iterator[str]:
+    queries: dict[str, list[Prediction]] = {}
+    for each in predictions:
+        queries.setdefault(each["query_id"], []).append(each)
+    for query, found in queries.items():
+        found.sort(key=lambda each: (each["score"], each["document_id"]), reverse=True)
+        for rank, each in enumerate(found, 1):
+            yield f"{query} Q0 {each['document_id']} {rank} {each['score']!r} parley"
+
+
+JSON_LINES = Form("JSON Lines", loads, _json_lines)
+TREC_RUN = Form("TREC run", _run_line, _run_lines)
+"""A run in the format of TREC: predictions of query_id, document_id and score, a float.
+
+As in trec_eval the scores decide, and neither the order of lines nor the rank.
+"""
+
+
+def read(file: str, task: "Task", gold: "Gold") -> dict[Key, Prediction]:
+    """Return the predictions of a file, one for each key of `gold` and in its order.
+
+    Args:
+        file: A path, or "-" for standard input.
+        task: What they must look like.
+        gold: What is to be predicted.
+
+    Raises:
+        RecordError: naming everything that is wrong with the file, by line and key.
+        OSError: it cannot be read.
+    """
+    name = "standard input" if file == "-" else file
+    with _opened(file) as stream:
+        checker = _Checker(task, gold)
+        try:
+            for number, line in enumerate(iter(lambda: stream.readline(_LONGEST), b""), 1):
+                checker.take(f"line {number}", line)
+                if checker.is_over:
+                    break
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise RecordError(f"{name}: damaged gzip data: {error}") from error
+    return checker.finish(name)
+
+
+def check(found: Iterable[Any], task: "Task", gold: "Gold", name: str) -> dict[Key, Prediction]:
+    """Return predictions that a function made, checked and ordered as those of a file are."""
+    checker = _Checker(task, gold)
+    for number, prediction in enumerate(found, 1):
+        checker.add(f"prediction {number}", prediction)
+        if checker.is_over:
+            break
+    return checker.finish(name)
+
+
+def write(path: Path, task: "Task", predictions: Iterable[Prediction]) -> None:
+    """Write predictions in the form that a file of them has, to a new file, whole or not at all.
+
+    Raises:
+        OutputError: something stands there already, or it cannot be written.
+    """
+    from parley.folder.replace import write_whole
+
+    require_free(path)
+    write_whole(path, "".join(f"{line}\n" for line in task.form.lines(predictions)))
+
+
+def require_free(path: Path) -> None:
+    """Raise OutputError if something stands at a path."""
+    if path.exists() or path.is_symlink():
+        raise OutputError(f"{path}: stands there already; name a file to make")
+
+
+class _Checker:
+    """Takes predictions one by one, and knows at the end what is wrong with them."""
+
+    def __init__(self, task: "Task", gold: "Gold") -> None:
+        self._task, self._gold = task, gold
+        self._fits = fitter(task.shape)
+        self._required = len(task.required or task.key)
+        self._found: dict[Key, Prediction] = {}
+        self._places: dict[Key, str] = {}
+        self._seen: set[Key] = set()
+        self._problems: list[Problem] = []
+        self._is_broken = False
+
+    @property
+    def is_over(self) -> bool:
+        """Whether reading on is of no use: what is wrong so far is all that an error tells."""
+        return self._is_broken or len(self._problems) >= MOST_PROBLEMS
+
+    def take(self, place: str, line: bytes) -> None:
+        """Parse a line and add what it says."""
+        if len(line) >= _LONGEST:
+            what = f"has {_LONGEST:,} bytes or more; nothing was read beyond it"
+            self._problems.append(Problem(place, what=what))
+            self._is_broken = True
+            return
+        if not line.strip():
+            self._problems.append(Problem(place, "a prediction", "an empty line"))
+            return
+        try:
+            prediction = self._task.form.parse(line)
+        except ValueError as error:
+            self._problems.append(Problem(place, what=_explain(error)))
+        else:
+            self.add(place, prediction)
+
+    def add(self, place: str, prediction: Any) -> None:
+        """Check a prediction and keep it."""
+        if not self._fits(prediction):
+            self._objected(place, prediction, problems(prediction, self._task.shape))
+            return
+        key = tuple([prediction[name] for name in self._task.key])
+        due = key[: self._required]
+        if due not in self._gold:
+            named = _named(self._task.key, due)
+            self._problems.append(Problem(place, what=f"{named} is not among what is predicted"))
+        elif key in self._found:
+            self._objected(
+                place,
+                prediction,
+                [Problem("", what=f"stands twice, first in {self._places[key]}")],
+            )
+        else:
+            self._found[key] = prediction
+            self._places[key] = place
+            self._seen.add(due)
+            wrong = self._task.objections(prediction, self._gold[due])
+            self._objected(place, prediction, wrong)
+
+    def _objected(self, place: str, prediction: Any, found: Iterable[Problem]) -> None:
+        """Keep problems of a prediction, whose key is not to be missed besides."""
+        for problem in islice(found, MOST_PROBLEMS):
+            values = prediction if isinstance(prediction, dict) else {}
+            key = tuple(values[name] for name in self._task.key if name in values)
+            if len(key) == len(self._task.key):
+                place = f"{place.split(' (')[0]} ({_named(self._task.key, key)})"
+                if all(isinstance(part, str | int) for part in key):
+                    self._seen.add(key[: self._required])
+            inner = problem.place.lstrip(".").replace("\n", "\\n")
+            where = f"{place}: {inner}" if inner else place
+            self._problems.append(Problem(where, problem.expected, problem.found, problem.what))
+
+    def finish(self, name: str) -> dict[Key, Prediction]:
+        """Return the predictions in the order of gold.
+
+        Raises:
+            RecordError: something is wrong with them.
+        """
+        message = f"{name}: cannot be scored"
+        if not self.is_over and (missing := [key for key in self._gold if key not in self._seen]):
+            message += f", {len(missing):,} of {len(self._gold):,} predictions are missing"
+            self._problems += [
+                Problem(_named(self._task.key, key), what="missing")
+                for key in missing[: MOST_PROBLEMS - len(self._problems)]
+            ]
+        if self._problems:
+            raise RecordError(message, *self._problems)
+        if self._required == len(self._task.key):
+            return {key: self._found[key] for key in self._gold}
+        order = {key: number for number, key in enumerate(self._gold)}
+        ranked = sorted(self._found, key=lambda key: (order[key[: self._required]], key))
+        return {key: self._found[key] for key in ranked}
+
+
+def _named(names: Iterable[str], key: Key) -> str:
+    """Return a key for people: "dialogue_id 4, turn 7"."""
+    return ", ".join(f"{name} {show(value)}" for name, value in zip(names, key, strict=False))
+
+
+def _explain(error: ValueError) -> str:
+    """Return what is wrong with a line that cannot be parsed."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"invalid JSON: {error.msg} at column {error.colno}"
+    if isinstance(error, UnicodeDecodeError):
+        return f"invalid UTF-8: the byte {error.object[error.start]:#04x}"
+    return str(error).lstrip(".: ")
+
+
+@contextmanager
+def _opened(file: str) -> Iterator[IO[bytes]]:
+    """Open a file or standard input, decompressed if its first bytes are those of gzip."""
+    with open(sys.stdin.fileno() if file == "-" else file, "rb", closefd=file != "-") as raw:
+        head = raw.read(len(_GZIP))
+        stream: IO[bytes] = io.BufferedReader(_Joined(head, raw))
+        yield gzip.GzipFile(fileobj=stream) if head == _GZIP else stream  # type: ignore[misc]
+
+
+class _Joined(io.RawIOBase):
+    """A stream from its beginning again, of which the first bytes have been read."""
+
+    def __init__(self, head: bytes, rest: io.BufferedReader) -> None:
+        self._head, self._rest = head, rest
+
+    def readable(self) -> bool:
+        """Tell that it can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read some bytes."""
+        found = self._head or self._rest.read1(len(buffer))
+        self._head = b""
+        buffer[: len(found)] = found
+        return len(found)

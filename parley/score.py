@@ -1,0 +1,163 @@
+"""The commands `parley score NAME TASK`, made of the tasks that the dataset folders declare."""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from parley.collection import Dataset, discover, get
+from parley.errors import UsageError
+
+if TYPE_CHECKING:
+    from parley.tasks import Task
+
+
+# What is Any here is click's, which Typer has in one place or another, by its version.
+
+
+class Scores(TyperGroup):
+    """The group `parley score`: a group of tasks for each dataset that has some."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of the datasets whose folders hold a tasks.py."""
+        return [name for name, each in discover().items() if (each.folder / "tasks.py").exists()]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return the group of a dataset's tasks, or raise UsageError."""
+        group = typer.Typer(
+            cls=_Tasks, no_args_is_help=True, add_completion=False, rich_markup_mode=None
+        )
+        group.callback(help=f"Score predictions on a task of {cmd_name}.")(lambda: None)
+        command: Any = typer.main.get_command(group)
+        command.dataset = get(cmd_name)
+        return command
+
+
+class _Tasks(TyperGroup):
+    """The tasks of one dataset."""
+
+    dataset: Dataset
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of its tasks."""
+        from parley.tasks import tasks_of  # not at the top: help is to be quick
+
+        return list(tasks_of(self.dataset))
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return the command of a task, or raise UsageError naming those that exist."""
+        from parley.tasks import find
+
+        task = find(self.dataset, cmd_name)
+        one = typer.Typer(add_completion=False, rich_markup_mode=None)
+        command = _command(self.dataset, cmd_name, task)
+        one.command(cmd_name, cls=_Command, help=_help(task))(command)
+        return typer.main.get_command(one)
+
+
+class _Command(TyperCommand):
+    """The command of a task, which names its options where it is given one that it has not."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse arguments."""
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            if type(error).__name__ != "NoSuchOption":
+                raise
+            there = [name for param in self.get_params(ctx) for name in param.opts if "-" in name]
+            raise UsageError(f"{error}", remedy=f"There are: {', '.join(there)}.") from error
+
+
+def _help(task: "Task") -> str:
+    holds = "\n".join(f"  {name}: {what}" for name, what in task.fields.items())
+    return f"{task.summary}\n\nScored on {task.on}. A prediction holds\n\n\b\n{holds}"
+
+
+def _command(dataset: Dataset, name: str, task: "Task") -> Callable[..., None]:
+    """Return the command of a task, whose own options are its task's."""
+
+    def command(
+        file: Annotated[
+            str | None,
+            typer.Argument(
+                metavar="[FILE]", help=f"Predictions, {task.form.name}, gzip or not; - is stdin."
+            ),
+        ] = None,
+        folder: Annotated[
+            Path, typer.Option("--build", metavar="DIR", help="Built folders, one a dataset.")
+        ] = Path("build"),
+        baseline: Annotated[
+            str | None,
+            typer.Option("--baseline", metavar="B", help=f"Or score: {', '.join(task.baselines)}."),
+        ] = None,
+        keep: Annotated[
+            Path | None,
+            typer.Option("--predictions", metavar="OUT", help="Keep what the baseline predicts."),
+        ] = None,
+        template: Annotated[
+            bool, typer.Option("--template", help="Print what FILE must hold.")
+        ] = False,
+        as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+        **own: str,
+    ) -> None:
+        from parley.terminal import tasks as tables
+        from parley.terminal.console import emit, to_json
+
+        if template:
+            lines = _lines_due(dataset, name, task, folder, own)
+            if as_json:
+                typer.echo(to_json(tables.template_as_dict(dataset, name, task, lines)))
+            else:
+                emit(tables.lay_out_template(dataset, name, task, lines))
+            return
+        if (file is None) == (baseline is None):
+            raise UsageError(
+                f"{dataset.name} {name} scores either FILE or a --baseline",
+                remedy=f"Baselines: {', '.join(task.baselines) or 'none'}; "
+                "--template says what FILE must hold.",
+            )
+        if keep and not baseline:
+            raise UsageError("--predictions keeps what a --baseline predicts")
+        from parley.evaluate import score
+        from parley.folder.built import find_folder
+        from parley.predictions import require_free
+
+        if keep:
+            require_free(keep)
+        built = find_folder(folder, dataset)
+        found = score(built, name, own, file=file or "", baseline=baseline or "", keep=keep)
+        if as_json:
+            typer.echo(to_json(found.as_dict()))
+        else:
+            emit(tables.lay_out_score(found))
+
+    signature = inspect.signature(command)
+    common = [each for each in signature.parameters.values() if each.name != "own"]
+    options = [_option(each, values) for each, values in task.options.items()]
+    command.__signature__ = signature.replace(parameters=[*common, *options])  # type: ignore[attr-defined]
+    return command
+
+
+def _option(name: str, values: Sequence[str]) -> inspect.Parameter:
+    """Return the parameter of a task's own option."""
+    declared = typer.Option(f"--{name}", metavar=name.upper(), help=f"{', '.join(values)}.")
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=values[0], annotation=Annotated[str, declared]
+    )
+
+
+def _lines_due(
+    dataset: Dataset, name: str, task: "Task", folder: Path, own: Mapping[str, str]
+) -> int | None:
+    """Return how many predictions a build wants, or None if there is no build."""
+    from parley.evaluate import due
+    from parley.folder.built import find_folder
+
+    options = task.chosen(own)
+    if not (folder / dataset.name).is_dir():
+        return None
+    return len(due(find_folder(folder, dataset), name, options))

@@ -1,0 +1,213 @@
+"""What can be scored on a dataset: a dataset folder's tasks, declared beside their figures.
+
+A dataset folder may hold a `tasks.py` with
+
+    TASKS = {"sentiment": Task(...)}   # name -> task
+
+What a prediction holds is declared once, so that one reader checks the files of every task and one
+command scores them (`parley score NAME TASK FILE`). What needs a package of the extra `tasks`
+imports it inside its functions: tasks are listed without any.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from parley.collection import Dataset
+from parley.errors import Problem, ScriptError, UsageError
+from parley.predictions import JSON_LINES, Form, Key, Prediction
+from parley.spread import Folds, Interval
+
+MEASURED = "run with this tool"  # the place of a reference that a baseline gives; a test holds it
+
+Gold = Mapping[Key, Any]
+"""What is to be predicted: the values of the key's fields -> whatever `score` compares with."""
+
+
+@dataclass(frozen=True)
+class Undefined:
+    """A metric that has no value on these predictions, as a correlation with a constant."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Score:
+    """What predictions are worth.
+
+    Args:
+        metrics: Metric -> number, or group -> metric -> number, as deep as it takes.
+        spread: The same names, where it is known how much a number would vary.
+        counts: What was scored, as {"utterances": 4615}.
+    """
+
+    metrics: Mapping[str, Any]
+    spread: Mapping[str, Any] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A documented result, or that of a baseline, to stand beside a score.
+
+    Args:
+        name: Of the system, as its document names it; of a baseline, the baseline's.
+        metrics: Numbers as their document prints them, under the names that `Score.metrics` has.
+        place: The document and where in it, or `MEASURED`.
+        note: What a reader must know to compare.
+        options: The task's options that it holds for, where it has some.
+    """
+
+    name: str
+    metrics: Mapping[str, Any]
+    place: str
+    note: str = ""
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+def _no_objections(prediction: Prediction, gold: Any) -> Iterator[Problem]:
+    yield from ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """Something to predict, and how predictions are scored.
+
+    A build is read and a file is checked by the tool: `score` is called only with sound
+    predictions, one for each key of `gold` and in its order, whatever the order of the file.
+
+    Args:
+        summary: What is predicted, in one line.
+        on: What is scored: "strategies, the test parts of the authors' five folds".
+        configs: The configs it reads of a build.
+        fields: Field of a prediction -> what it holds, a phrase each.
+        shape: The shape of a prediction, in the language of `parley.shapes`.
+        key: The fields that tell predictions apart.
+        required: Those of the key that `gold` has: for each of its keys there must be a
+            prediction. All of the key, unless named; of a run, the query alone.
+        example: An invented prediction.
+        metrics: Name of a metric -> what it is, a phrase each.
+        gold: Returns what is to be predicted, given the build.
+        score: Returns the score, given gold and predictions.
+        objections: Yields what is wrong with a prediction that has the shape, given its gold; the
+            place of a problem is a field.
+        baselines: Name -> a function that returns predictions, given the build.
+        references: Results to compare with, the documented ones first.
+        options: Option -> its values, the default first. The one chosen is a keyword of `gold`,
+            `score` and each baseline.
+        form: How predictions stand in a file.
+        unit: What the numbers are: "fraction", "percent", or words.
+        decimals: How many a table shows.
+    """
+
+    summary: str
+    on: str
+    configs: tuple[str, ...]
+    fields: Mapping[str, str]
+    shape: Any
+    key: tuple[str, ...]
+    example: Prediction
+    metrics: Mapping[str, str]
+    gold: Callable[..., Gold]
+    score: Callable[..., Score]
+    required: tuple[str, ...] = ()
+    objections: Callable[[Prediction, Any], Iterable[Problem]] = _no_objections
+    baselines: Mapping[str, Callable[..., Iterable[Prediction]]] = field(default_factory=dict)
+    references: tuple[Reference, ...] = ()
+    options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    form: Form = JSON_LINES
+    unit: str = "fraction"
+    decimals: int = 3
+
+    def chosen(self, given: Mapping[str, str | None]) -> dict[str, str]:
+        """Return a value for each option: the one given, or the default.
+
+        Raises:
+            UsageError: there is no such option or value.
+        """
+        for name, value in given.items():
+            if name not in self.options:
+                there = ", ".join(f"--{option}" for option in self.options) or "none"
+                raise UsageError(
+                    f"there is no option --{name}; of the task's own there are: {there}"
+                )
+            if value is not None and value not in self.options[name]:
+                values = ", ".join(self.options[name])
+                raise UsageError(f"--{name} {value}: there is no such value; there are: {values}")
+        return {name: given.get(name) or values[0] for name, values in self.options.items()}
+
+    def references_for(self, options: Mapping[str, str]) -> tuple[Reference, ...]:
+        """Return the references that hold for a choice of options."""
+        return tuple(each for each in self.references if each.options.items() <= options.items())
+
+
+def tasks_of(dataset: Dataset) -> dict[str, Task]:
+    """Return the tasks of a dataset by name, none if its folder has no `tasks.py`.
+
+    Raises:
+        ScriptError: `tasks.py` cannot be imported, or naming everything that is not as it should.
+    """
+    tasks = dataset.tasks
+    if found := [problem for name, task in tasks.items() for problem in _wrong(task, name)]:
+        raise ScriptError(str(dataset.folder / "tasks.py"), *found)
+    return tasks
+
+
+def find(dataset: Dataset, name: str) -> Task:
+    """Return the task of this name, or raise UsageError naming those that exist."""
+    tasks = tasks_of(dataset)
+    if name not in tasks:
+        raise UsageError(
+            f"{dataset.name} has no task {name!r}; there are: {', '.join(tasks) or 'none'}"
+        )
+    return tasks[name]
+
+
+def _wrong(task: Any, name: str) -> Iterator[Problem]:
+    """Yield what a task does not declare as it should."""
+    where = f"TASKS[{name!r}]"
+    if not isinstance(task, Task):
+        yield Problem(where, "a Task", type(task).__name__)
+        return
+    for name in ("summary", "on", "configs", "key", "metrics"):
+        if not getattr(task, name):
+            yield Problem(f"{where}.{name}", what="is empty")
+    for what, names in (("example", task.example), ("key", task.key), ("required", task.required)):
+        if unknown := [each for each in names if each not in task.fields]:
+            yield Problem(f"{where}.{what}", f"fields of {list(task.fields)}", str(unknown))
+    if task.required != task.key[: len(task.required)]:
+        yield Problem(f"{where}.required", "the first fields of the key", str(task.required))
+    for option, values in task.options.items():
+        if not option.isidentifier() or not values:
+            yield Problem(f"{where}.options", what=f"{option!r} is no name with values")
+
+
+def flat(tree: Mapping[str, Any], path: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
+    """Return what stands in nested mappings, by the names that lead to it."""
+    found: dict[tuple[str, ...], Any] = {}
+    for name, value in tree.items():
+        place = (*path, name)
+        if isinstance(value, Mapping):
+            found |= flat(value, place)
+        else:
+            found[place] = value
+    return found
+
+
+def wrong_scores(score: Any) -> Iterator[Problem]:
+    """Yield what a score holds that no reader of it could take for a result."""
+    if not isinstance(score, Score):
+        yield Problem("score", "a Score", type(score).__name__)
+        return
+    metrics = flat(score.metrics)
+    for path, value in metrics.items():
+        if not isinstance(value, Undefined | int | float) or isinstance(value, bool):
+            yield Problem(f"metrics.{'.'.join(path)}", "a number or Undefined", repr(value))
+        elif not isinstance(value, Undefined) and not math.isfinite(value):
+            yield Problem(f"metrics.{'.'.join(path)}", "a number or Undefined", str(value))
+    for path, value in flat(score.spread).items():
+        if path not in metrics:
+            yield Problem(f"spread.{'.'.join(path)}", what="there is no such metric")
+        if not isinstance(value, Interval | Folds):
+            yield Problem(f"spread.{'.'.join(path)}", "an Interval or Folds", repr(value))

@@ -1,0 +1,401 @@
+"""Scoring through an invented dataset: what a file must hold, and what comes of it."""
+
+import gzip
+import json
+import os
+import shutil
+import signal
+import sys
+import threading
+from contextlib import suppress
+from types import SimpleNamespace
+
+import pytest
+from test_fifth_dataset import CARD, SAMPLE, SCRIPT
+
+from parley.build import build
+from parley.cli import main
+from parley.collection import Dataset
+from parley.source.files import open_source
+
+TASKS = '''"""Tasks of an invented dataset."""
+
+from parley.figures import Data
+from parley.predictions import TREC_RUN
+from parley.spread import Folds
+from parley.tasks import Reference, Score, Task, Undefined
+from parley.errors import Problem
+
+
+def turns(data: Data):
+    return {
+        (row["id"], number): text
+        for row in data.rows("dialogues", "train")
+        for number, text in enumerate(row["turns"])
+    }
+
+
+def score(gold, predictions, unit):
+    right = [p["words"] == len(gold[key].split()) for key, p in predictions.items()]
+    order = "".join(f"{name}{turn}" for name, turn in predictions)
+    return Score(
+        {"right": sum(right) / len(right), "by_side": {"left": 0.25, "none": Undefined("no side")}},
+        {"right": Folds(0.125)},
+        {"turns": len(right), order: len(order), unit: 1},
+    )
+
+
+def objections(prediction, text):
+    if prediction["words"] > 100:
+        yield Problem("words", "at most 100", str(prediction["words"]))
+
+
+def ones(data, unit):
+    return [{"id": name, "turn": turn, "words": 1} for name, turn in turns(data)]
+
+
+def lazy(data, unit):
+    import sklearn_that_nobody_has
+
+
+TASKS = {
+    "words": Task(
+        summary="the number of words",
+        on="all turns",
+        configs=("dialogues",),
+        fields={"id": "the dialogue", "turn": "its turn", "words": "how many"},
+        shape={"id": str, "turn": int, "words": int},
+        key=("id", "turn"),
+        example={"id": "one", "turn": 0, "words": 3},
+        metrics={"right": "share", "by_side": "the same a side"},
+        gold=lambda data, unit: turns(data),
+        score=score,
+        objections=objections,
+        baselines={"ones": ones, "none": lambda data, unit: [], "lazy": lazy},
+        references=(
+            Reference("a paper's", {"right": "0.9"}, "paper, Table 1", "on other turns"),
+            Reference("letters", {"right": "0.1"}, "paper, Table 2", options={"unit": "letters"}),
+        ),
+        options={"unit": ("words", "letters")},
+    ),
+    "run": Task(
+        summary="an order of the turns",
+        on="the dialogues",
+        configs=("dialogues",),
+        fields={"query_id": "the dialogue", "document_id": "a turn", "score": "its score"},
+        shape={"query_id": str, "document_id": str, "score": float},
+        key=("query_id", "document_id"),
+        required=("query_id",),
+        example={"query_id": "one", "document_id": "d1", "score": 0.5},
+        metrics={"lines": "how many"},
+        gold=lambda data: {(row["id"],): row for row in data.rows("dialogues", "train")},
+        score=lambda gold, predictions: Score({"lines": len(predictions)}),
+        form=TREC_RUN,
+    ),
+}
+'''
+GOOD = [
+    {"id": "one", "turn": 0, "words": 1},
+    {"id": "one", "turn": 1, "words": 1},
+    {"id": "two", "turn": 0, "words": 2},
+]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A folder with a dataset `chatter` in `more` and its build in `build`."""
+    place = tmp_path_factory.mktemp("place")
+    folder = place / "more" / "chatter"
+    (folder / "sample").mkdir(parents=True)
+    (folder / "chatter.py").write_text(SCRIPT)
+    (folder / "README.md").write_text(CARD)
+    (folder / "tasks.py").write_text(TASKS)
+    (folder / "sample" / "chatter.txt").write_text(SAMPLE)
+    build(open_source(Dataset("chatter", folder), None, sample=True), place / "build")
+    return place
+
+
+@pytest.fixture
+def run(place, tmp_path, monkeypatch, capfd):
+    """Run a command in a folder in which `build` is that of the invented dataset."""
+    monkeypatch.setattr(signal, "signal", lambda *args: None)
+    (tmp_path / "build").symlink_to(place / "build")
+
+    def run(*args, text="", more=place / "more", cwd=tmp_path):
+        monkeypatch.chdir(cwd)
+        monkeypatch.setenv("PARLEY_DATASETS", str(more))
+        monkeypatch.setattr(sys, "argv", ["parley", *args])
+        with piped(text if isinstance(text, bytes) else text.encode()) as stdin:
+            monkeypatch.setattr(sys, "stdin", stdin)
+            with pytest.raises(SystemExit) as ended:
+                main()
+        out, err = capfd.readouterr()
+        return SimpleNamespace(returncode=ended.value.code, stdout=out, stderr=err)
+
+    return run
+
+
+def piped(data):
+    """Return the end of a pipe to read `data` from."""
+    read, write = os.pipe()
+
+    def fill():
+        with os.fdopen(write, "wb") as file, suppress(BrokenPipeError):
+            file.write(data)
+
+    threading.Thread(target=fill, daemon=True).start()
+    return os.fdopen(read)
+
+
+def lines(predictions):
+    return "".join(json.dumps(each) + "\n" for each in predictions)
+
+
+def test_a_file_is_scored_in_any_order_compressed_or_from_a_pipe(run, tmp_path):
+    found = []
+    for text in (GOOD, GOOD[::-1]):
+        for packed in (bytes, gzip.compress):
+            data = packed(lines(text).encode())
+            (tmp_path / "mine").write_bytes(data)
+            for args, piped in ((("mine",), b""), (("-",), data)):
+                done = run("score", "chatter", "words", *args, "--json", text=piped)
+                assert done.returncode == 0, done.stderr
+                found.append(json.loads(done.stdout))
+    for each in found:
+        each.pop("predictions")
+    assert found == [found[0]] * 8
+    assert found[0] == {
+        "dataset": "chatter",
+        "task": "words",
+        "options": {"unit": "words"},
+        "sample": True,
+        "unit": "fraction",
+        "metrics": {"right": 2 / 3, "by_side": {"left": 0.25, "none": None}},
+        "undefined": {"by_side": {"none": "no side"}},
+        "spread": {"right": {"sd": 0.125}},
+        "counts": {"turns": 3, "one0one1two0": 12, "words": 1},
+        "references": [
+            {
+                "name": "a paper's",
+                "metrics": {"right": "0.9"},
+                "place": "paper, Table 1",
+                "note": "on other turns",
+            }
+        ],
+    }
+
+
+def test_the_table_shows_the_score_and_what_it_rests_on(run):
+    shown = run("score", "chatter", "words", "-", text=lines(GOOD)).stdout
+    assert "sample, not the dataset" in shown
+    rows = [line.split() for line in shown.splitlines()]
+    assert ["standard", "input", "0.667", "±0.125"] in rows
+    assert ["a", "paper's", "0.9", "paper,", "Table", "1"] in rows
+    assert "by_side.none: undefined, no side" in shown
+    assert "a paper's: on other turns" in shown
+    assert "letters" not in shown
+    letters = run("score", "chatter", "words", "-", "--unit", "letters", text=lines(GOOD)).stdout
+    assert "paper, Table 2" in letters
+
+
+BAD = {
+    "a field is missing": ('{"id": "one", "turn": 0}', 'line 1 (id "one", turn 0): words: missing'),
+    "a field too many": (
+        '{"id": "one", "turn": 0, "words": 1, "x": 2}',
+        'line 1 (id "one", turn 0): x: unknown field, found 2',
+    ),
+    "a wrong type": (
+        '{"id": "one", "turn": 0, "words": 1.5}',
+        'line 1 (id "one", turn 0): words: expected an integer, found 1.5',
+    ),
+    "a key of a wrong type": (
+        '{"id": "one", "turn": true, "words": 1}',
+        "turn: expected an integer, found true",
+    ),
+    "out of range": (
+        '{"id": "one", "turn": 0, "words": 101}',
+        'line 1 (id "one", turn 0): words: expected at most 100, found 101',
+    ),
+    "an unknown key": (
+        '{"id": "nine", "turn": 0, "words": 1}',
+        'line 1: id "nine", turn 0 is not among what is predicted',
+    ),
+    "no object": ("[1]", "line 1: expected an object, found [1]"),
+    "no JSON": ("{id: 1}", "line 1: invalid JSON: "),
+    "not UTF-8": (b'{"id": "\xff"}', "line 1: invalid UTF-8: the byte 0xff"),
+    "not finite": ('{"id": "one", "turn": 0, "words": NaN}', "line 1: words: NaN is not JSON"),
+    "infinite": ('{"id": "one", "turn": 0, "words": 1e999}', "the number 1e999 is too large"),
+    "a key of JSON twice": (
+        '{"id": "one", "turn": 0, "words": 1, "words": 2}',
+        "line 1: words: the key 'words' stands twice",
+    ),
+    "an empty line": ("", "line 1: expected a prediction, found an empty line"),
+    "a line without end": ("[" * 1_000_001, "line 1: has 1,000,000 bytes or more"),
+    "text that acts on a terminal": ('{"\\u001b[2J": 1}', "\\x1b[2J: unknown field, found 1"),
+    "text that forges a line": ('{"a\\nb": 1}', "a\\nb: unknown field, found 1"),
+}
+
+
+@pytest.mark.parametrize(("line", "message"), BAD.values(), ids=list(BAD))
+def test_what_is_wrong_is_named_by_line_and_key(run, line, message):
+    line = line if isinstance(line, bytes) else line.encode()
+    done = run("score", "chatter", "words", "-", text=line + b"\n")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert message in done.stderr
+    assert "standard input: cannot be scored" in done.stderr
+
+
+def test_all_problems_of_a_file_are_told_at_once(run):
+    text = lines([GOOD[0], GOOD[0], {**GOOD[1], "words": "1"}]) + "nothing\n"
+    done = run("score", "chatter", "words", "-", text=text)
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [
+        "standard input: cannot be scored, 1 of 3 predictions are missing:",
+        '  line 2 (id "one", turn 0): stands twice, first in line 1',
+        '  line 3 (id "one", turn 1): words: expected an integer, found "1"',
+        "  line 4: invalid JSON: Expecting value at column 1",
+        '  id "two", turn 0: missing',
+    ]
+
+
+def test_a_flood_of_problems_is_cut(run):
+    done = run("score", "chatter", "words", "-", text="x\n" * 100_000)
+    assert len(done.stderr.splitlines()) == 22
+    assert "the first 20 problems; there may be more" in done.stderr
+
+
+def test_damaged_gzip_is_named(run):
+    done = run("score", "chatter", "words", "-", text=gzip.compress(lines(GOOD).encode())[:-9])
+    assert done.returncode == 1
+    assert "standard input: damaged gzip data" in done.stderr
+
+
+RUNS = {
+    "five fields": ("one Q0 d1 1 0.5", "expected six fields, QUERY Q0 DOCUMENT RANK SCORE TAG"),
+    "no rank": ("one Q0 d1 first 0.5 x", 'rank: expected a whole number, found "first"'),
+    "no number": ("one Q0 d1 1 0,5 x", 'score: expected a finite number, found "0,5"'),
+    "not finite": ("one Q0 d1 1 nan x", 'score: expected a finite number, found "nan"'),
+    "infinite": ("one Q0 d1 1 1e999 x", 'score: expected a finite number, found "1e999"'),
+    "unknown": ("six Q0 d1 1 0.5 x", 'query_id "six" is not among what is predicted'),
+    "twice": (
+        "one Q0 d1 1 0.5 x\none Q0 d1 2 0.4 x",
+        'line 2 (query_id "one", document_id "d1"): stands twice, first in line 1',
+    ),
+    "missing": ("one Q0 d1 1 0.5 x", 'query_id "two": missing'),
+}
+
+
+@pytest.mark.parametrize(("text", "message"), RUNS.values(), ids=list(RUNS))
+def test_what_is_wrong_with_a_run_is_named(run, text, message):
+    done = run("score", "chatter", "run", "-", text=text + "\n")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert message in done.stderr
+
+
+def test_a_run_is_scored(run):
+    text = "two Q0 d2 1 -.5e-3 x\none\tQ0 d1 1 2 x\r\none Q0 d3 2 1 x\n"
+    done = run("score", "chatter", "run", "-", "--json", text=text)
+    assert json.loads(done.stdout)["metrics"] == {"lines": 3}, done.stderr
+
+
+def test_what_a_baseline_predicts_can_be_kept_and_scores_the_same(run, tmp_path):
+    args = ("score", "chatter", "words", "--unit", "letters", "--json")
+    done = run(*args, "--baseline", "ones", "--predictions", "kept.jsonl")
+    assert done.returncode == 0, done.stderr
+    kept = (tmp_path / "kept.jsonl").read_text().splitlines()
+    assert [json.loads(line) for line in kept] == [{**each, "words": 1} for each in GOOD]
+    again = json.loads(run(*args, "kept.jsonl").stdout)
+    assert again | {"predictions": "baseline ones"} == json.loads(done.stdout)
+    once_more = run(*args, "--baseline", "ones", "--predictions", "kept.jsonl")
+    assert once_more.returncode == 1
+    assert "kept.jsonl: stands there already" in once_more.stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "status", "message"),
+    [
+        (("nothing",), 2, "chatter has no task 'nothing'; there are: words, run"),
+        (("words",), 2, "scores either FILE or a --baseline. Baselines: ones, none, lazy"),
+        (("words", "-", "--baseline", "ones"), 2, "scores either FILE or a --baseline"),
+        (("words", "--baseline", "best"), 2, "no baseline 'best'; there are: ones, none, lazy"),
+        (("words", "-", "--unit", "lines"), 2, "no such value; there are: words, letters"),
+        (("words", "-", "--part", "x"), 2, "No such option: --part. There are: --build"),
+        (("run", "-", "--unit", "words"), 2, "No such option"),
+        (("words", "-", "--predictions", "out"), 2, "keeps what a --baseline predicts"),
+        (("words", "nowhere"), 1, "nowhere: No such file or directory"),
+        (("words", "-", "--build", "x"), 2, "Run `parley build chatter --output x` first"),
+        (("words", "--baseline", "none"), 1, "3 of 3 predictions are missing"),
+        (("words", "--baseline", "lazy"), 1, "chatter/tasks.py fails on build"),
+    ],
+)
+def test_what_cannot_be_asked_for_is_answered_with_what_can(run, tmp_path, args, status, message):
+    done = run("score", "chatter", *args)
+    assert (done.returncode, done.stdout) == (status, "")
+    assert message in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_template_says_what_a_file_holds(run, place, tmp_path):
+    found = json.loads(run("score", "chatter", "words", "--template", "--json").stdout)
+    assert found["due"] == 3
+    assert found["example"].keys() == found["fields"].keys()
+    shown = run("score", "chatter", "words", "--template").stdout
+    assert "3 in all" in shown
+    assert json.dumps(found["example"]) in shown.splitlines()
+    elsewhere = run("score", "chatter", "run", "--template", cwd=place)
+    assert "one Q0 d1 1 0.5 parley" in elsewhere.stdout.splitlines()
+    unbuilt = run("score", "chatter", "words", "--template", "--build", "nowhere").stdout
+    assert "for each id, turn of all turns\n" in unbuilt
+
+
+def test_tasks_are_listed(run):
+    (words, _) = json.loads(run("tasks", "chatter", "--json").stdout)
+    assert (words["dataset"], words["task"]) == ("chatter", "words")
+    assert words["options"] == {"unit": ["words", "letters"]}
+    shown = run("tasks", "chatter").stdout
+    assert "the number of words; on all turns" in shown
+    assert "ones, none, lazy" in shown
+
+
+BROKEN = {
+    "cannot be imported": ("import nothing_like_it", "cannot be imported: ModuleNotFoundError"),
+    "holds no task": ("TASKS = {'words': 1}", "TASKS['words']: expected a Task, found int"),
+    "holds no dict": ("TASKS = 1", "defines no dict TASKS"),
+    "an example of other fields": (
+        TASKS.replace('"one", "turn": 0', '"one", "tern": 0'),
+        "TASKS['words'].example: expected fields of ['id', 'turn', 'words'], found ['tern']",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "message"), BROKEN.values(), ids=list(BROKEN))
+def test_broken_tasks_break_nothing_else(run, place, tmp_path, text, message):
+    folder = tmp_path / "broken" / "chatter"
+    shutil.copytree(place / "more" / "chatter", folder)
+    (folder / "tasks.py").write_text(text)
+    for args in (("tasks",), ("score", "chatter", "words", "-")):
+        done = run(*args, more=folder.parent)
+        assert done.returncode == 1
+        assert message in done.stderr
+        assert "chatter/tasks.py" in done.stderr
+    for args in (("score", "--help"), ("show", "chatter", "--sample")):
+        assert run(*args, more=folder.parent).returncode == 0
+
+
+SCORES = {
+    "no score": ("return Score(\n", "return dict(\n"),
+    "a number that is none": ('"left": 0.25', '"left": float("nan")'),
+    "a spread of nothing": ('{"right": Folds(0.125)}', '{"left": Folds(0.125)}'),
+    "an error": ("return Score(\n", "return gold['nothing'](\n"),
+}
+
+
+@pytest.mark.parametrize(("old", "new"), SCORES.values(), ids=list(SCORES))
+def test_a_score_that_is_none_is_an_error_of_the_script(run, place, tmp_path, old, new):
+    folder = tmp_path / "broken" / "chatter"
+    shutil.copytree(place / "more" / "chatter", folder)
+    assert old in TASKS
+    (folder / "tasks.py").write_text(TASKS.replace(old, new))
+    done = run("score", "chatter", "words", "-", text=lines(GOOD), more=folder.parent)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "chatter/tasks.py" in done.stderr
