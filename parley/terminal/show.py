@@ -10,7 +10,7 @@ from parley.dialogues import Dialogue, group_beside, places, rows
 from parley.errors import UsageError
 from parley.folder.built import BuiltFolder
 from parley.source.files import Source
-from parley.terminal.console import plain, table, to_json
+from parley.terminal.console import plain, to_json
 from parley.transcript import Fact, Note, Table, Transcript
 
 _COLOURS = ("cyan", "magenta", "green", "yellow", "blue")
@@ -83,8 +83,13 @@ def _facts(facts: list[Fact]) -> Grid:
 
 
 def _table(values: Table) -> Grid:
-    headings = [plain(heading) for heading in (values.title, *values.columns)]
-    return table(headings, [(head, *cells) for head, cells in values.rows])
+    grid = Grid.grid(padding=(0, 2))
+    for _ in range(1 + len(values.columns)):
+        grid.add_column(overflow="fold")
+    grid.add_row(*(Text(plain(h), style="dim") for h in (values.title, *values.columns)))
+    for heading, cells in values.rows:
+        grid.add_row(Text(plain(heading), style="dim"), *(Text(plain(cell)) for cell in cells))
+    return grid
 
 
 def _turns(transcript: Transcript) -> Grid:
