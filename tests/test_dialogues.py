@@ -73,6 +73,18 @@ def test_a_dialogue_is_of_the_richest_config_and_knows_its_other_places(sample_b
         assert each.facets["split"] == [each.split]
 
 
+def test_of_a_config_only_the_dialogues_are_read_that_no_richer_one_has(
+    sample_build: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(get("casino").transcript, "CONFIGS", ("strategies", "dialogues"))
+    labelled = {id for (id,) in column(sample_build, "casino", "strategies", "dialogue_id")}
+    every = [id for (id,) in column(sample_build, "casino", "dialogues", "dialogue_id")]
+    found = list(dialogues(folder(sample_build, "casino")))
+    read = [each.row["dialogue_id"] for each in found if each.config == "dialogues"]
+    assert read == [id for id in every if id not in labelled]
+    assert 0 < len(read) < len(every)
+
+
 def test_what_stands_beside_is_grouped_once_as_for_one(sample_build: Path) -> None:
     built = folder(sample_build, "craigslist_bargains")
     for each in dialogues(built):
