@@ -11,6 +11,7 @@ import mmap
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
 import pyarrow as pa
@@ -30,14 +31,26 @@ from .workers import Workers
 # not in the catalogue. With 2.5 million products, as the largest category may have, 7% are not 0.
 _SEEN = 1 << 25
 _EACH = 250_000_000  # bytes of memory that each thread of DuckDB is to have
+# A line's position is the number of its block and its index in it: so nobody need count the lines
+# before a block is worked on.
+_BITS = 32
+_INDEX = (1 << _BITS) - 1
 MOST_BROKEN = 1000  # broken lines of a file that is read on nevertheless
 
 
 @dataclass(frozen=True)
 class _Job:
     table: str
-    first: int
+    number: int  # of the block in its file
     path: Path
+
+
+@dataclass(frozen=True)
+class _Done:
+    number: int
+    lines: int
+    counts: Counter[str]
+    broken: list[tuple[int, str]]  # index of a line in the block, and why
 
 
 class DuckDB:
@@ -87,20 +100,26 @@ class DuckDB:
         (folder / table).mkdir(parents=True)
         file = RawFile(path)
         read = Read()
+        lines: dict[int, int] = {}  # block -> its lines
 
         def jobs() -> Iterator[tuple[_Job, bytes]]:
             for number, block in enumerate(file.blocks()):
-                yield _Job(table, read.lines + 1, folder / table / f"{number:06d}.parquet"), block
-                read.lines += _count_lines(block)
+                yield _Job(table, number, folder / table / f"{number:06d}.parquet"), block
                 if read.broken_lines > MOST_BROKEN and not self._skip_broken:
                     return  # and be refused
 
-        for counts, broken in self._workers.map(jobs()):
-            read.add(counts, broken)
+        for done in self._workers.map(jobs()):
+            lines[done.number] = done.lines
+            read.add(done.counts, [(done.number << _BITS | i, why) for i, why in done.broken])
+        before = [0, *accumulate(lines[number] for number in sorted(lines))]
+        read.broken = [
+            (before[place >> _BITS] + (place & _INDEX) + 1, why) for place, why in read.broken
+        ]
+        read.lines = before[-1]
         read.pin = file.pin()
         return read
 
-    def _sift(self, job: _Job, block: bytes) -> tuple[Counter[str], list[tuple[int, str]]]:
+    def _sift(self, job: _Job, block: bytes) -> _Done:
         """Apply the rules to a block, in one of the processes, and write its rows."""
         collecting = gc.isenabled()
         gc.disable()  # records have no cycles, and there are many of them
@@ -110,10 +129,10 @@ class DuckDB:
             if collecting:
                 gc.enable()
 
-    def _sift_lines(self, job: _Job, block: bytes) -> tuple[Counter[str], list[tuple[int, str]]]:
+    def _sift_lines(self, job: _Job, block: bytes) -> _Done:
         # as in Python's text files, which upstream reads, a line may end in \r as well
         lines = block.splitlines()
-        positions = range(job.first, job.first + len(lines))
+        positions = range(job.number << _BITS, (job.number << _BITS) + len(lines))
         seen, mask = self._seen, _SEEN - 1
         sifted: Sifted
         if job.table == "products":
@@ -137,7 +156,8 @@ class DuckDB:
                 write_statistics=False,
             )
             job.path.write_bytes(sink.getvalue())
-        return sifted.counts, sifted.broken
+        broken = [(position & _INDEX, why) for position, why in sifted.broken]
+        return _Done(job.number, len(lines), sifted.counts, broken)
 
     def write(self, folder: Path, target: Path, category: str) -> dict[str, Written]:
         """Write the tables of what is in `folder` to `target`/products and `target`/reviews.
@@ -244,9 +264,3 @@ def _too_small(error: Exception) -> ParleyError:
 
 def _first_line(error: Exception) -> str:
     return str(error).splitlines()[0]
-
-
-def _count_lines(block: bytes) -> int:
-    if b"\r" in block:
-        return len(block.splitlines())
-    return block.count(b"\n") + (not block.endswith(b"\n"))

@@ -215,12 +215,8 @@ def doubtful_product(record: Mapping[str, Any], rule: str | None) -> bool:
     """Tell whether an integer that `parse` took for a float may have made a difference."""
     if rule in _BEFORE_NUMBERS:
         return False
-    return (
-        _may_be_integer(record["rating_number"])
-        or _may_be_integer(record["average_rating"])
-        or _may_be_integer(record["price"])
-        or (rule is None and holds_float(record["details"]))
-    )
+    numbers = (record["rating_number"], record["average_rating"], record["price"])
+    return any(map(_may_be_integer, numbers)) or (rule is None and holds_float(record["details"]))
 
 
 _BEFORE_NUMBERS = frozenset(PRODUCT_RULES[: PRODUCT_RULES.index("ratings")])
@@ -292,7 +288,7 @@ def doubtful_review(record: Mapping[str, Any], rule: str | None) -> bool:
 
 def clean(text: str) -> str:
     """Delete `<br />`, make each run of Unicode whitespace one space, and strip."""
-    if _is_plain(text):
+    if "  " not in text and "<" not in text and text.isprintable():  # _is_plain, without a call
         return text.strip(" ")
     # split() knows the same whitespace as `\s` and strip()
     return " ".join(text.replace("<br />", "").split())

@@ -174,19 +174,19 @@ def sift_reviews(
         may_hold: Tells whether a product may be in the catalogue; it may err on the side of yes.
     """
     rows: list[tuple[Any, ...]] = []
-    outcomes: list[str] = []
+    nameless = unknown = 0
     broken = []
     for line, position in zip(lines, positions, strict=False):
         try:
             record = parse(line)
             parent_asin = catalogue_id(record)
             if parent_asin is None:
-                outcomes.append("parent_asin")
+                nameless += 1
             elif not may_hold(parent_asin):
-                outcomes.append("not_in_catalogue")
+                unknown += 1
             else:
                 rule = refuse_review(record, thresholds)
-                if doubtful_review(record, rule):
+                if rule is not None and doubtful_review(record, rule):
                     record = parse_exactly(line)
                     rule = refuse_review(record, thresholds)
                 if rule is None:
@@ -197,7 +197,8 @@ def sift_reviews(
                 rows.append((parent_asin, position, rule, *values))
         except BrokenError as error:
             broken.append((position, str(error)))
-    return Sifted(_to_batch(rows, REVIEWS), Counter(outcomes), broken)
+    counts = Counter(parent_asin=nameless, not_in_catalogue=unknown)
+    return Sifted(_to_batch(rows, REVIEWS), +counts, broken)
 
 
 def dump_details(details: dict[str, Any], exactly: bool) -> str:
