@@ -15,10 +15,10 @@ import pyarrow as pa
 from parley import __version__
 from parley.figures import figures
 from parley.folder.built import CARD, PROVENANCE, open_folder
-from parley.folder.card import figures_on, figures_section, render, splits_section
+from parley.folder.card import SplitLine, figures_on, figures_section, render, splits_section
 from parley.folder.replace import replacing, write_whole
 from parley.rows import parquet
-from parley.rows.arrow import Chunk, to_chunks
+from parley.rows.arrow import Chunk, Nulls, to_chunks
 from parley.rows.digest import Digest
 from parley.rows.features import arrow_schema, card_yaml
 from parley.rows.generate import are_unique, generate, seldom_collecting
@@ -37,6 +37,7 @@ class Split:
     digest: str
     files: list[parquet.File]
     seconds: float
+    nulls: list[str]  # columns, and fields of structs, that are null in all rows
 
     @property
     def rows(self) -> int:
@@ -139,8 +140,19 @@ def render_card(
     dataset folder speaks of the dataset, the one in a hub folder of the files beside it.
     """
     dataset = source.dataset
-    built = {(split.config, split.name): split.rows for split in splits}
+    built = {(split.config, split.name): split for split in splits}
     declared = dataset.module.SPLITS
+    lines = [
+        SplitLine(
+            config,
+            name,
+            split.rows if (split := built.get((config, name))) else None,
+            dataset.documented_rows.get(config, {}).get(name),
+            split.nulls if split else (),
+        )
+        for config, names in declared.items()
+        for name in names
+    ]
     return render(
         dataset.read_card(),
         str(dataset.card),
@@ -150,11 +162,7 @@ def render_card(
         },
         dataset.builder.DEFAULT_CONFIG_NAME,
         infos,
-        splits_section(
-            [(c, name, built.get((c, name))) for c, names in declared.items() for name in names],
-            source.sample,
-        )
-        + (f"\n{table}" if table else ""),
+        splits_section(lines, source.sample) + (f"\n{table}" if table else ""),
     )
 
 
@@ -175,16 +183,18 @@ def _write(
     target.mkdir(exist_ok=True)
 
     def write(chunks: Iterator[Chunk]) -> Split:
-        digest = Digest()
+        digest, nulls = Digest(), Nulls(schema)
 
         def batches() -> Iterator[pa.RecordBatch]:
             for batch, lines in chunks:
                 digest.add(lines, batch.num_rows)
+                nulls.add(batch)
                 on_rows(where, digest.rows)
                 yield batch
 
         files = parquet.write(batches(), schema, target, split, max_shard_size)
-        return Split(config, split, digest.hexdigest(), files, time.perf_counter() - start)
+        seconds = time.perf_counter() - start
+        return Split(config, split, digest.hexdigest(), files, seconds, nulls.left)
 
     if workers and shareable(source, config, split):
         keys = array("q")

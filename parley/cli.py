@@ -158,31 +158,14 @@ def _chosen(names: list[str] | None) -> list[Dataset]:
 def list_(names: Names = None, as_json: AsJson = False) -> None:
     """Show what there is: datasets, configs, splits, rows, licence, size."""
     from parley.folder.card import summary
-    from parley.terminal.console import emit, size, table, to_json
+    from parley.terminal.console import emit, to_json
+    from parley.terminal.listing import listing
 
     found = [summary(dataset) for dataset in _chosen(names)]
     if as_json:
         typer.echo(to_json(found))
         return
-    rows = []
-    for dataset in found:
-        for number, config in enumerate(dataset["configs"]):
-            splits = (
-                f"{split}\u00a0{'–' if count is None else format(count, ',')}"
-                for split, count in config["splits"].items()
-            )
-            rows.append(
-                (
-                    dataset["name"] if number == 0 else "",
-                    config["name"],
-                    ", ".join(splits),
-                    size(config["size"]) if config["size"] else "–",
-                    config["license"],
-                )
-            )
-    emit(table(("dataset", "config", "splits and rows~", ">Parquet", "licence~"), rows))
-    if any(None in c["splits"].values() for d in found for c in d["configs"]):
-        emit("– not counted: the source was not at hand when the card was written")
+    emit(listing(found))
 
 
 @app.command(cls=Fetch)

@@ -151,6 +151,11 @@ class Dataset:
         return self.beside("figures")
 
     @property
+    def documented_rows(self) -> dict[str, dict[str, int]]:
+        """Config -> split -> the rows that a document states, as `ROWS` of `figures.py` says."""
+        return dict(getattr(self.figures, "ROWS", {}))
+
+    @property
     def checks(self) -> ModuleType | None:
         """The module of what must hold of the rows, if the folder has one."""
         return self.beside("checks")

@@ -14,6 +14,9 @@ is just the value. How a value is written says how exact it is: 846 must be equa
 rounded to two decimals, so 36.965 to 36.975 matches; "17e3" is rounded to thousands. A cell
 "3.47 ± 1.31" is two figures, of a function that returns both. A cell of None is empty.
 
+Where a document states the rows of splits, `ROWS` (config -> split -> rows) tells them to the card
+and to `parley list`, which name them where a split was not built.
+
 `checks.py` holds what must hold of the rows, a function a check, marked with `check`.
 """
 

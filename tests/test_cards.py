@@ -9,6 +9,7 @@ from parley.folder import card
 from parley.folder.card import (
     BEGIN,
     END,
+    SplitLine,
     figures_on,
     figures_section,
     parse,
@@ -73,13 +74,27 @@ def test_a_card_is_the_same_without_libyaml(monkeypatch):
     assert other.parse(text, "here") == parse(text, "here")
 
 
+def test_the_table_of_splits_tells_counted_documented_and_null():
+    lines = [
+        SplitLine("a", "train", 1234, 999, ["b", "c.d"]),
+        SplitLine("a", "test", None, 5247),
+        SplitLine("a", "raw", None),
+    ]
+    rows = splits_section(lines, sample=False).splitlines()[2:]
+    assert rows == [
+        "| `a` | `train` | 1,234 | `b`, `c.d` |",
+        "| `a` | `test` | 5,247 documented, not built: its source was not at hand |  |",
+        "| `a` | `raw` | not built: its source was not at hand |  |",
+    ]
+
+
 def test_figures_come_back_from_a_card_whatever_they_hold():
     figures = [
         Figure("f.a | b", "x | y", "paper | its table", "", "x | z", "differs", "a | reason"),
         Figure("g", "17e3", "our card", "", 17464, "matches"),
         Figure("h", 3, "paper", "", None, "not checked", "not here"),
     ]
-    text = splits_section([("a", "train", 1)], False) + "\n" + figures_section(figures)
+    text = splits_section([SplitLine("a", "train", 1)], False) + "\n" + figures_section(figures)
     body = parse(render(CARD, "here", {}, "a", [], text), "here")[1]
     assert stated_figures(body) == {
         "f.a | b": ("x | y", "x | z", "differs"),

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -11,10 +12,13 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from rich.console import Console
 from server import Page, Server, pinned
 
 from parley.cli import main
 from parley.collection import discover, get
+from parley.folder.card import summary
+from parley.terminal.listing import listing
 
 
 @pytest.fixture
@@ -61,9 +65,35 @@ def test_list_names_every_config_and_split(run):
         (found,) = (d for d in as_json if d["name"] == name)
         listed = {config["name"]: list(config["splits"]) for config in found["configs"]}
         assert listed == {c: list(splits) for c, splits in dataset.module.SPLITS.items()}
-        for config, splits in dataset.module.SPLITS.items():
-            assert config in done.stdout
-            assert all(split in done.stdout for split in splits)
+        lines = [line.split() for line in done.stdout.splitlines() if line.startswith(f"{name} ")]
+        assert [line[1:3] for line in lines] == [
+            [config, split] for config, splits in dataset.module.SPLITS.items() for split in splits
+        ]
+
+
+def test_list_tells_what_is_documented_from_what_was_counted(run):
+    configs = [config for d in json.loads(run("list", "--json").stdout) for config in d["configs"]]
+    documented = {split: rows for c in configs for split, rows in c["documented"].items()}
+    assert documented
+    assert all(c["splits"][split] is None for c in configs for split in c["documented"])
+    text = run("list").stdout
+    for split, rows in documented.items():
+        assert re.search(rf" {split} +{rows:,}\*", text)
+    assert "\u00a0" not in text
+    assert text.splitlines()[-1].startswith("* documented, not counted")
+
+
+@pytest.mark.parametrize("width", [50, 80, 200])
+def test_list_loses_no_word_in_a_narrow_terminal(width, monkeypatch):
+    terminal = Console(width=width, force_terminal=True, color_system=None)
+    monkeypatch.setattr("parley.terminal.listing.out", terminal)
+    for dataset in map(summary, discover().values()):
+        with terminal.capture() as caught:
+            terminal.print(listing([dataset]))
+        words = caught.get().split()
+        for config in dataset["configs"]:
+            assert {config["name"], *config["splits"]} <= set(words)
+            assert set(config["license"].split()) <= {word.rstrip(";") for word in words}
 
 
 def test_build_and_show_from_the_sample(tmp_path, run):

@@ -3,7 +3,7 @@ import pyarrow as pa
 import pytest
 
 from parley.errors import RowError
-from parley.rows.arrow import AT_ONCE, MOST_AT_ONCE, to_batch, to_chunks
+from parley.rows.arrow import AT_ONCE, MOST_AT_ONCE, Nulls, to_batch, to_chunks
 from parley.rows.digest import Digest
 from parley.rows.features import arrow_schema
 
@@ -139,3 +139,15 @@ def test_a_row_of_a_later_chunk_is_named_by_its_number():
     rows = [{"text": "x"}] * 1100 + [{"text": 7}]
     with pytest.raises(RowError, match=r"^here\[1100\]\.text: expected string, found 7$"):
         list(to_chunks(rows, pa.schema({"text": pa.string()}), "here"))
+
+
+def test_columns_that_are_null_in_all_rows_are_named_with_their_fields():
+    inner = pa.struct([("x", pa.int64()), ("y", pa.string())])
+    schema = pa.schema([("a", pa.int64()), ("b", inner), ("c", inner), ("d", pa.list_(inner))])
+    nulls = Nulls(schema)
+    for a, b in ((None, None), (None, {"x": None, "y": "text"})):
+        rows = [{"a": a, "b": b, "c": None, "d": []}] * 2
+        nulls.add(pa.RecordBatch.from_pylist(rows, schema))
+    assert nulls.left == ["a", "b.x", "c"]
+    nulls.add(pa.RecordBatch.from_pylist([{"a": 1, "b": {"x": 0}, "c": {}, "d": None}], schema))
+    assert nulls.left == ["c.x", "c.y"]

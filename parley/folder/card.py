@@ -7,6 +7,7 @@ what stands between the two marks are generated, so that they are always what wa
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -25,6 +26,8 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 # the last three are of values that their tag or form does not fit: !!bool maybe, 2000-13-45
 _NOT_YAML = (yaml.YAMLError, ValueError, LookupError, TypeError, AttributeError)
+_NOT_BUILT = "not built: its source was not at hand"
+_DOCUMENTED = f" documented, {_NOT_BUILT}"
 _PIPE = "&#124;"  # a vertical line in a cell of a table
 _DEEPEST = 50  # lists and mappings in each other; ours have less than 15
 
@@ -134,12 +137,14 @@ def summary(dataset: Dataset) -> dict[str, Any]:
     """Return what a dataset's card says of its configs, without importing the builder.
 
     Returns:
-        name, pretty_name, and configs: a list of {name, license, size, splits}, where splits is
-        split -> rows, and rows and size (bytes of Parquet) are None where they were not counted.
+        name, pretty_name, and configs: a list of {name, license, size, splits, documented}. Splits
+        is split -> rows, None where they were not counted; size is the bytes of Parquet of those
+        that were, or None. Documented is split -> rows that a document states of one not counted.
     """
     # The features fill most of the front matter, and parsing them most of the time `list` takes.
     card = re.sub(r"^  features:\n(?: {3,}.*\n|  - .*\n)*", "", dataset.read_card(), flags=re.M)
-    front, _ = parse(card, str(dataset.card))
+    front, body = parse(card, str(dataset.card))
+    stated = _documented_rows(body)
     front = {key: front.get(key, []) for key in GENERATED} | {
         key: front.get(key) for key in ("pretty_name", "license")
     }
@@ -158,6 +163,11 @@ def summary(dataset: Dataset) -> dict[str, Any]:
                 "license": licence if isinstance(licence, str) else ", ".join(licence),
                 "size": info.get("download_size"),
                 "splits": splits,
+                "documented": {
+                    split: rows
+                    for (name, split), rows in stated.items()
+                    if name == config["config_name"]
+                },
             }
         )
     return {"name": dataset.name, "pretty_name": front["pretty_name"], "configs": configs}
@@ -176,17 +186,14 @@ def figures_section(figures: Sequence[Figure]) -> str:
             f"Of {len(documented)} documented figures, recomputed from the rows: {total}.",
             "",
         ]
-        lines += _table(documented, notes)
     if ours:
-        lines += [
-            "",
-            f"{len(ours)} further figures that this card states, recomputed likewise:",
-            "",
-        ]
-        lines += _table(ours, notes)
-    if notes:
-        lines += ["", *(f"[{number}] {reason}.  " for reason, number in notes.items())]
-    return "".join(f"{line}\n" for line in lines)
+        lines += [f"{len(ours)} further figures that this card states are recomputed likewise.", ""]
+    for figures, title in ((documented, "The documented figures"), (ours, "This card's figures")):
+        if figures:  # folded: hundreds of lines that few read
+            lines += ["<details>", f"<summary>{title}</summary>", "", *_table(figures, notes)]
+            lines += ["", "</details>", ""]
+    lines += [f"[{number}] {reason}.  " for reason, number in notes.items()]
+    return "\n".join(lines).rstrip("\n") + "\n" if lines else ""
 
 
 def _table(figures: Sequence[Figure], notes: dict[str, int]) -> Iterator[str]:
@@ -223,15 +230,51 @@ def stated_figures(body: str) -> dict[str, tuple[str, str, str]]:
     }
 
 
-def splits_section(rows: Iterable[tuple[str, str, int | None]], sample: bool) -> str:
-    """Return the table of splits: config, split and rows, None where the source was missing."""
-    lines = ["| config | split | rows |", "| --- | --- | ---: |"]
-    for config, split, count in rows:
-        shown = f"{count:,}" if count is not None else "not built: its source was not at hand"
-        lines.append(f"| `{config}` | `{split}` | {shown} |")
+@dataclass(frozen=True)
+class SplitLine:
+    """What the table of splits says of one.
+
+    Args:
+        config: Its config.
+        split: Its name.
+        rows: How many were built, or None if its source was missing.
+        documented: How many a document states, if one does.
+        nulls: The columns, and fields of them, that are null in all rows.
+    """
+
+    config: str
+    split: str
+    rows: int | None
+    documented: int | None = None
+    nulls: Sequence[str] = ()
+
+
+def splits_section(splits: Iterable[SplitLine], sample: bool) -> str:
+    """Return the table of splits."""
+    lines = ["| config | split | rows | null in all rows |", "| --- | --- | ---: | --- |"]
+    for split in splits:
+        if split.rows is not None:
+            rows = f"{split.rows:,}"
+        elif split.documented is not None:
+            rows = f"{split.documented:,}{_DOCUMENTED}"
+        else:
+            rows = _NOT_BUILT
+        nulls = ", ".join(f"`{column}`" for column in split.nulls)
+        lines.append(f"| `{split.config}` | `{split.split}` | {rows} | {nulls} |")
     if sample:
         lines.append("")
         lines.append(
             "**This is a sample**: invented records in the dataset's layout, no data of it."
         )
     return "\n".join(lines) + "\n"
+
+
+def _documented_rows(card: str) -> dict[tuple[str, str], int]:
+    """Return the rows of splits that the table of splits has from a document: they were not built.
+
+    Returns:
+        (config, split) -> rows.
+    """
+    pattern = rf"^\| `(\w+)` \| `([\w.]+)` \| ([\d,]+){re.escape(_DOCUMENTED)} \|"
+    found = re.findall(pattern, card.split(BEGIN)[-1].split(END)[0], re.M)
+    return {(config, split): int(rows.replace(",", "")) for config, split, rows in found}

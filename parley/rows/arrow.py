@@ -182,3 +182,42 @@ def _explain_leaf(value: Any, type_: pa.DataType, path: str) -> Iterator[Problem
         else:
             if kept != value:
                 yield Problem(path, what=f"{type_} cannot hold {value!r} exactly")
+
+
+class Nulls:
+    """Finds the columns that are null in all rows of a split, and such fields of their structs.
+
+    Args:
+        schema: The schema of the rows.
+    """
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self._kinds = {field.name: field.type for field in schema}
+        self._filled: set[str] = set()  # paths of which a value was seen
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Look at more rows."""
+        for name, column in zip(self._kinds, batch.columns, strict=True):
+            self._look(name, column)
+
+    def _look(self, path: str, array: pa.Array) -> None:
+        if array.null_count == len(array):
+            return
+        self._filled.add(path)
+        if pa.types.is_struct(array.type):
+            fields = [f"{path}.{field.name}" for field in array.type]
+            if not self._filled.issuperset(fields):
+                for field, values in zip(fields, array.flatten(), strict=True):
+                    self._look(field, values)
+
+    @property
+    def left(self) -> list[str]:
+        """The paths of which no value was seen; of a null struct its own alone."""
+        return [path for name, kind in self._kinds.items() for path in self._left(name, kind)]
+
+    def _left(self, path: str, kind: pa.DataType) -> Iterator[str]:
+        if path not in self._filled:
+            yield path
+        elif pa.types.is_struct(kind):
+            for field in kind:
+                yield from self._left(f"{path}.{field.name}", field.type)
