@@ -1,7 +1,8 @@
 """CaSiNo: 1,030 campsite negotiations between two people over food, water and firewood.
 
 Collected on Amazon Mechanical Turk by Chawla et al. (NAACL 2021) and published as one
-JSON file, a list of dialogues. A record looks like this (invented, shortened):
+JSON file, a list of dialogues; a later repository of the authors' adds what each side guessed of
+the other's priorities. A record looks like this (invented, shortened):
 
     {"dialogue_id": 7,
      "chat_logs": [
@@ -26,11 +27,10 @@ from typing import Any
 
 import datasets
 
+from .scenarios import ISSUES, PACKAGES, points_of
 from .views import (
-    ISSUES,
     LIKENESS,
     PARTNER,
-    POINTS,
     SATISFACTION,
     STRATEGIES,
     VIEW_FEATURES,
@@ -46,7 +46,15 @@ _URL = (
     "2f6ed4a6a55110152a7699fbaa8150d6036314be/"
 )
 
-SOURCES = {
+_LATER_URL = (  # the repository of the authors' paper on modelling the opponent
+    "https://raw.githubusercontent.com/kushalchawla/opponent-modeling/"
+    "107e954f9ed5aea551ff8d019c6b210240240286/storage/misc/"
+)
+_DATA = "data/casino.json"
+_GUESSES = "opponent-modeling/casino_ix2guessing.json"
+_FOLDS = "opponent-modeling/data_splits_seeds.json"
+
+SOURCES: dict[str, dict[str, Any]] = {
     "data/casino.json": {
         "url": _URL + "data/casino.json",
         "size": 4_300_019,
@@ -67,17 +75,29 @@ SOURCES = {
         "size": 424_211,
         "git_blob": "e4ce0a249e533648d6a39faaabf5d5b9f8ec0ec4",
     },
+    _GUESSES: {
+        "url": _LATER_URL + "casino_ix2guessing.json",
+        "size": 185_071,
+        "git_blob": "7f861e79f12b9e29461cbf2991ddc4c173dd0790",
+    },
+    _FOLDS: {
+        "url": _LATER_URL + "data_splits_seeds.json",
+        "size": 25_573,
+        "git_blob": "67f02c005877c3363b61898242d68007e7e76966",
+    },
 }
 
 # config -> split -> the sources it is made from
-SPLITS = {
-    "dialogues": {"train": ("data/casino.json",)},
+SPLITS: dict[str, dict[str, tuple[str, ...]]] = {
+    "dialogues": {"train": (_DATA,)},
     "official_split": {
         "train": ("data/split/casino_train.json",),
         "validation": ("data/split/casino_valid.json",),
         "test": ("data/split/casino_test.json",),
     },
-    **{view: {"train": ("data/casino.json",)} for view in VIEW_FEATURES},
+    **{view: {"train": (_DATA,)} for view in VIEW_FEATURES},
+    "participants": {"train": (_DATA, _GUESSES)},
+    "priority_folds": {"train": (_FOLDS,)},
 }
 
 # What a record upstream looks like ------------------------------------------------------
@@ -151,6 +171,10 @@ DIALOGUE = {
     "participant_info": {"mturk_agent_1": _side, "mturk_agent_2": _side},
     "annotations": [annotation],
 }
+_guess = {"partner_highest_item": _issue, "partner_lowest_item": _issue}
+GUESSES = {str: {"mturk_agent_1": _guess, "mturk_agent_2": _guess}}  # one dialogue's, by its id
+_parts = {"train": [int], "val": [int], "test": [int]}
+FOLDS = {"seeds": [int], "cvs": dict.fromkeys("01234", _parts)}
 
 
 def require_sound(record: dict[str, Any]) -> None:
@@ -181,7 +205,7 @@ def require_sound(record: dict[str, Any]) -> None:
             refuse(f"chat_logs[{turn}].id", "the other side's deal before", side)
         for issue in ISSUES if deal else ():
             shares = [int(task[key][issue]) for key in ("issue2youget", "issue2theyget")]
-            if sum(shares) != 3:
+            if sum(shares) != PACKAGES:
                 refuse(f"chat_logs[{turn}].task_data: {issue}", "three in all", shares)
         submitter = side if deal else None
     items = items_of(record)
@@ -189,7 +213,7 @@ def require_sound(record: dict[str, Any]) -> None:
         worth, got = info["value2issue"], items[side]
         if {*worth.values()} != _issue:
             refuse(f"participant_info.{side}.value2issue", "each issue once", worth)
-        points = sum(POINTS[level] * got[issue] for level, issue in worth.items()) if got else 5
+        points = points_of(worth, got)
         if points != (found := info["outcomes"]["points_scored"]):
             field = f"participant_info.{side}.outcomes.points_scored"
             refuse(field, f"{points} by the deal", found)
@@ -240,7 +264,21 @@ _dialogue = datasets.Features(
         "annotations": [[_string]],
     }
 )
-FEATURES = {"dialogues": _dialogue, "official_split": _dialogue, **VIEW_FEATURES}
+_fold = datasets.Features(
+    {
+        "fold": _integer,
+        "train": [_integer],
+        "validation": [_integer],
+        "test": [_integer],
+        "seeds": [_integer],
+    }
+)
+FEATURES = {
+    "dialogues": _dialogue,
+    "official_split": _dialogue,
+    **VIEW_FEATURES,
+    "priority_folds": _fold,
+}
 
 # The builder ----------------------------------------------------------------------------
 
@@ -277,6 +315,10 @@ class Casino(datasets.GeneratorBasedBuilder):
         datasets.BuilderConfig("participants", VERSION, description="the sides of the dialogues"),
         datasets.BuilderConfig("strategies", VERSION, description="labelled utterances, 5 folds"),
         datasets.BuilderConfig("messages", VERSION, description="chats, one side the assistant"),
+        datasets.BuilderConfig("scenarios", VERSION, description="what a dialogue is about, alone"),
+        datasets.BuilderConfig(
+            "priority_folds", VERSION, description="5 folds, for the partner's priorities"
+        ),
     ]
 
     def _info(self) -> datasets.DatasetInfo:
@@ -329,19 +371,67 @@ def require_pinned(source: str, path: str) -> None:
 
 
 def read(path: str, shape: Any, loads: Callable[[bytes], Any] = json.loads) -> Iterable[Any]:
-    """Return the records of one upstream file, each of the given shape."""
+    """Return the records of one upstream file, each of the given shape.
+
+    The guesses are one object, of which each entry is a record; the folds are one record.
+    """
     with open(path, "rb") as file:
-        return loads(file.read())  # type: ignore[no-any-return]
+        content = loads(file.read())
+    if shape is FOLDS:
+        return [content]
+    if shape is GUESSES:
+        if not isinstance(content, dict):
+            raise ValueError(f"{path}: expected an object, found {content!r:.60}")
+        return [{number: sides} for number, sides in content.items()]
+    return content  # type: ignore[no-any-return]
+
+
+Read = Callable[[str, Any], Iterable[Any]]
 
 
 def records(
-    config: str, paths: dict[str, str], read: Callable[[str, Any], Iterable[Any]] = read
+    config: str, paths: dict[str, str], read: Read = read
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the upstream records of a split, each with its key; `paths` is source -> local path."""
-    (path,) = paths.values()
+    """Yield the upstream records of a split, each with its key; `paths` is source -> local path.
+
+    For `participants` a record is a dialogue with its `guesses`; for `priority_folds`, a fold.
+    """
+    path, *others = paths.values()
+    if config == "priority_folds":
+        for record in read(path, FOLDS):
+            for fold, parts in record["cvs"].items():
+                yield int(fold), {"fold": fold, "seeds": record["seeds"], **parts}
+        return
+    sound = sound_dialogues(path, read)
+    if config == "participants":
+        sound = with_guesses(list(sound), others[0], read)
+    for record in sound:
+        yield record["dialogue_id"], record
+
+
+def sound_dialogues(path: str, read: Read) -> Iterator[dict[str, Any]]:
+    """Yield each dialogue of a file."""
     for record in read(path, DIALOGUE):
         require_sound(record)
-        yield record["dialogue_id"], record
+        yield record
+
+
+def with_guesses(
+    dialogues: list[dict[str, Any]], path: str, read: Read
+) -> Iterator[dict[str, Any]]:
+    """Yield each dialogue with the `guesses` that a file has of it.
+
+    Raises ValueError unless the file has those of each dialogue, and no other.
+    """
+    guesses = {number: sides for record in read(path, GUESSES) for number, sides in record.items()}
+    numbers = {str(record["dialogue_id"]) for record in dialogues}
+    wrong = {"none of": numbers - guesses.keys(), "some of": guesses.keys() - numbers}
+    if found := [f"{some} {', '.join(sorted(ids)[:5])}" for some, ids in wrong.items() if ids]:
+        raise ValueError(
+            f"{path}: expected guesses of the {len(numbers)} dialogues, found {' and '.join(found)}"
+        )
+    for record in dialogues:
+        yield {**record, "guesses": guesses[str(record["dialogue_id"])]}
 
 
 def rows(
@@ -352,7 +442,7 @@ def rows(
         yield from view(record for _, record in records)
     else:
         for key, record in records:
-            yield key, to_row(record)
+            yield key, fold_to_row(record) if config == "priority_folds" else to_row(record)
 
 
 # From record to row and back ------------------------------------------------------------
@@ -378,6 +468,26 @@ def to_record(row: dict[str, Any]) -> dict[str, Any]:
     return {**row, "chat_logs": chat_logs}
 
 
+def fold_to_row(record: dict[str, Any]) -> dict[str, Any]:
+    """Return the row of a fold: the same, with its number and the usual name of a split."""
+    kept = {key: record[key] for key in ("train", "test", "seeds")}
+    return {"fold": int(record["fold"]), "validation": record["val"], **kept}
+
+
+def fold_to_record(row: dict[str, Any]) -> dict[str, Any]:
+    """Return the fold of a row: the inverse of `fold_to_row`."""
+    kept = {key: row[key] for key in ("train", "test", "seeds")}
+    return {"fold": str(row["fold"]), "val": row["validation"], **kept}
+
+
 # The configs that keep everything: the way back to the records of their sources, and their shape
-TO_RECORD = {"dialogues": to_record, "official_split": to_record}
-RECORDS = {"dialogues": DIALOGUE, "official_split": DIALOGUE}
+TO_RECORD = {
+    "dialogues": to_record,
+    "official_split": to_record,
+    "priority_folds": fold_to_record,
+}
+RECORDS = {
+    "dialogues": DIALOGUE,
+    "official_split": DIALOGUE,
+    "priority_folds": {"fold": set("01234"), "seeds": [int], **_parts},
+}

@@ -5,11 +5,13 @@ The views are recomputed from the built `dialogues`, by another way than `views.
 
 from collections import defaultdict
 from collections.abc import Iterator
+from math import ceil
 from typing import Any
 
 from parley.figures import Data, chat_of, check, differing
 
-from .figures import DEALS, ISSUES, POINTS, SIDES, final_items, identity, points_due, potential
+from .figures import DEALS, final_items, identity, potential
+from .scenarios import ISSUES, POINTS, SIDES, points_of
 
 KEYS = {
     "dialogues": ("dialogue_id",),
@@ -19,6 +21,8 @@ KEYS = {
     "participants": ("dialogue_id", "speaker"),
     "strategies": ("dialogue_id", "turn"),
     "messages": ("dialogue_id", "speaker"),
+    "scenarios": ("dialogue_id",),
+    "priority_folds": ("fold",),
 }
 
 # What the checks are computed from -------------------------------------------------------
@@ -154,7 +158,7 @@ def side_due(number: int, dialogue: dict[str, Any], name: str, speaker: str) -> 
     side = dialogue["participant_info"][name]
     (partner,) = (dialogue["participant_info"][other] for other in SIDES if other != name)
     items = final_items(dialogue)[name]
-    got = integers(items) or dict.fromkeys(ISSUES)
+    got = items or dict.fromkeys(ISSUES)
     return {
         "dialogue_id": number,
         "speaker": name,
@@ -165,7 +169,7 @@ def side_due(number: int, dialogue: dict[str, Any], name: str, speaker: str) -> 
         **{f"{issue.lower()}_got": got[issue] for issue in ISSUES},
         "deal": items is not None,
         **side["outcomes"],
-        "points_scored": points_due(side, items),
+        "points_scored": points_of(side["value2issue"], items),
         **{f"partner_{key}": value for key, value in partner["outcomes"].items()},
         **flat(side),
     }
@@ -173,30 +177,39 @@ def side_due(number: int, dialogue: dict[str, Any], name: str, speaker: str) -> 
 
 @check
 def participants_follow_from_their_dialogues(data: Data) -> Iterator[str]:
-    """A side's columns are its dialogue's, and its points those of the items it got."""
-    due = [side_due(*side) for side in sides_of(data)]
-    yield from differing("participants", rows_of(data, "participants"), due)
+    """A side's columns are its dialogue's, its points those of the items it got, guesses items."""
+    if not (rows := rows_of(data, "participants")):
+        return  # its guesses were missing
+    yield from differing("participants", rows, [side_due(*side) for side in sides_of(data)])
+    for number, row in enumerate(rows):
+        for column in ("guess_partner_highest_item", "guess_partner_lowest_item"):
+            if row[column] not in ISSUES:
+                yield f"participants[{number}].{column}: expected an item, found {row[column]!r}"
 
 
 @check
 def strategies_stand_in_their_dialogues(data: Data) -> Iterator[str]:
-    """A row of `strategies` is its turn, after the three utterances before it, in one fold."""
+    """A row of `strategies` is its turn, after the three utterances before it, in its fold.
+
+    The folds cut the annotated dialogues, in their order, into five pieces as equal as can be.
+    """
     said = {
         number: [{"speaker": entry["id"], "text": entry["text"]} for entry in dialogue["chat_logs"]]
         for number, dialogue in dialogues_of(data).items()
     }
-    rows = rows_of(data, "strategies")
     folds: dict[int, int] = {}
+    rest = [number for number, dialogue in dialogues_of(data).items() if dialogue["annotations"]]
+    for fold in range(5):
+        size = ceil(len(rest) / (5 - fold))
+        folds |= dict.fromkeys(rest[:size], fold)
+        rest = rest[size:]
+    rows = rows_of(data, "strategies")
     due = []
     for row in rows:
         chat, turn = said[row["dialogue_id"]], row["turn"]
         context = [entry for entry in chat[:turn] if entry["text"] not in DEALS][-3:]
-        fold = folds.setdefault(row["dialogue_id"], row["fold"])
-        due.append({**chat[turn], "context": context, "fold": fold})
+        due.append({**chat[turn], "context": context, "fold": folds[row["dialogue_id"]]})
     yield from differing("strategies", rows, due)
-    sizes = [[*folds.values()].count(fold) for fold in range(5)]
-    if sum(sizes) != len(folds) or max(sizes) - min(sizes) > 1:
-        yield f"strategies: expected 5 folds of equally many dialogues, found {sizes}"
 
 
 @check
@@ -220,3 +233,44 @@ def messages_say_what_was_said(data: Data) -> Iterator[str]:
             known = f"{level.lower()} priority is {issue.lower()} {worth}: {reason}"
             if system["role"] != "system" or known not in system["content"]:
                 yield f"messages[{number}]: the system message lacks the {level.lower()} priority"
+
+
+@check
+def scenarios_are_what_was_negotiated(data: Data) -> Iterator[str]:
+    """A scenario is its dialogue's two sides, and its points give the scores that they reached."""
+    rows, dialogues = rows_of(data, "scenarios"), [*dialogues_of(data).values()]
+    yield from differing("scenarios", rows, [scenario_due(dialogue) for dialogue in dialogues])
+    for number, (row, dialogue) in enumerate(zip(rows, dialogues, strict=False)):
+        for name, items in final_items(dialogue).items():
+            side = dialogue["participant_info"][name]
+            worth = {issue: row["points"][level] for level, issue in side["value2issue"].items()}
+            score = sum(worth[issue] * count for issue, count in (items or {}).items())
+            found = row["points_after_walking_away"] if items is None else score
+            if found != (points := side["outcomes"]["points_scored"]):
+                yield f"scenarios[{number}]: expected points that give {name} {points}, not {found}"
+
+
+def scenario_due(dialogue: dict[str, Any]) -> dict[str, Any]:
+    """What `scenarios` has to say of a dialogue."""
+    known = ("value2issue", "value2reason")
+    return {
+        "dialogue_id": dialogue["dialogue_id"],
+        **{name: {key: dialogue["participant_info"][name][key] for key in known} for name in SIDES},
+        "packages": {"Food": 3, "Water": 3, "Firewood": 3},
+        "points": {"High": 5, "Medium": 4, "Low": 3},
+        "points_after_walking_away": 5,
+    }
+
+
+@check
+def priority_folds_are_partitions(data: Data) -> Iterator[str]:
+    """A fold has each dialogue in one part of three; over the folds each is tested once."""
+    rows, known = rows_of(data, "priority_folds"), sorted(dialogues_of(data))
+    if not rows or not known:
+        return  # one of them was not built
+    yield from differing("priority_folds", rows, [{"fold": fold} for fold in range(5)])
+    for number, row in enumerate(rows):
+        if sorted([*row["train"], *row["validation"], *row["test"]]) != known:
+            yield f"priority_folds[{number}]: expected each dialogue once in its three parts"
+    if sorted(dialogue for row in rows for dialogue in row["test"]) != known:
+        yield "priority_folds: expected each dialogue in one test part"

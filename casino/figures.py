@@ -4,19 +4,17 @@ paper: Chawla et al., NAACL 2021. ConvoKit: the corpus card of casino-corpus.
 """
 
 from collections import Counter
-from itertools import chain, product
+from itertools import chain, pairwise, product
 from operator import mul
 from statistics import correlation, fmean, mean
 from typing import Any
 
 from parley.figures import Data, Differs, documented, spread
 
+from .scenarios import ISSUES, POINTS, SIDES, points_of
 from .views import LIKENESS, SATISFACTION
 
-SIDES = ("mturk_agent_1", "mturk_agent_2")
 DEALS = ("Submit-Deal", "Accept-Deal", "Reject-Deal", "Walk-Away")
-ISSUES = ("Food", "Water", "Firewood")
-POINTS = {"High": 5, "Medium": 4, "Low": 3}
 
 # What the figures are computed from ------------------------------------------------------
 
@@ -63,24 +61,20 @@ def score(side: dict[str, Any]) -> int:
     return int(side["outcomes"]["points_scored"])
 
 
-def points_due(side: dict[str, Any], items: dict[str, str] | None) -> int:
-    """The points of a side for the items it gets; 5 for both after walking away."""
-    if items is None:
-        return 5
-    return sum(POINTS[level] * int(items[issue]) for level, issue in side["value2issue"].items())
-
-
 def final_items(dialogue: dict[str, Any]) -> dict[str, Any]:
     """What each side gets in the end: the last deal submitted; None after walking away."""
     entries = dialogue["chat_logs"]
     if entries[-1]["task_data"]["data"] == "walk_away":
         return dict.fromkeys(SIDES)
     deal = [entry for entry in entries if entry["task_data"]["issue2youget"]][-1]
-    mine, theirs = (deal["task_data"][key] for key in ("issue2youget", "issue2theyget"))
+    mine, theirs = (
+        {issue: int(count) for issue, count in deal["task_data"][key].items()}
+        for key in ("issue2youget", "issue2theyget")
+    )
     return {side: mine if side == deal["id"] else theirs for side in SIDES}
 
 
-def results(data: Data) -> list[tuple[dict[str, Any], dict[str, str] | None]]:
+def results(data: Data) -> list[tuple[dict[str, Any], dict[str, int] | None]]:
     """Each side of each dialogue, with what it gets in the end."""
     return [
         (dialogue["participant_info"][side], items)
@@ -162,12 +156,12 @@ def points(data: Data) -> dict[str, int]:
     """
     made = [(side, items) for side, items in results(data) if items]
     (shared,) = {
-        int(mine[issue]) + int(theirs[issue])
+        mine[issue] + theirs[issue]
         for (_, mine), (_, theirs) in zip(made[::2], made[1::2], strict=True)
         for issue in ISSUES
     }
     scores = {
-        (*(int(items[side["value2issue"][level]]) for level in POINTS), score(side))
+        (*(items[side["value2issue"][level]] for level in POINTS), score(side))
         for side, items in made
     }
     ((high, medium, low),) = (
@@ -190,7 +184,9 @@ def points_after_walking_away(data: Data) -> int:
 @documented("paper, section 2: two sides of 1,030 dialogues, scored by these points", 2060)
 def sides_whose_points_follow_from_the_deal(data: Data) -> int:
     """Sides whose points are those of the items they got, or 5 after Walk-Away."""
-    return sum(score(side) == points_due(side, items) for side, items in results(data))
+    return sum(
+        score(side) == points_of(side["value2issue"], items) for side, items in results(data)
+    )
 
 
 # Section 3 and Table 2: strategy annotations ---------------------------------------------
@@ -284,7 +280,7 @@ def potential_and_joint_points(data: Data) -> float:
     Differs(
         "39.4",
         "39.5",
-        "the paper's is a mean over five folds that were not published; why is not known",
+        "39.54, over all utterances and as the mean of the authors' folds; why is not known",
     ),
 )
 def majority_joint_accuracy(data: Data) -> float:
@@ -410,13 +406,91 @@ def rows_that_convokit_counts(data: Data, view: str) -> int:
     return len(data.rows(view, "train"))
 
 
-@documented("our card, Splits", {"participants": 2060, "strategies": 4615, "messages": 2060})
+@documented(
+    "our card, Splits",
+    {
+        "participants": 2060,
+        "strategies": 4615,
+        "messages": 2060,
+        "scenarios": 1030,
+        "priority_folds": 5,
+    },
+)
 def rows_of_the_other_views(data: Data, view: str) -> int:
     """Rows of the view."""
     return len(data.rows(view, "train"))
 
 
-@documented("our card, Splits", {"0": 913, "1": 937, "2": 909, "3": 959, "4": 897})
-def fold_sizes(data: Data) -> Counter[str]:
-    """Rows of `strategies` in the fold."""
-    return Counter(str(row["fold"]) for row in data.rows("strategies", "train"))
+@documented(
+    "our card, Splits",
+    {
+        "dialogues": {"0": 80, "1": 79, "2": 79, "3": 79, "4": 79},
+        "utterances": {"0": 909, "1": 942, "2": 920, "3": 933, "4": 911},
+    },
+)
+def fold_sizes(data: Data, what: str) -> Counter[str]:
+    """Rows of `strategies` in the fold, or their dialogues."""
+    rows = data.rows("strategies", "train")
+    if what == "utterances":
+        return Counter(str(row["fold"]) for row in rows)
+    return Counter(str(fold) for _, fold in {(row["dialogue_id"], row["fold"]) for row in rows})
+
+
+@documented("our card, Splits", {"train": 774, "validation": 50, "test": 206})
+def dialogues_of_a_priority_fold(data: Data, part: str) -> int:
+    """Dialogues in the part, the same number in each of the five folds."""
+    (count,) = {len(row[part]) for row in data.rows("priority_folds", "train")}
+    return count
+
+
+# The participants' guesses -----------------------------------------------------------------
+
+
+@documented(
+    "our card, Fields",
+    {"sides": 2060, "highest": "76.7", "lowest": "65.7", "both": "53.9", "one item twice": 10},
+)
+def guesses(data: Data) -> dict[str, float]:
+    """Sides that guess, of a hundred those that are right, and sides that name one item twice.
+
+    Right is the item that the partner's `value2issue` has for High, for Low, or for both.
+    """
+    orders = {
+        (dialogue["dialogue_id"], side): dialogue["participant_info"][side]["value2issue"]
+        for dialogue in dialogues(data)
+        for side in SIDES
+    }
+    highest, lowest, twice = [], [], 0
+    for row in data.rows("participants", "train"):
+        (partner,) = {*SIDES} - {row["speaker"]}
+        truth = orders[row["dialogue_id"], partner]
+        highest.append(row["guess_partner_highest_item"] == truth["High"])
+        lowest.append(row["guess_partner_lowest_item"] == truth["Low"])
+        twice += row["guess_partner_highest_item"] == row["guess_partner_lowest_item"]
+    return {
+        "sides": len(highest),
+        "highest": 100 * mean(highest),
+        "lowest": 100 * mean(lowest),
+        "both": 100 * mean(map(all, zip(highest, lowest, strict=True))),
+        "one item twice": twice,
+    }
+
+
+# Traps -------------------------------------------------------------------------------------
+
+
+@documented("our card, Known limits", {"dialogues": 29, "labels": 96})
+def labels_joined_wrongly_by_position(data: Data) -> dict[str, int]:
+    """Annotations whose number in `annotations` is not their turn, and dialogues with such."""
+    turns: dict[int, list[int]] = {}
+    for row in data.rows("strategies", "train"):
+        turns.setdefault(row["dialogue_id"], []).append(row["turn"])
+    wrong = [sum(turn != number for number, turn in enumerate(found)) for found in turns.values()]
+    return {"dialogues": sum(map(bool, wrong)), "labels": sum(wrong)}
+
+
+@documented("our card, Known limits", 90)
+def dialogues_whose_sides_do_not_alternate(data: Data) -> int:
+    """Dialogues in which two chat entries in a row, deal actions included, are of one side."""
+    chats = ([entry["id"] for entry in dialogue["chat_logs"]] for dialogue in dialogues(data))
+    return sum(any(one == other for one, other in pairwise(chat)) for chat in chats)

@@ -4,7 +4,8 @@ from typing import Any
 
 from parley.transcript import Facets, Fact, Note, Table, Transcript, Turn
 
-from .views import ISSUES, LIKENESS, PARTNER, POINTS, SATISFACTION, STRATEGIES, potential_of
+from .scenarios import ISSUES, POINTS
+from .views import LIKENESS, PARTNER, SATISFACTION, STRATEGIES, potential_of
 
 CONFIGS = ("dialogues", "official_split")
 ORDER = {

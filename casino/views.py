@@ -1,4 +1,4 @@
-"""CaSiNo's views: the same records as turns, participants, labelled utterances and chats.
+"""CaSiNo's views: the same records as turns, participants, labelled utterances, chats, scenarios.
 
 Each view is a pure function of all records, dialogues ascending, that yields (key, row). They
 share their keys: `dialogue_id` and `turn`, the place in `chat_logs` from 0, name a chat entry;
@@ -12,12 +12,12 @@ from typing import Any
 
 import datasets
 
+from .scenarios import ISSUES, PACKAGES, POINTS, SIDES, WALK_AWAY, most_joint_points
+
 Record = dict[str, Any]
 Rows = Iterator[tuple[str, dict[str, Any]]]
 
 PARTNER = {"mturk_agent_1": "mturk_agent_2", "mturk_agent_2": "mturk_agent_1"}
-ISSUES = ("Food", "Water", "Firewood")
-POINTS = {"High": 5, "Medium": 4, "Low": 3}
 FOLDS = 5
 CONTEXT = 3  # utterances before the labelled one, as in the paper
 START = "<start>"  # what the first user message says where the assistant speaks first
@@ -46,6 +46,7 @@ _gender = datasets.ClassLabel(names=["female", "male", "other"])
 _svo = datasets.ClassLabel(names=["prosocial", "proself", "unclassified"])
 
 _items = {"Food": _integer, "Water": _integer, "Firewood": _integer}
+_levels = {"High": _string, "Medium": _string, "Low": _string}
 _entry = {"dialogue_id": _integer, "turn": _integer, "speaker": _string, "text": _string}
 _side = {"dialogue_id": _integer, "speaker": _string, "speaker_id": _string}
 _person = {
@@ -90,6 +91,8 @@ VIEW_FEATURES = {
             **_side,
             **{f"priority_{level.lower()}": _string for level in POINTS},
             **{f"reason_{level.lower()}": _string for level in POINTS},
+            "guess_partner_highest_item": _string,
+            "guess_partner_lowest_item": _string,
             "integrative_potential": _integer,
             **{f"{issue.lower()}_got": _integer for issue in ISSUES},
             **_outcomes,
@@ -110,6 +113,15 @@ VIEW_FEATURES = {
             "messages": [{"role": _string, "content": _string}],
             "source_turns": [[_integer]],
             **_outcomes,
+        }
+    ),
+    "scenarios": datasets.Features(
+        {
+            "dialogue_id": _integer,
+            **{side: {"value2issue": _levels, "value2reason": _levels} for side in SIDES},
+            "packages": _items,
+            "points": dict.fromkeys(POINTS, _integer),
+            "points_after_walking_away": _integer,
         }
     ),
 }
@@ -181,11 +193,8 @@ def outcomes_of(record: Record, side: str) -> dict[str, Any]:
 
 def potential_of(record: Record) -> int:
     """Return the integrative potential: 1, 2 or 3 for at most 36, 39 or 42 joint points."""
-    first, second = (
-        {issue: POINTS[level] for level, issue in info["value2issue"].items()}
-        for info in record["participant_info"].values()
-    )
-    return {36: 1, 39: 2, 42: 3}[sum(3 * max(first[issue], second[issue]) for issue in ISSUES)]
+    orders = {side: info["value2issue"] for side, info in record["participant_info"].items()}
+    return {36: 1, 39: 2, 42: 3}[most_joint_points(orders)]
 
 
 def person_of(info: Record) -> dict[str, Any]:
@@ -272,7 +281,7 @@ def speakers(records: Iterable[Record]) -> Rows:
 
 
 def participants(records: Iterable[Record]) -> Rows:
-    """Yield each side of each dialogue as flat columns."""
+    """Yield each side of each dialogue as flat columns; a record has `guesses` here."""
     for record, speaker_ids in numbered(records):
         for side, speaker_id in speaker_ids.items():
             info = record["participant_info"][side]
@@ -285,6 +294,7 @@ def participants(records: Iterable[Record]) -> Rows:
                     "speaker_id": speaker_id,
                     **{f"priority_{level.lower()}": info["value2issue"][level] for level in POINTS},
                     **{f"reason_{level.lower()}": info["value2reason"][level] for level in POINTS},
+                    **{f"guess_{key}": item for key, item in record["guesses"][side].items()},
                     "integrative_potential": potential_of(record),
                     **{f"{issue.lower()}_got": got[issue] for issue in ISSUES},
                     **outcomes_of(record, side),
@@ -294,8 +304,14 @@ def participants(records: Iterable[Record]) -> Rows:
 
 
 def strategies(records: Iterable[Record]) -> Rows:
-    """Yield each annotated utterance, with those before it and the fold of its dialogue."""
-    for number, record in enumerate(record for record in records if record["annotations"]):
+    """Yield each annotated utterance, with those before it and the fold of its dialogue.
+
+    The folds are the authors': `KFold(5)` of scikit-learn, without shuffling, over the annotated
+    dialogues in their order. Each is of dialogues in a row; the first ones have the one more.
+    """
+    annotated = [record for record in records if record["annotations"]]
+    folds = [fold for fold in range(FOLDS) for _ in range(fold, len(annotated), FOLDS)]
+    for record, fold in zip(annotated, folds, strict=True):
         before: list[dict[str, str]] = []
         for turn, entry, labels in labelled(record):
             if labels is not None:
@@ -308,7 +324,7 @@ def strategies(records: Iterable[Record]) -> Rows:
                         "text": entry["text"],
                         "context": before[-CONTEXT:],
                         "labels": labels,
-                        "fold": number % FOLDS,
+                        "fold": fold,
                     },
                 )
             if not entry["task_data"]:
@@ -342,10 +358,28 @@ def messages(records: Iterable[Record]) -> Rows:
             )
 
 
+def scenarios(records: Iterable[Record]) -> Rows:
+    """Yield what each dialogue was about, without the dialogue."""
+    for record in records:
+        info = record["participant_info"]
+        known = ("value2issue", "value2reason")
+        yield (
+            str(record["dialogue_id"]),
+            {
+                "dialogue_id": record["dialogue_id"],
+                **{side: {key: dict(info[side][key]) for key in known} for side in SIDES},
+                "packages": dict.fromkeys(ISSUES, PACKAGES),
+                "points": dict(POINTS),
+                "points_after_walking_away": WALK_AWAY,
+            },
+        )
+
+
 VIEWS: dict[str, Callable[[Iterable[Record]], Rows]] = {
     "utterances": utterances,
     "speakers": speakers,
     "participants": participants,
     "strategies": strategies,
     "messages": messages,
+    "scenarios": scenarios,
 }

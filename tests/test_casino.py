@@ -2,6 +2,7 @@
 
 import copy
 import json
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -10,12 +11,20 @@ from parley.collection import get
 
 POINTS = ("High", "Medium", "Low")
 casino = get("casino")
+scenarios: Any = casino.beside("scenarios")
 SAMPLE = json.loads((casino.sample / "data/casino.json").read_bytes())
+
+
+GUESSES = json.loads((casino.sample / "opponent-modeling/casino_ix2guessing.json").read_bytes())
 
 
 @pytest.fixture
 def sample() -> dict[int, dict[str, Any]]:
-    return {record["dialogue_id"]: record for record in copy.deepcopy(SAMPLE)}
+    """The records, as `participants` is made of them: with the guesses."""
+    return {
+        record["dialogue_id"]: {**record, "guesses": GUESSES[str(record["dialogue_id"])]}
+        for record in copy.deepcopy(SAMPLE)
+    }
 
 
 def turns(record: dict[str, Any]) -> list[Any]:
@@ -155,10 +164,85 @@ def test_the_integrative_potential_of_every_pair_of_orders(
     assert [row["integrative_potential"] for row in rows] == [potential] * 2
 
 
-def test_folds_deal_out_the_annotated_dialogues(sample: dict[int, dict[str, Any]]) -> None:
-    many = {n: {**sample[2001 + n % 5], "dialogue_id": n} for n in range(60)}  # 36 are annotated
-    folds = dict.fromkeys((r["dialogue_id"], r["fold"]) for r in view("strategies", many))
-    assert [fold for _, fold in folds] == [n % 5 for n in range(36)]
+@pytest.mark.parametrize("dialogues", [59, 60, 396 * 5 // 3])  # 36, 36 and 396 are annotated
+def test_folds_are_those_of_scikit_learn(sample: dict[int, dict[str, Any]], dialogues: int) -> None:
+    model_selection = pytest.importorskip("sklearn.model_selection")
+    many = {n: {**sample[2001 + n % 5], "dialogue_id": n} for n in range(dialogues)}
+    found = dict.fromkeys((r["dialogue_id"], r["fold"]) for r in view("strategies", many))
+    annotated = [n for n in many if many[n]["annotations"]]
+    parts = [test for _, test in model_selection.KFold(5).split(annotated)]
+    assert list(found) == [(annotated[n], fold) for fold, part in enumerate(parts) for n in part]
+
+
+def test_a_side_guesses_the_priorities_of_the_other(sample: dict[int, dict[str, Any]]) -> None:
+    rows = view("participants", {2001: sample[2001]})
+    columns = ("speaker", "guess_partner_highest_item", "guess_partner_lowest_item")
+    assert [tuple(row[column] for column in columns) for row in rows] == [
+        ("mturk_agent_1", "Firewood", "Food"),
+        ("mturk_agent_2", "Water", "Firewood"),
+    ]
+
+
+# Scenarios and points -----------------------------------------------------------------------
+
+
+def test_a_scenario_is_the_dialogue_without_what_was_said(
+    sample: dict[int, dict[str, Any]],
+) -> None:
+    for row, record in zip(view("scenarios", sample), sample.values(), strict=True):
+        told = record["participant_info"]
+        assert {
+            **{side: {k: told[side][k] for k in ("value2issue", "value2reason")} for side in told},
+            "dialogue_id": record["dialogue_id"],
+            "packages": {"Food": 3, "Water": 3, "Firewood": 3},
+            "points": {"High": 5, "Medium": 4, "Low": 3},
+            "points_after_walking_away": 5,
+        } == row
+
+
+ORDER = {"High": "Water", "Medium": "Food", "Low": "Firewood"}
+OTHER = {"High": "Firewood", "Medium": "Food", "Low": "Water"}
+
+
+@pytest.mark.parametrize(
+    ("items", "points"),
+    [
+        ({"Food": 3, "Water": 3, "Firewood": 3}, 36),
+        ({"Food": 0, "Water": 0, "Firewood": 0}, 0),
+        ({"Food": 1, "Water": 2, "Firewood": 0}, 14),
+        ({"Food": 0, "Water": 0, "Firewood": 2}, 6),
+        (None, 5),
+    ],
+)
+def test_the_points_of_a_side(items: dict[str, int] | None, points: int) -> None:
+    assert scenarios.points_of(ORDER, items) == points
+
+
+def test_the_most_joint_points_are_those_of_the_best_allocation() -> None:
+    for order in map(list, permutations(ORDER.values())):
+        sides = dict(
+            zip(scenarios.SIDES, (ORDER, dict(zip(ORDER, order, strict=True))), strict=True)
+        )
+        found = scenarios.outcomes(sides)
+        assert len(found) == 64
+        assert scenarios.most_joint_points(sides) == max(map(sum, found))
+
+
+@pytest.mark.parametrize(
+    ("reached", "optimal"),
+    [
+        ((27, 15), True),  # all water and food for one, firewood for the other
+        ((36, 0), True),
+        ((23, 19), True),
+        ((22, 18), False),
+        ((5, 5), False),  # as after walking away
+    ],
+)
+def test_a_deal_is_optimal_when_no_other_is_better_for_one_and_no_worse_for_the_other(
+    reached: tuple[int, int], optimal: bool
+) -> None:
+    sides = dict(zip(scenarios.SIDES, (ORDER, OTHER), strict=True))
+    assert scenarios.is_pareto_optimal(sides, reached) == optimal
 
 
 def test_a_side_is_told_what_it_alone_knows(sample: dict[int, dict[str, Any]]) -> None:

@@ -222,6 +222,10 @@ wrong_points = changed(
 wrong_shares = same("chat_logs.*.task_data.issue2youget.Food")
 
 
+GUESSES = "opponent-modeling/casino_ix2guessing.json"
+FOLDS = "opponent-modeling/data_splits_seeds.json"
+
+
 class Casino(Subject):
     labels = (
         "chat_logs.*.id",
@@ -243,18 +247,21 @@ class Casino(Subject):
         ),
     )
     special = {
-        "unknown label": (("", unknown_label(*labels)), ("", unknown_label("annotations.*.*"))),
-        "duplicate id": (("", same("dialogue_id")),),
+        "unknown label": (
+            ("^data", unknown_label(*labels)),
+            ("^data", unknown_label("annotations.*.*")),
+        ),
+        "duplicate id": (("^data", same("dialogue_id")),),
         "swapped speakers": (
-            ("", exchanged("chat_logs.*", "id")),
-            ("", sides_exchanged),
-            ("", deal_of_the_other),
+            ("^data", exchanged("chat_logs.*", "id")),
+            ("^data", sides_exchanged),
+            ("^data", deal_of_the_other),
         ),
         "broken reference": (
-            ("", annotation_of_another),
-            ("", changed("chat_logs.*.text")),
-            ("", wrong_points),
-            ("", wrong_shares),
+            ("^data", annotation_of_another),
+            ("^data", changed("chat_logs.*.text")),
+            ("^data", wrong_points),
+            ("^data", wrong_shares),
         ),
     }
     excluded = (deal_of_the_other, annotation_of_another, wrong_points, wrong_shares)
@@ -264,6 +271,9 @@ class Casino(Subject):
         (" (chat_logs.*text|annotations)", "annotations["),
         (" (chat_logs.*(id|task_data)|participant_info)", "outcomes.points_scored"),
     )
+
+    def form(self, file: str) -> Form:
+        return LIST if file.startswith("data/") else ONE
 
     def cut(self, folder: Path, draw: Random) -> Files:
         chosen: set[int] = set()
@@ -276,7 +286,25 @@ class Casino(Subject):
             files[file] = sampled(records, count, draw)
             chosen.update(record["dialogue_id"] for record in files[file])
         records = self.read(folder, "data/casino.json")
-        return {"data/casino.json": [r for r in records if r["dialogue_id"] in chosen]} | files
+        files["data/casino.json"] = [r for r in records if r["dialogue_id"] in chosen]
+        (guesses,) = self.read(folder, GUESSES)
+        files[GUESSES] = [{key: value for key, value in guesses.items() if int(key) in chosen}]
+        (folds,) = self.read(folder, FOLDS)
+        cut = {
+            fold: {part: [n for n in ids if n in chosen] for part, ids in parts.items()}
+            for fold, parts in folds["cvs"].items()
+        }
+        files[FOLDS] = [{**folds, "cvs": cut}]
+        return files
+
+    def expected(self, config: str, files: Files) -> Records:
+        if config != "priority_folds":
+            return super().expected(config, files)
+        ((record,),) = files.values()
+        return [
+            {"fold": fold, "seeds": record["seeds"], **parts}
+            for fold, parts in record["cvs"].items()
+        ]
 
 
 # CraigslistBargains -----------------------------------------------------------------------

@@ -33,6 +33,7 @@ ROWS: dict[str, list[tuple[str, Any]]] = {
         ("participants/train[0].food_got", 3),
         ("participants/train[0].points_scored", 19),
         ("participants/train[0].integrative_potential", 1),
+        ("participants/train[0].guess_partner_lowest_item", "Fire"),
         ("participants/train[-1]", DROP),
     ],
     "strategies_stand_in_their_dialogues": [
@@ -50,6 +51,23 @@ ROWS: dict[str, list[tuple[str, Any]]] = {
         ("messages/train[6].deal", False),
         ("messages/train[6]", DROP),
     ],
+    "scenarios_are_what_was_negotiated": [
+        ("scenarios/train[0].mturk_agent_1.value2issue.High", "Food"),
+        ("scenarios/train[0].mturk_agent_2.value2reason.Low", "Because."),
+        ("scenarios/train[0].points.Medium", 3),
+        ("scenarios/train[2].points_after_walking_away", 4),
+        ("scenarios/train", swap(0, 1)),
+        ("scenarios/train[-1]", DROP),
+    ],
+    "priority_folds_are_partitions": [
+        ("priority_folds/train[0].train[0]", 2002),
+        ("priority_folds/train[0].validation", []),
+        ("priority_folds/train", swap(0, 1)),
+        (
+            "priority_folds/train",
+            lambda rows: [row | rows[0] | {"fold": row["fold"]} for row in rows],
+        ),
+    ],
     "chats": [
         ("messages/train[6].messages[1]", DROP),
         ("messages/train[6].messages[3].role", "assistant"),
@@ -59,11 +77,14 @@ ROWS: dict[str, list[tuple[str, Any]]] = {
 
 UNGUARDED = {
     "messages.messages[].content",  # what the system's says beside the priorities
+    "priority_folds.seeds[]",
 }
 
 _LABELS = "labels among small-talk, "
 _LAST = r"task_data.data: expected the end to be last"
 _SIDE = "[0].participant_info.mturk_agent_1"
+_GUESSES = "opponent-modeling/casino_ix2guessing.json"
+_FOLDS = "opponent-modeling/data_splits_seeds.json"
 
 RECORDS: list[tuple[str, str, Any, str]] = [
     ("data/casino.json", place, change, message)
@@ -91,10 +112,18 @@ RECORDS: list[tuple[str, str, Any, str]] = [
         (f"{_SIDE}.value2issue.Low", "Water", r"agent_1.value2issue: expected each issue once"),
         (f"{_SIDE}.outcomes.points_scored", 0, r"outcomes.points_scored: expected 18 by the deal"),
     )
+] + [
+    (_GUESSES, "2001.mturk_agent_1.partner_lowest_item", "Wood", 'expected "Firewood" or "Food"'),
+    (_GUESSES, "2001.mturk_agent_1", DROP, r"\.2001\.mturk_agent_1: missing"),
+    (_GUESSES, "2001", DROP, "expected guesses of the 5 dialogues, found none of 2001$"),
+    (_GUESSES, "", lambda guesses: guesses | {"7": guesses["2001"]}, "found some of 7$"),
+    (_GUESSES, "", list, "expected an object, found"),
+    (_FOLDS, "cvs.4", DROP, r"\.cvs\.4: missing"),
+    (_FOLDS, "cvs.0.val[0]", "2005", "expected an integer"),
 ]
 
-OPTIONAL = r"chat_logs\[\]\.task_data\.data"
+OPTIONAL = r"chat_logs\[\]\.task_data\.data|\d+"
 FREE = (
-    r"dialogue_id|annotations\[\]\[\]|chat_logs\[\]\.text"
+    r"dialogue_id|annotations\[\]\[\]|chat_logs\[\]\.text|seeds\[\]|cvs\.\d\.\w+\[\]"
     r"|participant_info\.\w+\.(\w+\.(age|points_scored|big-five\.[a-z-]+)|value2reason\.\w+)"
 )
