@@ -14,6 +14,10 @@ demo: .venv/ready
 	  'import json, sys; print(*(dataset["name"] for dataset in json.load(sys.stdin)))'); do \
 	  $(BIN)/parley show $$name --build build/demo || exit 1; echo; done
 	$(BIN)/parley list
+	@$(BIN)/parley tasks --json | $(BIN)/python -c 'import json, sys; \
+	  [print(task["dataset"], task["task"], task["baselines"][0]) for task in json.load(sys.stdin)]' \
+	  | while read name task baseline; do \
+	  $(BIN)/parley score $$name $$task --baseline $$baseline --build build/demo || exit 1; done
 
 test: .venv/ready
 	$(BIN)/python -m pytest -n 2
@@ -40,8 +44,12 @@ faults: .venv/ready
 	$(BIN)/python -m pytest -n 2 -q tests/faults --junitxml=build/faults.xml
 	$(BIN)/python tests/faults/tables.py build/faults.xml
 
-# Renews the generated parts of the cards from the real files in PARLEY_SOURCE.
+# Renews the generated parts of the cards from the real files in PARLEY_SOURCE, and what is said of
+# the tasks there and in docs/tasks.md.
 cards: .venv/ready
+	for script in */tasks.py; do name=$${script%%/*}; [ $$name = parley ] || \
+	  $(BIN)/parley tasks $$name --update $$name/README.md || exit 1; done
+	$(BIN)/parley tasks --update docs/tasks.md
 	$(BIN)/parley build --allow-missing --update-cards --output build
 
 constraints: .venv/ready

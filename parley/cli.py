@@ -579,8 +579,16 @@ def show(
 
 
 @app.command()
-def tasks(names: Names = None, as_json: AsJson = False) -> None:
+def tasks(
+    names: Names = None,
+    update: Annotated[
+        Path | None,
+        typer.Option("--update", metavar="FILE", help="Renew what a card or page says of them."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """List what can be scored: the tasks of each dataset, with their metrics and baselines."""
+    from parley.leaderboard import renew
     from parley.tasks import tasks_of
     from parley.terminal.console import emit, to_json
     from parley.terminal.tasks import lay_out_tasks, tasks_as_dicts
@@ -592,7 +600,9 @@ def tasks(names: Names = None, as_json: AsJson = False) -> None:
             found += [(dataset.name, name, task) for name, task in tasks_of(dataset).items()]
         except ParleyError as error:
             failed.append(error)
-    if as_json:
+    if update and not failed:
+        renew(update, found)
+    elif as_json:
         typer.echo(to_json(tasks_as_dicts(found)))
     else:
         emit(lay_out_tasks(found))

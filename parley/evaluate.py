@@ -11,6 +11,7 @@ from parley.extras import extra_of
 from parley.figures import MissingSplitError
 from parley.folder.built import BuiltFolder
 from parley.predictions import check, read, write
+from parley.spread import Folds, Interval
 from parley.tasks import Gold, Reference, Score, Task, Undefined, find, flat, wrong_scores
 
 
@@ -31,6 +32,12 @@ class Result:
         """The documented results that it may be compared with."""
         return self.task.references_for(self.options)
 
+    @property
+    def spread(self) -> dict[tuple[str, ...], Interval | Folds]:
+        """How much the metrics would vary, as far as it is known."""
+        found = flat(self.score.spread)
+        return {path: each for path, each in found.items() if each is not None}
+
     def as_dict(self) -> dict[str, Any]:
         """Return it for JSON: a metric that is undefined is null, and has a reason."""
         found = flat(self.score.metrics)
@@ -44,7 +51,7 @@ class Result:
             "unit": self.task.unit,
             "metrics": _tree({path: None if path in reasons else found[path] for path in found}),
             "undefined": _tree(reasons),
-            "spread": _tree({path: vars(each) for path, each in flat(self.score.spread).items()}),
+            "spread": _tree({path: vars(each) for path, each in self.spread.items()}),
             "counts": dict(self.score.counts),
             "references": [
                 {

@@ -38,7 +38,7 @@ class Score:
 
     Args:
         metrics: Metric -> number, or group -> metric -> number, as deep as it takes.
-        spread: The same names, where it is known how much a number would vary.
+        spread: The same names -> how much a number would vary; None where it is not known.
         counts: What was scored, as {"utterances": 4615}.
     """
 
@@ -209,5 +209,5 @@ def wrong_scores(score: Any) -> Iterator[Problem]:
     for path, value in flat(score.spread).items():
         if path not in metrics:
             yield Problem(f"spread.{'.'.join(path)}", what="there is no such metric")
-        if not isinstance(value, Interval | Folds):
-            yield Problem(f"spread.{'.'.join(path)}", "an Interval or Folds", repr(value))
+        if not isinstance(value, Interval | Folds | None):
+            yield Problem(f"spread.{'.'.join(path)}", "an Interval, Folds or None", repr(value))

@@ -28,7 +28,7 @@ _DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 _NOT_YAML = (yaml.YAMLError, ValueError, LookupError, TypeError, AttributeError)
 _NOT_BUILT = "not built: its source was not at hand"
 _DOCUMENTED = f" documented, {_NOT_BUILT}"
-_PIPE = "&#124;"  # a vertical line in a cell of a table
+PIPE = "&#124;"  # a vertical line in a cell of a table
 _DEEPEST = 50  # lists and mappings in each other; ours have less than 15
 
 
@@ -203,7 +203,7 @@ def _table(figures: Sequence[Figure], notes: dict[str, int]) -> Iterator[str]:
         note = f" [{notes.setdefault(figure.reason, len(notes) + 1)}]" if figure.reason else ""
         measured = "" if figure.measured is None else str(figure.measured)
         cells = (f"`{figure.name}`", figure.stated, measured, figure.verdict + note, figure.place)
-        yield f"| {' | '.join(cell.replace('|', _PIPE) for cell in cells)} |"
+        yield f"| {' | '.join(cell.replace('|', PIPE) for cell in cells)} |"
 
 
 def figures_on(card: str) -> str:
@@ -222,7 +222,7 @@ def stated_figures(body: str) -> dict[str, tuple[str, str, str]]:
     """Return what a card's tables of figures state: name -> (documented, measured, verdict)."""
     section = body.split(BEGIN)[-1].split(END)[0]
     lines = (line[2:-2].split(" | ") for line in section.splitlines() if line.startswith("| `"))
-    rows = ([cell.replace(_PIPE, "|") for cell in line] for line in lines)
+    rows = ([cell.replace(PIPE, "|") for cell in line] for line in lines)
     return {
         row[0].strip("`"): (row[1], row[2].strip(), row[3].split(" [")[0])
         for row in rows

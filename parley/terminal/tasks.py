@@ -1,7 +1,6 @@
 """Tables of tasks, of what their files hold, and of scores."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -9,8 +8,9 @@ from rich.text import Text
 
 from parley.collection import Dataset
 from parley.evaluate import Result
+from parley.leaderboard import entry, leaderboard
 from parley.spread import Folds, Interval
-from parley.tasks import Reference, Task, Undefined, flat
+from parley.tasks import Task, Undefined, flat
 from parley.terminal.console import plain, table
 
 
@@ -78,7 +78,7 @@ def lay_out_score(found: Result) -> RenderableType:
     """Return a score with its spread, the references beside it and what it rests on."""
     task = found.task
     decimals = task.decimals
-    spread = flat(found.score.spread)
+    spread = found.spread
     own = {
         path: _with_spread(value, spread.get(path), decimals)
         for path, value in flat(found.score.metrics).items()
@@ -88,9 +88,9 @@ def lay_out_score(found: Result) -> RenderableType:
     counts = ", ".join(f"{count:,} {what}" for what, count in found.score.counts.items())
     parts: list[RenderableType] = [Text(plain(f"{title}{sample}"), style="bold")]
     parts.append(Text(plain(f"{task.on}: {counts}; {task.unit}\n")))
-    entries = [(found.predictions, "", own), *map(_entry, found.references)]
+    entries = [(found.predictions, "", own), *map(entry, found.references)]
     for board in leaderboard(entries):
-        columns = [f">{name}" if name not in ("", "from") else name for name in board.columns]
+        columns = [f">{name}" if name in board.numbers else name for name in board.columns]
         columns[-1] += "~"
         parts += [table(columns, board.rows, board.title), Text()]
     reasons = [
@@ -105,48 +105,6 @@ def lay_out_score(found: Result) -> RenderableType:
         reasons.append("in brackets, a 95% interval by bootstrap")
     reasons += [f"{each.name}: {each.note}" for each in found.references if each.note]
     return Group(*parts, *(Text(plain(line)) for line in reasons))
-
-
-Entry = tuple[str, str, Mapping[tuple[str, ...], str]]
-"""Who, where it is documented, and the metrics by path, as they are written."""
-
-
-def _entry(reference: Reference) -> Entry:
-    return reference.name, reference.place, flat(reference.metrics)
-
-
-@dataclass(frozen=True)
-class Board:
-    """A table of results: a row an entry, or an entry and group of metrics."""
-
-    title: str
-    columns: tuple[str, ...]
-    rows: list[tuple[str, ...]]
-
-
-def leaderboard(entries: Sequence[Entry]) -> Iterator[Board]:
-    """Yield tables of results: groups with metrics of the same names are in one.
-
-    An entry that has none of a group makes no row in it.
-    """
-    named: dict[tuple[str, ...], dict[str, None]] = {}  # group -> its metrics, in their order
-    for _, _, metrics in entries:
-        for path in metrics:
-            named.setdefault(path[:-1], {})[path[-1]] = None
-    boards: dict[tuple[int, tuple[str, ...]], list[tuple[str, ...]]] = {}
-    for group, names in named.items():
-        boards.setdefault((len(group), tuple(names)), []).append(group)
-    for (depth, labels), groups in boards.items():
-        rows = []
-        for group in groups:
-            shown = group if len(groups) > 1 else ()
-            for who, place, metrics in entries:
-                cells = [metrics.get((*group, name), "–") for name in labels]
-                if set(cells) != {"–"}:
-                    rows.append((*shown, who, *cells, place))
-        heading = ("",) * (depth if len(groups) > 1 else 0)
-        title = "" if len(groups) > 1 else " ".join(groups[0])
-        yield Board(title, (*heading, "", *labels, "from"), rows)
 
 
 def _with_spread(value: Any, spread: Interval | Folds | None, decimals: int) -> str:

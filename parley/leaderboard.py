@@ -1,0 +1,133 @@
+"""Tables of results: what a score is shown beside, and what cards and docs say of the tasks."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from parley.errors import OutputError
+from parley.folder.card import PIPE
+from parley.folder.replace import write_whole
+from parley.tasks import Reference, Task, flat
+
+BEGIN = "<!-- parley: tasks from here -->"
+END = "<!-- parley: tasks to here -->"
+
+Entry = tuple[str, str, Mapping[tuple[str, ...], str]]
+"""Who, where it is documented, and the metrics by path, as they are written."""
+
+
+def entry(reference: Reference) -> Entry:
+    """Return a reference as an entry of a table."""
+    return reference.name, reference.place, flat(reference.metrics)
+
+
+@dataclass(frozen=True)
+class Board:
+    """A table of results: a row an entry, or an entry and group of metrics."""
+
+    title: str
+    columns: tuple[str, ...]
+    numbers: tuple[str, ...]  # those of the columns that are metrics
+    rows: list[tuple[str, ...]]
+
+
+def leaderboard(entries: Sequence[Entry]) -> Iterator[Board]:
+    """Yield tables of results: groups with metrics of the same names are in one.
+
+    An entry that has none of a group makes no row in it.
+    """
+    named: dict[tuple[str, ...], dict[str, None]] = {}  # group -> its metrics, in their order
+    for _, _, metrics in entries:
+        for path in metrics:
+            named.setdefault(path[:-1], {})[path[-1]] = None
+    boards: dict[tuple[int, tuple[str, ...]], list[tuple[str, ...]]] = {}
+    for group, names in named.items():
+        boards.setdefault((len(group), tuple(names)), []).append(group)
+    for (depth, labels), groups in boards.items():
+        rows = []
+        for group in groups:
+            shown = group if len(groups) > 1 else ()
+            for who, place, metrics in entries:
+                cells = [metrics.get((*group, name), "–") for name in labels]
+                if set(cells) != {"–"}:
+                    rows.append((*shown, who, *cells, place))
+        heading = ("",) * (depth if len(groups) > 1 else 0)
+        title = "" if len(groups) > 1 else " ".join(groups[0])
+        yield Board(title, (*heading, "", *labels, "from"), labels, rows)
+
+
+def section(tasks: Iterable[tuple[str, str, Task]]) -> str:
+    """Return Markdown on tasks, each given with the dataset and its name."""
+    return "\n".join(line for each in tasks for line in _lines(*each))
+
+
+def _lines(dataset: str, name: str, task: Task) -> Iterator[str]:
+    """Yield what is predicted, what a file holds, what the metrics are, and the references."""
+    yield f"### `{dataset} {name}`\n"
+    yield f"Predicted: {task.summary}. Scored on {task.on}.\n"
+    options = "".join(f" [--{option} {'|'.join(v)}]" for option, v in task.options.items())
+    yield f"    parley score {dataset} {name} FILE{options}\n"
+    keys = ", ".join(f"`{each}`" for each in task.key)
+    yield f"FILE is {task.form.name}, one line for each {keys}, as this invented one:\n"
+    yield from (f"    {line}" for line in task.form.lines([task.example]))
+    yield ""
+    yield from _table(("field", "what it holds"), [(f"`{k}`", v) for k, v in task.fields.items()])
+    yield from _table((f"metric ({task.unit})", "what it is"), list(task.metrics.items()))
+    notes: dict[str, int] = {}
+    entries = []
+    for each in task.references:
+        who = f"`--baseline {each.name}`" if each.name in task.baselines else each.name
+        who += "".join(f" `--{option} {value}`" for option, value in each.options.items())
+        if each.note:
+            who += f" [{notes.setdefault(each.note, len(notes) + 1)}]"
+        entries.append((who, each.place, flat(each.metrics)))
+    for board in leaderboard(entries):
+        if board.title:
+            yield f"{board.title}:\n"
+        yield from _table(board.columns, board.rows, right=board.numbers)
+    if notes:
+        yield from (f"[{number}] {note}  " for note, number in notes.items())
+        yield ""
+
+
+def _table(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[str] = ()
+) -> Iterator[str]:
+    """Yield a table in Markdown, its columns of numbers aligned right, and an empty line."""
+    yield _row(columns)
+    yield _row("---:" if name in right else "---" for name in columns)
+    yield from map(_row, rows)
+    yield ""
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cell.replace('|', PIPE) for cell in cells)} |"
+
+
+def renew(path: Path, tasks: Iterable[tuple[str, str, Task]]) -> None:
+    """Write what is said of tasks anew, between the marks in a card or another page.
+
+    Raises:
+        OutputError: the file cannot be read or written, or lacks the marks.
+    """
+    write_whole(path, renewed(_read(path), str(path), tasks))
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeError) as error:
+        raise OutputError(f"{path}: cannot be read: {error}") from error
+
+
+def renewed(text: str, where: str, tasks: Iterable[tuple[str, str, Task]]) -> str:
+    """Return a page with what is said of tasks made anew between the marks.
+
+    Raises:
+        OutputError: the marks are not there once each, in their order.
+    """
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end or BEGIN in rest or END in before + after:
+        raise OutputError(f"{where}: expected the lines {BEGIN} and {END} once each")
+    return f"{before}{BEGIN}\n\n{section(tasks)}\n{END}{after}"
