@@ -20,6 +20,7 @@ KEYS = {
     "messages": ("dialogue_id", "speaker"),
     "acts": ("dialogue_id", "turn"),
 }
+SENTINELS = ("dialogues",)  # its documented schema has "" and -1.0 for what is missing
 SIDES = ("buyer", "seller")
 
 

@@ -444,6 +444,47 @@ def diff(
 
 
 @app.command()
+def new(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What the dataset is to be called.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Takes the dataset's folder, DIR/NAME.")
+    ],
+) -> None:
+    """Write the folder of a new dataset: two invented dialogues to put yours in the place of."""
+    from parley.checking.new import write_skeleton
+    from parley.terminal.console import emit, plain
+
+    made = write_skeleton(name, folder)
+    emit(plain(f"{made} is there; edit it, and check it with"))
+    emit(plain(f"PARLEY_DATASETS={folder} parley check {name}"))
+
+
+@app.command()
+def check(
+    ctx: typer.Context, names: Names = None, source: SourceDir = None, as_json: AsJson = False
+) -> None:
+    """Check dataset folders: script, card, sample, and all that stands beside them.
+
+    Needs no upstream files; those at --source are built, and the counts on the card compared. Exit
+    status 1 if a check fails.
+    """
+    from parley.checking.run import check_each
+    from parley.terminal.console import emit, progress, to_json
+    from parley.terminal.report import checked
+
+    chosen = _chosen(names)
+    with progress() as advance:
+        found = dict(check_each(chosen, _upstream(ctx, source), advance))
+    if as_json:
+        made = {name: [{**vars(c), "failed": c.failed} for c in cs] for name, cs in found.items()}
+        typer.echo(to_json([{"dataset": name, "checks": checks} for name, checks in made.items()]))
+    else:
+        emit(checked(found))
+    if any(check.failed for checks in found.values() for check in checks):
+        raise typer.Exit(1)
+
+
+@app.command()
 def publish(
     ctx: typer.Context,
     name: Annotated[str, typer.Argument(metavar="NAME", help="A dataset.")],

@@ -15,10 +15,12 @@ A script may import what stands beside it.
 
 import functools
 import importlib.util
+import inspect
 import os
 import re
 import sys
 import tempfile
+import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -28,9 +30,14 @@ from typing import Any
 
 from parley.errors import Problem, ScriptError, UsageError
 
-# what a builder script defines beside its builder: declarations, then functions
+# what a builder script defines beside its builder: declarations, then functions with what they
+# take, the last of `read` and `records` with a default
 DECLARED = ("SOURCES", "SPLITS", "FEATURES", "TO_RECORD", "RECORDS")
-FUNCTIONS = ("read", "records", "rows")
+FUNCTIONS = {
+    "read": ("path", "shape", "loads"),
+    "records": ("config", "paths", "read"),
+    "rows": ("config", "records"),
+}
 _PINS = ({"sha256"}, {"git_blob"}, {"git_tree", "member"})  # what fixes the content of a source
 
 
@@ -51,18 +58,42 @@ def folders() -> list[Path]:
                 remedy=f"Name the folder above it, {folder.resolve().parent}.",
             )
         raise UsageError(
-            f"PARLEY_DATASETS names {folder}, which holds no dataset",
-            remedy="A dataset is a folder NAME with the script NAME.py in it.",
+            f"PARLEY_DATASETS names {folder}, which holds no dataset", remedy=_where_else(folder)
         )
     return [home, *extra]
+
+
+def is_name(name: str) -> bool:
+    """Tell whether a dataset may have this name."""
+    return name != "parley" and re.fullmatch("[a-z][a-z0-9_]*", name) is not None
+
+
+NAMES = "a name has lower-case letters, digits and _, and begins with a letter"
 
 
 def _scripts(home: Path) -> Iterator[Path]:
     """Yield the scripts of a folder's datasets."""
     for script in sorted(home.glob("*/*.py")):
-        name = script.parent.name
-        if script.stem == name != "parley" and re.fullmatch("[a-z][a-z0-9_]*", name):
+        if script.stem == script.parent.name and is_name(script.stem):
             yield script
+
+
+def _where_else(home: Path) -> str:
+    """Return what to do about a folder that holds no dataset."""
+    for below in sorted(path for path in home.iterdir() if path.is_dir()):
+        if any(_scripts(below)):
+            return f"Name the folder in it, {below}."
+        if any(below.glob("*.py")):
+            return _why_none(below)
+    return "A dataset is a folder NAME with the script NAME.py in it; `parley new` writes one."
+
+
+def _why_none(folder: Path) -> str:
+    """Return what to do about a folder that is no dataset's."""
+    if not is_name(folder.name):
+        return f"Rename {folder}: {NAMES}."
+    there = ", ".join(sorted(path.name for path in folder.glob("*.py"))) or "no script"
+    return f"{folder} holds {there}: name its script as the folder, {folder.name}.py."
 
 
 def discover() -> dict[str, "Dataset"]:
@@ -92,8 +123,17 @@ def get(name: str) -> "Dataset":
 
 
 def _hint(name: str, names: list[str]) -> str:
-    if (part := Path(name).name) in names:
-        return f"Did you mean {part}? Give the name alone; folders are for --build and --source."
+    given = Path(name)
+    if given.name != name and given.name in names:
+        return (
+            f"Did you mean {given.name}? Give the name alone; folders are for --build and --source."
+        )
+    if (given / f"{given.name}.py").is_file():
+        above = given.resolve().parent
+        return f"Give the name alone, {given.name}, and let PARLEY_DATASETS name {above}."
+    for home in folders()[1:]:
+        if (home / given.name).is_dir():
+            return _why_none(home / given.name)
     near = get_close_matches(name.lower(), names, 1)
     return f"Did you mean {near[0]}?" if near else ""
 
@@ -135,7 +175,7 @@ class Dataset:
                 raise ScriptError(
                     str(self.folder / f"{self.name}.py"),
                     *found,
-                    remedy="See 'Add a dataset' in the README.",
+                    remedy="docs/adding.md says what a script declares.",
                 )
             _SOUND.append(module)
         return module
@@ -224,9 +264,13 @@ def _wrong_declarations(module: ModuleType) -> Iterator[Problem]:
     """Yield what a script does not declare as it should."""
     lacking = [name for name in DECLARED if not isinstance(getattr(module, name, None), dict)]
     yield from (Problem(name, what="missing, expected a dict") for name in lacking)
-    for name in FUNCTIONS:
-        if not callable(getattr(module, name, None)):
+    for name, arguments in FUNCTIONS.items():
+        if not callable(function := getattr(module, name, None)):
             yield Problem(name, what="missing, expected a function")
+        elif not _takes(function, *{2, len(arguments)}):
+            takes = f"a function of ({', '.join(arguments)})"
+            last = f", {arguments[2]} with a default" if arguments[2:] else ""
+            yield Problem(name, takes + last, str(inspect.signature(function)))
     if len(found := _builders(module)) != 1:
         yield Problem("", "one GeneratorBasedBuilder", str(len(found)))
     if lacking or len(found) != 1:
@@ -239,6 +283,8 @@ def _wrong_declarations(module: ModuleType) -> Iterator[Problem]:
             yield Problem("BUILDER_CONFIGS", what=f"has no config {config}, which SPLITS has")
         if config not in module.FEATURES:
             yield Problem("FEATURES", what=f"has no config {config}, which SPLITS has")
+        elif not isinstance(features := module.FEATURES[config], _features()):
+            yield Problem(f"FEATURES[{config!r}]", "datasets.Features", f"{features!r:.60}")
     yield from (
         Problem("BUILDER_CONFIGS", what=f"has the config {config}, which SPLITS does not have")
         for config in sorted(named - set(module.SPLITS))
@@ -247,15 +293,36 @@ def _wrong_declarations(module: ModuleType) -> Iterator[Problem]:
         yield Problem(
             "DEFAULT_CONFIG_NAME", "a config of SPLITS", repr(builder.DEFAULT_CONFIG_NAME)
         )
-    for name, expected in (("BY_LINE", module.SPLITS), ("RECORDS", module.TO_RECORD)):
+    for name, where in (("BY_LINE", "SPLITS"), ("TO_RECORD", "SPLITS"), ("RECORDS", "TO_RECORD")):
         for config in getattr(module, name, ()):
-            if config not in expected:
-                where = "SPLITS" if expected is module.SPLITS else "TO_RECORD"
+            if config not in getattr(module, where):
                 yield Problem(name, what=f"names {config}, which {where} does not have")
-    for config in module.TO_RECORD:
+    for config, to_record in module.TO_RECORD.items():
+        if not (callable(to_record) and _takes(to_record, 1)):
+            yield Problem(f"TO_RECORD[{config!r}]", "a function of (row)", f"{to_record!r:.60}")
         if config not in module.RECORDS:
             what = f"has no config {config}, whose rows TO_RECORD takes back"
             yield Problem("RECORDS", what=what)
+
+
+def _features() -> type:
+    import datasets
+
+    return datasets.Features  # type: ignore[no-any-return]
+
+
+def _takes(function: Any, *counts: int) -> bool:
+    """Tell whether a function can be called with these numbers of arguments, as far as it says."""
+    try:
+        signature = inspect.signature(function)
+    except ValueError:  # of some builtins, as dict
+        return True
+    try:
+        for count in counts:
+            signature.bind(*range(count))
+    except TypeError:
+        return False
+    return True
 
 
 def _wrong_sources(module: ModuleType) -> Iterator[Problem]:
@@ -282,7 +349,7 @@ def _wrong_sources(module: ModuleType) -> Iterator[Problem]:
             if name not in module.SOURCES:
                 yield Problem("STAND_INS", what=f"names {name!r}, which SOURCES does not have")
     for config, splits in module.SPLITS.items():
-        if not isinstance(splits, dict):
+        if not isinstance(splits, dict) or not splits:
             yield Problem(f"SPLITS[{config!r}]", "a dict of splits", repr(splits))
             continue
         for split, needed in splits.items():
@@ -311,7 +378,10 @@ def _load(dataset: str, path: Path) -> ModuleType:
     sys.modules[name] = module  # so that datasets can find and pickle the builder
     try:
         spec.loader.exec_module(module)
-    except Exception as error:  # whatever a script raises, it is the script that is wrong
+    except (Exception, SystemExit) as error:  # whatever it raises, it is the script that is wrong
         del sys.modules[name]
-        raise ScriptError(f"{path}: cannot be imported: {type(error).__name__}: {error}") from error
+        said = f"{type(error).__name__}: {error}"
+        lines = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
+        line = f", line {lines[-1].lineno}" if lines else ""
+        raise ScriptError(f"{path}{line}: cannot be imported: {said}") from error
     return module

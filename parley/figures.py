@@ -38,6 +38,7 @@ MATCHES, DIFFERS, NOT_REPRODUCIBLE = "matches", "differs", "not reproducible"
 NOT_CHECKED, UNEXPLAINED = "not checked", "UNEXPLAINED"
 VERDICTS = (MATCHES, DIFFERS, NOT_REPRODUCIBLE, NOT_CHECKED, UNEXPLAINED)
 A_SAMPLE = "this is the invented sample"
+FAILED = "the computation failed"  # how the reason of a figure begins whose function raised
 OUR_CARD = "our card"  # how the place of a figure begins that only our own card states
 
 
@@ -217,10 +218,10 @@ def _cells(table: Any, keys: _Keys) -> Iterator[tuple[_Keys, Value | Differs]]:
         yield keys, table
 
 
-def figures(module: ModuleType | None, data: Data, why_not: str = "") -> Iterator[Figure]:
+def figures(module: ModuleType | None, data: Data | None, why_not: str = "") -> Iterator[Figure]:
     """Yield every documented figure of a `figures.py`, recomputed, in the module's order.
 
-    With `why_not`, none is computed and each is "not checked" for that reason.
+    With `why_not`, none is computed, which needs no data: each is "not checked" for that reason.
     """
     for function in vars(module).values() if module else ():
         if isinstance(table := getattr(function, "table", None), _Table):
@@ -233,7 +234,7 @@ def definition_of(function: Callable[..., Any]) -> str:
 
 
 def _judged(
-    function: Callable[..., Any], table: _Table, data: Data, why_not: str
+    function: Callable[..., Any], table: _Table, data: Data | None, why_not: str
 ) -> Iterator[Figure]:
     taken = 0 if table.not_reproducible else _keys_taken(function)
     calls: dict[_Keys, dict[_Keys, Value | Differs]] = {}
@@ -289,7 +290,7 @@ class _Outcome:
     reason: str = "the computation gives no value for it"
 
 
-def _compute(function: Callable[..., Any], data: Data, keys: _Keys) -> _Outcome:
+def _compute(function: Callable[..., Any], data: Data | None, keys: _Keys) -> _Outcome:
     try:
         return _Outcome(dict(_measured(function(data, *keys), ())))
     except MissingSplitError as error:
@@ -300,7 +301,7 @@ def _compute(function: Callable[..., Any], data: Data, keys: _Keys) -> _Outcome:
         reason = f"the package {error.name} is not installed; it is in the extra `{extra}`"
         return _Outcome({}, NOT_CHECKED, reason)
     except Exception as error:  # rows that no computation expects must not hide the rest
-        reason = f"the computation failed: {type(error).__name__}: {error}"
+        reason = f"{FAILED}: {type(error).__name__}: {error}"
         return _Outcome({}, UNEXPLAINED, reason)
 
 

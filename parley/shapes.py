@@ -10,6 +10,8 @@ A shape is written in plain Python, as a builder script's own comment says:
     {"key": x, "key?": y}      an object with just these keys; the second may be absent
     {str: x}                   an object with any keys
     function                   raises ValueError, saying what was expected
+
+Anything else is no shape, which `fitter` says with a TypeError.
 """
 
 import json
@@ -43,7 +45,7 @@ def fitter(shape: Any) -> Callable[[Any], bool]:
     """Return a quick function that tells whether `problems` would find nothing in a value."""
     if isinstance(shape, dict):
         return _object_fitter(shape)
-    if isinstance(shape, list):
+    if isinstance(shape, list) and len(shape) == 1:
         if isinstance(kind := shape[0], type):
             return lambda value: isinstance(value, list) and {kind}.issuperset(map(type, value))
         item = fitter(kind)
@@ -57,7 +59,9 @@ def fitter(shape: Any) -> Callable[[Any], bool]:
         return lambda value: type(value) is kind and value in shape
     if callable(shape):
         return lambda value: _objection(value, shape) is None
-    return lambda value: _fits(value, shape)
+    if shape is None or isinstance(shape, set | frozenset):
+        return lambda value: _fits(value, shape)
+    raise TypeError(f"{shape!r:.60} is no shape: expected a type, a set, [x], (x, y) or a dict")
 
 
 def _alternative_fitter(options: list[Callable[[Any], bool]]) -> Callable[[Any], bool]:

@@ -30,6 +30,10 @@ def test_datasets_travel_in_the_wheel(wheel):
             if path.is_file() and "__pycache__" not in path.parts:
                 relative = path.relative_to(dataset.folder).as_posix()
                 assert f"parley/collection_data/{name}/{relative}" in inside
+    skeleton = [path for path in (HOME / "parley" / "skeleton").rglob("*") if path.is_file()]
+    for path in skeleton:
+        if "__pycache__" not in path.parts:
+            assert path.relative_to(HOME).as_posix() in inside
     assert not [name for name in inside if "__pycache__" in name or name.startswith("tests/")]
 
 

@@ -1,7 +1,7 @@
 """What `verify`, `diff` and `publish` print: the verdict first, then what it rests on."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -50,6 +50,27 @@ def report(
     known = [part for each in found for part in _section(each.dataset, _known(each, all_figures))]
     columns = ("dataset", "checks", *_HEADINGS)
     return Group(_verdict(found, broken), Text(), *failures, table(columns, rows), Text(), *known)
+
+
+def checked(found: Mapping[str, Sequence[Check]]) -> RenderableType:
+    """Return a line a check of each dataset folder, what is wrong below it, and the verdict."""
+    lines = []
+    for dataset, checks in found.items():
+        lines.append(Text(plain(dataset), style="bold"))
+        for check in checks:
+            name = check.name.replace("_", " ")
+            if check.skipped:
+                lines.append(Text(plain(f"  –       {name}: {check.skipped}"), style="yellow"))
+            elif check.failed:
+                lines.append(Text(f"  FAILED  {name}", style="bold red"))
+                lines += [
+                    Text(plain(f"    {each}"), style="red") for each in _shown(check.problems)
+                ]
+            else:
+                lines.append(Text(f"  ok      {name}"))
+    bad = [dataset for dataset, checks in found.items() if any(c.failed for c in checks)]
+    text = f"FAILED: {', '.join(bad)}" if bad else f"{', '.join(found)}: all checks hold"
+    return Group(*lines, Text(plain(text), style="bold red" if bad else "bold green"))
 
 
 def _made(each: Verification) -> list[Check]:

@@ -1,0 +1,22 @@
+"""Lays a Skeleton dialogue out for reading, and says what it can be found by."""
+
+from typing import Any
+
+from parley.transcript import Facets, Transcript, Turn
+
+CONFIGS = ("dialogues",)
+
+
+def transcript(row: dict[str, Any]) -> Transcript:
+    """Return the transcript of a row of `dialogues`."""
+    return Transcript(
+        title=f"Skeleton dialogue {row['dialogue_id']}",
+        turns=[Turn(turn["speaker"], turn["text"]) for turn in row["turns"]],
+        after=[] if row["rating"] is None else [("rating", str(row["rating"]))],
+        language="en",
+    )
+
+
+def facets(row: dict[str, Any]) -> Facets:
+    """Return its rating and its length."""
+    return {"rating": row["rating"], "turns": len(row["turns"])}
