@@ -9,7 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast, set_seed
+from transformers import (
+    BertConfig,
+    BertForMaskedLM,
+    LlamaConfig,
+    LlamaForCausalLM,
+    PreTrainedTokenizerFast,
+    set_seed,
+)
 
 from parley.collection import discover
 
@@ -47,20 +54,28 @@ def strings(value: object) -> Iterator[str]:
             yield from strings(part)
 
 
-def tokenizer() -> PreTrainedTokenizerFast:
-    """Train a tokenizer of bytes, to which no text is unknown."""
+def byte_tokens(special: list[str]) -> Tokenizer:
+    """Train tokens of bytes, to which no text is unknown."""
     tokens = Tokenizer(models.BPE())
     tokens.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokens.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
         vocab_size=1024,
-        special_tokens=[PAD, START, END],
+        special_tokens=special,
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
     tokens.train_from_iterator(sample_texts(), trainer)
+    return tokens
+
+
+def tokenizer() -> PreTrainedTokenizerFast:
+    """Return a tokenizer of chats."""
     return PreTrainedTokenizerFast(
-        tokenizer_object=tokens, pad_token=PAD, eos_token=END, chat_template=TEMPLATE
+        tokenizer_object=byte_tokens([PAD, START, END]),
+        pad_token=PAD,
+        eos_token=END,
+        chat_template=TEMPLATE,
     )
 
 
@@ -80,6 +95,30 @@ def save(folder: Path | str) -> None:
         eos_token_id=made.eos_token_id,
     )
     LlamaForCausalLM(config).save_pretrained(folder)
+    made.save_pretrained(folder)
+
+
+def save_encoder(folder: Path | str) -> None:
+    """Write a BERT of two layers, and its tokenizer."""
+    special = ["[PAD]", "[CLS]", "[SEP]", "[MASK]"]
+    pad, first, last, mask = special
+    made = PreTrainedTokenizerFast(
+        tokenizer_object=byte_tokens(special),
+        pad_token=pad,
+        cls_token=first,
+        sep_token=last,
+        mask_token=mask,
+    )
+    set_seed(1)
+    config = BertConfig(
+        vocab_size=len(made),
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        pad_token_id=made.pad_token_id,
+    )
+    BertForMaskedLM(config).save_pretrained(folder)
     made.save_pretrained(folder)
 
 
