@@ -4,11 +4,20 @@ import copy
 import json
 import re
 import struct
+from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
+from mutations import InMemory
 
+from parley import spread
 from parley.collection import get
+from parley.errors import RecordError
+from parley.evaluate import score
+from parley.figures import agrees
+from parley.folder.built import open_folder
+from parley.tasks import MEASURED, Undefined, flat, tasks_of
 from parley.transcript import Note
 
 DATASET = get("craigslist_bargains")
@@ -309,3 +318,140 @@ def test_briefing_leaves_out_what_is_missing(module: Any, sample: dict[str, Any]
         assert "listing price" not in system
         assert "description" not in system
         assert len(system.split("\n")) == 3
+
+
+# Tasks ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def built(sample_build: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The sample, its rows in memory; intervals, which take most of the time, are of few draws."""
+    monkeypatch.setattr(spread, "RESAMPLES", 50)
+    folder = open_folder(sample_build / DATASET.name, DATASET)
+    rows = {f"{c}/{s}": folder.rows(c, s) for c, s in folder.declared}
+    return InMemory(folder, copy.deepcopy(rows))
+
+
+def written(folder: Path, predictions: list[Any]) -> str:
+    """The name of a file of predictions."""
+    file = folder / "predictions.jsonl"
+    file.write_text("".join(f"{json.dumps(prediction)}\n" for prediction in predictions))
+    return str(file)
+
+
+def deals(built: Any, folder: Path, *prices: Any) -> Any:
+    """The score of these prices, in the order of the sample's scenarios."""
+    names = [row["scenario_id"] for row in built.rows("scenarios", "test")]
+    predictions = [
+        {"scenario_id": name, "price": price} for name, price in zip(names, prices, strict=True)
+    ]
+    return score(built, "deals", {}, file=written(folder, predictions)).score
+
+
+def test_margins_and_utilities_of_prices(built: Any, tmp_path: Path) -> None:
+    """Of three scenarios, buyer's and seller's targets 3800 and 5000, 30 and 60, 67 and 75."""
+    found = deals(built, tmp_path, 4100, 60.0, None)
+    assert found.counts == {"scenarios": 3, "deals": 2}
+    assert found.metrics == pytest.approx(
+        {
+            "walk_aways": 1 / 3,
+            "margin_to_list_price": (4100 / 5000 + 60 / 60) / 2 - 1,
+            "margin_to_buyer_target": (4100 / 3800 + 60 / 30) / 2 - 1,
+            "margin_to_seller_target": (4100 / 5000 + 60 / 60) / 2 - 1,
+            "buyer_utility": (300 / 600 - 1 - 0.5) / 3,
+            "seller_utility": (-300 / 600 + 1 - 0.5) / 3,
+        },
+        rel=1e-12,
+    )
+    assert found.spread.keys() == {"walk_aways", "buyer_utility", "seller_utility"}
+
+
+def test_where_all_walk_away_there_are_no_margins(built: Any, tmp_path: Path) -> None:
+    found = deals(built, tmp_path, None, None, None)
+    assert (found.metrics["walk_aways"], found.metrics["seller_utility"]) == (1.0, -0.5)
+    margins = [value for name, value in found.metrics.items() if name.startswith("margin")]
+    assert margins == [Undefined("no scenario has a deal")] * 3
+
+
+def test_people_are_those_of_the_first_dialogue(built: Any) -> None:
+    """Of the sample's second scenario: one dialogue without a deal, and one with."""
+    found = score(built, "deals", {}, baseline="humans").score
+    assert found.counts == {"scenarios": 3, "deals": 1}
+    built.held["scenarios/test"][1]["dialogue_ids"].reverse()
+    found = score(built, "deals", {}, baseline="humans").score
+    assert found.counts == {"scenarios": 3, "deals": 2}
+
+
+def test_a_scenario_whose_id_another_has_is_not_predicted(built: Any) -> None:
+    first, second, third = built.held["scenarios/test"]
+    second["scenario_id"] = first["scenario_id"]
+    task = tasks_of(DATASET)["deals"]
+    assert list(task.gold(built)) == [(third["scenario_id"],)]
+
+
+def test_a_probability_of_a_half_is_a_yes(built: Any, tmp_path: Path) -> None:
+    """The sample's dialogues of test, of which the first and the last are deals."""
+    rows = built.rows("outcomes", "test")
+    chances = [0.5, 0.4999, 1, 0]
+    predictions = [
+        {"dialogue_id": row["dialogue_id"], "probability": chance}
+        for row, chance in zip(rows, chances, strict=True)
+    ]
+    found = score(built, "deal", {}, file=written(tmp_path, predictions)).score
+    # two told right of four; of the four pairs of a deal with none, one is in order
+    assert found.metrics == {"auc": 0.25, "accuracy": 0.5, "macro_f1": 0.5}
+    assert found.counts == {"dialogues": 4, "deals": 2}
+
+
+@pytest.mark.parametrize(
+    ("task", "field", "value", "message"),
+    [
+        ("deal", "probability", 1.01, "probability: expected from 0 to 1, found 1.01"),
+        ("deal", "probability", -1, "probability: expected from 0 to 1, found -1"),
+        ("deal", "probability", True, "probability: expected a number"),
+        ("deal", "probability", None, "probability: expected a number"),
+        ("deals", "price", -0.5, "price: expected at least 0, or null, found -0.5"),
+        ("deals", "price", "$50", "price: expected a number"),
+    ],
+)
+def test_what_is_no_probability_or_price_is_refused(
+    built: Any, tmp_path: Path, task: str, field: str, value: Any, message: str
+) -> None:
+    (name,) = tasks_of(DATASET)[task].key
+    row = built.rows({"deal": "outcomes", "deals": "scenarios"}[task], "test")[0]
+    file = written(tmp_path, [{name: row[name], field: value}])
+    with pytest.raises(RecordError) as refused:
+        score(built, task, {}, file=file)
+    assert message in str(refused.value.problems[0])
+
+
+def test_baselines_run_on_the_sample(built: Any) -> None:
+    for name, task in tasks_of(DATASET).items():
+        for baseline in task.baselines:
+            found = score(built, name, {}, baseline=baseline).score
+            assert found.counts in ({"dialogues": 4, "deals": 2}, {"scenarios": 3, "deals": ANY})
+
+
+def test_references_are_what_the_baselines_score(real_build: Path) -> None:
+    folder = open_folder(real_build / DATASET.name, DATASET)
+    if "train" in folder.splits("outcomes"):
+        pytest.skip("they were measured where train was not at hand")
+    for name, task in tasks_of(DATASET).items():
+        for reference in task.references:
+            assert reference.place == MEASURED
+            found = flat(score(folder, name, {}, baseline=reference.name).score.metrics)
+            stated = flat(reference.metrics)
+            assert stated.keys() == found.keys()
+            for metric, value in stated.items():
+                assert agrees(value, found[metric]), (reference.name, metric, found[metric])
+
+
+def test_real_deals_have_prices_and_real_scenarios_room_for_one(real_build: Path) -> None:
+    """What the scores take for granted."""
+    folder = open_folder(real_build / DATASET.name, DATASET)
+    rows = folder.rows("outcomes", "test")
+    assert [row["deal"] for row in rows] == [row["deal_price"] is not None for row in rows]
+    scenarios = tasks_of(DATASET)["deals"].gold(folder).values()
+    assert len(scenarios) == 523
+    assert all(0 < row["buyer_target"] < row["seller_target"] for row in scenarios)
+    assert all(row["list_price"] > 0 for row in scenarios)

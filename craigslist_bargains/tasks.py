@@ -1,0 +1,264 @@
+"""What can be scored on CraigslistBargains: whether there was a deal, and the deals of agents."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from parley.errors import Problem
+from parley.figures import Data
+from parley.predictions import Key, Prediction
+from parley.spread import Interval, interval, resamples
+from parley.tasks import MEASURED, Reference, Score, Task, Undefined
+
+Row = dict[str, Any]
+
+# Was a deal reached? ----------------------------------------------------------------------
+
+
+def deals_reached(data: Data) -> dict[Key, bool]:
+    """Whether each dialogue of test ends in a deal."""
+    return {(row["dialogue_id"],): row["deal"] for row in data.rows("outcomes", "test")}
+
+
+def score_deal(gold: Mapping[Key, bool], predictions: Mapping[Key, Prediction]) -> Score:
+    """Compare probabilities of a deal with whether there was one."""
+    import numpy as np
+    from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
+
+    reached = np.array(list(gold.values()))
+    chances = np.array([prediction["probability"] for prediction in predictions.values()], float)
+
+    def measured(places: Any) -> tuple[float, float, float]:
+        truth, chance = reached[places], chances[places]
+        said = chance >= 0.5
+        return (
+            # of one class alone there are no pairs to put in order
+            float(roc_auc_score(truth, chance)) if 0 < truth.sum() < len(truth) else np.nan,
+            float(accuracy_score(truth, said)),
+            float(f1_score(truth, said, labels=[False, True], average="macro", zero_division=0)),
+        )
+
+    names = ("auc", "accuracy", "macro_f1")
+    drawn = zip(*map(measured, resamples(len(reached))), strict=True)
+    spread = {name: interval(values) for name, values in zip(names, drawn, strict=True)}
+    metrics = dict(zip(names, measured(slice(None)), strict=True))
+    return Score(metrics, _known(spread), {"dialogues": len(reached), "deals": int(reached.sum())})
+
+
+def _known(spread: Mapping[str, Interval | None]) -> dict[str, Interval]:
+    return {name: found for name, found in spread.items() if found is not None}
+
+
+def no_probability(prediction: Prediction, _: bool) -> Iterator[Problem]:
+    """Object to what is no probability."""
+    if not 0 <= prediction["probability"] <= 1:
+        yield Problem("probability", "from 0 to 1", str(prediction["probability"]))
+
+
+def trained_on(data: Data) -> str:
+    """Return the split that baselines learn from: train where it was built, else validation."""
+    return "train" if "train" in data.splits("outcomes") else "validation"
+
+
+def majority(data: Data) -> Iterator[Prediction]:
+    """Predict for all what most dialogues are."""
+    reached = [row["deal"] for row in data.rows("outcomes", trained_on(data))]
+    share = sum(reached) / len(reached)
+    for row in data.rows("outcomes", "test"):
+        yield {"dialogue_id": row["dialogue_id"], "probability": share}
+
+
+def from_acts(data: Data) -> Iterator[Prediction]:
+    """Predict by gradient boosting on the acts of the messages before any other action.
+
+    These are, of each side, how many messages of each intent it has, and its last price over the
+    listing price.
+    """
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from threadpoolctl import threadpool_limits  # a part of scikit-learn's own needs
+
+    learnt = trained_on(data)
+    model = HistGradientBoostingClassifier(random_state=0)
+    reached = [row["deal"] for row in data.rows("outcomes", learnt)]
+    with threadpool_limits(1):  # of so little, several threads make more work than they take off
+        model.fit(acts_counted(data, learnt), reached)
+        chances = model.predict_proba(acts_counted(data, "test"))[:, 1]
+    for row, chance in zip(data.rows("outcomes", "test"), chances, strict=True):
+        yield {"dialogue_id": row["dialogue_id"], "probability": float(chance)}
+
+
+def acts_counted(data: Data, split: str) -> list[list[float]]:
+    """Return the numbers that `from_acts` knows of each dialogue: NaN is a price not named."""
+    intents = data.module.FEATURES["acts"]["intent"].names
+    said: defaultdict[str, list[Row]] = defaultdict(list)
+    acted = set()
+    for row in data.named("acts", split):
+        if row["action"] != "message":
+            acted.add(row["dialogue_id"])
+        elif row["dialogue_id"] not in acted:
+            said[row["dialogue_id"]].append(row)
+    found = []
+    for row in data.rows("outcomes", split):
+        numbers: list[float] = []
+        for side in ("buyer", "seller"):
+            acts = [act for act in said[row["dialogue_id"]] if act["speaker"] == side]
+            counts = Counter(act["intent"] for act in acts)
+            prices = [act["price"] for act in acts if act["price"] is not None]
+            numbers += [counts[intent] for intent in intents]
+            numbers.append(prices[-1] / row["list_price"] if prices else float("nan"))
+        found.append(numbers)
+    return found
+
+
+# What agents make of the scenarios ----------------------------------------------------------
+
+WITHOUT_DEAL = -0.5  # the utility of a side that walks away, as in upstream's code
+MARGINS = ("margin_to_list_price", "margin_to_buyer_target", "margin_to_seller_target")
+
+
+def scenarios_of_test(data: Data) -> dict[Key, Row]:
+    """Return the scenarios of test, but for those whose id is another's as well."""
+    rows = data.rows("scenarios", "test")
+    named = Counter(row["scenario_id"] for row in rows)
+    return {(row["scenario_id"],): row for row in rows if named[row["scenario_id"]] == 1}
+
+
+def score_deals(gold: Mapping[Key, Row], predictions: Mapping[Key, Prediction]) -> Score:
+    """Return how near prices are to what the sides want, on average over scenarios.
+
+    The utility is the reward of upstream's code (craigslistbargain/neural/rl_trainer.py,
+    `_margin_reward`): 1 to a side at its target, 0 halfway between the targets, and in a line
+    through these, so that one side's is the other's negated; without a deal -0.5 to both.
+    """
+    import numpy as np
+
+    scenarios, prices = gold.values(), [each["price"] for each in predictions.values()]
+    price = np.array([np.nan if each is None else each for each in prices], dtype=float)
+    listed, buyer, seller = (
+        np.array([row[column] for row in scenarios], dtype=float)
+        for column in ("list_price", "buyer_target", "seller_target")
+    )
+    walked = np.isnan(price)
+    utility = (price - (buyer + seller) / 2) / ((seller - buyer) / 2)
+    margins = {
+        name: price / of - 1 for name, of in zip(MARGINS, (listed, buyer, seller), strict=True)
+    }
+    values = {
+        "walk_aways": walked.astype(float),
+        **margins,
+        "buyer_utility": np.where(walked, WITHOUT_DEAL, -utility),
+        "seller_utility": np.where(walked, WITHOUT_DEAL, utility),
+    }
+
+    def mean(found: Any) -> float:
+        return float(found.mean()) if len(found := found[~np.isnan(found)]) else float("nan")
+
+    metrics: dict[str, Any] = {name: mean(each) for name, each in values.items()}
+    if walked.all():
+        metrics |= dict.fromkeys(MARGINS, Undefined("no scenario has a deal"))
+    drawn = resamples(len(price))
+    spread = {name: interval([mean(each[k]) for k in drawn]) for name, each in values.items()}
+    counts = {"scenarios": len(price), "deals": int((~walked).sum())}
+    return Score(metrics, _known(spread), counts)
+
+
+def no_price(prediction: Prediction, _: Row) -> Iterator[Problem]:
+    """Object to a price below zero."""
+    if prediction["price"] is not None and prediction["price"] < 0:
+        yield Problem("price", "at least 0, or null", str(prediction["price"]))
+
+
+def humans(data: Data) -> Iterator[Prediction]:
+    """Give what people made of each scenario: those of its first dialogue."""
+    prices = {row["dialogue_id"]: row["deal_price"] for row in data.rows("outcomes", "test")}
+    for (scenario_id,), row in scenarios_of_test(data).items():
+        yield {"scenario_id": scenario_id, "price": prices[row["dialogue_ids"][0]]}
+
+
+def halfway(data: Data) -> Iterator[Prediction]:
+    """Give the price that is as far from the one target as from the other."""
+    for (scenario_id,), row in scenarios_of_test(data).items():
+        price = (row["buyer_target"] + row["seller_target"]) / 2
+        yield {"scenario_id": scenario_id, "price": price}
+
+
+# The tasks ----------------------------------------------------------------------------------
+
+TASKS = {
+    "deal": Task(
+        summary="whether a negotiation ends in a deal, from its messages alone",
+        on="dialogues of test",
+        configs=("outcomes", "acts"),
+        fields={
+            "dialogue_id": "of a dialogue of test",
+            "probability": "that it ends in a deal, from 0 to 1; from 0.5 on it is taken for a yes",
+        },
+        shape={"dialogue_id": str, "probability": (float, int)},
+        key=("dialogue_id",),
+        example={"dialogue_id": "C_26384e52efd21aa63e37f6bc3a1c922a", "probability": 0.81},
+        metrics={
+            "auc": "area under the ROC curve",
+            "accuracy": "share of dialogues that are told right",
+            "macro_f1": "mean of F1 of the dialogues with a deal and of those without",
+        },
+        gold=deals_reached,
+        score=score_deal,
+        objections=no_probability,
+        baselines={"majority": majority, "acts": from_acts},
+        references=(
+            Reference(
+                "majority",
+                {"auc": "0.500", "accuracy": "0.761", "macro_f1": "0.432"},
+                MEASURED,
+            ),
+            Reference(
+                "acts",
+                {"auc": "0.856", "accuracy": "0.847", "macro_f1": "0.774"},
+                MEASURED,
+                "gradient boosting on counts of dialogue acts and last prices before anybody "
+                "offers, learnt from validation's 597 dialogues, as train was not at hand",
+            ),
+        ),
+    ),
+    "deals": Task(
+        summary="the prices that agents agree on in the scenarios, or that they walk away",
+        on="scenarios of test whose id no other has",
+        configs=("scenarios", "outcomes"),
+        fields={
+            "scenario_id": "of a scenario of test",
+            "price": "that both sides agree on, in dollars; null where one of them walks away",
+        },
+        shape={"scenario_id": str, "price": (float, int, None)},
+        key=("scenario_id",),
+        example={"scenario_id": "S_FM9Vz1N8VPcJ5WzA", "price": 4000.0},
+        metrics={
+            "walk_aways": "share of scenarios without a deal",
+            "margin_to_list_price": "price / list price - 1, mean over deals",
+            "margin_to_buyer_target": "price / buyer's target - 1, mean over deals",
+            "margin_to_seller_target": "price / seller's target - 1, mean over deals",
+            "buyer_utility": "1 at the buyer's target, 0 halfway between the targets, -1 at the "
+            "seller's, and so on in a line; -0.5 without a deal; mean over scenarios",
+            "seller_utility": "the same of the seller; in a deal the buyer's negated",
+        },
+        gold=scenarios_of_test,
+        score=score_deals,
+        objections=no_price,
+        baselines={"humans": humans, "halfway": halfway},
+        references=(
+            Reference(
+                "humans",
+                {
+                    "walk_aways": "0.241",
+                    "margin_to_list_price": "-0.171",
+                    "margin_to_buyer_target": "0.184",
+                    "margin_to_seller_target": "-0.171",
+                    "buyer_utility": "0.317",
+                    "seller_utility": "-0.558",
+                },
+                MEASURED,
+                "the first dialogue of each scenario, so that all count alike; prices are as they "
+                "stand, slips included",
+            ),
+        ),
+    ),
+}
