@@ -18,6 +18,7 @@ demo: .venv/ready
 	  [print(task["dataset"], task["task"], task["baselines"][0]) for task in json.load(sys.stdin)]' \
 	  | while read name task baseline; do \
 	  $(BIN)/parley score $$name $$task --baseline $$baseline --build build/demo || exit 1; done
+	$(BIN)/parley site --build build/demo --output build/demo-site
 
 test: .venv/ready
 	$(BIN)/python -m pytest -n 2
@@ -60,7 +61,7 @@ constraints: .venv/ready
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[test,check,tokens,tasks,examples]"
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[test,check,tokens,tasks,examples,site]"
 	touch $@
 
 .venv/full: .venv/ready

@@ -516,6 +516,7 @@ def publish(
     from parley.folder.replace import locked
     from parley.hub.publish import publish as publish_folder
     from parley.hub.publish import read_back, ready, refuse
+    from parley.hub.published import Published, note
     from parley.source.files import at_hand
     from parley.terminal.console import emit, tell, to_json
     from parley.terminal.report import publication
@@ -543,9 +544,10 @@ def publish(
             endpoint=endpoint,
             on_step=step,
         )
-    if not dry_run:
+    if found.commit:
         step("reading it back from an empty cache")
         read_back(built, found, endpoint)
+        note(built, Published(repo, found.commit))
     if as_json:
         typer.echo(to_json(found.as_dict()))
     else:
@@ -649,6 +651,71 @@ def tasks(
         emit(lay_out_tasks(found))
     if failed:
         raise Failures(failed)
+
+
+@app.command()
+def site(
+    names: Names = None,
+    folder: BuildDir = Path("build"),
+    output: Annotated[
+        Path, typer.Option("--output", metavar="DIR", help="The folder of the site.")
+    ] = Path("site"),
+) -> None:
+    """Write built folders as a page to read, search and filter in a browser.
+
+    It is static files: open its index.html, or put the folder on any host.
+    """
+    from parley.site.write import write_site
+    from parley.terminal.console import emit, plain, progress
+
+    with progress("dialogues") as advance:
+        write_site(_built(names, folder), output, advance)
+    emit(plain(f"{output / 'index.html'}: open it in a browser"))
+
+
+@app.command()
+def browse(
+    names: Names = None,
+    folder: BuildDir = Path("build"),
+    sample: Sample = False,
+    open_: Annotated[
+        bool, typer.Option("--open/--no-open", help="Open the browser, or only say where.")
+    ] = True,
+) -> None:
+    """Show built folders, or the samples, in a browser until Ctrl-C."""
+    import tempfile
+    import webbrowser
+
+    from parley.build import build as build_dataset
+    from parley.site.serve import serving
+    from parley.site.write import write_site
+    from parley.source.files import open_source
+    from parley.terminal.console import emit, plain, progress
+
+    try:
+        with tempfile.TemporaryDirectory(prefix="parley-") as place:
+            with progress("dialogues") as advance:
+                if sample:
+                    folder = Path(place) / "build"
+                    for dataset in _chosen(names):
+                        build_dataset(open_source(dataset, None, sample=True), folder)
+                write_site(_built(names, folder), Path(place) / "site", advance)
+            with serving(Path(place) / "site") as url:
+                emit(plain(f"{url} shows them; Ctrl-C ends it"))
+                if open_:
+                    webbrowser.open(url)
+                signal.pause()
+    except _Interrupted:
+        return
+
+
+def _built(names: list[str] | None, folder: Path) -> list[Any]:
+    """Open the built folders of these datasets, or of all that are built."""
+    from parley.folder.built import find_folder
+
+    chosen = _chosen(names)
+    there = [dataset for dataset in chosen if (folder / dataset.name).is_dir()]
+    return [find_folder(folder, dataset) for dataset in (there if there and not names else chosen)]
 
 
 @run.callback(invoke_without_command=True)

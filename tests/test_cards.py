@@ -97,9 +97,9 @@ def test_figures_come_back_from_a_card_whatever_they_hold():
     text = splits_section([SplitLine("a", "train", 1)], False) + "\n" + figures_section(figures)
     body = parse(render(CARD, "here", {}, "a", [], text), "here")[1]
     assert stated_figures(body) == {
-        "f.a | b": ("x | y", "x | z", "differs"),
-        "g": ("about 17000", "17464", "matches"),
-        "h": ("3", "", "not checked"),
+        "f.a | b": ("x | y", "x | z", "differs", "a | reason", "paper | its table"),
+        "g": ("about 17000", "17464", "matches", "", "our card"),
+        "h": ("3", "", "not checked", "not here", "paper"),
     }
     assert figures_on(body) == figures_section(figures)
     rows = [line for line in body.splitlines() if line.startswith("| `")]

@@ -24,6 +24,8 @@ from parley.folder.verify import verify
 from parley.hub import publish as publishing
 from parley.hub import repository
 from parley.hub.publish import publish, read_back, ready, refuse
+from parley.hub.published import Published
+from parley.hub.published import published as where_published
 from parley.hub.repository import Change, LocalFile
 from parley.source.files import at_hand
 
@@ -602,7 +604,9 @@ def run(*arguments, **options):
 
 
 def test_the_command_line(hub, source, real_build, tmp_path):
-    common = ("publish", "duo", "--repo", "org/duo", "--build", real_build)
+    folder = tmp_path / "build"
+    shutil.copytree(real_build / "duo", folder / "duo")
+    common = ("publish", "duo", "--repo", "org/duo", "--build", folder)
     status, stdout, stderr = run(hub, tmp_path, *common, "--dry-run", token=None)
     assert status == 0, stderr
     assert "org/duo would be made; nothing was written" in stdout
@@ -616,6 +620,8 @@ def test_the_command_line(hub, source, real_build, tmp_path):
     status, stdout, stderr = run(hub, tmp_path, *common)
     assert status == 0, stderr
     assert f"no change: commit {found['commit']}, read back and equal" in stdout
+    assert f'load_dataset("org/duo", ..., revision="{found["commit"]}")' in stdout
+    assert where_published(open_folder(folder / "duo")) == Published("org/duo", found["commit"])
     assert len(hub.commits("org/duo")) == 2
 
 

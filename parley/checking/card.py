@@ -147,7 +147,7 @@ def card_is_up_to_date(subject: Subject) -> Iterator[str]:
         elif info.get("license") != (licence := subject.dataset.info(config).license):
             stale.append(f"dataset_info: {config}: the licence is {licence}")
     stale += [f"dataset_info: there is no config {config}" for config in infos]
-    stated = {name: documented for name, (documented, _, _) in stated_figures(body).items()}
+    stated = {name: found.documented for name, found in stated_figures(body).items()}
     due = {f.name: f.stated for f in figures(subject.dataset.figures, None, "not now")}
     for name in {**due, **stated}:
         if stated.get(name) != due.get(name):

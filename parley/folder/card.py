@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -29,6 +29,7 @@ _NOT_YAML = (yaml.YAMLError, ValueError, LookupError, TypeError, AttributeError)
 _NOT_BUILT = "not built: its source was not at hand"
 _DOCUMENTED = f" documented, {_NOT_BUILT}"
 PIPE = "&#124;"  # a vertical line in a cell of a table
+_NO_LICENCE = ("", "unknown", "other", "none")
 _DEEPEST = 50  # lists and mappings in each other; ours have less than 15
 
 
@@ -218,16 +219,43 @@ def prose(body: str) -> tuple[str, str]:
     return body.split(BEGIN)[0], body.split(END)[-1]
 
 
-def stated_figures(body: str) -> dict[str, tuple[str, str, str]]:
-    """Return what a card's tables of figures state: name -> (documented, measured, verdict)."""
+class Stated(NamedTuple):
+    """A figure as a card's table states it."""
+
+    documented: str = ""
+    measured: str = ""
+    verdict: str = ""
+    reason: str = ""
+    place: str = ""
+
+
+def stated_figures(body: str) -> dict[str, Stated]:
+    """Return what a card's tables of figures state, by the names of the figures."""
     section = body.split(BEGIN)[-1].split(END)[0]
+    notes = dict(re.findall(r"^\[(\d+)\] (.*)\.  $", section, re.MULTILINE))
     lines = (line[2:-2].split(" | ") for line in section.splitlines() if line.startswith("| `"))
     rows = ([cell.replace(PIPE, "|") for cell in line] for line in lines)
-    return {
-        row[0].strip("`"): (row[1], row[2].strip(), row[3].split(" [")[0])
-        for row in rows
-        if len(row) == 5
-    }
+    found = {}
+    for row in rows:
+        if len(row) == 5:
+            name, documented, measured, judged, place = row
+            verdict, _, note = judged.partition(" [")
+            reason = notes.get(note.rstrip("]"), "")
+            found[name.strip("`")] = Stated(documented, measured.strip(), verdict, reason, place)
+    return found
+
+
+def is_licensed(card: str, where: str) -> bool:
+    """Tell whether a card names a licence, so that somebody allowed its data's publication."""
+    stated = parse(card, where)[0].get("license")
+    licences = stated if isinstance(stated, list) and stated else [stated]
+    return all(isinstance(name, str) and name.lower() not in _NO_LICENCE for name in licences)
+
+
+def licence_section(card: str, where: str) -> str:
+    """Return what a card says of its licence, "" if nothing."""
+    body = parse(card, where)[1]
+    return body.partition("\n## Licence\n")[2].partition("\n## ")[0].strip()
 
 
 @dataclass(frozen=True)

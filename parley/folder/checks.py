@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from parley.figures import Figure
 from parley.folder.built import CARD, MOST_TEXT, PROVENANCE, BuiltFolder
-from parley.folder.card import GENERATED, card_configs, parse, prose, stated_figures
+from parley.folder.card import GENERATED, Stated, card_configs, parse, prose, stated_figures
 from parley.rows.digest import Digest
 from parley.rows.features import arrow_schema, card_yaml
 from parley.rows.generate import generate
@@ -177,7 +177,7 @@ def card(subject: Subject) -> Iterator[str]:
         return
     stated = stated_figures(body)
     for figure in subject.figures:
-        documented, measured, verdict = stated.pop(figure.name, ("", "", ""))
+        documented, measured, verdict = stated.pop(figure.name, Stated())[:3]
         if documented != figure.stated:
             said = documented or "nothing"
             yield f"{figure.name}: documented {figure.stated}, the card says {said}"

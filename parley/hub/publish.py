@@ -25,7 +25,7 @@ from huggingface_hub.utils._validators import validate_repo_id
 from parley.collection import Dataset
 from parley.errors import OutputError, Problem, PublishError, UsageError
 from parley.folder.built import CARD, BuiltFolder
-from parley.folder.card import parse, stated_figures
+from parley.folder.card import is_licensed, licence_section, parse, stated_figures
 from parley.folder.verify import Verification, verify
 from parley.hub.repository import (
     BEGUN,
@@ -39,8 +39,6 @@ from parley.hub.repository import (
     hide_token,
 )
 from parley.source.files import Source
-
-_NO_LICENCE = ("", "unknown", "other", "none")
 
 
 @dataclass(frozen=True)
@@ -133,7 +131,7 @@ def refuse(built: BuiltFolder, source: Source | None, permitted: bool) -> LocalF
 def _outdated(built: BuiltFolder, found: Verification) -> Iterator[str]:
     _, body = parse(built.card, CARD)
     stated = stated_figures(body)
-    unsaid = [f for f in found.figures if f.measured is not None and not stated[f.name][1]]
+    unsaid = [f for f in found.figures if f.measured is not None and not stated[f.name].measured]
     if unsaid:
         yield (
             f"its card does not state what was measured for {len(unsaid)} figures, as "
@@ -149,12 +147,10 @@ def _command(command: str, built: BuiltFolder, option: str, *more: str) -> str:
 
 
 def _unlicensed(dataset: Dataset) -> str:
-    front, body = parse(dataset.read_card(), str(dataset.card))
-    stated = front.get("license")
-    licences = stated if isinstance(stated, list) and stated else [stated]
-    if all(isinstance(name, str) and name.lower() not in _NO_LICENCE for name in licences):
+    card, where = dataset.read_card(), str(dataset.card)
+    if is_licensed(card, where):
         return ""
-    section = body.partition("\n## Licence\n")[2].partition("\n## ")[0].strip()
+    section = licence_section(card, where)
     said = "".join(f"\n    {line}" for line in section.splitlines())
     return (
         "nobody is known to have allowed its publication. Its card says:"

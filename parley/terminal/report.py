@@ -187,7 +187,8 @@ def publication(found: Publication) -> RenderableType:
         last = f"{found.url}\ncommit {found.commit}, read back and equal"
     else:
         last = f"{found.url}\nno change: commit {found.commit}, read back and equal"
-    lines = [Text(plain(line)) for line in (same, last) if line]
+    load = f'load_dataset("{found.repo}", ..., revision="{found.commit}")' if found.commit else ""
+    lines = [Text(plain(line)) for line in (same, last, load) if line]
     return Group(*([table(("", "file", ">size"), rows)] if rows else []), *lines)
 
 

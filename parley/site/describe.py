@@ -1,0 +1,163 @@
+"""What the pages say of a built folder, beside its dialogues."""
+
+import json
+import re
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from markupsafe import Markup
+
+from parley.figures import A_SAMPLE, MATCHES, OUR_CARD, VERDICTS, Figure, figures
+from parley.folder.built import CARD, BuiltFolder
+from parley.folder.card import is_licensed, licence_section, parse, prose, stated_figures
+from parley.hub.published import Published, published
+from parley.site.markdown import first_paragraph, to_html
+
+# keys of a card's front matter that the page shows, and what it calls them
+_FACTS = {
+    "license": "licence",
+    "language": "languages",
+    "size_categories": "size",
+    "task_categories": "tasks",
+    "annotations_creators": "annotated by",
+    "language_creators": "written by",
+    "tags": "tags",
+}
+
+
+@dataclass(frozen=True)
+class Description:
+    """A built folder, as the pages describe it.
+
+    Args:
+        built: The folder.
+        path: Where `load_dataset` finds it on this machine.
+    """
+
+    built: BuiltFolder
+    path: str
+
+    @property
+    def name(self) -> str:
+        """The dataset's name, which is also that of its folder in the site."""
+        return self.built.dataset.name
+
+    @cached_property
+    def _card(self) -> tuple[dict[str, Any], str]:
+        return parse(self.built.card, str(self.built.path / CARD))
+
+    @property
+    def title(self) -> str:
+        """The dataset's name for people."""
+        return str(self._card[0].get("pretty_name") or self.name)
+
+    @property
+    def about(self) -> str:
+        """The first paragraph of the card."""
+        return first_paragraph(self._card[1])
+
+    @property
+    def card(self) -> Markup:
+        """The card's prose as HTML, without its title."""
+        text = "\n".join(prose(self._card[1]))
+        return to_html(re.sub(r"\A\s*# .*\n", "", text))
+
+    @property
+    def facts(self) -> dict[str, list[str]]:
+        """What the card's front matter says, by the name for people."""
+        front = self._card[0]
+        return {
+            label: [str(value) for value in (found if isinstance(found, list) else [found])]
+            for key, label in _FACTS.items()
+            if (found := front.get(key))
+        }
+
+    @property
+    def splits(self) -> list[tuple[str, list[tuple[str, int | None]]]]:
+        """Each config with its splits and their rows, None where the source was missing."""
+        built: dict[str, Any] = self.built.provenance["configs"]
+        return [
+            (
+                config,
+                [(split, built.get(config, {}).get(split, {}).get("rows")) for split in splits],
+            )
+            for config, splits in self.built.module.SPLITS.items()
+        ]
+
+    @cached_property
+    def figures(self) -> list[Figure]:
+        """Each documented figure: as the card states it, or of a sample, as not checked."""
+        due = list(figures(self.built.dataset.figures, self.built, A_SAMPLE))
+        if self.built.is_sample:
+            return due
+        definitions = {figure.name: figure.definition for figure in due}
+        return [
+            Figure(name, f.documented, f.place, definitions.get(name, ""), *f[1:4])
+            for name, f in stated_figures(self._card[1]).items()
+        ]
+
+    @property
+    def documented(self) -> list[Figure]:
+        """The figures that others than our own card state."""
+        return [figure for figure in self.figures if not figure.place.startswith(OUR_CARD)]
+
+    @property
+    def matching(self) -> int:
+        """How many of the documented figures match."""
+        return sum(figure.verdict == MATCHES for figure in self.documented)
+
+    @property
+    def verdicts(self) -> dict[str, int]:
+        """Verdict -> the number of figures that have it."""
+        counts = Counter(figure.verdict for figure in self.figures)
+        return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}
+
+    @property
+    def sources(self) -> list[tuple[str, str, list[tuple[str, str]]]]:
+        """Each upstream file: its name, its URL where that leads to the web, and what pins it."""
+        found = []
+        for file, pin in self.built.provenance["sources"].items():
+            url = str(pin.get("url", ""))
+            pins = [(key, str(value)) for key, value in pin.items() if key != "url"]
+            found.append((file, url if re.match("https?://[^/]", url) else "", pins))
+        return found
+
+    @cached_property
+    def published(self) -> Published | None:
+        """Where it was published from this folder, if it was."""
+        return published(self.built)
+
+    @property
+    def load(self) -> dict[str, Any]:
+        """What `load_dataset` takes: path, and the revision where it is published."""
+        if self.published:
+            return {"path": self.published.repo, "revision": self.published.commit}
+        return {"path": self.path, "revision": None}
+
+    @property
+    def snippet(self) -> str:
+        """The Python that loads the dataset's default config."""
+        load = self.load
+        revision = f", revision={_python(load['revision'])}" if load["revision"] else ""
+        splits = self.built.splits(self.built.dataset.builder.DEFAULT_CONFIG_NAME)
+        chosen = f", split={_python(splits[0])}" if splits else ""
+        name = re.sub(r"\W", "_", self.name)
+        return (
+            "from datasets import load_dataset\n\n"
+            f"{name} = load_dataset({_python(load['path'])}{chosen}{revision})"
+        )
+
+    @property
+    def unlicensed(self) -> Markup | None:
+        """What the card says of its licence, where nobody is known to have allowed publication."""
+        card = self.built.dataset.read_card()
+        if is_licensed(card, CARD):
+            return None
+        return to_html(licence_section(card, CARD))
+
+
+def _python(text: str) -> str:
+    """Return text as Python writes it, in double quotes."""
+    return json.dumps(text)

@@ -1,0 +1,91 @@
+"""A card's Markdown as HTML that cannot act: no tags of its own, no pictures, only plain links."""
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markupsafe import Markup
+
+from parley.terminal.console import plain
+
+_PREFIX = "card-"  # of the ids of its headings, so that none is one of the page's
+
+
+def to_html(text: str) -> Markup:
+    """Return Markdown as HTML: headings one level lower, links to the web or within the card."""
+    markdown = MarkdownIt("commonmark", {"html": False}, renderer_cls=_Renderer).enable("table")
+    markdown.validateLink = _may_lead  # type: ignore[method-assign]
+    tokens = markdown.parse(plain(text))
+    _lower_headings(tokens)
+    return Markup(markdown.renderer.render(tokens, markdown.options, {}))  # noqa: S704 - escaped by the renderer
+
+
+def first_paragraph(text: str) -> str:
+    """Return the first paragraph of Markdown as plain text."""
+    tokens = MarkdownIt("commonmark", {"html": False}).parse(plain(text))
+    for before, token in pairwise(tokens):
+        if before.type == "paragraph_open" and token.children:
+            return "".join(" " if t.type == "softbreak" else t.content for t in token.children)
+    return ""
+
+
+def _may_lead(url: str) -> bool:
+    return bool(re.match(r"https?://[^/]|#", url, re.IGNORECASE))
+
+
+def _lower_headings(tokens: Sequence[Token]) -> None:
+    """Put headings below those of the page, each with an id, to which links in the card lead."""
+    for token, inline in pairwise(tokens):
+        if token.type == "heading_open":
+            token.attrs["id"] = _PREFIX + _slug(inline.content)
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(6, int(token.tag[1]) + 1)}"
+
+
+def _slug(heading: str) -> str:
+    """Return the id that the Hub gives to a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+class _Renderer(RendererHTML):
+    """Renders tables and code so that they can be scrolled by keyboard, and pictures as links."""
+
+    def table_open(self, tokens: Sequence[Token], *_: Any) -> str:
+        return '<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>\n'
+
+    def table_close(self, tokens: Sequence[Token], *_: Any) -> str:
+        return "</table></div>\n"
+
+    def th_open(self, tokens: Sequence[Token], number: int, *_: Any) -> str:
+        return f"<th{_side(tokens[number])}>"
+
+    def td_open(self, tokens: Sequence[Token], number: int, *_: Any) -> str:
+        return f"<td{_side(tokens[number])}>"
+
+    def fence(self, tokens: Sequence[Token], number: int, *rest: Any) -> str:
+        return super().fence(tokens, number, *rest).replace("<pre>", '<pre tabindex="0">', 1)
+
+    def code_block(self, tokens: Sequence[Token], number: int, *rest: Any) -> str:
+        return super().code_block(tokens, number, *rest).replace("<pre>", '<pre tabindex="0">', 1)
+
+    def image(self, tokens: Sequence[Token], number: int, *_: Any) -> str:
+        return str(Markup("<span>[picture: {}]</span>").format(tokens[number].content))
+
+    def link_open(self, tokens: Sequence[Token], number: int, *rest: Any) -> str:
+        token = tokens[number]
+        href = str(token.attrs.get("href", ""))
+        if href.startswith("#"):
+            token.attrs["href"] = f"#{_PREFIX}{href[1:]}"
+        else:
+            token.attrs["rel"] = "noreferrer"
+        return self.renderToken(tokens, number, *rest[:1], *rest[1:])
+
+
+def _side(token: Token) -> str:
+    """Return the class of a cell; the style that Markdown asks for, the page does not admit."""
+    return ' class="number"' if "right" in str(token.attrs.get("style", "")) else ""

@@ -1,0 +1,78 @@
+"""Writes the site: its pages from templates, its data from the built folders."""
+
+import json
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from parley import __version__
+from parley.folder.built import BuiltFolder
+from parley.folder.replace import replacing
+from parley.site.data import write_data
+from parley.site.describe import Description
+from parley.terminal.console import plain
+
+_HERE = Path(__file__).parent
+MARK = "site.json"  # what the site was made of; also tells its folder from others
+
+
+def write_site(
+    folders: Sequence[BuiltFolder],
+    output: Path,
+    on_dialogues: Callable[[str, int], None] = lambda where, done: None,
+) -> None:
+    """Write the site of these built folders, replacing what stood there only when all is done.
+
+    The same folders give the same bytes.
+
+    Args:
+        folders: The built folders, of a dataset each.
+        output: The folder to make.
+        on_dialogues: Called with a dataset's name and its dialogues written so far.
+
+    Raises:
+        OutputError: the site cannot be written, or a built folder is damaged.
+        ScriptError: the transcript.py of a dataset fails on a row.
+    """
+    described = [Description(built, built.path.as_posix()) for built in folders]
+    pages = _templates()
+    with replacing(output, MARK) as site:
+        shutil.copytree(_HERE / "assets", site / "assets")
+        counts = {}
+        for each in described:
+            folder = site / each.name
+            folder.mkdir()
+            counts[each.name] = write_data(each.built, folder / "data", each.load, on_dialogues)
+            for page in ("index.html", "dialogues.html"):
+                text = pages.get_template(f"dataset-{page}").render(
+                    dataset=each, count=counts[each.name], root="../"
+                )
+                (folder / page).write_text(text, encoding="utf-8")
+        for page in ("index.html", "README.md"):
+            text = pages.get_template(page).render(datasets=described, counts=counts, root="")
+            (site / page).write_text(text, encoding="utf-8")
+        made_of = {
+            "parley": __version__,
+            "datasets": {each.name: each.built.provenance["configs"] for each in described},
+        }
+        (site / MARK).write_text(json.dumps(made_of, indent=2) + "\n", encoding="utf-8")
+
+
+def _templates() -> Environment:
+    """Return the templates: what they print is escaped, with control characters made visible."""
+
+    def shown(value: Any) -> Any:
+        return plain(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+    return Environment(
+        loader=FileSystemLoader(_HERE / "templates"),
+        autoescape=True,
+        finalize=shown,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
