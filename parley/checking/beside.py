@@ -9,13 +9,17 @@ from collections.abc import Iterator
 from parley.checking.subject import Subject, lines_of, one_line
 from parley.dialogues import Dialogue, group_beside
 from parley.errors import ParleyError
+from parley.evaluate import score
 from parley.export import export
+from parley.extras import extra_of
 from parley.figures import FAILED, UNEXPLAINED, figures
 from parley.jobs import Job
+from parley.shapes import problems
+from parley.tasks import tasks_of
 
 # What a computation may raise of a sample, which lacks most of what it looks for
 _TOO_FEW = "(StatisticsError|ValueError|ZeroDivisionError): "
-_MODULES = ("figures", "checks", "transcript", "export", "jobs")
+_MODULES = ("figures", "checks", "transcript", "export", "jobs", "tasks")
 
 
 def modules_load(subject: Subject) -> Iterator[str]:
@@ -92,6 +96,28 @@ def exports_write_the_sample(subject: Subject) -> Iterator[str]:
         else:
             if len(written) < 2:  # one file says that it is a sample
                 yield f"export.py: {format} writes no file; write into the folder that it is given"
+
+
+def tasks_score_the_sample(subject: Subject) -> Iterator[str]:
+    """Each task agrees with its example, and its baselines score the sample."""
+    for name, task in tasks_of(subject.dataset).items():
+        where = f"tasks.py: {name}"
+        for config in task.configs:
+            if config not in subject.module.SPLITS:
+                yield f"{where}: reads {config}, which SPLITS does not have; name a config"
+        for problem in problems(task.example, task.shape):
+            yield f"{where}: the example: {problem}; mend the example or the shape"
+        if task.example.keys() != task.fields.keys():
+            fields = f"{', '.join(task.fields)}, found {', '.join(task.example)}"
+            yield f"{where}: the example: expected the fields {fields}; mend one of them"
+        for baseline in task.baselines:
+            try:
+                score(subject.built, name, {}, baseline=baseline)
+            except ModuleNotFoundError as error:
+                if not extra_of((error.name or "").partition(".")[0]):
+                    yield f"{where}: {baseline}: {error}; do without it"
+            except ParleyError as error:
+                yield from (f"{where}: {baseline}: {line}" for line in lines_of(error))
 
 
 def jobs_say_what_they_do(subject: Subject) -> Iterator[str]:

@@ -36,7 +36,7 @@ CHECKS: dict[Checker, tuple[Checker, ...]] = {
     beside.modules_load: _SCRIPT,
     beside.jobs_say_what_they_do: (beside.modules_load,),
     card.card_can_be_read: (),
-    card.card_has_its_parts: (card.card_can_be_read,),
+    card.card_has_its_parts: (*_CARD, beside.modules_load),
     card.card_is_valid_for_the_hub: (card.card_can_be_read,),
     card.card_describes_every_field: _CARD,
     card.card_shows_a_row: _CARD,
@@ -60,6 +60,7 @@ CHECKS: dict[Checker, tuple[Checker, ...]] = {
     beside.figures_compute: _ALL,
     beside.transcript_lays_out_every_row: _ALL,
     beside.exports_write_the_sample: _ALL,
+    beside.tasks_score_the_sample: _ALL,
     card.card_counts_the_real_data: (*_SAMPLE, card.card_is_up_to_date),
 }
 NEEDS_REAL_FILES = card.card_counts_the_real_data
