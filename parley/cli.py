@@ -643,7 +643,9 @@ def tasks(
             found += [(dataset.name, name, task) for name, task in tasks_of(dataset).items()]
         except ParleyError as error:
             failed.append(error)
-    if update and not failed:
+    if update:
+        if failed:
+            raise Failures(failed)
         renew(update, found)
     elif as_json:
         typer.echo(to_json(tasks_as_dicts(found)))

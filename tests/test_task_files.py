@@ -16,6 +16,7 @@ from test_fifth_dataset import CARD, SAMPLE, SCRIPT
 from parley.build import build
 from parley.cli import main
 from parley.collection import Dataset
+from parley.leaderboard import BEGIN, END
 from parley.source.files import open_source
 
 TASKS = '''"""Tasks of an invented dataset."""
@@ -355,6 +356,31 @@ def test_tasks_are_listed(run):
     shown = run("tasks", "chatter").stdout
     assert "the number of words; on all turns" in shown
     assert "ones, none, lazy" in shown
+
+
+def test_a_page_is_renewed_between_its_marks_and_only_there(run, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(f"# Before\n\n{BEGIN}\nold\n{END}\n\nafter\n")
+    assert run("tasks", "chatter", "--update", "page.md").returncode == 0
+    text = page.read_text()
+    assert text.startswith(f"# Before\n\n{BEGIN}\n\n### `chatter words`\n")
+    assert text.endswith(f"{END}\n\nafter\n")
+    assert "\nold\n" not in text
+    assert "    parley score chatter words FILE [--unit words|letters]\n" in text
+    rows = [line for line in text.splitlines() if line.startswith("| ") and "paper" in line]
+    assert rows == [
+        "| a paper's [1] | 0.9 | paper, Table 1 |",
+        "| letters `--unit letters` | 0.1 | paper, Table 2 |",
+    ]
+    assert "[1] on other turns" in text
+    run("tasks", "chatter", "--update", "page.md")
+    assert page.read_text() == text
+    for bad in ("# Page\n", f"{END}\n{BEGIN}\n", f"{BEGIN}\n{BEGIN}\n{END}\n"):
+        page.write_text(bad)
+        done = run("tasks", "chatter", "--update", "page.md")
+        assert done.returncode == 1
+        assert f"page.md: expected the lines {BEGIN} and {END} once each" in done.stderr
+        assert page.read_text() == bad
 
 
 BROKEN = {

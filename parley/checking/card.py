@@ -13,7 +13,9 @@ from parley.checking.subject import Subject, lines_of
 from parley.errors import ParleyError
 from parley.figures import figures
 from parley.folder.card import BEGIN, END, card_configs, parse, stated_figures
+from parley.leaderboard import renewed
 from parley.rows.features import card_yaml
+from parley.tasks import tasks_of
 
 HEADINGS = (
     "How to load",
@@ -157,6 +159,18 @@ def card_is_up_to_date(subject: Subject) -> Iterator[str]:
             stale.append(f"figure {name}: the card says {there}, figures.py {here}")
     renew = f"renew it: `parley build {subject.name} --source DIR --update-cards`"
     yield from (f"README.md: {each}; {renew}" for each in stale)
+
+
+def card_tells_of_the_tasks(subject: Subject) -> Iterator[str]:
+    """What the card says of the tasks, between marks of its own, is what tasks.py declares."""
+    if not (tasks := tasks_of(subject.dataset)):
+        return
+    card = subject.dataset.read_card()
+    if renewed(card, "README.md", [(subject.name, *each) for each in tasks.items()]) != card:
+        yield (
+            "README.md: Tasks is not what tasks.py declares; renew it: "
+            f"`parley tasks {subject.name} --update {subject.dataset.card}`"
+        )
 
 
 def card_counts_the_real_data(subject: Subject) -> Iterator[str]:

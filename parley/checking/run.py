@@ -42,6 +42,7 @@ CHECKS: dict[Checker, tuple[Checker, ...]] = {
     card.card_shows_a_row: _CARD,
     card.card_cites: _CARD,
     card.card_is_up_to_date: (*_CARD, script.info_is_complete, beside.modules_load),
+    card.card_tells_of_the_tasks: (card.card_can_be_read, beside.modules_load),
     sample.sample_is_there: _SCRIPT,
     sample.sample_builds: (
         sample.sample_is_there,

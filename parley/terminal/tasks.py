@@ -87,7 +87,7 @@ def lay_out_score(found: Result) -> RenderableType:
     sample = "  (a build of the invented sample: sample, not the dataset)" * found.is_sample
     counts = ", ".join(f"{count:,} {what}" for what, count in found.score.counts.items())
     parts: list[RenderableType] = [Text(plain(f"{title}{sample}"), style="bold")]
-    parts.append(Text(plain(f"{task.on}: {counts}; {task.unit}\n")))
+    parts.append(Text(plain(f"{task.on}: {counts}; unit: {task.unit}\n")))
     entries = [(found.predictions, "", own), *map(entry, found.references)]
     for board in leaderboard(entries):
         columns = [f">{name}" if name in board.numbers else name for name in board.columns]
