@@ -5,6 +5,7 @@ What it predicts is as good as its encoder; here that is a tiny one, made on the
 
 import importlib.util
 import json
+import math
 import re
 import sys
 from argparse import Namespace
@@ -340,11 +341,13 @@ def test_an_epoch_takes_each_row_once(example, args):
 
 
 def test_pretraining_learns_to_fill_in_masks(example, tokenizer, args, capsys):
-    """Of the dialogues without annotation: the loss falls, and only the encoder is given."""
-    args.eval_every, args.pretraining_epochs = 1, 15
+    """Of the two dialogues without annotation, from where random weights leave the loss."""
+    args.batch_size, args.eval_every, args.pretraining_epochs = 1, 2, 8
     weights = example.pretrain(tokenizer, args)
-    losses = list(map(float, re.findall(r"loss ([\d.]+)", capsys.readouterr().out)))
-    assert len(losses) == 15
+    printed = capsys.readouterr().out
+    assert "pretraining: step 16 of 16" in printed
+    losses = list(map(float, re.findall(r"loss ([\d.]+)", printed)))
+    assert losses[0] == pytest.approx(math.log(len(tokenizer)), abs=0.3)
     assert losses[-1] < losses[0] - 0.3
     given = example.model_of(7, tokenizer, weights, args).encoder.state_dict()
     assert {name for name in given if name not in weights} == {
@@ -375,6 +378,24 @@ def test_parts_of_a_batch_add_up(example, utterances, tokenizer, args, monkeypat
     for name, gradient in whole.items():
         if gradient is not None:
             assert torch.allclose(gradient, parts[name], atol=1e-6), name
+
+
+def test_the_best_evaluation_is_kept(example, args):
+    """Of equals the last; with the weights that it had."""
+    model = torch.nn.Linear(1, 1)
+    scores, weights = [0.2, 0.7, 0.7, 0.1], []
+
+    def evaluate():
+        weights.append(model.weight.item())
+        return scores[len(weights) - 1]
+
+    def losses(_):
+        yield model(torch.ones(1, 1)).sum()
+
+    args.eval_every = 2
+    assert example.train(model, losses, evaluate, 7, args.output / "state.pt", args) == 6
+    assert len(set(weights)) == 4  # after 2, 4, 6 and 7 steps
+    assert model.weight.item() == weights[2]
 
 
 # Going on ------------------------------------------------------------------------------------
