@@ -17,7 +17,7 @@ from parley.errors import ParleyError
 from parley.figures import definition_of
 from parley.folder.verify import Check, OnStep
 
-SECONDS = 60  # that one check may take; over a sample of a few records all take some
+SECONDS = 120  # that one check may take; over a sample of a few records all together take some
 Checker = Callable[[Subject], Iterator[str]]
 
 _SCRIPT = (script.script_loads,)
