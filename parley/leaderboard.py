@@ -22,38 +22,42 @@ def entry(reference: Reference) -> Entry:
 
 
 @dataclass(frozen=True)
-class Board:
-    """A table of results: a row an entry, or an entry and group of metrics."""
+class Row:
+    """What one entry has of one group of metrics: a cell a metric, "–" where it has none."""
 
-    title: str
-    columns: tuple[str, ...]
-    numbers: tuple[str, ...]  # those of the columns that are metrics
-    rows: list[tuple[str, ...]]
+    group: tuple[str, ...]
+    who: str
+    place: str
+    cells: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Board:
+    """A table of results: the groups that have metrics of the same names."""
+
+    metrics: tuple[str, ...]
+    rows: list[Row]
+
+    @property
+    def groups(self) -> list[tuple[str, ...]]:
+        """The groups, in the order of their rows."""
+        return list(dict.fromkeys(row.group for row in self.rows))
 
 
 def leaderboard(entries: Sequence[Entry]) -> Iterator[Board]:
-    """Yield tables of results: groups with metrics of the same names are in one.
-
-    An entry that has none of a group makes no row in it.
-    """
+    """Yield tables of results; an entry that has nothing of a group makes no row there."""
     named: dict[tuple[str, ...], dict[str, None]] = {}  # group -> its metrics, in their order
     for _, _, metrics in entries:
         for path in metrics:
             named.setdefault(path[:-1], {})[path[-1]] = None
-    boards: dict[tuple[int, tuple[str, ...]], list[tuple[str, ...]]] = {}
+    boards: dict[tuple[int, tuple[str, ...]], Board] = {}
     for group, names in named.items():
-        boards.setdefault((len(group), tuple(names)), []).append(group)
-    for (depth, labels), groups in boards.items():
-        rows = []
-        for group in groups:
-            shown = group if len(groups) > 1 else ()
-            for who, place, metrics in entries:
-                cells = [metrics.get((*group, name), "–") for name in labels]
-                if set(cells) != {"–"}:
-                    rows.append((*shown, who, *cells, place))
-        heading = ("",) * (depth if len(groups) > 1 else 0)
-        title = "" if len(groups) > 1 else " ".join(groups[0])
-        yield Board(title, (*heading, "", *labels, "from"), labels, rows)
+        board = boards.setdefault((len(group), tuple(names)), Board(tuple(names), []))
+        for who, place, metrics in entries:
+            cells = tuple(metrics.get((*group, name), "–") for name in names)
+            if set(cells) != {"–"}:
+                board.rows.append(Row(group, who, place, cells))
+    yield from boards.values()
 
 
 def section(tasks: Iterable[tuple[str, str, Task]]) -> str:
@@ -82,9 +86,13 @@ def _lines(dataset: str, name: str, task: Task) -> Iterator[str]:
             who += f" [{notes.setdefault(each.note, len(notes) + 1)}]"
         entries.append((who, each.place, flat(each.metrics)))
     for board in leaderboard(entries):
-        if board.title:
-            yield f"{board.title}:\n"
-        yield from _table(board.columns, board.rows, right=board.numbers)
+        (*_, group) = board.groups
+        if len(board.groups) == 1 and group:
+            yield f"{' '.join(group)}:\n"
+        shown = len(group) if len(board.groups) > 1 else 0
+        rows = [(*row.group[:shown], row.who, *row.cells, row.place) for row in board.rows]
+        columns = (*[""] * shown, "", *board.metrics, "from")
+        yield from _table(columns, rows, right=board.metrics)
     if notes:
         yield from (f"[{number}] {note}  " for note, number in notes.items())
         yield ""

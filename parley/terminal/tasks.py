@@ -1,14 +1,15 @@
 """Tables of tasks, of what their files hold, and of scores."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from rich.console import Group, RenderableType
+from rich.table import Table
 from rich.text import Text
 
 from parley.collection import Dataset
 from parley.evaluate import Result
-from parley.leaderboard import entry, leaderboard
+from parley.leaderboard import Entry, entry, leaderboard
 from parley.spread import Folds, Interval
 from parley.tasks import Task, Undefined, flat
 from parley.terminal.console import plain, table
@@ -41,18 +42,22 @@ def lay_out_template(dataset: Dataset, name: str, task: Task, lines: int | None)
 
 
 def lay_out_tasks(tasks: Iterable[tuple[str, str, Task]]) -> RenderableType:
-    """Return a table of tasks, each with the dataset and its name."""
-    rows = [
-        (
-            dataset,
-            name,
-            f"{task.summary}; on {task.on}",
-            ", ".join(task.metrics),
-            ", ".join(task.baselines) or "–",
-        )
-        for dataset, name, task in tasks
-    ]
-    return table(("dataset", "task", "what is predicted~", "metrics~", "baselines~"), rows)
+    """Return what is known of tasks, each given with the dataset and its name."""
+    parts: list[RenderableType] = []
+    for dataset, name, task in tasks:
+        grid = Table.grid(padding=(0, 2))
+        grid.add_column(no_wrap=True)
+        grid.add_column(overflow="fold")
+        for label, value in {
+            "predicted": task.summary,
+            "on": task.on,
+            "metrics": ", ".join(task.metrics),
+            "baselines": ", ".join(task.baselines) or "none",
+            **{f"--{option}": ", ".join(values) for option, values in task.options.items()},
+        }.items():
+            grid.add_row(Text(f"  {label}", style="dim"), Text(plain(value)))
+        parts += [Text(f"{dataset} {name}", style="bold"), grid]
+    return Group(*parts)
 
 
 def tasks_as_dicts(tasks: Iterable[tuple[str, str, Task]]) -> list[dict[str, Any]]:
@@ -74,50 +79,68 @@ def tasks_as_dicts(tasks: Iterable[tuple[str, str, Task]]) -> list[dict[str, Any
     ]
 
 
+_WIDEST = 5  # metrics side by side; of more, each has a line
+
+
 def lay_out_score(found: Result) -> RenderableType:
     """Return a score with its spread, the references beside it and what it rests on."""
     task = found.task
-    decimals = task.decimals
-    spread = found.spread
-    own = {
-        path: _with_spread(value, spread.get(path), decimals)
-        for path, value in flat(found.score.metrics).items()
-    }
-    title = " ".join([found.dataset, found.name, *(f"{k}={v}" for k, v in found.options.items())])
-    sample = "  (a build of the invented sample: sample, not the dataset)" * found.is_sample
+    own = flat(found.score.metrics)
+    options = "".join(f" --{option} {value}" for option, value in found.options.items())
     counts = ", ".join(f"{count:,} {what}" for what, count in found.score.counts.items())
-    parts: list[RenderableType] = [Text(plain(f"{title}{sample}"), style="bold")]
-    parts.append(Text(plain(f"{task.on}: {counts}; unit: {task.unit}\n")))
-    entries = [(found.predictions, "", own), *map(entry, found.references)]
-    for board in leaderboard(entries):
-        columns = [f">{name}" if name in board.numbers else name for name in board.columns]
-        columns[-1] += "~"
-        parts += [table(columns, board.rows, board.title), Text()]
-    reasons = [
-        f"{'.'.join(path)}: undefined, {value.reason}"
-        for path, value in flat(found.score.metrics).items()
-        if isinstance(value, Undefined)
+    sample = "a sample, not the dataset: built of invented records\n" * found.is_sample
+    shown = [
+        (who, place, {path: cell for path, cell in cells.items() if path in own})
+        for who, place, cells in map(entry, found.references)
     ]
-    kinds = {type(each) for each in spread.values()}
+    parts: list[RenderableType] = [
+        Text(plain(f"{found.dataset} {found.name}{options}: {found.predictions}"), style="bold"),
+        Text(sample, style="yellow", end=""),
+        Text(plain(f"{task.on}: {counts}; unit: {task.unit}\n")),
+    ]
+    measured = {path: _number(value, task.decimals) for path, value in own.items()}
+    spread = {path: _spread(each, task.decimals) for path, each in found.spread.items()}
+    for board in leaderboard([(_OWN, "", measured), (_SPREAD, "", spread), *shown]):
+        if len(board.metrics) > _WIDEST and len(board.groups) == 1:
+            columns = ["", *(f">{row.who}" for row in board.rows)]
+            cells = zip(board.metrics, *(row.cells for row in board.rows), strict=True)
+            parts += [table(columns, [*cells], " ".join(board.groups[0])), Text()]
+            continue
+        rows: list[tuple[str, ...]] = []
+        for group in board.groups:
+            if group:
+                rows.append((" ".join(group), *[""] * len(board.metrics)))
+            indent = "  " if group else ""
+            rows += [(indent + row.who, *row.cells) for row in board.rows if row.group == group]
+        parts += [table(["~", *(f">{name}" for name in board.metrics)], rows), Text()]
+    return Group(*parts, *(Text(plain(line)) for line in _notes(found, shown)))
+
+
+_OWN, _SPREAD = "this", "  ±"  # rows of the score itself and of how much it would vary
+
+
+def _notes(found: Result, shown: Iterable[Entry]) -> Iterator[str]:
+    """Yield what is to be said below a table: reasons, what the spread is, places."""
+    for path, value in flat(found.score.metrics).items():
+        if isinstance(value, Undefined):
+            yield f"{' '.join(path)}: undefined, {value.reason}"
+    kinds = {type(each) for each in found.spread.values()}
     if Folds in kinds:
-        reasons.append("± is the sample SD over folds")
+        yield "±: the sample SD over folds"
     if Interval in kinds:
-        reasons.append("in brackets, a 95% interval by bootstrap")
-    reasons += [f"{each.name}: {each.note}" for each in found.references if each.note]
-    return Group(*parts, *(Text(plain(line)) for line in reasons))
+        yield "±: a 95% interval by bootstrap"
+    for reference, (who, place, cells) in zip(found.references, shown, strict=True):
+        if cells:
+            yield f"{who}: {place}{'; ' if reference.note else ''}{reference.note}"
 
 
-def _with_spread(value: Any, spread: Interval | Folds | None, decimals: int) -> str:
-    """Return a number as a table shows it."""
+def _spread(spread: Interval | Folds, decimals: int) -> str:
+    if isinstance(spread, Folds):
+        return _number(spread.sd, decimals)
+    return f"{_number(spread.low, decimals)}…{_number(spread.high, decimals)}"
+
+
+def _number(value: float | Undefined, decimals: int) -> str:
     if isinstance(value, Undefined):
         return "undefined"
-    shown = _number(value, decimals)
-    if isinstance(spread, Folds):
-        return f"{shown} ±{_number(spread.sd, decimals)}"
-    if isinstance(spread, Interval):
-        return f"{shown} [{_number(spread.low, decimals)}, {_number(spread.high, decimals)}]"
-    return shown
-
-
-def _number(value: float, decimals: int) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.{decimals}f}"
