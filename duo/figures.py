@@ -9,7 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise, permutations, product
-from statistics import mean
+from statistics import correlation, mean
 from typing import Any
 
 from parley.figures import Data, Differs, documented, spread
@@ -434,6 +434,32 @@ def two_means_of_preference(data: Data) -> dict[str, float]:
 def agreement_of_annotators(data: Data, aspect: str, column: str) -> float:
     """Krippendorff's alpha, for ordinal values, of the three annotators of each dialogue."""
     return alpha(evaluation[f"{aspect}_scores"] for evaluation in rated(dialogues(data, column)))
+
+
+@documented(
+    "our card, Annotation, correlations, {0}",
+    {
+        "person's similarity ~ person's preference": row("0.754", "0.715", "0.486", "0.297"),
+        "person's preference ~ others' preference": row("0.189", "0.367", "0.098", "0.176"),
+        "person's similarity ~ others' similarity": row("-0.264", "0.005", "-0.300", "0.465"),
+        "others' similarity ~ person's preference": row("-0.164", "0.170", "-0.165", "0.379"),
+        "others' similarity ~ others' preference": row("0.605", "0.640", "0.494", "0.645"),
+    },
+)
+def correlations(data: Data, which: str, column: str) -> float:
+    """Pearson's r over the dialogues that have both; the others' rating is the published mean.
+
+    Similarity is that of style.
+    """
+    sources = {"person's": "subjective_evaluation", "others'": "objective_evaluation"}
+    aspects = {"similarity": "stylistic_similarity", "preference": "preference"}
+    parts = [part.split(" ") for part in which.split(" ~ ")]
+    found = [
+        [dialogue[sources[who]][aspects[what]] for who, what in parts]
+        for dialogue in dialogues(data, column)
+        if all(dialogue[sources[who]] is not None for who, _ in parts)
+    ]
+    return correlation(*zip(*found, strict=True))
 
 
 # Our card, Personal and sensitive information, Known limits -------------------------------

@@ -1,0 +1,172 @@
+"""What can be scored on DUO: how well a metric agrees with people's ratings of a dialogue."""
+
+import warnings
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from parley.figures import Data
+from parley.predictions import Key, Prediction
+from parley.spread import interval, resamples
+from parley.tasks import MEASURED, Reference, Score, Task, Undefined
+
+Row = dict[str, Any]
+
+ASPECTS = ("preference", "stylistic_similarity", "consistency", "empathy", "engagingness")
+COMMON = ASPECTS[:3]  # those of both settings
+GROUPS = ("en ed", "en wow", "ja ed", "ja wow")  # language and setting
+METRICS = ("pearson", "spearman", "kendall")
+
+
+def ratings(data: Data, aspect: str) -> dict[Key, Row]:
+    """Return for each dialogue its group, and how the person and the others rate this aspect.
+
+    The others' rating is the published mean of the three, which has two decimals. None is a rating
+    that there is not: the others' of most dialogues, and that of an aspect of the other setting.
+    """
+    return {
+        (row["dialogue_id"],): {
+            "group": f"{row['language']} {row['setting']}",
+            "person": row["subjective_evaluation"][aspect],
+            "others": (row["objective_evaluation"] or {}).get(aspect),
+        }
+        for row in data.rows("dialogues", "en", "ja")
+    }
+
+
+def score_agreement(
+    gold: Mapping[Key, Row], predictions: Mapping[Key, Prediction], aspect: str
+) -> Score:
+    """Correlate scores with the ratings of an aspect, in each language and setting."""
+    metrics: dict[str, dict[str, Any]] = {}
+    spread: dict[str, dict[str, Any]] = {}
+    counts = {"dialogues": len(gold)}
+    for source in ("person", "others"):
+        rated = {key: row for key, row in gold.items() if row[source] is not None}
+        counts[f"rated by the {source}"] = len(rated)
+        metrics[source], spread[source] = {}, {}
+        for group in GROUPS:
+            pairs = [
+                (predictions[key]["score"], row[source])
+                for key, row in rated.items()
+                if row["group"] == group
+            ]
+            if pairs:
+                metrics[source][group], spread[source][group] = agreement(pairs)
+    return Score(metrics, spread, counts)
+
+
+def agreement(pairs: list[tuple[float, float]]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the correlations of scores with ratings by name, and their intervals."""
+    import numpy as np
+
+    scores, rated = np.array(pairs, dtype=float).T
+    if len(pairs) < 2:
+        why = "one dialogue alone has ratings"
+    elif len(set(scores)) == 1:
+        why = "all scores are the same"
+    elif len(set(rated)) == 1:
+        why = "all ratings are the same"
+    else:
+        found = correlations(scores[None], rated[None])
+        drawn = resamples(len(pairs))
+        others = correlations(scores[drawn], rated[drawn])
+        intervals = {name: interval(others[name]) for name in METRICS}
+        known = {name: each for name, each in intervals.items() if each is not None}
+        return {name: float(found[name][0]) for name in METRICS}, known
+    return dict.fromkeys(METRICS, Undefined(why)), {}
+
+
+def correlations(scores: Any, rated: Any) -> dict[str, Any]:
+    """Return the three correlations of each row of scores with that of ratings, NaN for none.
+
+    Args:
+        scores: Of the shape (samples, dialogues).
+        rated: Of the same shape.
+    """
+    import numpy as np
+    from scipy import stats
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", stats.ConstantInputWarning)  # of a sample: it gives NaN
+        pearson = partial(stats.pearsonr, axis=1)
+        ranks = (stats.rankdata(values, axis=1) for values in (scores, rated))
+        return {
+            "pearson": pearson(scores, rated).statistic,
+            "spearman": pearson(*ranks).statistic,  # by its definition, a row at a time
+            "kendall": np.array(
+                [stats.kendalltau(*pair).statistic for pair in zip(scores, rated, strict=True)]
+            ),
+        }
+
+
+def own(rating: str, data: Data, aspect: str) -> Iterator[Prediction]:
+    """Take the person's own rating of an aspect, which all dialogues have, for a metric."""
+    for row in data.rows("dialogues", "en", "ja"):
+        yield {"dialogue_id": row["dialogue_id"], "score": row["subjective_evaluation"][rating]}
+
+
+def by_metric(*values: str) -> dict[str, str]:
+    """Return the numbers of a reference in one language and setting."""
+    return dict(zip(METRICS, values, strict=True))
+
+
+TASKS = {
+    "agreement": Task(
+        summary="a score of a dialogue that agrees with how people rate it",
+        on="all dialogues",
+        configs=("dialogues",),
+        fields={
+            "dialogue_id": "of a dialogue, in either language",
+            "score": "any number, the higher the better; only within a language and setting "
+            "are scores compared",
+        },
+        shape={"dialogue_id": str, "score": (float, int)},
+        key=("dialogue_id",),
+        example={"dialogue_id": "0901", "score": 3.7},
+        metrics={
+            "pearson": "correlation of scores and ratings",
+            "spearman": "correlation of their ranks",
+            "kendall": "tau-b",
+        },
+        gold=ratings,
+        score=score_agreement,
+        baselines={f"own-{rating.replace('_', '-')}": partial(own, rating) for rating in COMMON},
+        references=(
+            Reference(
+                "own-stylistic-similarity",
+                {
+                    "person": {
+                        "en ed": by_metric("0.754", "0.750", "0.668"),
+                        "en wow": by_metric("0.715", "0.672", "0.608"),
+                        "ja ed": by_metric("0.486", "0.458", "0.401"),
+                        "ja wow": by_metric("0.297", "0.239", "0.203"),
+                    },
+                    "others": {
+                        "en ed": by_metric("0.012", "-0.009", "-0.017"),
+                        "en wow": by_metric("0.298", "0.282", "0.215"),
+                        "ja ed": by_metric("0.078", "0.040", "0.031"),
+                        "ja wow": by_metric("0.153", "0.124", "0.103"),
+                    },
+                },
+                MEASURED,
+                options={"aspect": "preference"},
+            ),
+            Reference(
+                "own-preference",
+                {
+                    "others": {
+                        "en ed": by_metric("0.189", "0.144", "0.113"),
+                        "en wow": by_metric("0.367", "0.349", "0.271"),
+                        "ja ed": by_metric("0.098", "-0.020", "-0.020"),
+                        "ja wow": by_metric("0.176", "0.070", "0.055"),
+                    }
+                },
+                MEASURED,
+                "the person's rating itself, which agrees with the others' no better than this",
+                options={"aspect": "preference"},
+            ),
+        ),
+        options={"aspect": ASPECTS},
+    ),
+}
