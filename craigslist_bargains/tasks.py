@@ -27,22 +27,39 @@ def score_deal(gold: Mapping[Key, bool], predictions: Mapping[Key, Prediction]) 
 
     reached = np.array(list(gold.values()))
     chances = np.array([prediction["probability"] for prediction in predictions.values()], float)
-
-    def measured(places: Any) -> tuple[float, float, float]:
-        truth, chance = reached[places], chances[places]
-        said = chance >= 0.5
-        return (
-            # of one class alone there are no pairs to put in order
-            float(roc_auc_score(truth, chance)) if 0 < truth.sum() < len(truth) else np.nan,
-            float(accuracy_score(truth, said)),
-            float(f1_score(truth, said, labels=[False, True], average="macro", zero_division=0)),
-        )
-
-    names = ("auc", "accuracy", "macro_f1")
-    drawn = zip(*map(measured, resamples(len(reached))), strict=True)
-    spread = {name: interval(values) for name, values in zip(names, drawn, strict=True)}
-    metrics = dict(zip(names, measured(slice(None)), strict=True))
+    said = chances >= 0.5
+    metrics = {
+        "auc": float(roc_auc_score(reached, chances)),
+        "accuracy": float(accuracy_score(reached, said)),
+        "macro_f1": float(f1_score(reached, said, average="macro", zero_division=0)),
+    }
+    drawn = resamples(len(reached))
+    spread = {name: interval(values) for name, values in drawn_metrics(reached, chances, drawn)}
     return Score(metrics, _known(spread), {"dialogues": len(reached), "deals": int(reached.sum())})
+
+
+def drawn_metrics(reached: Any, chances: Any, drawn: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the same metrics of each sample, in a tenth of the time that one by one would take.
+
+    Args:
+        reached: Whether each dialogue ends in a deal.
+        chances: What is predicted of it.
+        drawn: The places that make up each sample, of the shape (samples, dialogues).
+    """
+    import numpy as np
+    from scipy.stats import rankdata
+
+    truth, chance = reached[drawn], chances[drawn]
+    yes = truth.sum(axis=1)
+    no = truth.shape[1] - yes
+    above = (rankdata(chance, axis=1) * truth).sum(axis=1) - yes * (yes + 1) / 2
+    yield "auc", np.divide(above, yes * no, out=np.full(len(yes), np.nan), where=yes * no > 0)
+    said = chance >= 0.5
+    yield "accuracy", (said == truth).mean(axis=1)
+    both = [(said & truth, said, truth), (~said & ~truth, ~said, ~truth)]
+    right, *either = np.array([[each.sum(axis=1) for each in part] for part in both]).swapaxes(0, 1)
+    of = np.maximum(sum(either), 1)  # F1 of a class that is neither there nor predicted is 0
+    yield "macro_f1", (2 * right / of).mean(axis=0)
 
 
 def _known(spread: Mapping[str, Interval | None]) -> dict[str, Interval]:

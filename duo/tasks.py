@@ -59,6 +59,7 @@ def score_agreement(
 def agreement(pairs: list[tuple[float, float]]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the correlations of scores with ratings by name, and their intervals."""
     import numpy as np
+    from scipy import stats
 
     scores, rated = np.array(pairs, dtype=float).T
     if len(pairs) < 2:
@@ -68,36 +69,42 @@ def agreement(pairs: list[tuple[float, float]]) -> tuple[dict[str, Any], dict[st
     elif len(set(rated)) == 1:
         why = "all ratings are the same"
     else:
-        found = correlations(scores[None], rated[None])
-        drawn = resamples(len(pairs))
-        others = correlations(scores[drawn], rated[drawn])
-        intervals = {name: interval(others[name]) for name in METRICS}
-        known = {name: each for name, each in intervals.items() if each is not None}
-        return {name: float(found[name][0]) for name in METRICS}, known
+        found = (stats.pearsonr, stats.spearmanr, stats.kendalltau)
+        values = (float(each(scores, rated).statistic) for each in found)
+        drawn = drawn_correlations(scores, rated, resamples(len(pairs)))
+        intervals = zip(METRICS, map(interval, drawn), strict=True)
+        known = {name: each for name, each in intervals if each is not None}
+        return dict(zip(METRICS, values, strict=True)), known
     return dict.fromkeys(METRICS, Undefined(why)), {}
 
 
-def correlations(scores: Any, rated: Any) -> dict[str, Any]:
-    """Return the three correlations of each row of scores with that of ratings, NaN for none.
+def drawn_correlations(scores: Any, rated: Any, drawn: Any) -> Iterator[Any]:
+    """Yield the same correlations of each sample, NaN where there is none.
+
+    One by one, as scipy has Spearman's and Kendall's, they would take many times as long.
 
     Args:
-        scores: Of the shape (samples, dialogues).
-        rated: Of the same shape.
+        scores: Of each dialogue.
+        rated: The rating of each dialogue.
+        drawn: The places that make up each sample, of the shape (samples, dialogues).
     """
     import numpy as np
     from scipy import stats
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", stats.ConstantInputWarning)  # of a sample: it gives NaN
-        pearson = partial(stats.pearsonr, axis=1)
-        ranks = (stats.rankdata(values, axis=1) for values in (scores, rated))
-        return {
-            "pearson": pearson(scores, rated).statistic,
-            "spearman": pearson(*ranks).statistic,  # by its definition, a row at a time
-            "kendall": np.array(
-                [stats.kendalltau(*pair).statistic for pair in zip(scores, rated, strict=True)]
-            ),
-        }
+        yield stats.pearsonr(scores[drawn], rated[drawn], axis=1).statistic
+        ranks = (stats.rankdata(values[drawn], axis=1) for values in (scores, rated))
+        yield stats.pearsonr(*ranks, axis=1).statistic  # Spearman's, by its definition
+    # tau-b sums over pairs of dialogues; in a sample a pair counts as often as both were drawn
+    signs = [np.sign(values[:, None] - values) for values in (scores, rated)]
+    times = np.array([np.bincount(places, minlength=len(scores)) for places in drawn])
+    concordant, apart, rated_apart = (
+        (times @ (one * other) * times).sum(axis=1)
+        for one, other in (signs, signs[:1] * 2, signs[1:] * 2)
+    )
+    with np.errstate(invalid="ignore"):
+        yield concordant / np.sqrt(apart * rated_apart)
 
 
 def own(rating: str, data: Data, aspect: str) -> Iterator[Prediction]:

@@ -6,18 +6,16 @@ import re
 import struct
 from pathlib import Path
 from typing import Any
-from unittest.mock import ANY
 
+import numpy as np
 import pytest
 from mutations import InMemory
 
-from parley import spread
 from parley.collection import get
 from parley.errors import RecordError
 from parley.evaluate import score
-from parley.figures import agrees
 from parley.folder.built import open_folder
-from parley.tasks import MEASURED, Undefined, flat, tasks_of
+from parley.tasks import Undefined, tasks_of
 from parley.transcript import Note
 
 DATASET = get("craigslist_bargains")
@@ -324,9 +322,8 @@ def test_briefing_leaves_out_what_is_missing(module: Any, sample: dict[str, Any]
 
 
 @pytest.fixture
-def built(sample_build: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The sample, its rows in memory; intervals, which take most of the time, are of few draws."""
-    monkeypatch.setattr(spread, "RESAMPLES", 50)
+def built(sample_build: Path) -> Any:
+    """The sample, its rows in memory."""
     folder = open_folder(sample_build / DATASET.name, DATASET)
     rows = {f"{c}/{s}": folder.rows(c, s) for c, s in folder.declared}
     return InMemory(folder, copy.deepcopy(rows))
@@ -425,25 +422,25 @@ def test_what_is_no_probability_or_price_is_refused(
     assert message in str(refused.value.problems[0])
 
 
-def test_baselines_run_on_the_sample(built: Any) -> None:
-    for name, task in tasks_of(DATASET).items():
-        for baseline in task.baselines:
-            found = score(built, name, {}, baseline=baseline).score
-            assert found.counts in ({"dialogues": 4, "deals": 2}, {"scenarios": 3, "deals": ANY})
-
-
-def test_references_are_what_the_baselines_score(real_build: Path) -> None:
-    folder = open_folder(real_build / DATASET.name, DATASET)
-    if "train" in folder.splits("outcomes"):
-        pytest.skip("they were measured where train was not at hand")
-    for name, task in tasks_of(DATASET).items():
-        for reference in task.references:
-            assert reference.place == MEASURED
-            found = flat(score(folder, name, {}, baseline=reference.name).score.metrics)
-            stated = flat(reference.metrics)
-            assert stated.keys() == found.keys()
-            for metric, value in stated.items():
-                assert agrees(value, found[metric]), (reference.name, metric, found[metric])
+def test_samples_are_scored_as_scikit_learn_scores_each() -> None:
+    """With classes that are not there, chances that are tied, and some that are just a half."""
+    metrics = pytest.importorskip("sklearn.metrics", reason="it is in the extra `tasks`")
+    random = np.random.default_rng(3)
+    reached, chances = random.random(9) < 0.8, random.integers(0, 5, 9) / 4
+    drawn = random.integers(0, 9, (100, 9))
+    found = dict(DATASET.beside("tasks").drawn_metrics(reached, chances, drawn))
+    for number, places in enumerate(drawn):
+        truth, chance = reached[places], chances[places]
+        said, both = chance >= 0.5, {"labels": [False, True], "zero_division": 0}
+        one_class = truth.all() or not truth.any()
+        due = {
+            "auc": np.nan if one_class else metrics.roc_auc_score(truth, chance),
+            "accuracy": metrics.accuracy_score(truth, said),
+            "macro_f1": metrics.f1_score(truth, said, average="macro", **both),
+        }
+        scores = {name: values[number] for name, values in found.items()}
+        assert scores == pytest.approx(due, rel=1e-12, nan_ok=True)
+    assert np.isnan(found["auc"]).any()
 
 
 def test_real_deals_have_prices_and_real_scenarios_room_for_one(real_build: Path) -> None:

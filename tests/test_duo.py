@@ -2,15 +2,21 @@
 
 import io
 import json
+import warnings
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import fsspec
+import numpy as np
 import pytest
+from mutations import InMemory
 
 from parley.collection import get
+from parley.evaluate import score
+from parley.folder.built import open_folder
 from parley.source.pins import git_tree
+from parley.tasks import Undefined
 
 dataset = get("duo")
 module = dataset.module
@@ -185,3 +191,94 @@ def test_messages_join_the_bots_first_turns_after_the_cue() -> None:
     assert row["source_turns"][:3] == [[], [0, 1], [2]]
     assert row["messages"][0] == {"role": "user", "content": "<start>"}
     assert row["messages"][1]["content"] == f"Hello!\n{record['dialogue'][1]['message']}"
+
+
+# Tasks ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def built(sample_build: Path) -> Any:
+    """The sample, its rows in memory."""
+    folder = open_folder(sample_build / dataset.name, dataset)
+    return InMemory(folder, {f"{c}/{s}": folder.rows(c, s) for c, s in folder.declared})
+
+
+def agreement(folder: Path, built: Any, scores: Any, **options: str) -> Any:
+    """The score of a function of a row."""
+    file = folder / "predictions.jsonl"
+    rows = built.rows("dialogues", "ja", "en")
+    lines = [{"dialogue_id": row["dialogue_id"], "score": scores(row)} for row in rows]
+    file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    return score(built, "agreement", options, file=str(file)).score
+
+
+def test_scores_are_compared_within_a_language_and_setting(tmp_path: Path, built: Any) -> None:
+    """Of the sample, whose English dialogues are three a setting, the Japanese ones two."""
+    built.held["dialogues/ja"][-1]["subjective_evaluation"]["preference"] = 1.0  # else all alike
+
+    def shifted(row: Any) -> float:
+        return float(row["subjective_evaluation"]["preference"] + 7 * (row["language"] == "ja"))
+
+    person = agreement(tmp_path, built, shifted).metrics["person"]
+    assert person.keys() == {"en ed", "en wow", "ja ed", "ja wow"}
+    for group, found in person.items():
+        assert found == dict.fromkeys(found, pytest.approx(1)), group
+
+
+def test_correlations_are_those_of_scipy(tmp_path: Path, built: Any) -> None:
+    stats = pytest.importorskip("scipy.stats", reason="it is in the extra `tasks`")
+    rows = [row for row in built.rows("dialogues", "en") if row["setting"] == "wow"]
+    scores = dict(zip((row["dialogue_id"] for row in rows), (3, 1.5, 2), strict=True))
+    found = agreement(
+        tmp_path, built, lambda row: scores.get(row["dialogue_id"], 1), aspect="engagingness"
+    )
+    pair = list(scores.values()), [row["subjective_evaluation"]["engagingness"] for row in rows]
+    assert found.metrics["person"]["en wow"] == {
+        "pearson": pytest.approx(stats.pearsonr(*pair).statistic, abs=1e-12),
+        "spearman": pytest.approx(stats.spearmanr(*pair).statistic, abs=1e-12),
+        "kendall": pytest.approx(stats.kendalltau(*pair).statistic, abs=1e-12),
+    }
+    assert found.metrics["person"].keys() == {"en wow", "ja wow"}  # ed has no such aspect
+    assert found.counts["dialogues"] == 10
+    assert found.counts["rated by the person"] == 5
+
+
+def test_a_correlation_with_a_constant_is_undefined(tmp_path: Path, built: Any) -> None:
+    found = agreement(tmp_path, built, lambda row: 3)
+    assert found.metrics["person"]["ja ed"]["pearson"] == Undefined("all scores are the same")
+    for row in built.held["dialogues/ja"]:
+        row["subjective_evaluation"]["preference"] = 4.0
+    found = agreement(tmp_path, built, lambda row: int(row["dialogue_id"]))
+    assert found.metrics["person"]["ja ed"]["kendall"] == Undefined("all ratings are the same")
+
+
+def test_the_others_rate_some_dialogues_alone(tmp_path: Path, built: Any) -> None:
+    found = agreement(tmp_path, built, lambda row: int(row["dialogue_id"]))
+    rated = [
+        f"{row['language']} {row['setting']}"
+        for row in built.rows("dialogues", "en", "ja")
+        if row["objective_evaluation"] is not None
+    ]
+    assert found.counts["rated by the others"] == len(rated) < 10
+    assert found.metrics["others"].keys() == set(rated)
+    alone = {group for group in rated if rated.count(group) == 1}
+    assert alone
+    for group in alone:
+        assert found.metrics["others"][group]["pearson"] == Undefined(
+            "one dialogue alone has ratings"
+        )
+
+
+def test_samples_are_correlated_as_scipy_correlates_each() -> None:
+    """With ties, and with some in which one side is constant."""
+    stats = pytest.importorskip("scipy.stats", reason="it is in the extra `tasks`")
+    random = np.random.default_rng(1)
+    scores, rated = random.integers(0, 4, (2, 6)).astype(float)
+    drawn = random.integers(0, 6, (200, 6))
+    found = np.array(list(dataset.beside("tasks").drawn_correlations(scores, rated, drawn))).T
+    functions = (stats.pearsonr, stats.spearmanr, stats.kendalltau)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", stats.ConstantInputWarning)
+        due = [[each(scores[k], rated[k]).statistic for each in functions] for k in drawn]
+    assert found == pytest.approx(np.array(due), abs=1e-12, nan_ok=True)
+    assert np.isnan(found).any()
