@@ -9,9 +9,8 @@ from typing import Any
 
 from parley.transcript import Facets, Value
 
-_MOST_VALUES = 12  # numbers with more values than this are put into bins, of which there are
-# about this many
-_BINS = 10
+_MOST_VALUES = 12  # numbers with more values than this are put into bins
+_BINS = 10  # about so many of them
 _SOME = 20  # texts with more values than this, most of them of one dialogue, are no filter
 
 
@@ -50,12 +49,8 @@ def _column(
     if not counts:
         return None
     numbers = all(isinstance(v, int | float) and not isinstance(v, bool) for v in counts)
-    if numbers and len(counts) > _MOST_VALUES and not order:
-        edges = _edges(sorted(v for v in counts.elements() if isinstance(v, int | float)))
-        whole = all(isinstance(value, int) for value in counts)
-        labels = _bin_labels(edges, whole)
-        codes = [sorted({bisect_right(edges, value) for value in each}) for each in values]
-        return _drop_empty_ends(labels, codes)
+    if numbers and not order and (len(counts) > _MOST_VALUES or any(map(_is_fine, counts))):
+        return _bins(sorted(counts.elements()), values)  # type: ignore[arg-type]
     if not numbers and len(counts) > max(_SOME, len(values) // 2):
         return None
     ordered = [value for value in order if value in counts]
@@ -65,44 +60,50 @@ def _column(
     return [_text(value) for value in places], [[places[value] for value in e] for e in values]
 
 
-def _edges(values: list[int | float]) -> list[float]:
-    """Return the round edges between bins, none of them further out than all but a few values.
+def _is_fine(value: Value) -> bool:
+    """Tell whether a number has more than two decimals, so that nobody would choose it alone."""
+    return isinstance(value, float) and round(value, 2) != value
 
-    The first bin is open below and the last one above, so that an outlier widens no bin.
+
+def _bins(
+    ordered: list[int | float], values: list[list[Value]]
+) -> tuple[list[str], list[list[int]]]:
+    """Return the labels of bins, and for each dialogue the places of those that it has.
+
+    The first bin is open below and the last one above, where a few outliers would widen all. A bin
+    holds its lower edge, and not its upper one.
     """
-    low, high = values[len(values) // 50], values[-1 - len(values) // 50]
-    if low == high:
-        low, high = values[0], values[-1]
-    width = Decimal(repr(float(high))) - Decimal(repr(float(low)))
-    power = Decimal(1).scaleb((width / _BINS).adjusted())
-    step = next(power * m for m in (1, 2, 5, 10) if width <= power * m * _BINS)
-    if all(isinstance(value, int) for value in values):
-        step = max(step, Decimal(1))
-    first = Decimal(repr(float(low))) // step * step
-    count = int((Decimal(repr(float(high))) - first) / step) + 1
-    return [float(first + step * number) for number in range(count + 1)]
-
-
-def _bin_labels(edges: list[float], whole: bool) -> list[str]:
-    """Return the label of each bin: below the first edge, between edges, from the last one on."""
+    edges = _edges(ordered)
+    whole = all(isinstance(value, int) for value in ordered)
     between = [
         (_text(int(low)) if high - low == 1 else f"{_text(int(low))}–{_text(int(high) - 1)}")
         if whole
         else f"{_text(low)} to {_text(high)}"
         for low, high in pairwise(edges)
     ]
-    low, high = edges[0], edges[-1]
-    ends = (int(low), int(high)) if whole else (low, high)
-    return [f"less than {_text(ends[0])}", *between, f"{_text(ends[1])} or more"]
+    low, high = (_text(int(edge) if whole else edge) for edge in (edges[0], edges[-1]))
+    labels = [f"less than {low}", *between, f"{high} or more"]
+    places = [sorted({bisect_right(edges, value) for value in each}) for each in values]
+    first, last = bisect_right(edges, ordered[0]), bisect_right(edges, ordered[-1])
+    if last and ordered[-1] == edges[last - 1]:  # the last bin holds its lower edge alone
+        labels[last] = _text(ordered[-1])
+    return labels[first : last + 1], [[place - first for place in each] for each in places]
 
 
-def _drop_empty_ends(
-    labels: list[str], codes: list[list[int]]
-) -> tuple[list[str], list[list[int]]]:
-    """Leave out the first bins and the last ones that no dialogue has."""
-    used = {code for each in codes for code in each}
-    first, last = min(used), max(used)
-    return labels[first : last + 1], [[code - first for code in each] for each in codes]
+def _edges(ordered: list[int | float]) -> list[float]:
+    """Return the round edges of about ten bins, between all but a few of the numbers."""
+    few = len(ordered) // 50
+    low, high = (Decimal(repr(float(v))) for v in (ordered[few], ordered[-1 - few]))
+    if low == high:
+        low, high = (Decimal(repr(float(v))) for v in (ordered[0], ordered[-1]))
+    if low == high:
+        return [float(low)]
+    power = Decimal(1).scaleb(((high - low) / _BINS).adjusted())
+    step = next(power * m for m in (1, 2, 5, 10) if high - low <= power * m * _BINS)
+    if all(isinstance(value, int) for value in ordered):
+        step = max(step, Decimal(1))
+    first = low // step
+    return [float(step * number) for number in range(int(first), int(high // step) + 2)]
 
 
 def _text(value: Value) -> str:

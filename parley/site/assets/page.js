@@ -287,9 +287,10 @@ class Reader {
   tell() {
     const part = this.loaded < this.parts.length && this.needle;
     const so = part ? `, in ${Math.round((100 * this.loaded) / this.parts.length)}% of the text so far` : "";
-    byId("count").textContent =
-      `${counted(this.count, "dialogue")}` +
-      (this.plain ? "" : `, ${counted(this.utterances, "utterance")}`) + so;
+    byId("count").replaceChildren(
+      element("strong", "", counted(this.count, "dialogue")),
+      element("span", "", this.plain ? so : ` ${counted(this.utterances, "utterance")}${so}`),
+    );
     byId("load").disabled = !this.count;
   }
 
@@ -336,10 +337,10 @@ class Reader {
     text.dir = "auto";
     text.lang = this.language(number);
     addText(text, said, this.needle);
-    const sums = this.needle && this.found[number]
-      ? counted(this.found[number], "hit")
-      : this.plain ? "" : counted(index.utterances[number], "utterance");
-    link.append(title, element("span", "sum", sums), text);
+    link.append(title);
+    if (this.needle && this.found[number])
+      link.append(element("span", "sum", counted(this.found[number], "hit")));
+    link.append(text);
     const row = element("li", "", link);
     row.style.transform = `translateY(${place * ROW}px)`;
     row.setAttribute("aria-setsize", this.count);
@@ -382,10 +383,10 @@ class Reader {
       return;
     }
     const dialogue = this.dialogue(this.open);
-    const parts = dialogue
+    const body = dialogue
       ? layOut(dialogue, this.needle, this.language(this.open))
-      : [element("p", "empty", "Loading …")];
-    pane.replaceChildren(this.head(), ...parts);
+      : element("p", "empty", "Loading …");
+    pane.replaceChildren(this.head(), body);
     const mark = pane.querySelector(".turns mark");
     pane.scrollTop = 0;
     if (mark && WIDE.matches) {
@@ -429,14 +430,17 @@ class Reader {
     this.go({ id: this.index.ids[number] });
     this.follow();
     this.showList(true);
-    byId("dialogue").scrollIntoView?.({ block: "nearest" });
   }
 
   step(by) {
     const place = this.place() + by;
     if (place < 0 || place >= this.count) return;
+    const pressed = document.activeElement.closest(".steps button")?.getAttribute("aria-label");
     this.reveal(place);
     this.choose(this.hits[place]);
+    const pane = byId("dialogue");
+    const again = pressed && pane.querySelector(`.steps button[aria-label="${pressed}"]:enabled`);
+    (again ?? pane.querySelector("h2")).focus({ preventScroll: true });
   }
 
   back() {
@@ -481,7 +485,7 @@ class Reader {
   }
 
   listen() {
-    let typing = 0; // when something was typed last: a run of it is one step of the history
+    let typing = -Infinity; // when something was typed last: a run of it is one step of the history
     byId("query").addEventListener("input", (event) => {
       const now = performance.now();
       this.go({ query: event.target.value, id: null }, now - typing < 2000);
@@ -721,44 +725,47 @@ class Filter {
 
 // ---------------------------------------------------------------- laying out
 
-/** Return a dialogue's elements: what was known before, the turns, and what came of it. */
+/** Return a dialogue laid out: what was known before, the turns, and what came of it. */
 function layOut(dialogue, needle, language) {
   const { speakers = [], before, sides, turns = [], after, tables = [], documents } = dialogue;
-  const parts = [];
-  if (before) parts.push(facts(before, "facts before"));
-  if (sides) {
-    const cards = sides.map(([speaker, known]) => {
-      const side = `side-${Math.min(speakers.indexOf(speaker), 3)}`;
-      const body = known.length ? facts(known) : element("p", "", "nothing more");
-      return element("section", `known ${side}`, element("h3", "", `Only ${speaker} knew`), body);
-    });
-    if (sides.some(([, known]) => known.length)) parts.push(element("div", "sides", ...cards));
+  const body = element("div", "body");
+  if (before) body.append(facts(before, language, "facts before"));
+  if (sides?.some(([, known]) => known.length)) {
+    const cards = sides.map(([speaker, known]) =>
+      element(
+        "section",
+        `known ${sideOf(speakers.indexOf(speaker))}`,
+        element("h3", "", `Only ${speaker} knew`),
+        known.length ? facts(known, language) : element("p", "", "nothing more"),
+      ),
+    );
+    body.append(element("div", "sides", ...cards));
   }
-  parts.push(turnList(turns, speakers, needle));
+  body.append(turnList(turns, speakers, needle, language));
   if (after || tables.length || documents) {
     const outcome = element("section", "after", element("h3", "", "What came of it"));
-    if (after) outcome.append(facts(after));
+    if (after) outcome.append(facts(after, language));
     outcome.append(...tables.map(table), ...(documents ?? []).map(judged));
-    parts.push(outcome);
+    body.append(outcome);
   }
-  const body = element("div", "body", ...parts);
-  body.lang = language;
-  return [body];
+  return body;
 }
 
-function turnList(turns, speakers, needle) {
+const sideOf = (speaker) => `side-${Math.min(speaker, 3)}`; // its colour; the second is on the right
+
+function turnList(turns, speakers, needle, language) {
   const list = element("ol", "turns");
   let last = null;
   for (const turn of turns) {
-    const side = `side-${Math.min(turn.speaker, 3)}`;
-    const item = element("li", `turn ${side}${turn.action ? " action" : ""}`);
+    const item = element("li", `turn ${sideOf(turn.speaker)}${turn.action ? " action" : ""}`);
     const speaker = element("span", "speaker", element("bdi", "", speakers[turn.speaker]));
     if (turn.speaker === last && !turn.action) speaker.classList.add("hidden");
-    const text = element(turn.action ? "span" : "p", "text");
+    const text = element("p", "text");
     text.dir = "auto";
+    if (!turn.action) text.lang = language;
     addText(text, turn.text, turn.action ? "" : needle);
     item.append(speaker, text);
-    if (turn.terms?.length) item.append(facts(turn.terms, "facts terms"));
+    if (turn.terms?.length) item.append(facts(turn.terms, language, "facts terms"));
     if (turn.notes) item.append(element("ul", "notes", ...turn.notes.map(note)));
     list.append(item);
     last = turn.action ? null : turn.speaker;
@@ -767,33 +774,37 @@ function turnList(turns, speakers, needle) {
 }
 
 function note({ text, kind, detail, by }) {
-  const made = element("li", `note kind-${kind.replace(/[^a-z]/g, "")}`, element("bdi", "", text));
+  const made = element("li", "note", element("bdi", "", text));
   if (detail) made.append(element("span", "detail", ` ${detail}`));
   if (by) made.append(element("span", "by", ` ${by}`));
   made.title = kind;
   return made;
 }
 
-function facts(pairs, classes = "facts") {
+/** Return labels with values; a value of ASCII alone, as a name or number, is of no language. */
+function facts(pairs, language, classes = "facts") {
   const list = element("dl", classes);
   for (const [label, value] of pairs) {
     const text = element("dd", "", value);
     text.dir = "auto";
+    if (/[^\x00-\x7f]/.test(value)) text.lang = language;
     list.append(element("div", "", element("dt", "", label), text));
   }
   return list;
 }
 
 function table({ title, columns, rows }) {
-  const cell = (tag, text, scope) => {
-    const made = element(tag, "", text);
-    if (scope) made.scope = scope;
-    return made;
+  const head = (text, scope) => {
+    const cell = element("th", "", text);
+    cell.scope = scope;
+    return cell;
   };
-  const head = element("tr", "", cell("td", ""), ...columns.map((column) => cell("th", column, "col")));
+  const top = element("tr", "", element("td"), ...columns.map((column) => head(column, "col")));
   const lines = rows.map(([name, values]) =>
-    element("tr", "", cell("th", name, "row"), ...values.map((value) => cell("td", value))));
-  const made = element("table", "", element("caption", "", title), element("thead", "", head), element("tbody", "", ...lines));
+    element("tr", "", head(name, "row"), ...values.map((value) => element("td", "", value))),
+  );
+  const made = element("table", "", element("caption", "", title));
+  made.append(element("thead", "", top), element("tbody", "", ...lines));
   const scroll = element("div", "scroll", made);
   scroll.tabIndex = 0;
   scroll.setAttribute("role", "region");
@@ -801,9 +812,11 @@ function table({ title, columns, rows }) {
   return scroll;
 }
 
+/** Return the documents that were judged alike, folded, for there may be hundreds. */
 function judged([grade, ids]) {
-  const list = element("ul", "documents", ...ids.map((id) => element("li", "", element("bdi", "", id))));
-  return element("details", "", element("summary", "", `${grade}: ${counted(ids.length, "document")}`), list);
+  const summary = element("summary", "", `${grade}: ${counted(ids.length, "document")}`);
+  const items = ids.map((id) => element("li", "", element("bdi", "", id)));
+  return element("details", "", summary, element("ul", "documents", ...items));
 }
 
 // ---------------------------------------------------------------- the data
