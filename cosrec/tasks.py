@@ -1,0 +1,334 @@
+"""What can be scored on CoSRec: runs against the judgments, and the intents of an utterance."""
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from parley.errors import Problem
+from parley.figures import Data
+from parley.predictions import TREC_RUN, Key, Prediction
+from parley.spread import interval, resamples
+from parley.tasks import MEASURED, Reference, Score, Task
+
+from .rows import TYPES
+
+Row = dict[str, Any]
+
+# Runs against the judgments ---------------------------------------------------------------
+
+SEED = 0
+
+
+def judgments(data: Data, topics: str) -> list[Row]:
+    """Return the judgments of one type of topics, or of all, in upstream's order."""
+    rows = data.named("qrels", *data.splits("qrels"))
+    return [row for row in rows if topics in ("all", row["type"])]
+
+
+def judged(data: Data, topics: str) -> dict[Key, list[Row]]:
+    """Return the judgments of each topic."""
+    found: dict[Key, list[Row]] = {}
+    for row in judgments(data, topics):
+        found.setdefault((row["query_id"],), []).append(row)
+    return found
+
+
+def score_run(
+    gold: Mapping[Key, list[Row]], predictions: Mapping[Key, Prediction], topics: str
+) -> Score:
+    """Return the mean of each measure over the topics of a type."""
+    import ir_measures
+    import numpy as np
+    from ir_measures import AP, Judged, P, Qrel, nDCG
+
+    measures = {"nDCG@10": nDCG @ 10, "P@10": P @ 10, "AP": AP, "judged": Judged @ 10}
+    qrels = [
+        Qrel(row["query_id"], row["document_id"], row["relevance"])
+        for rows in gold.values()
+        for row in rows
+    ]
+    of_topics: dict[tuple[Any, str], float] = {
+        (each.measure, each.query_id): each.value
+        for each in ir_measures.iter_calc(measures.values(), qrels, ranked(predictions))
+    }
+    types: dict[str, list[str]] = {}
+    for (query_id,), rows in gold.items():
+        types.setdefault(rows[0]["type"], []).append(query_id)
+    metrics: dict[str, dict[str, float]] = {}
+    spread: dict[str, dict[str, Any]] = {}
+    for type_, query_ids in sorted(types.items()):
+        drawn = resamples(len(query_ids))
+        for name, measure in measures.items():
+            values = np.array([of_topics[measure, query_id] for query_id in query_ids])
+            metrics.setdefault(type_, {})[name] = float(values.mean())
+            spread.setdefault(type_, {})[name] = interval(values[drawn].mean(axis=1))
+    counts = {f"{type_} topics": len(query_ids) for type_, query_ids in sorted(types.items())}
+    return Score(metrics, spread, counts | {"documents": len(predictions)})
+
+
+def ranked(predictions: Mapping[Key, Prediction]) -> list[Any]:
+    """Return a run whose scores are places, so that all measures see one order and no tie.
+
+    It is the order of trec_eval, which keeps 32 bits of a score: the highest score is the best,
+    and of equal ones that of the document whose id is last by its bytes.
+    """
+    import numpy as np
+    from ir_measures import ScoredDoc
+
+    given = np.array([each["score"] for each in predictions.values()], dtype=float)
+    with np.errstate(over="ignore"):  # what is too large for 32 bits is infinite to trec_eval
+        scores = given.astype(np.float32).tolist()
+    order = sorted(zip(scores, predictions, strict=True))
+    return [ScoredDoc(query, document, place) for place, (_, (query, document)) in enumerate(order)]
+
+
+def random_order(data: Data, topics: str) -> Iterator[Prediction]:
+    """Give each judged document a random score, drawn in upstream's order whatever the topics."""
+    draw = random.Random(SEED)  # noqa: S311
+    for row in judgments(data, "all"):
+        score = draw.random()
+        if topics in ("all", row["type"]):
+            yield {"query_id": row["query_id"], "document_id": row["document_id"], "score": score}
+
+
+def ideal_order(data: Data, topics: str) -> Iterator[Prediction]:
+    """Give each judged document its relevance as the score."""
+    for row in judgments(data, topics):
+        score = float(row["relevance"])
+        yield {"query_id": row["query_id"], "document_id": row["document_id"], "score": score}
+
+
+# Intents of an utterance ------------------------------------------------------------------
+
+
+def reviewed(data: Data) -> dict[Key, list[str]]:
+    """Return the types of the intents of each utterance of curated that has some."""
+    return {
+        (row["dialogue_id"], entry["utterance"]): [intent["type"] for intent in entry["intents"]]
+        for row in data.rows("curated", *data.splits("curated"))
+        for entry in row["intents"] or ()
+    }
+
+
+def score_intents(gold: Mapping[Key, list[str]], predictions: Mapping[Key, Prediction]) -> Score:
+    """Compare the types of each utterance."""
+    import numpy as np
+    from sklearn.metrics import accuracy_score, f1_score
+
+    due = np.array([indicators(types) for types in gold.values()])
+    found = np.array([indicators(each["types"]) for each in predictions.values()])
+    f1 = f1_score(due, found, average=None, zero_division=0)
+    # the utterances of each resample, and there the types: columns of one matrix
+    drawn = resamples(len(due))
+    columns = [np.moveaxis(each[drawn], 1, 0).reshape(len(due), -1) for each in (due, found)]
+    f1_drawn = f1_score(*columns, average=None, zero_division=0).reshape(len(drawn), len(TYPES))
+    right = (due == found).all(axis=1)
+    return Score(
+        metrics={
+            "macro_f1": float(f1.mean()),
+            "exact_match": float(accuracy_score(due, found)),
+            "f1_by_type": dict(zip(TYPES, map(float, f1), strict=True)),
+        },
+        spread={
+            "macro_f1": interval(f1_drawn.mean(axis=1)),
+            "exact_match": interval(right[drawn].mean(axis=1)),
+            "f1_by_type": dict(zip(TYPES, map(interval, f1_drawn.T), strict=True)),
+        },
+        counts={"utterances": len(due), "dialogues": len({key[0] for key in gold})},
+    )
+
+
+def indicators(types: Any) -> list[int]:
+    """Return 1 for each of the types that is among these, else 0."""
+    return [int(type_ in types) for type_ in TYPES]
+
+
+def repeated(prediction: Prediction, _: list[str]) -> Iterator[Problem]:
+    """Object to a type that stands twice."""
+    counts: Counter[str] = Counter(prediction["types"])
+    for name, count in counts.items():
+        if count > 1:
+            yield Problem("types", "each type once", f"{name} {count} times")
+
+
+def utterances(data: Data, part: str) -> Iterator[tuple[Key, str, str, Row]]:
+    """Yield of each listed utterance its key, its text, the system's turn before it, its entry."""
+    column = {"crowd": "intent_annotations", "curated": "intents"}[part]
+    for row in data.rows(part, *data.splits(part)):
+        turns = row["turns"]
+        places = [place for place, turn in enumerate(turns) if turn["role"] == "user"]
+        for entry in row[column] or ():
+            place = places[entry["utterance"]]
+            before = turns[place - 1]["text"] if place else ""
+            key = (row["dialogue_id"], entry["utterance"])
+            yield key, turns[place]["text"], before, entry
+
+
+def seen_by_half(entry: Row) -> list[str]:
+    """Return the types that at least half of an utterance's annotators saw."""
+    lists = [{intent["type"] for intent in seen} for seen in entry["intent_annotations"]]
+    counts = Counter(type_ for types in lists for type_ in types)
+    return [type_ for type_ in TYPES if 2 * counts[type_] >= len(lists)]
+
+
+def predicted(data: Data, types: Any) -> Iterator[Prediction]:
+    """Yield a prediction for each utterance of curated, given indicators for each."""
+    for (key, *_), found in zip(utterances(data, "curated"), types, strict=True):
+        yield {
+            "dialogue_id": key[0],
+            "utterance": key[1],
+            "types": [type_ for type_, is_there in zip(TYPES, found, strict=True) if is_there],
+        }
+
+
+def majority(data: Data) -> Iterator[Prediction]:
+    """Predict for all the set of types that most utterances of crowd have."""
+    seen = Counter(tuple(seen_by_half(entry)) for *_, entry in utterances(data, "crowd"))
+    (most, _), *_ = seen.most_common(1)
+    yield from predicted(data, [indicators(most)] * len(reviewed(data)))
+
+
+def from_text(data: Data) -> Iterator[Prediction]:
+    """Predict from the words of the utterance."""
+    yield from learnt(data, lambda text, _: text)
+
+
+def from_context(data: Data) -> Iterator[Prediction]:
+    """Predict from the words of the utterance and, marked as its, those of the system before it."""
+    yield from learnt(
+        data, lambda text, before: " ".join([*(f"system_{word}" for word in before.split()), text])
+    )
+
+
+def learnt(data: Data, text_of: Callable[[str, str], str]) -> Iterator[Prediction]:
+    """Predict by logistic regressions on tf-idf, one a type, learnt from crowd.
+
+    Args:
+        data: The build.
+        text_of: Returns what is known of an utterance, given its text and the turn before it.
+    """
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.multiclass import OneVsRestClassifier
+    from sklearn.pipeline import make_pipeline
+
+    texts = {
+        part: [text_of(text, before) for _, text, before, _ in utterances(data, part)]
+        for part in ("crowd", "curated")
+    }
+    types = [indicators(seen_by_half(entry)) for *_, entry in utterances(data, "crowd")]
+    model = make_pipeline(
+        TfidfVectorizer(ngram_range=(1, 2), min_df=2, sublinear_tf=True),
+        OneVsRestClassifier(LogisticRegression(C=3, class_weight="balanced", max_iter=1000)),
+    )
+    yield from predicted(data, model.fit(texts["crowd"], types).predict(texts["curated"]))
+
+
+# The tasks ----------------------------------------------------------------------------------
+
+TASKS = {
+    "retrieval": Task(
+        summary="the passages that answer a search and the products to recommend, best first",
+        on="the judged queries of curated, each type apart",
+        configs=("qrels",),
+        fields={
+            "query_id": "a topic: a query_id of `qrels`, with # in it for a recommendation",
+            "document_id": "a passage for a search, a product for a recommendation",
+            "score": "finite; the higher the better. It alone decides the order, to the 32 bits "
+            "that trec_eval keeps; of equal ones the document id that is last by its bytes is "
+            "first. The fields Q0, RANK and TAG decide nothing",
+        },
+        shape={"query_id": str, "document_id": str, "score": float},
+        key=("query_id", "document_id"),
+        required=("query_id",),
+        example={
+            "query_id": "CoSRec-Curated_9001_0_0#1",
+            "document_id": "B0INVENTED",
+            "score": 7.25,
+        },
+        metrics={
+            "nDCG@10": "gains are the grades 0, 1, 2; mean over the topics, as all of these",
+            "P@10": "relevant are grades 1 and 2; what is not judged is not relevant",
+            "AP": "relevant are grades 1 and 2; of the whole ranking",
+            "judged": "share of judged documents in the first ten, or in all if they are fewer",
+        },
+        gold=judged,
+        score=score_run,
+        baselines={"random": random_order, "ideal": ideal_order},
+        references=(
+            Reference(
+                "the pool in random order, expected",
+                {
+                    "recommendation": {"nDCG@10": "0.547", "P@10": "0.668", "AP": "0.689"},
+                    "search": {"nDCG@10": "0.427", "P@10": "0.542", "AP": "0.576"},
+                },
+                "computed from the judgments",
+                "the mean over all orders of the judged documents",
+            ),
+            Reference(
+                "random",
+                {
+                    "recommendation": {"nDCG@10": "0.556", "P@10": "0.686", "AP": "0.695"},
+                    "search": {"nDCG@10": "0.427", "P@10": "0.537", "AP": "0.576"},
+                },
+                MEASURED,
+                "the pool in one random order, seeded: each pool is rich in relevant documents",
+            ),
+            Reference(
+                "ideal",
+                {
+                    "recommendation": {"nDCG@10": "1.000", "P@10": "0.992", "AP": "1.000"},
+                    "search": {"nDCG@10": "1.000", "P@10": "0.953", "AP": "1.000"},
+                },
+                MEASURED,
+                "the pool in the best order",
+            ),
+        ),
+        options={"topics": ("all", "recommendation", "search")},
+        form=TREC_RUN,
+    ),
+    "intents": Task(
+        summary="which types of intents an utterance of the user has",
+        on="the utterances of curated that have reviewed intents",
+        configs=("curated", "crowd"),
+        fields={
+            "dialogue_id": "of a conversation of curated",
+            "utterance": "which turn of the user, from 0, as in `curated`",
+            "types": "of search, recommendation and product_details those that it has, each once, "
+            "in any order; it may be empty",
+        },
+        shape={"dialogue_id": str, "utterance": int, "types": [set(TYPES)]},
+        key=("dialogue_id", "utterance"),
+        example={
+            "dialogue_id": "CoSRec-Curated_9001",
+            "utterance": 1,
+            "types": ["search", "product_details"],
+        },
+        metrics={
+            "macro_f1": "mean of the F1 of the three types",
+            "exact_match": "share of utterances with all types right and no other",
+            "f1_by_type": "F1 of a type; 0 where nobody has it and nobody predicts it",
+        },
+        gold=reviewed,
+        score=score_intents,
+        objections=repeated,
+        baselines={"majority": majority, "lr-text": from_text, "lr-context": from_context},
+        references=(
+            Reference("majority", {"macro_f1": "0.217", "exact_match": "0.429"}, MEASURED),
+            Reference(
+                "lr-text",
+                {"macro_f1": "0.726", "exact_match": "0.524"},
+                MEASURED,
+                "tf-idf and a logistic regression a type, learnt from what at least half of "
+                "crowd's annotators saw",
+            ),
+            Reference(
+                "lr-context",
+                {"macro_f1": "0.735", "exact_match": "0.548"},
+                MEASURED,
+                "the same with the system's turn before the utterance",
+            ),
+        ),
+    ),
+}

@@ -1,0 +1,260 @@
+"""CoSRec's tasks: measures against plain computations, the order of a run, what crowd teaches."""
+
+import importlib
+import itertools
+import json
+import math
+import random
+from operator import mul
+from statistics import mean
+
+import pytest
+
+from parley.collection import get
+from parley.errors import RecordError
+from parley.evaluate import score
+from parley.figures import agrees
+from parley.folder.built import open_folder
+from parley.spread import interval, resamples
+
+cosrec = get("cosrec")
+tasks = cosrec.beside("tasks")
+TYPES = ("search", "recommendation", "product_details")
+SEARCH, RECOMMENDATION = "CoSRec-Curated_9001_1_0", "CoSRec-Curated_9001_0_0#0"
+
+
+@pytest.fixture
+def built(sample_build):
+    pytest.importorskip("ir_measures", reason="the extra `tasks` is not installed")
+    pytest.importorskip("sklearn", reason="the extra `tasks` is not installed")
+    return open_folder(sample_build / "cosrec")
+
+
+# Runs -----------------------------------------------------------------------------------------
+
+
+def pools(built):
+    """Return topic -> document -> grade."""
+    found = {}
+    for row in built.rows("qrels", "curated"):
+        found.setdefault(row["query_id"], {})[row["document_id"]] = row["relevance"]
+    return found
+
+
+def measured(documents, pool):
+    """Return what ranked documents are worth: nDCG@10, P@10, AP, share of judged ones."""
+    grades = [pool.get(document, 0) for document in documents]
+    ideal = sorted(pool.values(), reverse=True)
+    gain, best = (
+        sum(grade / math.log2(place + 2) for place, grade in enumerate(each[:10]))
+        for each in (grades, ideal)
+    )
+    hits = [place for place, grade in enumerate(grades, 1) if grade]
+    return {
+        "nDCG@10": gain / best,
+        "P@10": sum(grade > 0 for grade in grades[:10]) / 10,
+        "AP": sum(n / place for n, place in enumerate(hits, 1)) / sum(g > 0 for g in ideal),
+        "judged": mean(document in pool for document in documents[:10]),
+    }
+
+
+def write_run(file, run):
+    """Write topic -> document -> score in the format of TREC, with ranks that mean nothing."""
+    lines = [f"{topic} 0 {d} 7 {s!r} me" for topic, found in run.items() for d, s in found.items()]
+    file.write_text("".join(f"{line}\n" for line in lines))
+    return str(file)
+
+
+def test_measures_are_those_of_a_plain_computation(built, tmp_path):
+    draw = random.Random(1)
+    run, due = {}, {"search": [], "recommendation": []}
+    for number, (topic, pool) in enumerate(pools(built).items()):
+        documents = [*pool, *(f"unknown-{n}" for n in range(12 * (number % 2)))]
+        draw.shuffle(documents)
+        documents = documents[: max(1, len(documents) - number % 3)]
+        run[topic] = {document: -1.5 * place for place, document in enumerate(documents)}
+        due["recommendation" if "#" in topic else "search"].append(measured(documents, pool))
+    found = score(built, "retrieval", {}, file=write_run(tmp_path / "run", run)).score
+    for kind, values in due.items():
+        expected = {name: mean(each[name] for each in values) for name in values[0]}
+        assert found.metrics[kind] == pytest.approx(expected, abs=1e-12)
+        for name, value in expected.items():
+            assert found.spread[kind][name].low <= value <= found.spread[kind][name].high
+    assert found.metrics["search"]["judged"] != found.metrics["search"]["P@10"]
+
+
+@pytest.mark.parametrize(
+    ("scores", "order"),
+    [
+        ({"a": 1.0, "b": 2.0, "c": 3.0}, "cba"),
+        ({"a": 1.0, "c": 1.0, "b": 1.0}, "cba"),
+        ({"B": 1.0, "a": 1.0, "é": 1.0}, "éaB"),  # by bytes
+        ({"a": 1.00000002, "b": 1.00000001}, "ba"),  # the same in 32 bits
+        ({"a": 2.0000002, "b": 2.0}, "ab"),
+        ({"a": 1e300, "b": 1e39, "c": 3.0}, "bac"),  # too large for 32 bits
+        ({"a": -1.0, "b": -0.0, "c": 0.0}, "cba"),
+    ],
+)
+def test_scores_decide_the_order_as_in_trec_eval(built, scores, order):
+    pytrec_eval = importlib.import_module("pytrec_eval")
+    run = {("q", document): {"score": value} for document, value in scores.items()}
+    found = sorted(tasks.ranked(run), key=lambda each: -each.score)
+    assert [each.doc_id for each in found] == list(order)
+    for place, document in enumerate(order, 1):
+        evaluator = pytrec_eval.RelevanceEvaluator({"q": {document: 1}}, ["recip_rank"])
+        assert evaluator.evaluate({"q": scores})["q"]["recip_rank"] == pytest.approx(1 / place)
+
+
+def test_one_type_of_topics_is_scored_by_itself(built, tmp_path):
+    whole = score(built, "retrieval", {}, baseline="random", keep=tmp_path / "run").score
+    for kind in ("search", "recommendation"):
+        part = score(built, "retrieval", {"topics": kind}, baseline="random").score
+        assert part.metrics == {kind: whole.metrics[kind]}
+        assert part.counts[f"{kind} topics"] == whole.counts[f"{kind} topics"]
+    with pytest.raises(RecordError, match="is not among what is predicted"):
+        score(built, "retrieval", {"topics": "search"}, file=str(tmp_path / "run"))
+
+
+def test_all_that_is_wrong_with_a_run_is_told_at_once(built, tmp_path):
+    (tmp_path / "run").write_text(
+        f"{SEARCH} Q0 d 1 1.0 me\n{SEARCH} Q0 d 2 0.5 me\n{RECOMMENDATION} Q0 d 1 nan me\n"
+        f"{SEARCH} d 3 0.1 me\nnone Q0 d 1 1.0 me\n"
+    )
+    with pytest.raises(RecordError) as raised:
+        score(built, "retrieval", {}, file=str(tmp_path / "run"))
+    told = [str(problem) for problem in raised.value.problems]
+    assert told[:4] == [
+        f'line 2 (query_id "{SEARCH}", document_id "d"): stands twice, first in line 1',
+        'line 3: score: expected a finite number, found "nan"',
+        "line 4: expected six fields, QUERY Q0 DOCUMENT RANK SCORE TAG, found 5",
+        'line 5: query_id "none" is not among what is predicted',
+    ]
+    assert all(problem.endswith(": missing") for problem in told[4:])
+    assert len(told) - 4 == len(pools(built)) - 1
+
+
+def expected_of_random_order(grades):
+    """Return the mean of nDCG@10, P@10 and AP over all orders of documents of these grades."""
+    size, relevant = len(grades), sum(grade > 0 for grade in grades)
+    ideal = sorted(grades, reverse=True)[:10]
+    discounts = [1 / math.log2(place + 2) for place in range(min(10, size))]
+    harmonic = sum(1 / place for place in range(1, size + 1))
+    return {
+        "nDCG@10": mean(grades) * sum(discounts) / sum(map(mul, ideal, discounts)),
+        "P@10": len(discounts) / 10 * relevant / size,
+        "AP": (relevant - 1) / (size - 1) * (1 - harmonic / size) + harmonic / size,
+    }
+
+
+def test_the_expected_scores_of_a_random_order_are_stated(real_build):
+    (reference, *_) = cosrec.tasks["retrieval"].references
+    found = {"search": [], "recommendation": []}
+    for topic, pool in pools(open_folder(real_build / "cosrec")).items():
+        kind = "recommendation" if "#" in topic else "search"
+        found[kind].append(expected_of_random_order(list(pool.values())))
+    for kind, values in found.items():
+        for name, stated in reference.metrics[kind].items():
+            assert agrees(stated, mean(each[name] for each in values)), (kind, name)
+
+
+def test_the_expected_scores_of_a_random_order_are_means_over_orders(built):
+    """The formulas of the test above, over all orders of a small pool."""
+    pool = {"a": 2, "b": 0, "c": 1, "d": 0, "e": 1}
+    orders = [measured(each, pool) for each in itertools.permutations(pool)]
+    for name, value in expected_of_random_order(list(pool.values())).items():
+        assert mean(each[name] for each in orders) == pytest.approx(value)
+
+
+# Intents --------------------------------------------------------------------------------------
+
+
+def reviewed(built):
+    """Return utterance -> its types."""
+    return {
+        (row["dialogue_id"], entry["utterance"]): {intent["type"] for intent in entry["intents"]}
+        for row in built.rows("curated", "curated")
+        for entry in row["intents"]
+    }
+
+
+def any_types(due):
+    """Return utterance -> types drawn at random, one of them without any."""
+    draw = random.Random(3)
+    return {key: [t for t in TYPES if n and draw.random() < 0.5] for n, key in enumerate(due)}
+
+
+def write_types(file, types):
+    lines = [
+        json.dumps({"dialogue_id": dialogue, "utterance": utterance, "types": found})
+        for (dialogue, utterance), found in types.items()
+    ]
+    file.write_text("".join(f"{line}\n" for line in lines))
+    return str(file)
+
+
+def test_f1_and_exact_match_are_those_of_a_plain_computation(built, tmp_path):
+    due = reviewed(built)
+    said = any_types(due)
+    found = score(built, "intents", {}, file=write_types(tmp_path / "said", said)).score
+    f1 = {}
+    for type_ in TYPES:
+        both = sum(type_ in due[key] and type_ in said[key] for key in due)
+        either = sum((type_ in due[key]) + (type_ in said[key]) for key in due)
+        f1[type_] = 2 * both / either
+    assert found.metrics["f1_by_type"] == pytest.approx(f1, abs=1e-12)
+    assert found.metrics["macro_f1"] == pytest.approx(mean(f1.values()), abs=1e-12)
+    right = mean(due[key] == set(said[key]) for key in due)
+    assert found.metrics["exact_match"] == pytest.approx(right, abs=1e-12)
+    assert found.counts == {"utterances": len(due), "dialogues": len({key[0] for key in due})}
+
+
+def test_intervals_are_of_the_utterances_drawn(built, tmp_path):
+    """Against a loop over the same resamples."""
+    due = reviewed(built)
+    said = any_types(due)
+    found = score(built, "intents", {}, file=write_types(tmp_path / "said", said)).score
+    keys = list(due)
+    values = []
+    for places in resamples(len(keys)):
+        drawn = [keys[place] for place in places]
+        both = sum("search" in due[key] and "search" in said[key] for key in drawn)
+        either = sum(("search" in due[key]) + ("search" in said[key]) for key in drawn)
+        values.append(2 * both / either if either else 0.0)
+    assert found.spread["f1_by_type"]["search"] == interval(values)
+
+
+def test_all_empty_is_worth_nothing_and_a_type_twice_is_an_error(built, tmp_path):
+    due = reviewed(built)
+    nothing = score(
+        built, "intents", {}, file=write_types(tmp_path / "none", {key: [] for key in due})
+    ).score
+    assert nothing.metrics == {
+        "macro_f1": 0.0,
+        "exact_match": 0.0,
+        "f1_by_type": dict.fromkeys(TYPES, 0.0),
+    }
+    file = write_types(tmp_path / "twice", {key: ["search", "search"] for key in due})
+    with pytest.raises(RecordError, match="types: expected each type once, found search 2 times"):
+        score(built, "intents", {}, file=file)
+
+
+def test_the_majority_is_of_the_annotators_of_an_utterance_empty_lists_counted():
+    def entry(*lists):
+        return {"intent_annotations": [[{"type": type_} for type_ in seen] for seen in lists]}
+
+    search, both = ["search"], ["search", "recommendation"]
+    assert tasks.seen_by_half(entry(search, [])) == ["search"]
+    assert tasks.seen_by_half(entry(search, [], [])) == []
+    assert tasks.seen_by_half(entry(both, ["search", "search"], [])) == ["search"]
+    assert tasks.seen_by_half(entry(both, both, [], [])) == both
+
+
+def test_what_is_known_of_an_utterance_is_its_text_and_the_turn_before(built):
+    found = {key: (text, before) for key, text, before, _ in tasks.utterances(built, "curated")}
+    for row in built.rows("curated", "curated"):
+        said = [turn["text"] for turn in row["turns"]]
+        users = [place for place, turn in enumerate(row["turns"]) if turn["role"] == "user"]
+        for entry in row["intents"]:
+            place = users[entry["utterance"]]
+            before = said[place - 1] if place else ""
+            assert found[row["dialogue_id"], entry["utterance"]] == (said[place], before)
