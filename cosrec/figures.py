@@ -7,7 +7,7 @@ our card: README.md of this folder, where it says "counted".
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 from parley.figures import Data, Differs, MissingSplitError, documented
@@ -331,6 +331,44 @@ def number_of_ratings(data: Data, part: str) -> int:
     return len(ratings(data, part))
 
 
+def bins(starts: Iterable[Any], counts: Iterable[int]) -> dict[str, int]:
+    """A row of a table: the number in each bin, by where the bin begins."""
+    return {str(start): count for start, count in zip(starts, counts, strict=True)}
+
+
+MEANS = tuple(half / 2 for half in range(2, 11))  # where bins of means begin, of half a point each
+ROUNDED = (1, 2, 3, 4, 5)
+NUMBERS = (0, 25, 50, 75, 100)  # where bins of numbers of judgments begin, the last one open
+
+
+@documented("our card, Annotation, Ratings", bins(MEANS, (1, 2, 5, 17, 20, 61, 145, 59, 1)))
+def conversations_by_mean_rating(data: Data) -> dict[str, int]:
+    """Conversations of crowd and curated by the mean of all their ratings, cut to half a point."""
+    found: Counter[float] = Counter()
+    for row in annotated(data):
+        values = [value for rating in row["ratings"] for value in rating.values()]
+        found[2 * sum(values) // len(values) / 2] += 1
+    return bins(MEANS, map(found.__getitem__, MEANS))
+
+
+@documented(
+    "our card, Annotation, Ratings",
+    {
+        "coherence": bins(ROUNDED, (1, 15, 41, 146, 108)),
+        "logicality": bins(ROUNDED, (1, 16, 65, 175, 54)),
+        "informativeness": bins(ROUNDED, (2, 9, 42, 199, 59)),
+        "fluency": bins(ROUNDED, (1, 6, 19, 154, 131)),
+    },
+)
+def conversations_by_rounded_rating(data: Data, aspect: str) -> dict[str, int]:
+    """Conversations of crowd and curated by the mean rating of an aspect, halves rounded up."""
+    found: Counter[int] = Counter()
+    for row in annotated(data):
+        values = [rating[aspect] for rating in row["ratings"]]
+        found[(2 * sum(values) + len(values)) // (2 * len(values))] += 1
+    return bins(ROUNDED, map(found.__getitem__, ROUNDED))
+
+
 @documented(
     "our card, Annotation, Intents",
     {"utterances": per(2052, 126), "intents": per(8851, 143)},
@@ -344,6 +382,16 @@ def annotation(data: Data, listed: str, part: str) -> int:
 def lists_of_annotators(data: Data) -> dict[str, int]:
     """Lists of one annotator for one utterance, and those that hold no intent."""
     return {"all": len(lists(data)), "empty": lists(data).count([])}
+
+
+@documented("our card, Annotation, Intents, crowd", {"pairs": 16741, "percent alike": "61.2"})
+def lists_of_two_annotators(data: Data) -> dict[str, float]:
+    """Pairs of annotators' lists of an utterance, and how many of 100 have the same types."""
+    alike = []
+    for entry in utterances(data, "crowd"):
+        types = [{intent["type"] for intent in seen} for seen in entry["intent_annotations"]]
+        alike += [one == other for one, other in combinations(types, 2)]
+    return {"pairs": len(alike), "percent alike": 100 * sum(alike) / len(alike)}
 
 
 @documented(
@@ -391,6 +439,21 @@ def judgments_by_type(data: Data, kind: str) -> dict[str, int]:
 def judgments_by_label(data: Data) -> Counter[str]:
     """Rows of `qrels`, by relevance."""
     return Counter(str(row["relevance"]) for row in judgments(data))
+
+
+@documented(
+    "our card, Annotation, Judgments",
+    {
+        "0": bins(NUMBERS, (165, 84, 16, 2, 1)),
+        "1": bins(NUMBERS, (207, 52, 8, 1, 0)),
+        "2": bins(NUMBERS, (150, 96, 20, 2, 0)),
+    },
+)
+def queries_by_number_of_judgments(data: Data, label: str) -> dict[str, int]:
+    """Rows of `queries` by how many documents were judged to be of this relevance."""
+    rows = data.rows("queries", "curated")
+    found = Counter(min(row[f"judged_{label}"] // 25 * 25, NUMBERS[-1]) for row in rows)
+    return bins(NUMBERS, map(found.__getitem__, NUMBERS))
 
 
 @documented(
@@ -477,6 +540,27 @@ def queries_without_a_document(data: Data, judged: str) -> int:
     labels = {"highly relevant": (2,), "relevant at all": (1, 2), "not relevant": (0,)}[judged]
     rows = data.rows("queries", "curated")
     return sum(not any(row[f"judged_{label}"] for label in labels) for row in rows)
+
+
+@documented(
+    "our card, Known limits",
+    {"its place in the list": per(77, 6), "half its turn": per(11, 0)},
+)
+def utterances_that_are_not(data: Data, what: str, part: str) -> int:
+    """Listed utterances whose number is not their place in the list, or is not half their turn."""
+    if what == "its place in the list":
+        entries = [row[per("intent_annotations", "intents")[part]] for row in annotated(data, part)]
+        return sum(n != entry["utterance"] for listed in entries for n, entry in enumerate(listed))
+    rows = data.rows("intent_labels", part)
+    wrong = {(r["dialogue_id"], r["turn"]) for r in rows if r["turn"] != 2 * r["utterance"]}
+    return len(wrong)
+
+
+@documented("our card, Known limits", {"search": 2314, "recommendation": 0})
+def judgments_of_documents_with_a_number_sign(data: Data, kind: str) -> int:
+    """Judgments of documents with # in their id, by type."""
+    rows = data.named("qrels", "curated")
+    return sum(row["type"] == kind and "#" in row["document_id"] for row in rows)
 
 
 @documented("our card, Known limits", 11)
