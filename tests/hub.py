@@ -1,8 +1,9 @@
 """A small Hub on 127.0.0.1, for the real clients to talk to.
 
 It answers what huggingface_hub and datasets ask huggingface.co when a dataset is read or published
-by `parley publish`, and refuses what the Hub refuses. Unlike the Hub it sends LFS files itself,
-where the Hub redirects to a CDN, has one branch, gives every list as one page, and checks no card.
+by `parley publish`, and takes the files of a Space, and refuses what the Hub refuses. Unlike the
+Hub it sends LFS files itself, where the Hub redirects to a CDN, has one branch, gives every list as
+one page, checks no card, shows no Space, and knows a repository by its name, whatever its type.
 
     with Hub() as hub:
         hub.tokens["hf_ana"] = User("ana", orgs=("org",))
@@ -201,7 +202,12 @@ class Call:
 
 
 ROUTES: list[tuple[str, re.Pattern[str], Callable[..., object]]] = []
-PARTS = {"id": "(?P<id>[^/]+/[^/]+?)", "revision": "(?P<revision>[^/]+)", "path": "(?P<path>.+)"}
+PARTS = {
+    "kind": "(?:datasets|spaces)",
+    "id": "(?P<id>[^/]+/[^/]+?)",
+    "revision": "(?P<revision>[^/]+)",
+    "path": "(?P<path>.+)",
+}
 
 
 def route(method: str, path: str) -> Callable[..., Callable[..., object]]:
@@ -243,14 +249,14 @@ def resolve(call: Call, repo: Repo, commit: Commit, path: str) -> Answer:
     return 206, headers, blob.content[start:end]
 
 
-@route("GET", "/api/datasets/{id}(/revision/{revision})?")
+@route("GET", "/api/{kind}/{id}(/revision/{revision})?")
 def info(call: Call, repo: Repo, commit: Commit) -> object:
     siblings = [{"rfilename": path} for path in sorted(commit.files)]
     about = {"id": repo.id, "sha": commit.id, "private": repo.private, "siblings": siblings}
     return about | {"tags": [], "downloads": 0, "likes": 0}
 
 
-@route("GET", "/api/datasets/{id}/tree/{revision}(/{path})?")
+@route("GET", "/api/{kind}/{id}/tree/{revision}(/{path})?")
 def tree(call: Call, repo: Repo, commit: Commit, path: str) -> object:
     entries = commit.tree()
     if entries.get(path, {}).get("type") != "directory":
@@ -262,13 +268,13 @@ def tree(call: Call, repo: Repo, commit: Commit, path: str) -> object:
     return inside
 
 
-@route("POST", "/api/datasets/{id}/paths-info/{revision}")
+@route("POST", "/api/{kind}/{id}/paths-info/{revision}")
 def paths_info(call: Call, repo: Repo, commit: Commit) -> object:
     entries, paths = commit.tree(), parse_qs(call.body.decode())["paths"]
     return [entries[path] for path in paths if path in entries]
 
 
-@route("GET", "/api/datasets/{id}/refs")
+@route("GET", "/api/{kind}/{id}/refs")
 def refs(call: Call, repo: Repo) -> object:
     def named(kind: str, commits: dict[str, Commit]) -> object:
         return [
@@ -286,8 +292,10 @@ def create(call: Call) -> object:
     org = wanted.get("organization") or (call.user.name if call.user else "")
     repo_id = f"{org}/{wanted['name']}"
     call.require_writer(repo_id, f'You cannot create a dataset under the namespace "{org}"')
-    if wanted["type"] != "dataset":
-        raise Refusal(400, "There are only datasets here")
+    if wanted["type"] not in ("dataset", "space"):
+        raise Refusal(400, "There are only datasets and Spaces here")
+    if wanted["type"] == "space" and wanted.get("sdk") not in ("static", "docker", "gradio"):
+        raise Refusal(400, "A Space needs an SDK")
     where = {"url": f"{call.hub.endpoint}/datasets/{repo_id}", "name": repo_id}
     if repo_id in repos:  # clients take the answer for one, if they may
         return 409, {}, json.dumps(where).encode()
@@ -302,7 +310,7 @@ def validate_yaml(call: Call) -> object:
     return {"errors": [], "warnings": []}
 
 
-@route("POST", "/api/datasets/{id}/preupload/{revision}")
+@route("POST", "/api/{kind}/{id}/preupload/{revision}")
 def preupload(call: Call, repo: Repo, commit: Commit) -> object:
     files = []
     for path in [file["path"] for file in call.json["files"]]:
@@ -313,7 +321,7 @@ def preupload(call: Call, repo: Repo, commit: Commit) -> object:
     return {"commitOid": commit.id, "files": files}
 
 
-@route("POST", "/datasets/{id}.git/info/lfs/objects/batch")
+@route("POST", "/{kind}/{id}.git/info/lfs/objects/batch")
 def lfs_batch(call: Call, repo: Repo) -> object:
     objects, hub = [], call.hub
     for wanted in call.json["objects"]:
@@ -337,7 +345,7 @@ def lfs_upload(call: Call, path: str) -> object:
     return {}
 
 
-@route("POST", "/api/datasets/{id}/commit/main")
+@route("POST", "/api/{kind}/{id}/commit/main")
 def commit(call: Call, repo: Repo) -> object:
     header, *operations = map(json.loads, call.body.splitlines())
     about, head = header["value"], repo.commits[-1]
@@ -359,7 +367,7 @@ def commit(call: Call, repo: Repo) -> object:
     return {"success": True, "commitOid": new.id, "commitUrl": url, "hookOutput": ""}
 
 
-@route("POST", "/api/datasets/{id}/tag/{revision}")
+@route("POST", "/api/{kind}/{id}/tag/{revision}")
 def tag(call: Call, repo: Repo, commit: Commit) -> object:
     if call.json["tag"] in repo.tags:
         raise Refusal(409, "Tag reference exists already")

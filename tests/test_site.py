@@ -1,15 +1,34 @@
 """The site as files; tests/test_browser.py opens it."""
 
+import html
 import json
+import os
 import re
+import shutil
+import signal
+import subprocess
+import sys
+import unicodedata
 from html.parser import HTMLParser
+from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+import requests
+from hub import User
 
 from parley.collection import discover
+from parley.dialogues import dialogues
 from parley.folder.built import open_folder
+from parley.folder.card import is_licensed, parse, stated_figures
+from parley.hub.published import Published, note, published
+from parley.site.data import write_script
+from parley.site.describe import Description
+from parley.site.filters import filters
+from parley.site.markdown import to_html
 from parley.site.write import write_site
+
+DEALS = ("Submit-Deal", "Accept-Deal", "Reject-Deal", "Walk-Away")
 
 
 @pytest.fixture(scope="module")
@@ -79,3 +98,308 @@ def test_the_same_build_gives_the_same_bytes(site, sample_build, tmp_path):
     files = {p.relative_to(site): p.read_bytes() for p in site.rglob("*") if p.is_file()}
     again = tmp_path / "again"
     assert files == {p.relative_to(again): p.read_bytes() for p in again.rglob("*") if p.is_file()}
+
+
+# What the page reads of the data ---------------------------------------------------------
+
+
+def folded(text):
+    return unicodedata.normalize("NFKC", text).lower()
+
+
+def test_every_dialogue_is_in_the_data_once(site, sample_build, dataset):
+    _, index = called(site / dataset.name / "data" / "index.js")
+    due = list(dialogues(open_folder(sample_build / dataset.name)))
+    assert index["ids"] == [dialogue.id for dialogue in due]
+    assert index["titles"] == [dialogue.transcript.title for dialogue in due]
+    found = [each for part in parts(site / dataset.name / "data") for each in part]
+    assert len(found) == len(due)
+    for shown, dialogue in zip(found, due, strict=True):
+        transcript = dialogue.transcript
+        turns = [
+            (shown["speakers"][turn["speaker"]], turn["text"], turn.get("action", False))
+            for turn in shown.get("turns", ())
+        ]
+        assert turns == [(turn.speaker, turn.text, turn.action) for turn in transcript.turns]
+        assert shown.get("before", []) == [list(fact) for fact in transcript.before]
+        assert shown.get("after", []) == [list(fact) for fact in transcript.after]
+
+
+def test_the_bars_count_what_the_facets_say(site, sample_build, dataset):
+    _, index = called(site / dataset.name / "data" / "index.js")
+    due = [dialogue.facets for dialogue in dialogues(open_folder(sample_build / dataset.name))]
+    for shown in index["filters"]:
+        held = [[shown["labels"][code] for code in codes] for codes in shown["codes"]]
+        values = [facets.get(shown["name"]) for facets in due]
+        for labels, value in zip(held, values, strict=True):
+            several = value if isinstance(value, list) else [value] * (value is not None)
+            if all(isinstance(each, str) for each in several):
+                assert sorted(labels) == sorted(set(several))
+            else:
+                assert bool(labels) == bool(several)
+
+
+@pytest.mark.parametrize(
+    ("dataset", "config", "said", "words"),
+    [
+        ("casino", "utterances", lambda r: r["text"] not in DEALS, ["firewood", "$", "<script>"]),
+        ("duo", "utterances", lambda r: True, ["仕事", "THE"]),
+    ],
+    indirect=["dataset"],
+)
+def test_as_many_utterances_hold_a_word_as_in_the_parquet(
+    source, real_build, tmp_path, dataset, config, said, words
+):
+    built = open_folder(real_build / dataset.name)
+    write_site([built], tmp_path / "site")
+    shown = [
+        folded(turn["text"])
+        for part in parts(tmp_path / "site" / dataset.name / "data")
+        for dialogue in part
+        for turn in dialogue["turns"]
+        if not turn.get("action")
+    ]
+    rows = [row for split in built.splits(config) for row in built.rows(config, split)]
+    texts = [folded(row.get("text") or row.get("message")) for row in rows if said(row)]
+    for word in words:
+        found = sum(folded(word) in text for text in shown)
+        assert found == sum(folded(word) in text for text in texts)
+    if dataset.name == "duo":
+        assert sum("仕事" in text for text in shown) == 12
+
+
+@pytest.mark.parametrize(
+    ("values", "labels"),
+    [
+        ([1, 2, 3.5, None], ["1", "2", "3.5"]),
+        ([True, False], ["no", "yes"]),
+        (["b", "a", "b"], ["b", "a"]),
+        ([["b", "a"], ["a"], []], ["a", "b"]),
+        (list(range(100)), [f"{n}0–{n}9" if n else "0–9" for n in range(10)]),
+        (
+            [-500, *range(20), *range(20), *range(20), 900],
+            ["less than 0", *(f"{n}–{n + 1}" for n in range(0, 20, 2)), "20 or more"],
+        ),
+        ([0.123, 0.456, 0.5], ["0.1 to 0.15", "0.15 to 0.2", "0.2 to 0.25", "0.25 to 0.3"]),
+        ([0.333], ["0.333"]),
+        ([f"text {n}" for n in range(50)], None),
+    ],
+)
+def test_values_and_bins(values, labels):
+    found = filters([{"name": value} for value in values], {})
+    if labels is None:
+        assert not found
+        return
+    (shown,) = found
+    assert shown["labels"][: len(labels)] == labels
+    assert len(shown["codes"]) == len(values)
+    for value, codes in zip(values, shown["codes"], strict=True):
+        count = len(value) if isinstance(value, list) else int(value is not None)
+        assert len(codes) == count
+        assert all(0 <= code < len(shown["labels"]) for code in codes)
+    assert shown["many"] == isinstance(values[0], list)
+
+
+def test_a_bin_holds_its_lower_edge_and_not_its_upper_one():
+    numbers = [n / 8 for n in range(81)]
+    (shown,) = filters([{"x": number} for number in numbers], {})
+    for number, (code,) in zip(numbers, shown["codes"], strict=True):
+        low, _, high = shown["labels"][code].partition(" to ")
+        assert float(low) <= number < float(high or "inf") or low == high
+    assert shown["labels"][-1] == "10"
+
+
+def test_values_stand_in_the_order_that_is_stated():
+    (shown,) = filters(
+        [{"mood": mood} for mood in ("good", "bad", "odd")], {"mood": ("bad", "good")}
+    )
+    assert shown["labels"] == ["bad", "good", "odd"]
+
+
+# Text that would act -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<script>alert(1)</script>",
+        "<img src=x onerror=alert(1)>",
+        "[here](javascript:alert(1))",
+        "[here](data:text/html,x)",
+        "[here](//example.org/x)",
+        "[here](other.html)",
+        "![a picture](https://example.org/x.png)",
+        "<https://example.org/x> <javascript:alert(1)>",
+        '[here](https://example.org/"onclick="alert(1))',
+        "| a | b |\n| :-: | --- |\n| <b onclick=x> | {{ 7 * 7 }} |",
+        '```html"onclick=alert(1)\n</code></pre><script>alert(1)</script>\n```',
+        "# <script>alert(1)</script>",
+    ],
+)
+def test_a_card_becomes_text_and_plain_links(text, tmp_path):
+    page = tmp_path / "page.html"
+    page.write_text(to_html(text), encoding="utf-8")
+    found = Links(page)
+    names = {tag for tag, _ in found.tags}
+    assert not names & {"script", "img", "iframe", "style", "object"}
+    assert all(urlsplit(link).scheme in ("http", "https") for link in found.links)
+    held = {name for _, attrs in found.tags for name in attrs}
+    assert held <= {"href", "rel", "id", "class", "tabindex", "role", "aria-label"}
+
+
+def test_links_within_a_card_lead_to_its_headings():
+    shown = to_html("See [the fields](#the-fields).\n\n## The fields\n\nText.")
+    assert 'href="#card-the-fields"' in shown
+    assert '<h3 id="card-the-fields">' in shown
+
+
+def test_what_the_data_holds_ends_no_script(tmp_path):
+    text = "</script><!-- \u2028\u2029 \"'\\ {{ 1 }} \x00 😀"
+    write_script(tmp_path / "x.js", "parley.part(0, ", json.dumps([text]).encode())
+    script = (tmp_path / "x.js").read_text(encoding="utf-8")
+    assert not re.search("[<\u2028\u2029\x00]", script)
+    assert called(tmp_path / "x.js") == ("part", 0, [text])
+
+
+# What the pages say ------------------------------------------------------------------------
+
+
+def text_of(page):
+    return html.unescape(re.sub("<[^>]+>", "", page.read_text(encoding="utf-8")))
+
+
+def test_every_page_of_a_sample_says_so(site):
+    for page in site.rglob("*.html"):
+        assert "This is a sample: invented records" in text_of(page)
+
+
+def test_a_partial_folder_says_what_is_missing(sample_build, tmp_path):
+    shutil.copytree(sample_build / "casino", tmp_path / "casino")
+    file = tmp_path / "casino" / "provenance.json"
+    said = json.loads(file.read_text()) | {"sample": False, "missing": ["<b>gone</b>.json"]}
+    file.write_text(json.dumps(said))
+    write_site([open_folder(tmp_path / "casino")], tmp_path / "site")
+    for page in (tmp_path / "site").rglob("*.html"):
+        assert "built without <b>gone</b>.json" in text_of(page)
+
+
+def test_what_may_not_be_published_says_so(site, dataset):
+    page = text_of(site / dataset.name / "index.html")
+    licensed = is_licensed(dataset.read_card(), "card")
+    assert ("Not to be published" in page) is not licensed
+    card, _ = parse(dataset.read_card(), "card")
+    for value in [card["license"]] if isinstance(card["license"], str) else card["license"]:
+        assert value in page
+
+
+def test_figures_stand_with_verdict_and_reason(source, real_build, tmp_path, dataset):
+    write_site([open_folder(real_build / dataset.name)], tmp_path / "site")
+    page = text_of(tmp_path / "site" / dataset.name / "index.html")
+    stated = stated_figures(dataset.read_card())
+    assert stated
+    for name, figure in stated.items():
+        assert name in page
+        assert figure.reason in page
+    shown = Links(tmp_path / "site" / dataset.name / "index.html").tags
+    verdicts = [attrs["data-verdict"] for _, attrs in shown if "data-verdict" in attrs]
+    assert verdicts == [figure.verdict for figure in stated.values()]
+
+
+def test_what_is_loaded_is_what_was_published(sample_build, tmp_path):
+    shutil.copytree(sample_build / "casino", tmp_path / "casino")
+    built = open_folder(tmp_path / "casino")
+    assert Description(built, "build/casino").load == {"path": "build/casino", "revision": None}
+    note(built, Published("org/casino", "a" * 40))
+    found = Description(built, "build/casino")
+    assert found.load == {"path": "org/casino", "revision": "a" * 40}
+    assert f'load_dataset("org/casino", split="train", revision="{"a" * 40}")' in found.snippet
+    assert ".published.json" not in built.contents()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "{}",
+        "[",
+        '{"repo": "org/casino", "commit": "main"}',
+        '{"repo": "../../x", "commit": "' + "a" * 40 + '"}',
+        '{"repo": 1, "commit": 2}',
+        '{"repo": "org/casino", "commit": "' + "a" * 40 + '", "more": 1}',
+    ],
+)
+def test_what_nothing_sound_says_is_not_published(sample_build, tmp_path, said):
+    shutil.copytree(sample_build / "casino", tmp_path / "casino")
+    (tmp_path / "casino" / ".published.json").write_text(said)
+    assert published(open_folder(tmp_path / "casino")) is None
+
+
+# The commands ------------------------------------------------------------------------------
+
+
+def run(*arguments, **options):
+    command = [sys.executable, "-m", "parley", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
+
+
+def test_the_command_writes_the_site_whole_or_not_at_all(sample_build, tmp_path):
+    output = tmp_path / "site"
+    done = run("site", "casino", "duo", "--build", sample_build, "--output", output)
+    assert done.returncode == 0, done.stderr
+    assert str(output / "index.html") in done.stdout
+    before = {path: path.read_bytes() for path in output.rglob("*") if path.is_file()}
+    shutil.copytree(sample_build / "casino", tmp_path / "build" / "casino")
+    (file,) = (tmp_path / "build" / "casino" / "dialogues").glob("*.parquet")
+    file.write_bytes(b"no Parquet")
+    done = run("site", "--build", tmp_path / "build", "--output", output)
+    assert done.returncode == 1
+    assert "not a Parquet file" in done.stderr
+    assert {p: p.read_bytes() for p in output.rglob("*") if p.is_file()} == before
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "mine.txt").write_text("mine")
+    done = run("site", "casino", "--build", sample_build, "--output", tmp_path / "other")
+    assert done.returncode == 1
+    assert "was not made by parley" in done.stderr
+
+
+def test_browse_serves_the_samples_until_it_is_interrupted(tmp_path):
+    command = [sys.executable, "-m", "parley", "browse", "duo", "--sample", "--no-open"]
+    process = subprocess.Popen(
+        command,
+        env=os.environ | {"TMPDIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        url = process.stdout.readline().split()[0]
+        assert url.startswith("http://127.0.0.1:")
+        page = requests.get(f"{url}duo/dialogues.html", timeout=20)
+        assert "Dialogues of DUO" in page.text
+        other = requests.get(url, headers={"Host": "elsewhere.example"}, timeout=20)
+        assert other.status_code == 421
+        assert "DUO" not in other.text
+        assert any(tmp_path.iterdir())
+    finally:
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=60)
+    assert (process.returncode, stderr) == (0, "")
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_static_space_takes_the_site_as_it_is(site, hub, tmp_path):
+    hub.tokens["hf_ana"] = User("ana", orgs=("org",))
+    front, _ = parse((site / "README.md").read_text(encoding="utf-8"), "README.md")
+    assert (front["sdk"], front["app_file"]) == ("static", "index.html")
+    hf = Path(sys.executable).with_name("hf")
+    for command in (
+        ["repos", "create", "org/page", "--type", "space", "--sdk", "static"],
+        ["upload", "org/page", str(site), ".", "--type", "space"],
+    ):
+        done = subprocess.run(
+            [hf, *command], env=hub.environ(tmp_path, "hf_ana"), capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+    due = {p.relative_to(site).as_posix(): p.read_bytes() for p in site.rglob("*") if p.is_file()}
+    held = hub.files("org/page")
+    assert held.keys() - due.keys() == {".gitattributes"}
+    assert {path: held[path] for path in due} == due

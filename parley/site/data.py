@@ -60,7 +60,7 @@ def write_data(
             on_dialogues(built.dataset.name, len(index.ids))
     if part:
         index.write_part(folder, part)
-    _write(folder / "index.js", "parley.index(", orjson.dumps(index.as_dict() | {"load": load}))
+    write_script(folder / "index.js", "parley.index(", orjson.dumps(index.as_dict() | {"load": load}))
     return {"dialogues": len(index.ids), "utterances": sum(index.utterances)}
 
 
@@ -103,7 +103,7 @@ class _Index:
         """Write the next part, of the dialogues that were noted last."""
         number = len(self.parts)
         self.parts.append(len(self.ids) - len(part))
-        _write(folder / f"{number}.js", f"parley.part({number}, ", b"[" + b",".join(part) + b"]")
+        write_script(folder / f"{number}.js", f"parley.part({number}, ", b"[" + b",".join(part) + b"]")
 
     def as_dict(self) -> dict[str, Any]:
         """Return it for the page."""
@@ -170,7 +170,7 @@ def _lines(value: Any) -> Iterator[str]:
         yield each if isinstance(each, str) else json.dumps(each, ensure_ascii=False, default=str)
 
 
-def _write(path: Path, call: str, data: bytes) -> None:
+def write_script(path: Path, call: str, data: bytes) -> None:
     """Write a script that hands JSON to the page, as one string that nothing in it can end.
 
     JSON.parse of a string is quicker than a literal, and leaves nothing of the script behind.
