@@ -41,10 +41,14 @@ FUNCTIONS = {
 _PINS = ({"sha256"}, {"git_blob"}, {"git_tree", "member"})  # what fixes the content of a source
 
 
+def collection_folder() -> Path:
+    """Return the folder of the collection's own datasets."""
+    installed = Path(__file__).parent / "collection_data"
+    return installed if installed.is_dir() else Path(__file__).parent.parent
+
+
 def folders() -> list[Path]:
     """Return where datasets are looked for: the collection, then `PARLEY_DATASETS`."""
-    installed = Path(__file__).parent / "collection_data"
-    home = installed if installed.is_dir() else Path(__file__).parent.parent
     more = os.environ.get("PARLEY_DATASETS")
     extra = [Path(folder) for folder in (more or "").split(os.pathsep) if folder]
     for folder in extra:
@@ -60,7 +64,7 @@ def folders() -> list[Path]:
         raise UsageError(
             f"PARLEY_DATASETS names {folder}, which holds no dataset", remedy=_where_else(folder)
         )
-    return [home, *extra]
+    return [collection_folder(), *extra]
 
 
 def is_name(name: str) -> bool:

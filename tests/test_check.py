@@ -9,10 +9,11 @@ import sys
 
 import pytest
 
+from parley.checking import run
 from parley.checking.new import SKELETON, write_skeleton
-from parley.checking.run import CHECKS, check_folder
+from parley.checking.run import CHECKS, NEEDS_REAL_FILES, check_folder
 from parley.checking.subject import Subject
-from parley.collection import Dataset, discover
+from parley.collection import Dataset, discover, get
 from parley.errors import UsageError
 
 FILES = sorted(path.relative_to(SKELETON).as_posix() for path in SKELETON.rglob("*.*"))
@@ -71,7 +72,7 @@ def test_new_overwrites_nothing(tmp_path, make):
 
 def test_new_takes_no_name_of_another_dataset(tmp_path):
     name = next(iter(discover()))
-    with pytest.raises(UsageError, match=f"a dataset is named {name} already"):
+    with pytest.raises(UsageError, match=f"{name} has this name already"):
         write_skeleton(name, tmp_path)
 
 
@@ -488,3 +489,89 @@ def test_a_broken_folder_is_named_in_one_line(tmp_path, change, due):
             assert "cannot be checked" not in line
     failed = [each.name for each in found.values() if each.failed]
     assert len(failed) <= 3, failed  # what is wrong is not buried
+
+
+def test_a_script_that_does_not_end_is_stopped(tmp_path, monkeypatch):
+    monkeypatch.setattr(run, "SECONDS", 1)
+    endless = 'yield record["id"], record\n            while True:\n                pass'
+    found, _ = broken(tmp_path, SCRIPT, 'yield record["id"], record', endless)
+    (line,) = found["sample_builds"].problems
+    assert "it takes more than 1 seconds; keep the sample small, and look for a loop" in line
+    assert found["folder_loads"].skipped == "first mend what fails in: sample builds"
+
+
+def test_the_command_fails_with_a_line_a_check(tmp_path):
+    folder = write_skeleton("tea", tmp_path)
+    card = (folder / "README.md").read_text()
+    (folder / "README.md").write_text(card.replace("## Known limits\n", ""))
+    done = parley("check", "tea", cwd=tmp_path, more=tmp_path)
+    assert (done.returncode, done.stderr) == (1, "")
+    first, *lines, last = done.stdout.splitlines()
+    assert (first, last) == ("tea", "FAILED: tea")
+    failed = lines.index("  FAILED  card has its parts")
+    assert lines.pop(failed + 1).startswith(
+        "    README.md: lacks the heading '## Known limits'; add"
+    )
+    assert [line[10:].replace(" ", "_") for line in lines if ":" not in line] == [
+        check.__name__ for check in CHECKS if check is not NEEDS_REAL_FILES
+    ]
+
+
+# A folder that is not found --------------------------------------------------------------------
+
+
+@pytest.fixture
+def more(tmp_path, monkeypatch):
+    """A folder of one dataset, tea, which PARLEY_DATASETS names."""
+    monkeypatch.chdir(tmp_path)
+    write_skeleton("tea", tmp_path / "more")
+    monkeypatch.setenv("PARLEY_DATASETS", "more")
+    return tmp_path / "more"
+
+
+def test_a_name_that_is_not_there_says_which_are(more):
+    with pytest.raises(UsageError, match=r"no dataset is named 'tee'; .*Did you mean tea\?"):
+        get("tee")
+
+
+def test_a_script_of_another_name_is_pointed_at(more):
+    write_skeleton("coffee", more)
+    (more / "coffee" / "coffee.py").rename(more / "coffee" / "builder.py")
+    with pytest.raises(UsageError, match=r"more/coffee holds builder\.py, .*: name its script as"):
+        get("coffee")
+    (more / "tea" / "tea.py").rename(more / "tea" / "builder.py")
+    with pytest.raises(UsageError, match=r"holds no dataset.*name its script as the folder, cof"):
+        get("coffee")
+
+
+def test_a_folder_of_no_name_is_pointed_at(more):
+    (more / "tea").rename(more / "Green-Tea")
+    write_skeleton("coffee", more)
+    with pytest.raises(UsageError, match="Rename more/Green-Tea: a name has lower-case letters"):
+        get("Green-Tea")
+
+
+def test_a_path_in_the_place_of_a_name_is_understood(more, monkeypatch):
+    with pytest.raises(UsageError, match=r"Did you mean tea\? Give the name alone"):
+        get("more/tea")
+    monkeypatch.delenv("PARLEY_DATASETS")
+    with pytest.raises(UsageError, match=f"Give the name alone, tea, and let .* name {more}"):
+        get("more/tea")
+
+
+@pytest.mark.parametrize(
+    ("level", "message"),
+    [
+        (".", "PARLEY_DATASETS names ., which holds no dataset. Name the folder in it, more."),
+        ("more/tea", "is a dataset folder itself. Name the folder above it, .*/more."),
+        ("more/tea/sample", "holds no dataset. A dataset is a folder NAME with the script NAME.py"),
+        ("more/tea/tea.py", "which is no folder"),
+        ("nowhere", "which is no folder"),
+    ],
+)
+def test_a_wrong_level_is_named_with_the_right_one(more, monkeypatch, level, message):
+    monkeypatch.setenv("PARLEY_DATASETS", level)
+    with pytest.raises(UsageError) as error:
+        get("tea")
+    assert re.search(message, str(error.value)), error.value
+    assert "\n" not in str(error.value)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from parley.build import render_card
-from parley.collection import NAMES, Dataset, discover, is_name
+from parley.collection import NAMES, Dataset, collection_folder, is_name
 from parley.errors import UsageError
 from parley.figures import figures
 from parley.folder.card import figures_section
@@ -23,18 +23,16 @@ def write_skeleton(name: str, home: Path) -> Path:
         home: The folder that takes the dataset's folder; made if need be.
 
     Raises:
-        UsageError: no dataset may have this name, one has it, or something stands there.
+        UsageError: no dataset may have this name, one of the collection has it, or something
+            stands there.
         OutputError: it cannot be written.
     """
     if not is_name(name):
         raise UsageError(f"{name!r} is no name of a dataset: {NAMES}")
     if (target := home / name).exists() or target.is_symlink():
         raise UsageError(f"{target}: stands there already", remedy="Choose another name or folder.")
-    if name in discover():
-        raise UsageError(
-            f"a dataset is named {name} already: {discover()[name].folder}",
-            remedy="Choose another name.",
-        )
+    if (known := collection_folder() / name).is_dir():
+        raise UsageError(f"{known} has this name already", remedy="Choose another name.")
     texts = {
         path.relative_to(SKELETON).as_posix(): path.read_text(encoding="utf-8")
         for path in sorted(SKELETON.rglob("*"))
