@@ -191,7 +191,12 @@ def test_the_table_shows_the_score_and_what_it_rests_on(run):
     assert "sample, not the dataset" in shown
     assert shown.startswith("chatter words --unit words: standard input\n")
     rows = [line.split() for line in shown.splitlines()]
-    for row in (["this", "0.667"], ["±", "0.125"], ["a", "paper's", "0.9"], ["this", "0.250", "undefined"]):
+    for row in (
+        ["this", "0.667"],
+        ["±", "0.125"],
+        ["a", "paper's", "0.9"],
+        ["this", "0.250", "undefined"],
+    ):
         assert row in rows
     assert "by_side none: undefined, no side" in shown
     assert "±: the sample SD over folds" in shown

@@ -60,7 +60,9 @@ def write_data(
             on_dialogues(built.dataset.name, len(index.ids))
     if part:
         index.write_part(folder, part)
-    write_script(folder / "index.js", "parley.index(", orjson.dumps(index.as_dict() | {"load": load}))
+    write_script(
+        folder / "index.js", "parley.index(", orjson.dumps(index.as_dict() | {"load": load})
+    )
     return {"dialogues": len(index.ids), "utterances": sum(index.utterances)}
 
 
@@ -103,7 +105,9 @@ class _Index:
         """Write the next part, of the dialogues that were noted last."""
         number = len(self.parts)
         self.parts.append(len(self.ids) - len(part))
-        write_script(folder / f"{number}.js", f"parley.part({number}, ", b"[" + b",".join(part) + b"]")
+        write_script(
+            folder / f"{number}.js", f"parley.part({number}, ", b"[" + b",".join(part) + b"]"
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return it for the page."""
