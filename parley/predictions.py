@@ -80,7 +80,7 @@ def _run_lines(predictions: Iterable[Prediction]) -> Iterator[str]:
 
 
 JSON_LINES = Form("JSON Lines", loads, _json_lines)
-TREC_RUN = Form("TREC run", _run_line, _run_lines)
+TREC_RUN = Form("a TREC run", _run_line, _run_lines)
 """A run in the format of TREC: predictions of query_id, document_id and score, a float.
 
 As in trec_eval the scores decide, and neither the order of lines nor the rank.
