@@ -12,7 +12,7 @@ import re
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -39,11 +39,14 @@ class Form:
     Args:
         name: What it is called.
         parse: Returns the prediction of a line, or raises ValueError.
+        glimpse: Returns what can be made out of a line that `parse` refuses, or raises ValueError:
+            its key is to be named.
         lines: Returns the lines of predictions, without line ends.
     """
 
     name: str
     parse: Callable[[bytes], Any]
+    glimpse: Callable[[bytes], Any]
     lines: Callable[[Iterable[Prediction]], Iterable[str]]
 
 
@@ -69,6 +72,11 @@ def _run_line(line: bytes) -> dict[str, Any]:
     return {"query_id": query, "document_id": document, "score": value}
 
 
+def _run_glimpse(line: bytes) -> dict[str, Any]:
+    query, _, document = line.decode("utf-8").split()[:3]
+    return {"query_id": query, "document_id": document}
+
+
 def _run_lines(predictions: Iterable[Prediction]) -> Iterator[str]:
     queries: dict[str, list[Prediction]] = {}
     for each in predictions:
@@ -79,8 +87,8 @@ def _run_lines(predictions: Iterable[Prediction]) -> Iterator[str]:
             yield f"{query} Q0 {each['document_id']} {rank} {each['score']!r} parley"
 
 
-JSON_LINES = Form("JSON Lines", loads, _json_lines)
-TREC_RUN = Form("a TREC run", _run_line, _run_lines)
+JSON_LINES = Form("JSON Lines", loads, json.loads, _json_lines)
+TREC_RUN = Form("a TREC run", _run_line, _run_glimpse, _run_lines)
 """A run in the format of TREC: predictions of query_id, document_id and score, a float.
 
 As in trec_eval the scores decide, and neither the order of lines nor the rank.
@@ -101,10 +109,10 @@ def read(file: str, task: "Task", gold: "Gold") -> dict[Key, Prediction]:
     """
     name = "standard input" if file == "-" else file
     with _opened(file) as stream:
-        checker = _Checker(task, gold)
+        checker = _Checker(task, gold, "line")
         try:
             for number, line in enumerate(iter(lambda: stream.readline(_LONGEST), b""), 1):
-                checker.take(f"line {number}", line)
+                checker.take(number, line)
                 if checker.is_over:
                     break
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
@@ -114,9 +122,9 @@ def read(file: str, task: "Task", gold: "Gold") -> dict[Key, Prediction]:
 
 def check(found: Iterable[Any], task: "Task", gold: "Gold", name: str) -> dict[Key, Prediction]:
     """Return predictions that a function made, checked and ordered as those of a file are."""
-    checker = _Checker(task, gold)
+    checker = _Checker(task, gold, "prediction")
     for number, prediction in enumerate(found, 1):
-        checker.add(f"prediction {number}", prediction)
+        checker.add(number, prediction)
         if checker.is_over:
             break
     return checker.finish(name)
@@ -141,15 +149,21 @@ def require_free(path: Path) -> None:
 
 
 class _Checker:
-    """Takes predictions one by one, and knows at the end what is wrong with them."""
+    """Takes predictions one by one, and knows at the end what is wrong with them.
 
-    def __init__(self, task: "Task", gold: "Gold") -> None:
-        self._task, self._gold = task, gold
+    Args:
+        task: What they must look like.
+        gold: What is to be predicted.
+        unit: What is counted: "line" or "prediction".
+    """
+
+    def __init__(self, task: "Task", gold: "Gold", unit: str) -> None:
+        self._task, self._gold, self._unit = task, gold, unit
         self._fits = fitter(task.shape)
         self._required = len(task.required or task.key)
         self._found: dict[Key, Prediction] = {}
-        self._places: dict[Key, str] = {}
-        self._seen: set[Key] = set()
+        self._numbers: dict[Key, int] = {}
+        self._seen: set[Key] = set()  # required keys, of what is wrong too
         self._problems: list[Problem] = []
         self._is_broken = False
 
@@ -158,55 +172,56 @@ class _Checker:
         """Whether reading on is of no use: what is wrong so far is all that an error tells."""
         return self._is_broken or len(self._problems) >= MOST_PROBLEMS
 
-    def take(self, place: str, line: bytes) -> None:
+    def take(self, number: int, line: bytes) -> None:
         """Parse a line and add what it says."""
         if len(line) >= _LONGEST:
             what = f"has {_LONGEST:,} bytes or more; nothing was read beyond it"
-            self._problems.append(Problem(place, what=what))
+            self._object(number, None, [Problem("", what=what)])
             self._is_broken = True
             return
         if not line.strip():
-            self._problems.append(Problem(place, "a prediction", "an empty line"))
+            self._object(number, None, [Problem("", "a prediction", "an empty line")])
             return
         try:
             prediction = self._task.form.parse(line)
         except ValueError as error:
-            self._problems.append(Problem(place, what=_explain(error)))
+            glimpsed = None
+            with suppress(ValueError, RecursionError):
+                glimpsed = self._task.form.glimpse(line)
+            self._object(number, glimpsed, [Problem("", what=_explain(error))])
         else:
-            self.add(place, prediction)
+            self.add(number, prediction)
 
-    def add(self, place: str, prediction: Any) -> None:
+    def add(self, number: int, prediction: Any) -> None:
         """Check a prediction and keep it."""
         if not self._fits(prediction):
-            self._objected(place, prediction, problems(prediction, self._task.shape))
+            self._object(number, prediction, problems(prediction, self._task.shape))
             return
         key = tuple([prediction[name] for name in self._task.key])
         due = key[: self._required]
         if due not in self._gold:
-            named = _named(self._task.key, due)
-            self._problems.append(Problem(place, what=f"{named} is not among what is predicted"))
+            what = f"there is no {_named(self._task.key, due)} to predict"
+            self._problems.append(Problem(f"{self._unit} {number}", what=what))
         elif key in self._found:
-            self._objected(
-                place,
-                prediction,
-                [Problem("", what=f"stands twice, first in {self._places[key]}")],
-            )
+            what = f"stands twice, first in {self._unit} {self._numbers[key]}"
+            self._object(number, prediction, [Problem("", what=what)])
         else:
             self._found[key] = prediction
-            self._places[key] = place
+            self._numbers[key] = number
             self._seen.add(due)
-            wrong = self._task.objections(prediction, self._gold[due])
-            self._objected(place, prediction, wrong)
+            if wrong := list(self._task.objections(prediction, self._gold[due])):
+                self._object(number, prediction, wrong)
 
-    def _objected(self, place: str, prediction: Any, found: Iterable[Problem]) -> None:
+    def _object(self, number: int, prediction: Any, found: Iterable[Problem]) -> None:
         """Keep problems of a prediction, whose key is not to be missed besides."""
+        place = f"{self._unit} {number}"
+        names = self._task.key
+        if isinstance(prediction, dict) and prediction.keys() >= set(names):
+            key = tuple(prediction[name] for name in names)
+            place += f" ({_named(names, key)})"
+            if all(isinstance(part, str | int) for part in key):
+                self._seen.add(key[: self._required])
         for problem in islice(found, MOST_PROBLEMS):
-            values = prediction if isinstance(prediction, dict) else {}
-            key = tuple(values[name] for name in self._task.key if name in values)
-            if len(key) == len(self._task.key):
-                place = f"{place.split(' (')[0]} ({_named(self._task.key, key)})"
-                if all(isinstance(part, str | int) for part in key):
-                    self._seen.add(key[: self._required])
             inner = problem.place.lstrip(".").replace("\n", "\\n")
             where = f"{place}: {inner}" if inner else place
             self._problems.append(Problem(where, problem.expected, problem.found, problem.what))

@@ -226,16 +226,19 @@ BAD = {
     ),
     "an unknown key": (
         '{"id": "nine", "turn": 0, "words": 1}',
-        'line 1: id "nine", turn 0 is not among what is predicted',
+        'line 1: there is no id "nine", turn 0 to predict',
     ),
     "no object": ("[1]", "line 1: expected an object, found [1]"),
     "no JSON": ("{id: 1}", "line 1: invalid JSON: "),
     "not UTF-8": (b'{"id": "\xff"}', "line 1: invalid UTF-8: the byte 0xff"),
-    "not finite": ('{"id": "one", "turn": 0, "words": NaN}', "line 1: words: NaN is not JSON"),
+    "not finite": (
+        '{"id": "one", "turn": 0, "words": NaN}',
+        'line 1 (id "one", turn 0): words: NaN is not JSON',
+    ),
     "infinite": ('{"id": "one", "turn": 0, "words": 1e999}', "the number 1e999 is too large"),
     "a key of JSON twice": (
         '{"id": "one", "turn": 0, "words": 1, "words": 2}',
-        "line 1: words: the key 'words' stands twice",
+        "line 1 (id \"one\", turn 0): words: the key 'words' stands twice",
     ),
     "an empty line": ("", "line 1: expected a prediction, found an empty line"),
     "a line without end": ("[" * 1_000_001, "line 1: has 1,000,000 bytes or more"),
@@ -282,9 +285,12 @@ RUNS = {
     "five fields": ("one Q0 d1 1 0.5", "expected six fields, QUERY Q0 DOCUMENT RANK SCORE TAG"),
     "no rank": ("one Q0 d1 first 0.5 x", 'rank: expected a whole number, found "first"'),
     "no number": ("one Q0 d1 1 0,5 x", 'score: expected a finite number, found "0,5"'),
-    "not finite": ("one Q0 d1 1 nan x", 'score: expected a finite number, found "nan"'),
+    "not finite": (
+        "one Q0 d1 1 nan x",
+        'line 1 (query_id "one", document_id "d1"): score: expected a finite number, found "nan"',
+    ),
     "infinite": ("one Q0 d1 1 1e999 x", 'score: expected a finite number, found "1e999"'),
-    "unknown": ("six Q0 d1 1 0.5 x", 'query_id "six" is not among what is predicted'),
+    "unknown": ("six Q0 d1 1 0.5 x", 'line 1: there is no query_id "six" to predict'),
     "twice": (
         "one Q0 d1 1 0.5 x\none Q0 d1 2 0.4 x",
         'line 2 (query_id "one", document_id "d1"): stands twice, first in line 1',

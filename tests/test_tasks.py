@@ -139,8 +139,8 @@ def test_what_is_missing_twice_or_unknown_is_named(case, built, tmp_path):
     twice = found.pop(f"line {len(kept) + 1} ({_key(task.key, first)})")
     assert twice == "stands twice, first in line 1"
     assert found == {
-        f"line {len(kept) + 2}": f"{_key(required, task.form.parse(unknown.encode()))} "
-        "is not among what is predicted"
+        f"line {len(kept) + 2}": f"there is no {_key(required, task.form.parse(unknown.encode()))} "
+        "to predict"
     }
 
 
@@ -172,7 +172,7 @@ def test_a_field_of_another_type_is_named_with_line_and_key(json_case, sample_bu
         for raw in ("NaN", "Infinity", "1e999"):
             line = json.dumps({**second, field: "RAW"}).replace('"RAW"', raw)
             (tmp_path / "bad").write_text("\n".join([*lines[:1], line]), encoding="utf-8")
-            with pytest.raises(RecordError, match=rf"line 2: {field}: .*{raw}"):
+            with pytest.raises(RecordError, match=rf"line 2 .*: {field}: .*{raw}"):
                 score(built, name, {}, file=str(tmp_path / "bad"))
 
 
