@@ -547,7 +547,10 @@ def publish(
     if found.commit:
         step("reading it back from an empty cache")
         read_back(built, found, endpoint)
-        note(built, Published(repo, found.commit))
+        try:
+            note(built, Published(repo, found.commit))
+        except ParleyError as error:
+            step(f"published, but the folder cannot keep a note of that: {error}")
     if as_json:
         typer.echo(to_json(found.as_dict()))
     else:

@@ -5,6 +5,7 @@ import importlib.util
 import json
 import multiprocessing
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -88,7 +89,7 @@ def test_the_commands_of_publish_your_own_copy_run(hub, real_build, tmp_path):
     commands = re.findall(r"^    \.venv/bin/(parley .+?)(?: +#.*)?$", text, re.MULTILINE)
     assert len(commands) == 3
     hub.tokens["hf_writes"] = User("ana", orgs=("org",))
-    (tmp_path / "build").symlink_to(real_build)
+    shutil.copytree(real_build / "casino", tmp_path / "build" / "casino")
     for command in commands:
         if command.startswith("parley verify"):
             run(SECTIONS["Publish your own copy"], hub, tmp_path)

@@ -384,15 +384,20 @@ class Reader {
     }
     const dialogue = this.dialogue(this.open);
     const body = dialogue
-      ? layOut(dialogue, this.needle, this.language(this.open))
+      ? layOut(dialogue, this.needle, this.language(this.open), this.chosenLabels())
       : element("p", "empty", "Loading …");
     pane.replaceChildren(this.head(), body);
-    const mark = pane.querySelector(".turns mark");
+    const mark = pane.querySelector(".turns mark") ?? pane.querySelector(".note.chosen");
     pane.scrollTop = 0;
     if (mark && WIDE.matches) {
       const turn = mark.closest(".turn");
       pane.scrollTop = Math.max(0, turn.offsetTop - pane.clientHeight / 3);
     }
+  }
+
+  /** Return every label that is filtered by, to show where in a dialogue it stands. */
+  chosenLabels() {
+    return new Set([...this.state.chosen.values()].flatMap((labels) => [...labels]));
   }
 
   head() {
@@ -726,7 +731,7 @@ class Filter {
 // ---------------------------------------------------------------- laying out
 
 /** Return a dialogue laid out: what was known before, the turns, and what came of it. */
-function layOut(dialogue, needle, language) {
+function layOut(dialogue, needle, language, chosen) {
   const { speakers = [], before, sides, turns = [], after, tables = [], documents } = dialogue;
   const body = element("div", "body");
   if (before) body.append(facts(before, language, "facts before"));
@@ -741,7 +746,7 @@ function layOut(dialogue, needle, language) {
     );
     body.append(element("div", "sides", ...cards));
   }
-  body.append(turnList(turns, speakers, needle, language));
+  body.append(turnList(turns, speakers, needle, language, chosen));
   if (after || tables.length || documents) {
     const outcome = element("section", "after", element("h3", "", "What came of it"));
     if (after) outcome.append(facts(after, language));
@@ -753,7 +758,7 @@ function layOut(dialogue, needle, language) {
 
 const sideOf = (speaker) => `side-${Math.min(speaker, 3)}`; // its colour; the second is on the right
 
-function turnList(turns, speakers, needle, language) {
+function turnList(turns, speakers, needle, language, chosen) {
   const list = element("ol", "turns");
   let last = null;
   for (const turn of turns) {
@@ -766,15 +771,16 @@ function turnList(turns, speakers, needle, language) {
     addText(text, turn.text, turn.action ? "" : needle);
     item.append(speaker, text);
     if (turn.terms?.length) item.append(facts(turn.terms, language, "facts terms"));
-    if (turn.notes) item.append(element("ul", "notes", ...turn.notes.map(note)));
+    if (turn.notes)
+      item.append(element("ul", "notes", ...turn.notes.map((each) => note(each, chosen))));
     list.append(item);
     last = turn.action ? null : turn.speaker;
   }
   return list;
 }
 
-function note({ text, kind, detail, by }) {
-  const made = element("li", "note", element("bdi", "", text));
+function note({ text, kind, detail, by }, chosen) {
+  const made = element("li", chosen.has(text) ? "note chosen" : "note", element("bdi", "", text));
   if (detail) made.append(element("span", "detail", ` ${detail}`));
   if (by) made.append(element("span", "by", ` ${by}`));
   made.title = kind;
