@@ -288,6 +288,10 @@ BREAKS = {
         (SCRIPT, '"rating?": {1, 2, 3, 4, 5}', '"rating?": lambda value: None'),
         ("shapes_refuse_what_they_do_not_know", "the shape takes anything at rating; say what"),
     ),
+    "a shape whose function fails": (
+        (SCRIPT, '"rating?": {1, 2, 3, 4, 5}', '"rating?": lambda value: value + 1'),
+        ("shapes_refuse_what_they_do_not_know", "at rating fails on an object: TypeError: .*; let"),
+    ),
     "rows that change records": (
         (SCRIPT, '"rating": record.get("rating")', '"rating": record.setdefault("rating", None)'),
         ("records_stay_as_they_are", r"rows changes record 1: \.rating: .*change a copy"),

@@ -211,22 +211,15 @@ def rewrite(path, place, change):
 
 
 def test_a_record_of_another_shape_is_none(dataset, declared):
-    """No part can be something else, no key more; few can be absent or null, few be anything."""
-    wrong = {"unknown": None}
+    """Few parts can be absent or null, few be any value of their type; the rest is for check."""
     lacked, free = set(), set()
     for record, shape in records_of(open_source(dataset, None, sample=True)):
         fits = fitter(shape)
         assert fits(record)
         for way, value in list(nodes(record)):
-            if isinstance(value, dict):
-                value["unknown"] = wrong
-                assert not fits(record), f"{general(way)}: takes an unknown key"
-                del value["unknown"]
             if not way:
                 continue
             inside = inner(record, way)
-            inside[way[-1]] = wrong
-            assert not fits(record), f"{general(way)}: takes an object that it does not know"
             if value is not None and not isinstance(value, dict | list):
                 inside[way[-1]] = another(value, far=1000)
                 if fits(record):

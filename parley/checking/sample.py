@@ -101,8 +101,15 @@ def shapes_refuse_what_they_do_not_know(subject: Subject) -> Iterator[str]:
         for way, holder, step in _places(record):
             value = holder[step]
             holder[step] = _EDGE
-            if fits(record):
-                found[way] = f"the shape takes anything at {way}; say what may stand there"
+            try:
+                if fits(record):
+                    found[way] = f"the shape takes anything at {way}; say what may stand there"
+            except Exception as error:
+                said = f"{type(error).__name__}: {error}"
+                found[way] = one_line(
+                    f"the shape's function at {way} fails on an object: {said}; let it raise "
+                    "ValueError for whatever it does not expect"
+                )
             holder[step] = value
             if isinstance(value, dict):
                 value["unknown"] = _EDGE
