@@ -4,12 +4,10 @@ import json
 import math
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -22,11 +20,6 @@ SHOWN = re.findall(
     r"```\n\$ python examples/(.+)\n([^`]+)```", (EXAMPLES / "README.md").read_text()
 )
 FIGURE = r"(?<![\w@=.,])\d+\.\d+\b"
-# fmt: off
-STRATEGIES = [
-    "small-talk", "no-need", "elicit-pref", "uv-part", "vouch-fair", "self-need", "other-need",
-]
-# fmt: on
 
 
 @pytest.fixture
@@ -47,15 +40,6 @@ def run(tmp_path):
         return done.stdout
 
     return run
-
-
-def strategies(printed):
-    """Return {measure: (majority, paper's, LR-BoW, paper's)}, and the first line."""
-    first, _, *lines = printed.splitlines()
-    cells = [line.rsplit(maxsplit=4) for line in lines]
-    return {
-        name: tuple(None if cell == "–" else float(cell) for cell in rest) for name, *rest in cells
-    }, first
 
 
 def scores(printed):
@@ -91,48 +75,10 @@ def test_the_readme_shows_what_is_printed(command, shown, run, real_build):
     assert [re.sub(FIGURE, "", line) for line in printed] == [
         re.sub(FIGURE, "", line) for line in lines
     ]
-    tolerance = 0.3 if command.startswith("strategy") else 0.001
     for line, expected in zip(printed, lines, strict=True):
         found = [float(figure) for figure in re.findall(FIGURE, line)]
         due = [float(figure) for figure in re.findall(FIGURE, expected)]
-        assert found == pytest.approx(due, abs=tolerance)
-
-
-# Strategy prediction ------------------------------------------------------------------------
-
-
-def test_strategies_of_the_sample(run, sample_build):
-    """Some folds lack a label: no warning, and F1 is 0 there."""
-    found, _ = strategies(run("strategy_prediction.py build/casino", sample_build))
-    assert list(found) == [*STRATEGIES, "mean F1", "Joint-A"]
-    assert all(0 <= found[name][model] <= 100 for name in found for model in (0, 2))
-
-
-def test_a_label_that_never_occurs(run, sample_build, tmp_path):
-    """A constant cannot be regressed on: the majority is always right, F1 stays 0."""
-    shutil.copytree(sample_build / "casino", tmp_path / "copy" / "casino")
-    (file,) = (tmp_path / "copy" / "casino" / "strategies").glob("*.parquet")
-    table = pq.read_table(file)
-    place = table.column_names.index("labels")
-    empty = pa.array([[]] * len(table), table.schema.field(place).type)
-    pq.write_table(table.set_column(place, table.schema.field(place), empty), file)
-    found, _ = strategies(run("strategy_prediction.py build/casino", tmp_path / "copy"))
-    assert found["mean F1"][2] == 0.0
-    assert found["Joint-A"][2] == 100.0
-
-
-def test_strategies_of_the_real_data(run, real_build):
-    found, first = strategies(run("strategy_prediction.py build/casino", real_build))
-    assert first == "4,615 utterances of 396 dialogues"
-    assert all(found[name][0] == 0.0 for name in (*STRATEGIES, "mean F1"))
-    mean = sum(found[name][2] for name in STRATEGIES) / len(STRATEGIES)
-    assert found["mean F1"][2] == pytest.approx(mean, abs=0.1)
-    # the paper's Joint-A within a point: its folds are others
-    assert found["Joint-A"][0] == pytest.approx(39.4, abs=1)
-    # the paper's mean F1 within five: its folds, held-out parts and words are others
-    assert found["mean F1"][2] == pytest.approx(49.6, abs=5)
-    assert found["Joint-A"][2] > found["Joint-A"][0]
-    assert (found["mean F1"][1::2], found["Joint-A"][1::2]) == ((0.0, 49.6), (39.4, None))
+        assert found == pytest.approx(due, abs=0.001)
 
 
 # Retrieval evaluation -----------------------------------------------------------------------

@@ -130,7 +130,7 @@ def test_what_is_missing_twice_or_unknown_is_named(case, built, tmp_path):
         for line in lines
         if any(task.form.parse(line.encode())[each] != last[each] for each in required)
     ]
-    (unknown,) = task.form.lines([{**first, **{each: _other(first[each]) for each in required}}])
+    (unknown,) = task.form.lines([{**first, required[0]: _other(first[required[0]])}])
     (tmp_path / "bad").write_text("\n".join([*kept, lines[0], unknown]) + "\n", encoding="utf-8")
     with pytest.raises(RecordError) as error:
         score(built, name, {}, file=str(tmp_path / "bad"))

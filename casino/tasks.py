@@ -1,0 +1,513 @@
+"""What can be scored on CaSiNo: strategies of an utterance, the partner's priorities, new deals.
+
+The first two are in percent, means over the five folds that their authors published, with the
+sample SD over the folds.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from parley.errors import Problem
+from parley.figures import Data
+from parley.predictions import Key, Prediction
+from parley.shapes import show
+from parley.spread import interval, over_folds, resamples
+from parley.tasks import MEASURED, Reference, Score, Task
+
+from .scenarios import (
+    ISSUES,
+    PACKAGES,
+    SIDES,
+    Items,
+    Priorities,
+    is_pareto_optimal,
+    most_joint_points,
+    points_of,
+)
+
+PARTNER = dict(zip(SIDES, SIDES[::-1], strict=True))
+
+# Strategies of an utterance: NAACL 2021, section 5 -------------------------------------------
+
+SEVEN = (
+    "small-talk",
+    "self-need",
+    "other-need",
+    "no-need",
+    "elicit-pref",
+    "uv-part",
+    "vouch-fair",
+)
+"""The labels of the task, in the order of the paper's tables.
+
+The paper leaves out showing-empathy and promote-coordination, on which its annotators agreed too
+little; an utterance that is only non-strategic has none of the seven.
+"""
+
+Labels = Callable[[list[str], Any, list[str]], Any]
+"""Takes texts, their labels as a matrix of texts by `SEVEN`, and unseen texts; returns theirs."""
+
+
+def strategies_gold(data: Data) -> dict[Key, tuple[int, set[str]]]:
+    """Return (dialogue_id, turn) -> fold and those of the seven labels that the utterance has."""
+    return {
+        (row["dialogue_id"], row["turn"]): (row["fold"], {*SEVEN}.intersection(row["labels"]))
+        for row in data.named("strategies", "train")
+    }
+
+
+def matrix(labels: Iterable[Iterable[str]]) -> Any:
+    """Return labels as an array of bool, utterances by `SEVEN`."""
+    import numpy as np
+
+    return np.array([[label in each for label in SEVEN] for each in labels])
+
+
+def positive_f1(truth: Any, predicted: Any) -> list[float]:
+    """Return F1 of each of the seven labels, in percent.
+
+    scikit-learn's, of the class that has the label; 0 for a label that is neither there nor
+    predicted, as in the authors' code.
+    """
+    from sklearn.metrics import f1_score
+
+    return [100 * float(f1) for f1 in f1_score(truth, predicted, average=None, zero_division=0.0)]
+
+
+def strategies_score(
+    gold: Mapping[Key, tuple[int, set[str]]], predictions: Mapping[Key, Prediction]
+) -> Score:
+    """Score labels: F1 by label, its mean over the labels, and utterances with all seven right.
+
+    Each is computed in each fold, and then the mean over the folds is taken.
+    """
+    from sklearn.metrics import accuracy_score
+
+    by_label, f1, joint = [], [], []
+    for fold in sorted({fold for fold, _ in gold.values()}):
+        keys = [key for key, (each, _) in gold.items() if each == fold]
+        truth = matrix(gold[key][1] for key in keys)
+        predicted = matrix(predictions[key]["labels"] for key in keys)
+        by_label.append(positive_f1(truth, predicted))
+        f1.append(sum(by_label[-1]) / len(SEVEN))
+        joint.append(100 * float(accuracy_score(truth, predicted)))
+    found = {
+        "f1": over_folds(f1),
+        "joint_accuracy": over_folds(joint),
+    }
+    labels = {
+        label: over_folds(each)
+        for label, each in zip(SEVEN, zip(*by_label, strict=True), strict=True)
+    }
+    return Score(
+        {name: mean for name, (mean, _) in found.items()}
+        | {"f1_by_label": {label: mean for label, (mean, _) in labels.items()}},
+        {name: sd for name, (_, sd) in found.items()}
+        | {"f1_by_label": {label: sd for label, (_, sd) in labels.items()}},
+        {
+            "utterances": len(gold),
+            "dialogues": len({number for number, _ in gold}),
+            "folds": len(f1),
+        },
+    )
+
+
+def one_label_twice(prediction: Prediction, gold: Any) -> Iterator[Problem]:
+    """Object to a label that stands twice."""
+    labels = prediction["labels"]
+    if len(set(labels)) < len(labels):
+        yield Problem("labels", "each label once", show(labels))
+
+
+def learning(labels: Labels) -> Callable[[Data], Iterator[Prediction]]:
+    """Return the baseline that learns from the utterances of the other folds."""
+
+    def predict(data: Data) -> Iterator[Prediction]:
+        rows = data.named("strategies", "train")
+        for fold in sorted({row["fold"] for row in rows}):
+            known = [row for row in rows if row["fold"] != fold]
+            unseen = [row for row in rows if row["fold"] == fold]
+            truth = matrix(row["labels"] for row in known)
+            texts = ([row["text"] for row in part] for part in (known, unseen))
+            for row, found in zip(unseen, labels(next(texts), truth, next(texts)), strict=True):
+                named = [label for label, has in zip(SEVEN, found, strict=True) if has]
+                yield {"dialogue_id": row["dialogue_id"], "turn": row["turn"], "labels": named}
+
+    return predict
+
+
+def majority(texts: list[str], truth: Any, unseen: list[str]) -> Any:
+    """Give each utterance the labels that most of those in training have."""
+    return [truth.mean(axis=0) > 0.5] * len(unseen)
+
+
+def bag_of_words(texts: list[str], truth: Any, unseen: list[str]) -> Any:
+    """Predict by logistic regression on word counts: a model a label, scikit-learn's defaults."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    return regressed(CountVectorizer(), texts, truth, unseen)
+
+
+def tf_idf(texts: list[str], truth: Any, unseen: list[str]) -> Any:
+    """Predict by logistic regression on tf-idf of words and of two in a row, classes balanced."""
+    return regressed(word_pairs(), texts, truth, unseen, C=5, class_weight="balanced")
+
+
+def word_pairs() -> Any:
+    """Return tf-idf of the words, and of two in a row, that two texts have; 1 + log of counts."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    return TfidfVectorizer(ngram_range=(1, 2), min_df=2, sublinear_tf=True)
+
+
+def regressed(
+    vectors: Any, texts: list[str], truth: Any, unseen: list[str], **settings: Any
+) -> Any:
+    """Return what logistic regression predicts, a model for each column of `truth`."""
+    import numpy as np
+    from sklearn.linear_model import LogisticRegression
+    from threadpoolctl import threadpool_limits
+
+    known, new = vectors.fit_transform(texts), vectors.transform(unseen)
+    predicted = np.empty((len(unseen), truth.shape[1]), dtype=truth.dtype)
+    with threadpool_limits(1):  # more threads take longer on matrices of this size
+        for number, column in enumerate(truth.T):
+            if len(set(column)) == 1:  # as in a sample: there is nothing to regress on
+                predicted[:, number] = column[0]
+            else:
+                model = LogisticRegression(max_iter=1000, **settings).fit(known, column)
+                predicted[:, number] = model.predict(new)
+    return predicted
+
+
+STRATEGIES = Task(
+    summary="which of seven negotiation strategies an utterance uses",
+    on="strategies, the test parts of the authors' five folds",
+    configs=("strategies",),
+    fields={
+        "dialogue_id": "the dialogue, an integer",
+        "turn": "the place of the utterance in it, from 0, as in strategies",
+        "labels": f"the strategies, none or more of {', '.join(SEVEN)}: the task has no others",
+    },
+    shape={"dialogue_id": int, "turn": int, "labels": [set(SEVEN)]},
+    key=("dialogue_id", "turn"),
+    example={"dialogue_id": 7, "turn": 0, "labels": ["small-talk", "elicit-pref"]},
+    metrics={
+        "f1": "F1 of the positive class, mean over the seven labels",
+        "joint_accuracy": "utterances with all seven labels right",
+        "f1_by_label": "F1 of the positive class",
+    },
+    gold=strategies_gold,
+    score=strategies_score,
+    objections=one_label_twice,
+    baselines={
+        "majority": learning(majority),
+        "lr-bow": learning(bag_of_words),
+        "lr-tfidf": learning(tf_idf),
+    },
+    references=(
+        *(
+            Reference(name, {"f1": f1}, "paper, Table 11 (validation)")
+            for name, f1 in (
+                ("Majority", "0.0"),
+                ("LR-BoW", "49.6"),
+                ("BERT-FT", "69.9"),
+                ("Freeze", "62.3"),
+                ("No Attn", "66.6"),
+                ("No Feats", "77.6"),
+                ("Full", "78.1"),
+                ("Full+OS", "77.9"),
+                ("Full+IDPT", "79.6"),
+                ("Full+IDPT+OS", "79.6"),
+            )
+        ),
+        Reference("Majority", {"joint_accuracy": "39.4"}, "paper, section 5"),
+        *(
+            Reference(
+                name,
+                {
+                    "f1": f1,
+                    "joint_accuracy": joint,
+                    "f1_by_label": dict(zip(SEVEN, labels.split(), strict=True)),
+                },
+                MEASURED,
+            )
+            for name, f1, joint, labels in (
+                ("majority", "0.0", "39.54", "0.0 0.0 0.0 0.0 0.0 0.0 0.0"),
+                ("lr-bow", "52.8", "61.1", "70.7 65.0 55.8 23.1 61.6 31.7 61.7"),
+                ("lr-tfidf", "57.4", "58.7", "73.4 67.2 63.7 31.9 69.7 35.1 61.0"),
+            )
+        ),
+    ),
+    unit="percent",
+    decimals=2,
+)
+
+# The partner's priorities: Findings of NAACL 2022 --------------------------------------------
+
+
+def an_order(value: Any) -> None:
+    """Check an order: three places, each an item or null, no item twice."""
+    ranked = [item for item in value if item is not None] if isinstance(value, list) else []
+    if not isinstance(value, list) or len(value) != len(ISSUES):
+        raise ValueError(f"a list of {len(ISSUES)}")
+    if any(item not in ISSUES or ranked.count(item) > 1 for item in ranked):
+        raise ValueError(f"each of {', '.join(ISSUES)} once, or null for a place left open")
+
+
+def priorities(row: Mapping[str, Any]) -> list[str]:
+    """Return a side's items by its own priorities, the highest first."""
+    return [row["priority_high"], row["priority_medium"], row["priority_low"]]
+
+
+def priorities_gold(data: Data) -> dict[Key, tuple[int, list[str]]]:
+    """Return (dialogue_id, speaker) -> the fold that tests on it, and the partner's order."""
+    fold_of = {
+        number: row["fold"]
+        for row in data.rows("priority_folds", "train")
+        for number in row["test"]
+    }
+    rows = {(row["dialogue_id"], row["speaker"]): row for row in data.rows("participants", "train")}
+    return {
+        (number, side): (fold_of[number], priorities(rows[number, PARTNER[side]]))
+        for number, side in rows
+    }
+
+
+def priorities_score(
+    gold: Mapping[Key, tuple[int, list[str]]], predictions: Mapping[Key, Prediction]
+) -> Score:
+    """Score orders: sides whose whole order is right, and whose highest item is.
+
+    A place that is left open is not right. Both are means over the folds.
+    """
+    from sklearn.metrics import accuracy_score
+
+    exact: list[float] = []
+    first: list[float] = []
+    for fold in sorted({fold for fold, _ in gold.values()}):
+        keys = [key for key, (each, _) in gold.items() if each == fold]
+        truth = [gold[key][1] for key in keys]
+        predicted = [predictions[key]["order"] for key in keys]
+        for found, depth in ((exact, len(ISSUES)), (first, 1)):
+            tops = [[str(order[:depth]) for order in each] for each in (truth, predicted)]
+            found.append(100 * float(accuracy_score(*tops)))
+    (exact_mean, exact_sd), (first_mean, first_sd) = over_folds(exact), over_folds(first)
+    return Score(
+        {"exact_order": exact_mean, "top_1": first_mean},
+        {"exact_order": exact_sd, "top_1": first_sd},
+        {
+            "sides": len(gold),
+            "dialogues": len({number for number, _ in gold}),
+            "folds": len(exact),
+        },
+    )
+
+
+def guesses(data: Data) -> Iterator[Prediction]:
+    """Predict what the participants themselves guessed.
+
+    They named the highest item and the lowest. Of those who named one item as both only the
+    highest is taken, so that no order is right by chance.
+    """
+    for row in data.rows("participants", "train"):
+        highest, lowest = row["guess_partner_highest_item"], row["guess_partner_lowest_item"]
+        order = [highest, None, None]
+        if highest != lowest:
+            (between,) = {*ISSUES} - {highest, lowest}
+            order = [highest, between, lowest]
+        yield {"dialogue_id": row["dialogue_id"], "speaker": row["speaker"], "order": order}
+
+
+def from_words(data: Data) -> Iterator[Prediction]:
+    """Predict by logistic regression on tf-idf of all that the partner wrote: six classes.
+
+    It learns from the training part of each fold, without the validation part. The names of deal
+    actions are part of the text.
+    """
+    import numpy as np
+
+    written: dict[Key, list[str]] = defaultdict(list)
+    for row in data.rows("utterances", "train"):
+        written[row["dialogue_id"], row["speaker"]].append(row["text"])
+    orders = {
+        (row["dialogue_id"], row["speaker"]): " ".join(priorities(row))
+        for row in data.rows("participants", "train")
+    }
+    for fold in data.rows("priority_folds", "train"):
+        known, unseen = (
+            [(number, side) for number in fold[part] for side in SIDES]
+            for part in ("train", "test")
+        )
+        texts = ([" ".join(written[key]) for key in keys] for keys in (known, unseen))
+        truth = np.array([[orders[key]] for key in known])
+        found = regressed(word_pairs(), next(texts), truth, next(texts), C=5)
+        for (number, side), (order,) in zip(unseen, found, strict=True):
+            yield {
+                "dialogue_id": number,
+                "speaker": PARTNER[side],
+                "order": str(order).split(" "),
+            }
+
+
+PRIORITIES = Task(
+    summary="in which order the partner ranks the three items, from one side's view",
+    on="participants, the test parts of the five folds of priority_folds",
+    configs=("participants", "priority_folds", "utterances"),
+    fields={
+        "dialogue_id": "the dialogue, an integer",
+        "speaker": "the side that guesses, mturk_agent_1 or mturk_agent_2",
+        "order": "its partner's items from high to low priority: Food, Water and Firewood, each "
+        "once; null for a place left open, which is never right",
+    },
+    shape={"dialogue_id": int, "speaker": set(SIDES), "order": an_order},
+    key=("dialogue_id", "speaker"),
+    example={
+        "dialogue_id": 7,
+        "speaker": "mturk_agent_1",
+        "order": ["Water", "Firewood", "Food"],
+    },
+    metrics={
+        "exact_order": "sides with the partner's whole order right",
+        "top_1": "sides with the partner's highest item right",
+    },
+    gold=priorities_gold,
+    score=priorities_score,
+    baselines={"guesses": guesses, "lr-tfidf": from_words},
+    references=(
+        Reference("chance", {"exact_order": "16.7", "top_1": "33.3"}, "one of six orders"),
+        Reference(
+            "guesses",
+            {"exact_order": "53.9", "top_1": "76.7"},
+            MEASURED,
+            "the participants' own, after the chat",
+        ),
+        Reference("lr-tfidf", {"exact_order": "40.6", "top_1": "61.5"}, MEASURED),
+    ),
+    unit="percent",
+    decimals=2,
+)
+
+# Deals that somebody's agents made of the scenarios ------------------------------------------
+
+
+def deals_gold(data: Data) -> dict[Key, dict[str, Priorities]]:
+    """Return (dialogue_id,) -> side -> its `value2issue`."""
+    return {
+        (row["dialogue_id"],): {side: row[side]["value2issue"] for side in SIDES}
+        for row in data.rows("scenarios", "train")
+    }
+
+
+def deals_score(
+    gold: Mapping[Key, dict[str, Priorities]], predictions: Mapping[Key, Prediction]
+) -> Score:
+    """Score allocations: means over the scenarios, with bootstrap intervals.
+
+    After walking away each side has 5 points; that is never Pareto-optimal.
+    """
+    import numpy as np
+
+    values: dict[str, list[float]] = defaultdict(list)
+    for key, sides in gold.items():
+        allocation = predictions[key]["allocation"]
+        first, second = (
+            points_of(sides[side], None if allocation is None else allocation[side])
+            for side in SIDES
+        )
+        values[SIDES[0]].append(first)
+        values[SIDES[1]].append(second)
+        values["joint_points"].append(first + second)
+        values["share_of_most"].append((first + second) / most_joint_points(sides))
+        values["pareto_optimal"].append(is_pareto_optimal(sides, (first, second)))
+        values["walk_aways"].append(allocation is None)
+    drawn = resamples(len(gold))
+    means, spread = {}, {}
+    for name, each in values.items():
+        array = np.array(each, dtype=float)
+        means[name] = float(array.mean())
+        if found := interval(array[drawn].mean(axis=1)):
+            spread[name] = found
+
+    def grouped(flat: Mapping[str, Any]) -> dict[str, Any]:
+        points = {side: flat[side] for side in SIDES if side in flat}
+        return {"points": points} | {name: flat[name] for name in flat if name not in SIDES}
+
+    counts = {"scenarios": len(gold), "deals": len(gold) - int(sum(values["walk_aways"]))}
+    return Score(grouped(means), grouped(spread), counts)
+
+
+def wrong_shares(prediction: Prediction, gold: Any) -> Iterator[Problem]:
+    """Object to an item of which not just all packages are shared out."""
+    allocation = prediction["allocation"]
+    for issue in ISSUES if allocation else ():
+        shares = [allocation[side][issue] for side in SIDES]
+        if sum(shares) != PACKAGES:
+            yield Problem(f"allocation: {issue}", f"{PACKAGES} packages in all", show(shares))
+
+
+def people(data: Data) -> Iterator[Prediction]:
+    """Predict what the participants agreed on: the last deal submitted, if it was accepted."""
+    chats: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    for row in data.rows("utterances", "train"):
+        chats[row["dialogue_id"]].append(row)
+    for number, chat in chats.items():
+        allocation: dict[str, Items] | None = None
+        if chat[-1]["data"] == "accept_deal":
+            deal = next(row for row in reversed(chat) if row["issue2youget"])
+            mine, theirs = deal["issue2youget"], deal["issue2theyget"]
+            allocation = {deal["speaker"]: mine, PARTNER[deal["speaker"]]: theirs}
+        yield {"dialogue_id": number, "allocation": allocation}
+
+
+_SHARE = {issue: set(range(PACKAGES + 1)) for issue in ISSUES}
+
+DEALS = Task(
+    summary="how the packages of a scenario are shared out, by agents that negotiated over it",
+    on="scenarios, all of them",
+    configs=("scenarios", "utterances"),
+    fields={
+        "dialogue_id": "the scenario, an integer",
+        "allocation": "mturk_agent_1 and mturk_agent_2, each with its packages of Food, Water and "
+        "Firewood, together three of each; null where a side walked away",
+    },
+    shape={"dialogue_id": int, "allocation": (dict.fromkeys(SIDES, _SHARE), None)},
+    key=("dialogue_id",),
+    example={
+        "dialogue_id": 7,
+        "allocation": {
+            "mturk_agent_1": {"Food": 1, "Water": 3, "Firewood": 0},
+            "mturk_agent_2": {"Food": 2, "Water": 0, "Firewood": 3},
+        },
+    },
+    metrics={
+        "points": "points of a side: 5, 4, 3 a package by priority, 5 after walking away",
+        "joint_points": "points of both sides together",
+        "share_of_most": "joint points over the most that the two orders of priorities allow",
+        "pareto_optimal": "share of scenarios in which no deal is better for one side and no worse "
+        "for the other",
+        "walk_aways": "share of scenarios without a deal",
+    },
+    gold=deals_gold,
+    score=deals_score,
+    objections=wrong_shares,
+    baselines={"people": people},
+    references=(
+        Reference(
+            "people",
+            {
+                "points": {"mturk_agent_1": "18.64", "mturk_agent_2": "18.63"},
+                "joint_points": "37.3",
+                "share_of_most": ".947",
+                "pareto_optimal": ".657",
+                "walk_aways": ".024",
+            },
+            MEASURED,
+            "the participants themselves",
+        ),
+    ),
+    unit="points, and shares as fractions",
+)
+
+TASKS = {"strategies": STRATEGIES, "partner-priorities": PRIORITIES, "deals": DEALS}

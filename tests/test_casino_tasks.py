@@ -1,0 +1,262 @@
+"""CaSiNo's tasks against plain loops: what a score must be, on the sample and on the real data."""
+
+import json
+import random
+from statistics import mean, stdev
+
+import pytest
+
+from parley.errors import RecordError
+from parley.evaluate import score
+from parley.folder.built import open_folder
+from parley.tasks import tasks_of
+
+SEVEN = ["small-talk", "self-need", "other-need", "no-need", "elicit-pref", "uv-part", "vouch-fair"]
+ITEMS = ["Food", "Water", "Firewood"]
+SIDES = ["mturk_agent_1", "mturk_agent_2"]
+WORTH = {"High": 5, "Medium": 4, "Low": 3}
+
+
+@pytest.fixture(params=["sample", "real"])
+def built(request):
+    """The sample's build and, where upstream's files are at hand, the real one."""
+    folder = request.getfixturevalue(f"{request.param}_build") / "casino"
+    if not folder.is_dir():
+        pytest.skip("nothing of casino is in PARLEY_SOURCE")
+    return open_folder(folder)
+
+
+@pytest.fixture
+def scored(built, tmp_path):
+    """Score predictions of a task, from a file."""
+
+    def scored(task, predictions):
+        file = tmp_path / "predictions.jsonl"
+        file.write_text("".join(f"{json.dumps(each)}\n" for each in predictions))
+        return score(built, task, {}, file=str(file)).score
+
+    return scored
+
+
+def same(found, due):
+    """Hold numbers, in mappings as deep as may be, to be the same but for rounding."""
+    if not isinstance(due, dict):
+        assert found == pytest.approx(due, abs=1e-9)
+        return
+    assert found.keys() == due.keys()
+    for name, value in due.items():
+        same(found[name], value)
+
+
+def test_strategies(built, scored):
+    rows = built.named("strategies", "train")
+    draw = random.Random(0)
+    for much in (0.0, 0.1, 0.9):  # of the labels are others
+        guessed = [[s for s in SEVEN if (s in r["labels"]) != (draw.random() < much)] for r in rows]
+        found = scored(
+            "strategies",
+            [
+                {
+                    "dialogue_id": r["dialogue_id"],
+                    "turn": r["turn"],
+                    "labels": draw.sample(g, len(g)),
+                }
+                for r, g in zip(rows, guessed, strict=True)
+            ],
+        )
+        f1 = {label: [] for label in SEVEN}
+        joint = []
+        for fold in sorted({row["fold"] for row in rows}):
+            pairs = [
+                ({*row["labels"]} & {*SEVEN}, {*guess})
+                for row, guess in zip(rows, guessed, strict=True)
+                if row["fold"] == fold
+            ]
+            joint.append(100 * mean(truth == guess for truth, guess in pairs))
+            for label in SEVEN:
+                hits = sum(label in truth and label in guess for truth, guess in pairs)
+                named = sum((label in truth) + (label in guess) for truth, guess in pairs)
+                f1[label].append(200 * hits / named if named else 0.0)
+        each = [mean(values) for values in zip(*f1.values(), strict=True)]
+        same(
+            found.metrics,
+            {
+                "f1": mean(each),
+                "joint_accuracy": mean(joint),
+                "f1_by_label": {label: mean(values) for label, values in f1.items()},
+            },
+        )
+        assert found.spread["f1"].sd == pytest.approx(stdev(each), abs=1e-9)
+        assert found.spread["f1_by_label"]["uv-part"].sd == pytest.approx(
+            stdev(f1["uv-part"]), abs=1e-9
+        )
+        assert found.counts["utterances"] == len(rows)
+
+
+def test_the_majority_names_no_label_in_the_real_data(source, real_build):
+    built = open_folder(real_build / "casino")
+    found = score(built, "strategies", {}, baseline="majority").score
+    rows = built.named("strategies", "train")
+    assert found.metrics["f1"] == 0.0
+    none = 100 * sum(not {*row["labels"]} & {*SEVEN} for row in rows) / len(rows)
+    assert found.metrics["joint_accuracy"] == pytest.approx(none, abs=0.01)  # pooled: 39.54
+
+
+class WithoutLabels:
+    """The rows of a build, but that no utterance has a label."""
+
+    def __init__(self, built):
+        self.built = built
+
+    def named(self, config, split):
+        return [row | {"labels": []} for row in self.built.named(config, split)]
+
+
+def test_a_label_that_never_occurs_is_not_predicted(sample_build):
+    built = open_folder(sample_build / "casino")
+    for baseline in tasks_of(built.dataset)["strategies"].baselines.values():
+        predictions = list(baseline(WithoutLabels(built)))
+        assert len(predictions) == len(built.rows("strategies", "train"))
+        assert not any(prediction["labels"] for prediction in predictions)
+
+
+def test_partner_priorities(built, scored):
+    sides = built.rows("participants", "train")
+    orders = {
+        (row["dialogue_id"], row["speaker"]): [row[f"priority_{w.lower()}"] for w in WORTH]
+        for row in sides
+    }
+    draw = random.Random(0)
+    guessed = {key: draw.sample(ITEMS, 3) for key in orders}
+    for key in draw.sample([*guessed], len(guessed) // 3):
+        guessed[key][1:] = [None, None]
+    found = scored(
+        "partner-priorities",
+        [
+            {"dialogue_id": number, "speaker": side, "order": order}
+            for (number, side), order in guessed.items()
+        ],
+    )
+    exact, first = [], []
+    for fold in built.rows("priority_folds", "train"):
+        pairs = [
+            (guessed[number, one], orders[number, other])
+            for number in fold["test"]
+            for one, other in (SIDES, SIDES[::-1])
+        ]
+        exact.append(100 * mean(guess == truth for guess, truth in pairs))
+        first.append(100 * mean(guess[0] == truth[0] for guess, truth in pairs))
+    same(found.metrics, {"exact_order": mean(exact), "top_1": mean(first)})
+    assert found.spread["top_1"].sd == pytest.approx(stdev(first), abs=1e-9)
+
+
+def test_the_participants_guesses_are_scored_as_they_stand(built):
+    rows = {
+        (row["dialogue_id"], row["speaker"]): row for row in built.rows("participants", "train")
+    }
+    both, highest = [], []
+    for (number, side), row in rows.items():
+        partner = rows[number, SIDES[side == SIDES[0]]]
+        right = row["guess_partner_highest_item"] == partner["priority_high"]
+        highest.append(right)
+        both.append(right and row["guess_partner_lowest_item"] == partner["priority_low"])
+    found = score(built, "partner-priorities", {}, baseline="guesses").score
+    # the folds have equally many dialogues, so that the mean over them is that over all sides
+    same(found.metrics, {"exact_order": 100 * mean(both), "top_1": 100 * mean(highest)})
+
+
+def test_deals(built, scored):
+    scenarios = built.rows("scenarios", "train")
+    draw = random.Random(0)
+    predictions, points, best, optimal, walked = [], [], [], [], []
+    for row in scenarios:
+        mine = {item: draw.randrange(4) for item in ITEMS}
+        shares = {SIDES[0]: mine, SIDES[1]: {item: 3 - mine[item] for item in ITEMS}}
+        walked.append(draw.random() < 0.2)
+        allocation = None if walked[-1] else shares
+        predictions.append({"dialogue_id": row["dialogue_id"], "allocation": allocation})
+
+        def worth(side, items, row=row):
+            order = row[side]["value2issue"]
+            return sum(WORTH[level] * items[order[level]] for level in WORTH)
+
+        every = [
+            (
+                worth(SIDES[0], dict(zip(ITEMS, (a, b, c), strict=True))),
+                worth(SIDES[1], dict(zip(ITEMS, (3 - a, 3 - b, 3 - c), strict=True))),
+            )
+            for a in range(4)
+            for b in range(4)
+            for c in range(4)
+        ]
+        got = (5, 5) if walked[-1] else tuple(worth(side, shares[side]) for side in SIDES)
+        points.append(got)
+        best.append(max(one + other for one, other in every))
+        better = [e for e in every if e[0] >= got[0] and e[1] >= got[1] and sum(e) > sum(got)]
+        optimal.append(not better)
+    found = scored("deals", predictions)
+    joint = [sum(got) for got in points]
+    same(
+        found.metrics,
+        {
+            "points": {SIDES[n]: mean(got[n] for got in points) for n in range(2)},
+            "joint_points": mean(joint),
+            "share_of_most": mean(j / b for j, b in zip(joint, best, strict=True)),
+            "pareto_optimal": mean(optimal),
+            "walk_aways": mean(walked),
+        },
+    )
+    interval = found.spread["joint_points"]
+    assert interval.low < found.metrics["joint_points"] < interval.high
+    assert found.counts == {"scenarios": len(scenarios), "deals": walked.count(False)}
+
+
+def test_what_people_agreed_on_has_the_points_that_are_recorded(built):
+    sides = built.rows("participants", "train")
+    found = score(built, "deals", {}, baseline="people").score
+    for side in SIDES:
+        due = mean(row["points_scored"] for row in sides if row["speaker"] == side)
+        assert found.metrics["points"][side] == pytest.approx(due, abs=1e-9)
+    assert found.counts["deals"] == sum(row["deal"] for row in sides) / 2
+
+
+def waters(mine, theirs):
+    """Return an allocation with so many packages of water a side."""
+    rest = {"Food": 1, "Firewood": 2}
+    other = {item: 3 - count for item, count in rest.items()}
+    return {SIDES[0]: rest | {"Water": mine}, SIDES[1]: other | {"Water": theirs}}
+
+
+@pytest.mark.parametrize(
+    ("task", "baseline", "field", "change", "problem"),
+    [
+        ("strategies", "majority", "labels", ["showing-empathy"], "labels\\[0\\]: expected"),
+        ("strategies", "majority", "labels", ["no-need"] * 2, "labels: expected each label once"),
+        ("strategies", "majority", "labels", "no-need", "labels: expected a list"),
+        ("partner-priorities", "guesses", "order", ITEMS[:2], "order: expected a list of 3"),
+        ("partner-priorities", "guesses", "order", [*ITEMS[:2], "Wood"], "order: expected each of"),
+        ("partner-priorities", "guesses", "order", [*ITEMS[:2], "Food"], "order: expected each of"),
+        ("partner-priorities", "guesses", "order", [{}, 1, True], "order: expected each of"),
+        ("deals", "people", "allocation", waters(1, 1), "Water: expected 3 packages in all, found"),
+        (
+            "deals",
+            "people",
+            "allocation",
+            waters(4, -1),
+            "Water: expected 0 or 1 or 2 or 3, found 4",
+        ),
+        ("deals", "people", "allocation", waters(1.0, 2), "Water: expected 0 or 1 or 2 or 3"),
+        ("deals", "people", "allocation", waters(True, 2), "Water: expected 0 or 1 or 2 or 3"),
+        ("deals", "people", "allocation", {}, "allocation.mturk_agent_1: missing"),
+    ],
+)
+def test_what_a_prediction_may_not_say(
+    sample_build, tmp_path, task, baseline, field, change, problem
+):
+    built = open_folder(sample_build / "casino")
+    file = tmp_path / "predictions.jsonl"
+    score(built, task, {}, baseline=baseline, keep=file)
+    first, *rest = file.read_text().splitlines()
+    file.write_text("\n".join([json.dumps(json.loads(first) | {field: change}), *rest]))
+    with pytest.raises(RecordError, match=rf"line 1 \(dialogue_id 200\d.*\): .*{problem}"):
+        score(built, task, {}, file=str(file))
