@@ -444,7 +444,7 @@ def test_a_config_too_many_and_another_provenance_are_named(difference):
 
     found, splits = difference("duo", damage)
     assert splits.keys() == {("more", "en"), ("more", "ja")}
-    assert found.provenance == [("version", "1.0.0", "9.9.9")]
+    assert [(what, new) for what, _, new in found.provenance] == [("version", "9.9.9")]
 
 
 def test_a_schema_change_is_named(difference):
@@ -457,6 +457,42 @@ def test_a_schema_change_is_named(difference):
     _, splits = difference("cosrec", narrow)
     (split,) = splits.values()
     assert split.schema == ["relevance: int64 -> int32"]
+
+
+def test_columns_that_one_folder_alone_has_are_named_once_and_not_in_every_row(difference):
+    def damage(folder):
+        table = pq.read_table(parquet(folder, "dialogues", "raw"))
+        turns = table["turns"].to_pylist()
+        turns[0][0]["text"] = "changed"
+        table = table.set_column(1, "turns", pa.array(turns, table.schema.field("turns").type))
+        table = table.rename_columns({"dialogue_id": "key"})
+        table = table.append_column("empty", pa.nulls(len(table), pa.string()))
+        pq.write_table(table, parquet(folder, "dialogues", "raw"))
+
+    _, splits = difference("cosrec", damage)
+    (split,) = splits.values()
+    assert split.schema == ["dialogue_id is called key", "empty: absent -> string"]
+    ((path, _, new),) = [field for row in split.changed for field in row.fields]
+    assert (split.added, split.removed, path, new) == ([], [], "turns[0].text", "changed")
+
+
+def test_columns_of_other_values_or_none_are_not_taken_for_another(difference):
+    def damage(folder):
+        table = pq.read_table(parquet(folder, "messages", "raw"))
+        table = table.rename_columns({"raters": "other"})  # null throughout
+        ids = pa.array([f"{id}x" for id in table["dialogue_id"].to_pylist()])
+        table = table.set_column(0, "id", ids)
+        pq.write_table(table, parquet(folder, "messages", "raw"))
+
+    _, splits = difference("cosrec", damage)
+    (split,) = splits.values()
+    assert sorted(split.schema) == [
+        "dialogue_id: string -> absent",
+        "id: absent -> string",
+        "other: absent -> double",
+        "raters: double -> absent",
+    ]
+    assert (split.changed, split.added, split.removed) == ([], [], [])
 
 
 def test_figures_that_moved_are_named(sample_build):

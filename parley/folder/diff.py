@@ -121,9 +121,17 @@ def _compare_split(old: BuiltFolder, new: BuiltFolder, config: str, split: str) 
     after = new.rows(config, split) if there[1] else []
     result.old_rows = len(before) if there[0] else None
     result.new_rows = len(after) if there[1] else None
-    if all(there):
-        result.schema = _schema_changes(*(_schema(each, config, split) for each in (old, new)))
     columns = old.dataset.keys.get(config, ())
+    if all(there):
+        one, other = (_schema(each, config, split) for each in (old, new))
+        renamed = _renamed(before, after, one.names, other.names)
+        result.schema = _schema_changes(one, other, renamed)
+        # what one folder alone has is said of the schema, and not again of every row
+        shared = {renamed.get(name, name): name for name in one.names}
+        shared = {name: shared[name] for name in other.names if name in shared}
+        before = [{name: row[old_name] for name, old_name in shared.items()} for row in before]
+        after = [{name: row[name] for name in shared} for row in after]
+        columns = columns if shared.keys() >= {*columns} else ()
     left, right = _by_key(before, columns), _by_key(after, columns)
     if not columns:
         right = _like(left, right)
@@ -177,10 +185,30 @@ def _schema(built: BuiltFolder, config: str, split: str) -> pa.Schema:
     return next(built.tables(config, split)).schema
 
 
-def _schema_changes(old: pa.Schema, new: pa.Schema) -> list[str]:
-    names = dict.fromkeys([*old.names, *new.names])
+def _renamed(
+    before: list[dict[str, Any]], after: list[dict[str, Any]], old: list[str], new: list[str]
+) -> dict[str, str]:
+    """Return old name -> new name of the columns that hold the same under another name."""
+    left = [name for name in new if name not in old]
+    found = {}
+    for name in (name for name in old if name not in new):
+        values = [row[name] for row in before]
+        known = any(value is not None for value in values)  # else there is nothing to know it by
+        same = [other for other in left if known and values == [row[other] for row in after]]
+        if same:
+            found[name] = same[0]
+            left.remove(same[0])
+    return found
+
+
+def _schema_changes(old: pa.Schema, new: pa.Schema, renamed: dict[str, str]) -> list[str]:
+    names = dict.fromkeys(
+        name
+        for name in (*old.names, *new.names)
+        if name not in renamed and name not in renamed.values()
+    )
     types = [{name: str(schema.field(name).type) for name in schema.names} for schema in (old, new)]
-    return [
+    return [f"{name} is called {other}" for name, other in renamed.items()] + [
         f"{name}: {types[0].get(name, 'absent')} -> {types[1].get(name, 'absent')}"
         for name in names
         if types[0].get(name) != types[1].get(name)
