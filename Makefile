@@ -65,7 +65,7 @@ constraints: .venv/ready
 	touch $@
 
 .venv/full: .venv/ready
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[browser,catalogue,engines,trainers]"
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[browser,catalogue,croissant,engines,trainers]"
 	touch $@
 
 # An independent Hub, for the tests to compare theirs with

@@ -4,12 +4,12 @@ Ids, the reply-to chain and which utterances are annotated come from `utterances
 says, in upstream's strings, comes from `dialogues`.
 """
 
-import json
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
 from parley.figures import Data
+from parley.formats.convokit import utterance, write_corpus
 
 CORPUS = {
     "name": "Campsite Negotiation Dialogues",
@@ -46,40 +46,23 @@ def convokit(data: Data, folder: Path) -> None:
         rows[row["dialogue_id"]].append(row)
     for record in map(data.module.to_record, data.rows("dialogues", "train")):
         turns = rows[record["dialogue_id"]]
-        conversations[turns[0]["id"]] = {"meta": conversation(record), "vectors": []}
+        conversations[turns[0]["id"]] = conversation(record)
         annotations = iter(record["annotations"])
         for entry, row in zip(record["chat_logs"], turns, strict=True):
             labels = None if row["annotations"] is None else next(annotations)[1]
-            utterances.append(utterance(record, entry, row, labels))
-            meta = speaker(record["participant_info"][entry["id"]], row["speaker_id"])
-            speakers[row["speaker_id"]] = {"meta": meta, "vectors": []}
-    write(folder / "utterances.jsonl", *utterances)
-    write(folder / "speakers.json", speakers)
-    write(folder / "conversations.json", conversations)
-    write(folder / "corpus.json", CORPUS)
-    write(folder / "index.json", INDEX)
-
-
-def utterance(
-    record: dict[str, Any], entry: dict[str, Any], row: dict[str, Any], labels: str | None
-) -> dict[str, Any]:
-    """Return a chat entry as ConvoKit stores it."""
-    return {
-        "id": row["id"],
-        "conversation_id": row["conversation_id"],
-        "text": entry["text"],
-        "speaker": row["speaker_id"],
-        "meta": {
-            **entry["task_data"],
-            "dialogue_id": record["dialogue_id"],
-            "annotations": labels,
-            "speaker_internal_id": entry["id"],
-            "speaker_id": row["speaker_id"],
-        },
-        "reply-to": row["reply_to"],
-        "timestamp": None,
-        "vectors": [],
-    }
+            meta = {
+                **entry["task_data"],
+                "dialogue_id": record["dialogue_id"],
+                "annotations": labels,
+                "speaker_internal_id": entry["id"],
+                "speaker_id": row["speaker_id"],
+            }
+            ids = (row["id"], row["conversation_id"], row["reply_to"], row["speaker_id"])
+            utterances.append(utterance(*ids, entry["text"], meta))
+            speakers[row["speaker_id"]] = speaker(
+                record["participant_info"][entry["id"]], row["speaker_id"]
+            )
+    write_corpus(folder, CORPUS, utterances, speakers, conversations, INDEX)
 
 
 def speaker(side: dict[str, Any], speaker_id: str) -> dict[str, Any]:
@@ -95,11 +78,6 @@ def conversation(record: dict[str, Any]) -> dict[str, Any]:
         for name, side in record["participant_info"].items()
     }
     return {"dialogue_id": record["dialogue_id"], "participant_info": sides}
-
-
-def write(path: Path, *values: Any) -> None:
-    """Write each value as a line of JSON; ASCII, since ConvoKit opens files without an encoding."""
-    path.write_text("".join(json.dumps(value) + "\n" for value in values), encoding="ascii")
 
 
 EXPORTS = {"convokit": convokit}

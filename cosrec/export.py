@@ -1,6 +1,9 @@
-"""Writes CoSRec's judged queries for trec_eval, ir_measures and Pyserini.
+"""Writes CoSRec as a ConvoKit corpus, and its judged queries for trec_eval and its like.
 
-For all queries, and for those of one type, whose documents are of one collection:
+In the corpus a conversation has all else that its row of `crowd` or `curated` has as metadata; one
+of `raw` has nothing else. Each has a user and an assistant of its own.
+
+For trec_eval, ir_measures and Pyserini, of all queries, and of those of one type, whose documents are of one collection:
 
     topics.tsv              topics.search.tsv    topics.recommendation.tsv    query id, tab, text
     topics.json             topics.search.json   topics.recommendation.json   the same for Pyserini
@@ -13,9 +16,16 @@ takes ids that are no numbers from JSON; from TSV only in newer versions.
 import json
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from parley.errors import OutputError
 from parley.figures import Data
+from parley.formats.convokit import utterance, write_corpus
+
+CORPUS = {
+    "name": "CoSRec",
+    "dataset_url": "https://github.com/CAMEO-22/CoSRec",
+}
 
 
 def trec(data: Data, folder: Path) -> None:
@@ -38,8 +48,27 @@ def trec(data: Data, folder: Path) -> None:
         _write(folder / f"qrels{part}.qrels", map(data.module.to_judgment_record, judgments))
 
 
+def convokit(data: Data, folder: Path) -> None:
+    """Write the files that `convokit.Corpus(filename=folder)` opens."""
+    utterances: list[dict[str, Any]] = []
+    speakers: dict[str, Any] = {}
+    conversations: dict[str, Any] = {}
+    for split in data.splits("dialogues"):
+        for row in data.rows(split if data.splits(split) else "dialogues", split):
+            place = f"{split} {row['dialogue_id']}"
+            about = {key: value for key, value in row.items() if key != "turns"}
+            conversations[f"{place} 0"] = about | {"split": split}
+            for number, turn in enumerate(row["turns"]):
+                name = f"{place} {turn['role']}"
+                speakers[name] = {"role": turn["role"]}
+                before = f"{place} {number - 1}" if number else None
+                ids = (f"{place} {number}", f"{place} 0", before, name)
+                utterances.append(utterance(*ids, turn["text"], {"turn": number}))
+    write_corpus(folder, CORPUS, utterances, speakers, conversations)
+
+
 def _write(path: Path, lines: Iterable[str]) -> None:
     path.write_bytes("".join(f"{line}\n" for line in lines).encode())  # the same on every system
 
 
-EXPORTS = {"trec": trec}
+EXPORTS = {"trec": trec, "convokit": convokit}

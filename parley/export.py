@@ -1,21 +1,33 @@
-"""Writes a built dataset in another format, with the function that its folder offers for it.
+"""Writes a built dataset in another format: one of every dataset's, or one that its folder offers.
 
-A dataset folder may hold an `export.py` with
+Every dataset can be written as `croissant`, and one with chats as `prompt-completion`. A dataset
+folder may hold an `export.py` with
 
     EXPORTS = {"trec": trec}                          # format -> function
     def trec(data: Data, folder: Path) -> None        # writes the files of the format into folder
 """
 
+from collections.abc import Callable
 from pathlib import Path
 
-from parley.collection import discover
+from parley.collection import Dataset
 from parley.errors import OutputError, ParleyError, UsageError
 from parley.figures import MissingSplitError
 from parley.folder.built import BuiltFolder
 from parley.folder.replace import replacing
+from parley.formats.chats import CONFIG, prompt_completion
+from parley.formats.croissant import croissant
 
+_OF_ALL = {"croissant": croissant}
+_OF_CHATS = {"prompt-completion": prompt_completion}
 SAMPLE = "SAMPLE.txt"  # beside what was exported of a sample
 _SAMPLE_TEXT = "These files were made of the invented sample of {}: they hold no data of it.\n"
+
+
+def formats(dataset: Dataset) -> dict[str, Callable[[BuiltFolder, Path], None]]:
+    """Return the formats of a dataset, each with the function that writes it."""
+    chats = _OF_CHATS if CONFIG in dataset.module.SPLITS else {}
+    return {**dataset.exports, **chats, **_OF_ALL}
 
 
 def export(built: BuiltFolder, format: str, target: Path) -> list[str]:
@@ -25,7 +37,7 @@ def export(built: BuiltFolder, format: str, target: Path) -> list[str]:
 
     Args:
         built: The folder.
-        format: One of its dataset's `EXPORTS`.
+        format: One of its dataset's `formats`.
         target: A folder that does not exist or is empty; it appears whole, or not at all.
 
     Raises:
@@ -33,19 +45,17 @@ def export(built: BuiltFolder, format: str, target: Path) -> list[str]:
         OutputError: a split is missing, or the target is not empty.
     """
     dataset = built.dataset
-    if format not in dataset.exports:
-        offered = [f"{name} {key}" for key, other in discover().items() for name in other.exports]
-        raise UsageError(
-            f"{dataset.name} has no export {format!r}; there are: {', '.join(offered) or 'none'}"
-        )
+    offered = formats(dataset)
+    if format not in offered:
+        raise UsageError(f"{dataset.name} has no export {format!r}; it has: {', '.join(offered)}")
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise OutputError(f"{target}: stands there already; name a folder to make")
     with replacing(target, mark="") as folder:
         try:
-            dataset.exports[format](built, folder)
+            offered[format](built, folder)
         except MissingSplitError as error:
             raise OutputError(f"{built.path}: {error}") from error
-        except (ParleyError, OSError):
+        except (ParleyError, OSError, ModuleNotFoundError):
             raise
         except Exception as error:  # whatever stands in a folder that nobody verified
             raise OutputError(

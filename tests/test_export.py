@@ -1,12 +1,15 @@
 """`parley export`: any format that a dataset folder offers."""
 
+import json
 import os
 import subprocess
 import sys
 
 import pytest
 
-from parley.collection import discover
+from parley.collection import discover, get
+from parley.export import export, formats
+from parley.folder.built import open_folder
 
 
 def run(*args, cwd):
@@ -15,9 +18,9 @@ def run(*args, cwd):
 
 
 def test_every_format_of_every_dataset_is_written_twice_alike(sample_build, tmp_path):
-    formats = [(format, name) for name, d in discover().items() for format in d.exports]
-    assert {"convokit", "trec"} <= {format for format, _ in formats}
-    for format, name in formats:
+    offered = [(format, name) for name, d in discover().items() for format in formats(d)]
+    assert {"convokit", "trec", "croissant", "prompt-completion"} == {f for f, _ in offered}
+    for format, name in offered:
         for target in ("one", "two"):
             done = run(
                 name, format, tmp_path / name / target, "--build", sample_build, cwd=tmp_path
@@ -38,8 +41,8 @@ def files(folder):
 @pytest.mark.parametrize(
     ("args", "status", "message"),
     [
-        (("casino", "xml", "out"), 2, "casino has no export 'xml'; there are: "),
-        (("duo", "convokit", "out"), 2, "duo has no export 'convokit'; there are: "),
+        (("casino", "xml", "out"), 2, "casino has no export 'xml'; it has: convokit, "),
+        (("duo", "trec", "out"), 2, "duo has no export 'trec'; it has: convokit, "),
     ],
 )
 def test_errors(tmp_path, sample_build, args, status, message):
@@ -56,3 +59,97 @@ def test_a_folder_with_something_in_it_is_left_alone(sample_build, tmp_path):
     assert done.returncode == 1
     assert "stands there already" in done.stderr
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["thesis.tex"]
+
+
+TURNS = {
+    "casino": ("dialogues", "chat_logs", "text"),
+    "cosrec": ("dialogues", "turns", "text"),
+    "craigslist_bargains": ("negotiations", "events", "text"),
+    "duo": ("dialogues", "dialogue", "message"),
+}
+
+
+@pytest.fixture(params=["sample_build", "real_build"])
+def built(request):
+    """The samples of all datasets, then what is at hand of the real ones."""
+    return request.getfixturevalue(request.param)
+
+
+@pytest.mark.parametrize("name", TURNS)
+def test_a_convokit_corpus_holds_every_turn_in_its_place(name, built, tmp_path):
+    folder = open_folder(built / name)
+    export(folder, "convokit", tmp_path / "out")
+    whole = {
+        part: json.loads((tmp_path / "out" / f"{part}.json").read_text(encoding="ascii"))
+        for part in ("speakers", "conversations", "index")
+    }
+    lines = (tmp_path / "out" / "utterances.jsonl").read_text(encoding="ascii").splitlines()
+    utterances = {u["id"]: u for u in map(json.loads, lines)}
+    assert len(utterances) == len(lines)
+    config, turns, text = TURNS[name]
+    rows = [row for split in folder.splits(config) for row in folder.rows(config, split)]
+    assert [u["text"] for u in utterances.values()] == [t[text] or "" for r in rows for t in r[turns]]
+    assert len(whole["conversations"]) == len(rows)
+    assert {u["speaker"] for u in utterances.values()} == set(whole["speakers"])
+    assert {u["conversation_id"] for u in utterances.values()} == set(whole["conversations"])
+    for each in utterances.values():
+        if each["reply-to"] is None:
+            assert each["id"] == each["conversation_id"]
+        else:
+            assert utterances[each["reply-to"]]["conversation_id"] == each["conversation_id"]
+        assert set(each["meta"]) <= set(whole["index"]["utterances-index"])
+
+
+def test_every_turn_of_the_assistant_has_its_prompt(dataset, sample_build, tmp_path):
+    folder = open_folder(sample_build / dataset.name)
+    export(folder, "prompt-completion", tmp_path / "out")
+    for split in folder.splits("messages"):
+        lines = (tmp_path / "out" / f"{split}.jsonl").read_text(encoding="utf-8").splitlines()
+        found = [json.loads(line) for line in lines]
+        due = [
+            (row, turn)
+            for row in folder.rows("messages", split)
+            for turn, message in enumerate(row["messages"])
+            if message["role"] == "assistant"
+        ]
+        assert len(found) == len(due)
+        for line, (row, turn) in zip(found, due, strict=True):
+            assert line.pop("prompt") + line.pop("completion") == row["messages"][: turn + 1]
+            assert line == {key: row[key] for key in dataset.keys["messages"]} | {"turn": turn}
+
+
+def test_croissant_loads_every_config(dataset, sample_build, tmp_path):
+    mlcroissant = pytest.importorskip("mlcroissant", reason="mlcroissant is not installed")
+    folder = open_folder(sample_build / dataset.name)
+    export(folder, "croissant", tmp_path / "out")
+    described = mlcroissant.Dataset(jsonld=tmp_path / "out" / "croissant.json")
+    assert not described.metadata.ctx.issues.errors
+    sets = {each.name: each for each in described.metadata.record_sets}
+    assert list(sets) == list(dataset.module.SPLITS)
+    for config, features in dataset.module.FEATURES.items():
+        rows = [row for s in sorted(folder.splits(config)) for row in folder.rows(config, s)]
+        records = list(described.records(config))
+        assert len(records) == len(rows)
+        named = {field.name for field in sets[config].fields}
+        left_out = set(features) - named
+        assert all(column in sets[config].description for column in left_out)
+        for column in named:
+            first = rows[0][column]
+            if isinstance(first, str | int | float):
+                values = [record[f"{config}/{column}"] for record in records]
+                values = [v.decode() if isinstance(v, bytes) else v for v in values]
+                assert values == [row[column] for row in rows]
+
+
+def test_croissant_says_what_the_hubs_own_does_not(sample_build, real_build, tmp_path):
+    pytest.importorskip("mlcroissant", reason="mlcroissant is not installed")
+    export(open_folder(real_build / "casino"), "croissant", tmp_path / "out")
+    described = json.loads((tmp_path / "out" / "croissant.json").read_text(encoding="utf-8"))
+    pin = get("casino").module.SOURCES["data/casino.json"]
+    (upstream,) = (d for d in described["distribution"] if d["name"] == "data/casino.json")
+    assert (upstream["contentUrl"], upstream["sha256"]) == (pin["url"], pin["sha256"])
+    for property in ("dataCollection", "dataAnnotationProtocol", "personalSensitiveInformation"):
+        assert len(described[f"rai:{property}"]) > 100
+    figures = {figure["name"]: figure for figure in described["variableMeasured"]}
+    assert figures["number_of_dialogues"]["value"] == "1030"
+    assert figures["number_of_dialogues"]["description"] == "documented 1030: matches"

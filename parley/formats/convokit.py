@@ -1,0 +1,73 @@
+"""Writes the files of a ConvoKit corpus: what `convokit.Corpus(filename=folder)` opens."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+_PARTS = ("utterances", "speakers", "conversations")
+
+
+def utterance(
+    id: str, conversation_id: str, reply_to: str | None, speaker: str, text: str, meta: Any
+) -> dict[str, Any]:
+    """Return an utterance as ConvoKit stores it; a conversation's id is its first utterance's."""
+    return {
+        "id": id,
+        "conversation_id": conversation_id,
+        "text": text,
+        "speaker": speaker,
+        "meta": meta,
+        "reply-to": reply_to,
+        "timestamp": None,
+        "vectors": [],
+    }
+
+
+def write_corpus(
+    folder: Path,
+    about: Mapping[str, str],
+    utterances: Sequence[Mapping[str, Any]],
+    speakers: Mapping[str, Mapping[str, Any]],
+    conversations: Mapping[str, Mapping[str, Any]],
+    index: Mapping[str, Any] | None = None,
+) -> None:
+    """Write a corpus.
+
+    Args:
+        folder: Where to.
+        about: Metadata of the corpus.
+        utterances: In order, as `utterance` returns them.
+        speakers: Id of a speaker -> metadata.
+        conversations: Id of a conversation -> metadata.
+        index: Which metadata there is, and of which types; counted from the others unless given.
+    """
+    metas = ([each["meta"] for each in utterances], speakers.values(), conversations.values())
+    counted = {
+        **{f"{part}-index": _types(found) for part, found in zip(_PARTS, metas, strict=True)},
+        "overall-index": _types([about]),
+        "version": 2,
+        "vectors": [],
+    }
+    _write(folder / "utterances.jsonl", *utterances)
+    for name, each in (("speakers", speakers), ("conversations", conversations)):
+        whole = {id: {"meta": meta, "vectors": []} for id, meta in each.items()}
+        _write(folder / f"{name}.json", whole)
+    _write(folder / "corpus.json", about)
+    _write(folder / "index.json", counted if index is None else index)
+
+
+def _types(metas: Any) -> dict[str, list[str]]:
+    """Return the types of each piece of metadata, in the form that ConvoKit keeps them in."""
+    found: dict[str, dict[str, None]] = {}
+    for meta in metas:
+        for key, value in meta.items():
+            kinds = found.setdefault(key, {})
+            if value is not None:
+                kinds[str(type(value))] = None
+    return {key: list(kinds) for key, kinds in found.items()}
+
+
+def _write(path: Path, *values: Any) -> None:
+    """Write each value as a line of JSON; ASCII, since ConvoKit opens files without an encoding."""
+    path.write_text("".join(json.dumps(value) + "\n" for value in values), encoding="ascii")

@@ -1,0 +1,193 @@
+"""Writes a built dataset as Croissant: its Parquet files, and a description that machines read.
+
+    DIR/croissant.json           https://docs.mlcommons.org/croissant/, with the RAI vocabulary
+    DIR/<config>/*.parquet       the files that it describes
+
+The Hub writes a description of its own for what is published, of columns and files. This one has
+besides where upstream's files come from and their hashes, what the card says of collection,
+annotation, personal data and limits, and the documented figures with what was measured.
+"""
+
+import json
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from parley.errors import OutputError
+from parley.folder.built import BuiltFolder
+from parley.folder.card import BEGIN, END, parse, stated_figures
+
+DESCRIPTION = "croissant.json"
+_PARQUET = "application/x-parquet"
+# Property -> the card's section that it is
+_SAID = {
+    "data_collection": "How it was collected",
+    "data_annotation_protocol": "Annotation",
+    "personal_sensitive_information": "Personal and sensitive information",
+    "data_limitations": "Known limits",
+    "data_preprocessing_protocol": "What we changed",
+}
+
+
+def croissant(built: BuiltFolder, folder: Path) -> None:
+    """Write the description and the files that it is of.
+
+    Raises:
+        OutputError: the description is not valid Croissant.
+    """
+    import mlcroissant as mlc
+    for config, split in built.declared:
+        (folder / config).mkdir(exist_ok=True)
+        for path in built.files(config, split):
+            shutil.copyfile(path, folder / config / path.name)
+    context = mlc.Context()
+    front, body = parse(built.card, "README.md")
+    info = built.dataset.info(built.dataset.builder.DEFAULT_CONFIG_NAME)
+    said = _sections(body)
+    try:
+        metadata = mlc.Metadata(
+            ctx=context,
+            name=built.dataset.name,
+            description=info.description,
+            version=built.version,
+            license=[info.license],
+            url=info.homepage,
+            cite_as=info.citation,
+            in_language=list(front.get("language", ())),
+            keywords=list(front.get("tags", ())),
+            distribution=list(_files(mlc, context, built)),
+            record_sets=list(_record_sets(mlc, context, built)),
+            data_preprocessing_protocol=[said[_SAID["data_preprocessing_protocol"]]],
+            data_annotation_protocol=[said[_SAID["data_annotation_protocol"]]],
+            data_limitations=[said[_SAID["data_limitations"]]],
+            **{
+                name: said[_SAID[name]]
+                for name in ("data_collection", "personal_sensitive_information")
+            },
+        )
+    except (mlc.ValidationError, KeyError) as error:
+        raise OutputError(f"{built.path}: cannot be described as Croissant: {error}") from error
+    described = metadata.to_json() | {"variableMeasured": list(_figures(body))}
+    text = json.dumps(described, indent=2, ensure_ascii=False, default=str)
+    (folder / DESCRIPTION).write_text(f"{text}\n", encoding="utf-8")
+
+
+def _sections(body: str) -> dict[str, str]:
+    """Return a card's sections by their headings, without what is generated."""
+    own = body.split(BEGIN)[0] + body.split(END)[-1]
+    parts = re.split(r"^## (.+)\n", own, flags=re.MULTILINE)[1:]
+    return {heading: text.strip() for heading, text in zip(parts[::2], parts[1::2], strict=True)}
+
+
+def _files(mlc: Any, context: Any, built: BuiltFolder) -> Iterator[Any]:
+    """Yield upstream's files, as far as they are at hand, and the Parquet of each config."""
+    for source, pin in built.provenance["sources"].items():
+        if "sha256" in pin:  # a file of which git's name alone is known has no hash of Croissant's
+            yield mlc.FileObject(
+                ctx=context,
+                id=f"upstream/{source}",
+                name=source,
+                content_url=pin["url"],
+                content_size=f"{pin['size']} B" if "size" in pin else None,
+                sha256=pin["sha256"],
+                encoding_formats=["text/plain"],
+            )
+    for config in {config: None for config, _ in built.declared}:
+        yield mlc.FileSet(
+            ctx=context,
+            id=f"parquet/{config}",
+            name=config,
+            encoding_formats=[_PARQUET],
+            includes=[f"{config}/*.parquet"],
+        )
+
+
+def _record_sets(mlc: Any, context: Any, built: BuiltFolder) -> Iterator[Any]:
+    descriptions = {each.name: each.description for each in built.dataset.builder.BUILDER_CONFIGS}
+    for config in {config: None for config, _ in built.declared}:
+        features = built.module.FEATURES[config]
+        left_out = [name for name, feature in features.items() if not _readable(feature)]
+        description = descriptions[config] or config
+        if left_out:
+            description += f"; not described, as they hold lists in lists: {', '.join(left_out)}"
+        yield mlc.RecordSet(
+            ctx=context,
+            id=config,
+            name=config,
+            description=description,
+            fields=[
+                _field(mlc, context, (config, name), feature)
+                for name, feature in features.items()
+                if name not in left_out
+            ],
+        )
+
+
+def _field(mlc: Any, context: Any, path: tuple[str, ...], feature: Any) -> Any:
+    """Return the field of a feature, by its path: config, column, and keys within that."""
+    inner, repeated = _inner(feature)
+    config, column, *keys = path
+    field = mlc.Field(ctx=context, id="/".join(path), name=path[-1], repeated=repeated or None)
+    if isinstance(inner, dict):
+        field.sub_fields = [
+            _field(mlc, context, (*path, key), each) for key, each in inner.items()
+        ]
+        return field
+    field.data_types = [_type(mlc, inner)]
+    field.source = mlc.Source(
+        ctx=context,
+        file_set=f"parquet/{config}",
+        extract=mlc.Extract(ctx=context, column=column),
+        transforms=[mlc.Transform(ctx=context, json_path=_json_path(keys))] if keys else [],
+    )
+    return field
+
+
+def _json_path(keys: Sequence[str]) -> str:
+    return ".".join(key if key.isidentifier() else repr(key) for key in keys)
+
+
+def _inner(feature: Any) -> tuple[Any, bool]:
+    """Return a feature, or what a list of it holds, and whether it is a list."""
+    import datasets
+
+    repeated = False
+    while isinstance(feature, list | datasets.List):
+        feature, repeated = (feature[0] if isinstance(feature, list) else feature.feature), True
+    return feature, repeated
+
+
+def _readable(feature: Any, in_list: bool = False) -> bool:
+    """Tell whether mlcroissant can read a feature: not lists within the objects of a list."""
+    inner, repeated = _inner(feature)
+    if repeated and in_list:
+        return False
+    if isinstance(inner, dict):
+        return all(_readable(each, repeated or in_list) for each in inner.values())
+    return True
+
+
+def _type(mlc: Any, feature: Any) -> Any:
+    import datasets
+
+    if isinstance(feature, datasets.ClassLabel):
+        return mlc.DataType.INTEGER
+    kind = feature.dtype
+    if kind.startswith(("int", "uint")):
+        return mlc.DataType.INTEGER
+    if kind.startswith("float"):
+        return mlc.DataType.FLOAT
+    return mlc.DataType.BOOL if kind == "bool" else mlc.DataType.TEXT
+
+
+def _figures(body: str) -> Iterator[dict[str, Any]]:
+    """Yield the documented figures of a card as schema.org has them."""
+    for name, (documented, measured, verdict) in stated_figures(body).items():
+        yield {
+            "@type": "sc:PropertyValue",
+            "name": name,
+            "value": measured or None,
+            "description": f"documented {documented}: {verdict}",
+        }
