@@ -3,7 +3,8 @@
 In the corpus a conversation has all else that its row of `crowd` or `curated` has as metadata; one
 of `raw` has nothing else. Each has a user and an assistant of its own.
 
-For trec_eval, ir_measures and Pyserini, of all queries, and of those of one type, whose documents are of one collection:
+For trec_eval, ir_measures and Pyserini, of all queries, and of those of one type, whose documents
+are of one collection:
 
     topics.tsv              topics.search.tsv    topics.recommendation.tsv    query id, tab, text
     topics.json             topics.search.json   topics.recommendation.json   the same for Pyserini

@@ -1,7 +1,7 @@
 """Writes DUO as a ConvoKit corpus.
 
-A conversation is a dialogue, with all else that its row of `dialogues` has as metadata. A speaker is
-a person of one language, or a bot of one language and setting: within these upstream's ids tell
+A conversation is a dialogue, with all else that its row of `dialogues` has as metadata. A speaker
+is a person of one language, or a bot of one language and setting: within these upstream's ids tell
 them apart.
 """
 

@@ -38,6 +38,7 @@ def croissant(built: BuiltFolder, folder: Path) -> None:
         OutputError: the description is not valid Croissant.
     """
     import mlcroissant as mlc
+
     for config, split in built.declared:
         (folder / config).mkdir(exist_ok=True)
         for path in built.files(config, split):
@@ -131,9 +132,7 @@ def _field(mlc: Any, context: Any, path: tuple[str, ...], feature: Any) -> Any:
     config, column, *keys = path
     field = mlc.Field(ctx=context, id="/".join(path), name=path[-1], repeated=repeated or None)
     if isinstance(inner, dict):
-        field.sub_fields = [
-            _field(mlc, context, (*path, key), each) for key, each in inner.items()
-        ]
+        field.sub_fields = [_field(mlc, context, (*path, key), each) for key, each in inner.items()]
         return field
     field.data_types = [_type(mlc, inner)]
     field.source = mlc.Source(
@@ -184,10 +183,12 @@ def _type(mlc: Any, feature: Any) -> Any:
 
 def _figures(body: str) -> Iterator[dict[str, Any]]:
     """Yield the documented figures of a card as schema.org has them."""
-    for name, (documented, measured, verdict) in stated_figures(body).items():
+    for name, figure in stated_figures(body).items():
+        reason = f" ({figure.reason})" if figure.reason else ""
         yield {
             "@type": "sc:PropertyValue",
             "name": name,
-            "value": measured or None,
-            "description": f"documented {documented}: {verdict}",
+            "value": figure.measured or None,
+            "description": f"documented {figure.documented}: {figure.verdict}{reason}",
+            "citation": figure.place,
         }
