@@ -7,6 +7,9 @@
 const CONTROL =
   /[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|\udb40[\udc00-\udc7f]/g;
 
+const LONGEST = 20_000; // characters of a text that are shown: a browser is slow with more in a word
+const MARKED = 1000; // places of what is searched for that are marked in a text
+
 /** Return an element with classes and children, of which strings become text. */
 function element(tag, classes, ...children) {
   const made = document.createElement(tag);
@@ -20,13 +23,18 @@ function element(tag, classes, ...children) {
 
 /** Append text to a node, with what is searched for marked and control characters visible. */
 function addText(node, text, needle = "") {
+  const shown = text.slice(0, LONGEST);
   let last = 0;
-  for (const [from, to] of needle ? places(text, needle) : []) {
-    addPlain(node, text.slice(last, from));
-    addPlain(node.appendChild(document.createElement("mark")), text.slice(from, to));
+  for (const [from, to] of needle ? places(shown, needle).slice(0, MARKED) : []) {
+    addPlain(node, shown.slice(last, from));
+    addPlain(node.appendChild(document.createElement("mark")), shown.slice(from, to));
     last = to;
   }
-  addPlain(node, text.slice(last));
+  addPlain(node, shown.slice(last));
+  if (text.length > LONGEST) {
+    const rest = `… and ${(text.length - LONGEST).toLocaleString("en")} more characters`;
+    node.appendChild(document.createElement("span")).textContent = rest;
+  }
   return node;
 }
 

@@ -1,0 +1,187 @@
+"""A dataset whose every text, label, id, title and card field tries to act on a page.
+
+Its folder goes where `PARLEY_DATASETS` names, and builds from its sample like any other.
+"""
+
+import json
+from pathlib import Path
+
+WORD = "w" * 1_000_000
+ATTACKS = [
+    "<script>window.acted = 1</script>",
+    "</script><script>window.acted = 1</script>",
+    '<img src=x onerror="window.acted = 1">',
+    "\"><svg onload='window.acted = 1'>",
+    "' autofocus onfocus='window.acted = 1' x='",
+    "javascript:window.acted=1",
+    "<a href='javascript:window.acted=1'>here</a>",
+    "<iframe src='https://example.org/frame'></iframe>",
+    "<link rel=stylesheet href=https://example.org/style.css>",
+    "<base href=https://example.org/>",
+    "<meta http-equiv=refresh content='0;url=https://example.org/'>",
+    "<style>* { display: none }</style>",
+    "</textarea></title></style></template><!-- ]]>",
+    "{{ 7 * 7 }} {% for x in y %} {{ config }} ${7 * 7} <%= 7 * 7 %> #{7 * 7}",
+    "![picture](https://example.org/picture.png) [link](javascript:window.acted=1) `code`",
+    "__proto__",
+    "constructor",
+    "toString",
+    "../../../etc/passwd",
+    "a&b=c#d?e%2F%00+f/g\\h",
+    "\\u003cscript\\u003e \\x3cscript\\x3e &lt;script&gt; &#60;",
+    "\u202eleft to right\u202c \u2066isolated \u200e\u200f\u061c",
+    "controls: \x00 \x07 \x08 \x1b[31m \x7f \x85 \x9b \u2028 \u2029 \ufeff \u200b \xad",
+    "\u0301",
+    "spaces   and\ttabs \n\n and lines\r\n",
+    "",
+    WORD,
+]
+
+_SCRIPT = '''"""Hostile: every text of it is an attack."""
+
+import json
+import os
+
+import datasets
+
+SOURCES = {"attacks.json": {"url": "https://example.org/attacks.json", "sha256": "0" * 64}}
+SPLITS = {"dialogues": {"train": ("attacks.json",)}}
+string = datasets.Value("string")
+FEATURES = {"dialogues": datasets.Features({"id": string, "attack": string})}
+RECORDS = {"dialogues": (str,)}
+
+
+class Hostile(datasets.GeneratorBasedBuilder):
+    VERSION = datasets.Version("0.1.0")
+    DEFAULT_CONFIG_NAME = "dialogues"
+    BUILDER_CONFIGS = [datasets.BuilderConfig("dialogues", VERSION, description=ATTACK)]
+
+    def _info(self):
+        return datasets.DatasetInfo(
+            features=FEATURES["dialogues"],
+            description=ATTACK,
+            homepage="javascript:window.acted=1",
+            license=ATTACK,
+            citation=ATTACK,
+        )
+
+    def _split_generators(self, dl_manager):
+        paths = {file: os.path.join(self.config.data_dir, file) for file in SOURCES}
+        return [datasets.SplitGenerator(name="train", gen_kwargs={"paths": paths})]
+
+    def _generate_examples(self, paths):
+        yield from rows(self.config.name, records(self.config.name, paths))
+
+
+def read(path, shape, loads=json.loads):
+    with open(path, "rb") as file:
+        yield from loads(file.read())
+
+
+def records(config, paths, read=read):
+    for record in read(paths["attacks.json"], str):
+        yield record, record
+
+
+def rows(config, records):
+    for key, record in records:
+        yield key, {"id": record, "attack": record}
+
+
+TO_RECORD = {"dialogues": lambda row: row["id"]}
+'''
+
+_TRANSCRIPT = '''"""Puts the attack of a row wherever a transcript has text."""
+
+from parley.transcript import Note, Table, Transcript, Turn
+
+CONFIGS = ("dialogues",)
+ORDER = {"kind": ("even", "odd")}
+
+
+def transcript(row):
+    attack = row["attack"]
+    facts = [(attack, attack)]
+    note = Note(attack, attack, attack, attack)
+    return Transcript(
+        attack,
+        before=facts,
+        turns=[
+            Turn(attack, attack, (note,)),
+            Turn("other", attack, (note,)),
+            Turn(attack, attack, action=True, terms=tuple(facts)),
+        ],
+        after=facts,
+        sides={attack: facts, "other": facts},
+        tables=[Table(attack, (attack,), ((attack, (attack,)),))],
+        documents={attack: [attack]},
+        language=attack,
+    )
+
+
+def facets(row):
+    attack = row["attack"]
+    return {
+        "attack": attack,
+        "attacks": [attack, "<b>every</b>"],
+        attack: attack,
+        "length": len(attack),
+        "kind": ("even", "odd")[len(attack) % 2],
+    }
+'''
+
+_FIGURES = '''"""Figures with attacks where their document, names and reasons are."""
+
+from parley.figures import Differs, documented
+
+
+@documented(ATTACK, {ATTACK: 1, "<i>rows</i>": Differs(1, 2, ATTACK)})
+def attacks(data, key):
+    """<b onclick="window.acted = 1">Rows.</b>"""
+    return len(data.rows("dialogues", "train"))
+'''
+
+# what a card may say in front matter and prose: HTML, scripts, pictures and links of all kinds
+MARKDOWN = """# <script>window.acted = 1</script>
+
+<script>window.acted = 1</script>
+
+<div onclick="window.acted = 1" style="position: fixed; inset: 0">covers all</div>
+
+A [link](javascript:window.acted=1), a [shy one](&#106;avascript:window.acted=1), one with a
+[title](https://example.org/ "x' onmouseover='window.acted = 1"), data:
+[data](data:text/html,<script>window.acted=1</script>), <javascript:window.acted=1>,
+![a picture](https://example.org/picture.png), ![another](x" onerror="window.acted=1),
+<img src=https://example.org/tag.png>, {{ 7 * 7 }} {% raw %} [reference][r] \u202eturned\u202c.
+
+[r]: javascript:window.acted=1
+
+| a | <b>b</b> |
+| --- | --- |
+| <script>window.acted = 1</script> | [x](vbscript:acted) |
+
+```html
+</code></pre><script>window.acted = 1</script>
+```
+"""
+
+
+def write(folder: Path) -> Path:
+    """Write the dataset folder `hostile` into a folder, and return that."""
+    place = folder / "hostile"
+    (place / "sample").mkdir(parents=True)
+    (place / "sample" / "attacks.json").write_text(json.dumps(ATTACKS), encoding="utf-8")
+    one = repr(ATTACKS[2])
+    (place / "hostile.py").write_text(_SCRIPT.replace("ATTACK", one), encoding="utf-8")
+    (place / "figures.py").write_text(_FIGURES.replace("ATTACK", one), encoding="utf-8")
+    (place / "transcript.py").write_text(_TRANSCRIPT, encoding="utf-8")
+    front = {
+        "license": ATTACKS[0],
+        "pretty_name": ATTACKS[2],
+        "language": [ATTACKS[3], ATTACKS[5]],
+        "tags": ATTACKS[:15],
+    }
+    marks = "<!-- parley: generated from here -->\n<!-- parley: generated to here -->\n"
+    card = f"---\n{json.dumps(front)}\n---\n{MARKDOWN}\n{marks}\n{MARKDOWN}"
+    (place / "README.md").write_text(card, encoding="utf-8")
+    return folder
