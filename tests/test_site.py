@@ -181,7 +181,8 @@ def test_as_many_utterances_hold_a_word_as_in_the_parquet(
             ["less than 0", *(f"{n}–{n + 1}" for n in range(0, 20, 2)), "20 or more"],
         ),
         ([0.123, 0.456, 0.5], ["0.1 to 0.15", "0.15 to 0.2", "0.2 to 0.25", "0.25 to 0.3"]),
-        ([0.333], ["0.333"]),
+        ([0.333, None], ["0.333"]),
+        (["all", "all"], None),
         ([f"text {n}" for n in range(50)], None),
     ],
 )
@@ -251,6 +252,8 @@ def test_links_within_a_card_lead_to_its_headings():
     shown = to_html("See [the fields](#the-fields).\n\n## The fields\n\nText.")
     assert 'href="#card-the-fields"' in shown
     assert '<h3 id="card-the-fields">' in shown
+    assert 'id="card-a"' in (shown := to_html("# A\n# A"))
+    assert 'id="card-a-1"' in shown
 
 
 def test_what_the_data_holds_ends_no_script(tmp_path):

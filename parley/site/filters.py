@@ -17,6 +17,8 @@ _SOME = 20  # texts with more values than this, most of them of one dialogue, ar
 def filters(found: Sequence[Facets], order: Mapping[str, Sequence[Value]]) -> list[dict[str, Any]]:
     """Return each filter with its values and, for each dialogue, which of them it has.
 
+    What all dialogues have in common is no filter, nor is text that hardly two of them share.
+
     Args:
         found: The facets of each dialogue.
         order: Filter -> its values in their order, for those that have one.
@@ -31,6 +33,8 @@ def filters(found: Sequence[Facets], order: Mapping[str, Sequence[Value]]) -> li
         several = any(isinstance(facets.get(name), list) for facets in found)
         if column := _column(values, order.get(name, ())):
             labels, codes = column
+            if len(labels) == 1 and all(codes):
+                continue  # all dialogues have the same
             made.append({"name": name, "labels": labels, "codes": codes, "many": several})
     return made
 

@@ -1,6 +1,7 @@
 """A card's Markdown as HTML that cannot act: no tags of its own, no pictures, only plain links."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -39,9 +40,12 @@ def _may_lead(url: str) -> bool:
 
 def _lower_headings(tokens: Sequence[Token]) -> None:
     """Put headings below those of the page, each with an id, to which links in the card lead."""
+    seen: Counter[str] = Counter()
     for token, inline in pairwise(tokens):
         if token.type == "heading_open":
-            token.attrs["id"] = _PREFIX + _slug(inline.content)
+            slug = _slug(inline.content)
+            token.attrs["id"] = f"{_PREFIX}{slug}{f'-{seen[slug]}' if seen[slug] else ''}"
+            seen[slug] += 1
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(6, int(token.tag[1]) + 1)}"

@@ -55,6 +55,8 @@ function fold(text) {
   return text.normalize("NFKC").toLowerCase();
 }
 
+const CHARACTERS = new Intl.Segmenter(); // as people see them: a letter with its accents is one
+
 /** Return [from, to] of each place of a folded needle in a text that is not folded. */
 function places(text, needle) {
   const folded = fold(text);
@@ -63,7 +65,7 @@ function places(text, needle) {
   if (!/^[\x00-\x7f]*$/.test(text)) {
     start = [];
     let again = "";
-    for (const { segment, index } of new Intl.Segmenter().segment(text)) {
+    for (const { segment, index } of CHARACTERS.segment(text)) {
       const part = fold(segment);
       for (let n = 0; n < part.length; n++) start.push(index);
       again += part;
@@ -340,7 +342,7 @@ class Reader {
     const turn = this.first[number];
     const dialogue = turn < 0 ? null : this.dialogue(number);
     const said = dialogue ? excerpt(dialogue.turns[turn].text, this.needle) : index.openings[number];
-    const title = element("span", "title", element("bdi", "", index.titles[number]));
+    const title = element("span", "title", element("bdi", "", index.titles[number] || "(no title)"));
     const text = element("span", "excerpt");
     text.dir = "auto";
     text.lang = this.language(number);
@@ -423,7 +425,7 @@ class Reader {
     const back = element("button", "back", "Back to the hits");
     back.type = "button";
     back.addEventListener("click", () => this.back());
-    const title = element("h2", "", element("bdi", "", index.titles[this.open]));
+    const title = element("h2", "", element("bdi", "", index.titles[this.open] || "(no title)"));
     title.tabIndex = -1;
     const where = element("p", "where", `${spot.config}, ${spot.split}`);
     if (place >= 0) where.append(` · ${(place + 1).toLocaleString("en")} of ${this.count.toLocaleString("en")}`);

@@ -1,0 +1,144 @@
+"""Measures the page in Chromium: of generated conversations, and of the real data at hand.
+
+    python benchmarks/page.py [--dialogues 8938]
+
+For each dataset it builds, writes the site, opens the page of the dialogues from disk, waits until
+all text can be searched, and types. A keystroke is measured from its event until the next frame has
+been drawn. Memory is what the tab's process has resident, what it shares with others included.
+Imports are not counted. Real datasets are measured where PARLEY_SOURCE names them.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import generate
+from playwright.sync_api import Browser, sync_playwright
+from run import machine, table
+
+from parley.build import build
+from parley.collection import discover, get
+from parley.folder.built import find_folder
+from parley.site.write import write_site
+from parley.source.files import Source, at_hand
+
+WATCH = """
+    window.seen = {};
+    (function look() {
+      if (document.querySelector("#window li")) seen.list ??= performance.now();
+      if (document.querySelector("#progress")?.hidden) seen.text ??= performance.now();
+      if (!seen.text) setTimeout(look, 5);
+    })();
+"""
+TYPE = """async (words) => {
+    const query = document.getElementById("query"), took = [];
+    for (const word of words)
+      for (let end = 1; end <= word.length; end++) {
+        query.value = word.slice(0, end);
+        const start = performance.now();
+        query.dispatchEvent(new Event("input"));
+        await new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)));
+        took.push(performance.now() - start);
+      }
+    return took;
+}"""
+KEYSTROKES = 50
+COLUMNS = [
+    "dialogues of",
+    "number",
+    "build, s",
+    "site, s",
+    "of the build",
+    "list, s",
+    "all text, s",
+]
+COLUMNS += ["keystroke, ms", "tab, MB", "at most, MB"]
+
+
+def main() -> None:
+    """Measure the generated conversations, then each real dataset."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--dialogues", type=int, default=8938)
+    options = parser.parse_args()
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))))
+    print(machine())
+    rows = []
+    with tempfile.TemporaryDirectory(prefix="page-") as place, sync_playwright() as tool:
+        browser = tool.chromium.launch(executable_path=chromium)
+        for number, (name, source) in enumerate(sources(Path(place), options.dialogues).items()):
+            rows.append([name, *measured(browser, source, Path(place) / str(number))])
+        browser.close()
+    print("\n".join(table(COLUMNS, rows)))
+
+
+def sources(place: Path, dialogues: int) -> dict[str, Source]:
+    """Return what is measured, by the name it goes by in the table."""
+    cosrec = get("cosrec")
+    missing = [file for file in cosrec.module.SOURCES if file != generate.RAW]
+    folder = generate.write(place / "generated", dialogues)
+    found = {"cosrec, generated": Source(cosrec, folder, missing=missing)}
+    if real := os.environ.get("PARLEY_SOURCE"):
+        at = {name: at_hand(dataset, Path(real)) for name, dataset in discover().items()}
+        found |= {name: source for name, source in at.items() if source}
+    return found
+
+
+def measured(browser: Browser, source: Source, place: Path) -> list[str]:
+    """Return a row of the table, without its name."""
+    name = source.dataset.name
+    built = timed(lambda: build(source, place / "build"))
+    folder = find_folder(place / "build", source.dataset)
+    site = timed(lambda: write_site([folder], place / "site"))
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.add_init_script(WATCH)
+    page.goto((place / "site" / name / "dialogues.html").as_uri())
+    page.wait_for_function("seen.text")
+    seen = page.evaluate("seen")
+    number = page.inner_text("#count strong").split()[0]
+    said = page.evaluate("reader.dialogue(0).turns.map((turn) => turn.text).join(' ')")
+    words = re.findall(r"\w{5,}", said)
+    took: list[float] = []
+    while len(took) < KEYSTROKES:
+        took += page.evaluate(TYPE, [words.pop(0)])
+    now, most = memory(browser)
+    page.close()
+    return [
+        number,
+        f"{built:.2f}",
+        f"{site:.2f}",
+        f"{site / built:.2f}",
+        f"{seen['list'] / 1000:.2f}",
+        f"{seen['text'] / 1000:.2f}",
+        f"{statistics.median(took[:KEYSTROKES]):.0f}",
+        f"{now:.0f}",
+        f"{most:.0f}",
+    ]
+
+
+def timed(work: Callable[[], Any]) -> float:
+    """Return the seconds that work takes."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def memory(browser: Browser) -> tuple[float, float]:
+    """Return the MB of the largest tab, now and at most."""
+    processes = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")["processInfo"]
+    tabs = [
+        Path(f"/proc/{p['id']}/status").read_text() for p in processes if p["type"] == "renderer"
+    ]
+    kilobytes = [[int(size) for size in re.findall(r"Vm(?:HWM|RSS):\s+(\d+)", tab)] for tab in tabs]
+    most, now = max(kilobytes, key=lambda tab: tab[1])
+    return now * 1024 / 1e6, most * 1024 / 1e6
+
+
+if __name__ == "__main__":
+    main()
