@@ -67,20 +67,22 @@ def score_run(
     return Score(metrics, spread, counts | {"documents": len(predictions)})
 
 
-def ranked(predictions: Mapping[Key, Prediction]) -> list[Any]:
-    """Return a run whose scores are places, so that all measures see one order and no tie.
+def ranked(predictions: Mapping[Key, Prediction]) -> dict[str, dict[str, float]]:
+    """Return a run, topic -> document -> place: all measures see one order, and no tie.
 
-    It is the order of trec_eval, which keeps 32 bits of a score: the highest score is the best,
-    and of equal ones that of the document whose id is last by its bytes.
+    The highest place is the best. The order is that of trec_eval, which keeps 32 bits of a score:
+    by score, and of equal ones by the bytes of the document's id, the last one best.
     """
     import numpy as np
-    from ir_measures import ScoredDoc
 
     given = np.array([each["score"] for each in predictions.values()], dtype=float)
     with np.errstate(over="ignore"):  # what is too large for 32 bits is infinite to trec_eval
         scores = given.astype(np.float32).tolist()
+    run: dict[str, dict[str, float]] = {}
     order = sorted(zip(scores, predictions, strict=True))
-    return [ScoredDoc(query, document, place) for place, (_, (query, document)) in enumerate(order)]
+    for place, (_, (query_id, document_id)) in enumerate(order):
+        run.setdefault(query_id, {})[document_id] = float(place)
+    return run
 
 
 def random_order(data: Data, topics: str) -> Iterator[Prediction]:
