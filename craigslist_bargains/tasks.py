@@ -130,6 +130,7 @@ def acts_counted(data: Data, split: str) -> list[list[float]]:
 # What agents make of the scenarios ----------------------------------------------------------
 
 WITHOUT_DEAL = -0.5  # the utility of a side that walks away, as in upstream's code
+HIGHEST = 1_000_000_000  # a price; the highest list price is far below
 MARGINS = ("margin_to_list_price", "margin_to_buyer_target", "margin_to_seller_target")
 
 
@@ -180,9 +181,9 @@ def score_deals(gold: Mapping[Key, Row], predictions: Mapping[Key, Prediction]) 
 
 
 def no_price(prediction: Prediction, _: Row) -> Iterator[Problem]:
-    """Object to a price below zero."""
-    if prediction["price"] is not None and prediction["price"] < 0:
-        yield Problem("price", "at least 0, or null", str(prediction["price"]))
+    """Object to a price that no post has."""
+    if prediction["price"] is not None and not 0 <= prediction["price"] <= HIGHEST:
+        yield Problem("price", f"from 0 to {HIGHEST:,}, or null", str(prediction["price"]))
 
 
 def humans(data: Data) -> Iterator[Prediction]:

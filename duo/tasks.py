@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from parley.errors import Problem
 from parley.figures import Data
 from parley.predictions import Key, Prediction
 from parley.spread import interval, resamples
@@ -16,6 +17,7 @@ ASPECTS = ("preference", "stylistic_similarity", "consistency", "empathy", "enga
 COMMON = ASPECTS[:3]  # those of both settings
 GROUPS = ("en ed", "en wow", "ja ed", "ja wow")  # language and setting
 METRICS = ("pearson", "spearman", "kendall")
+LARGEST = 1e100  # a score: the squares of larger ones would be no numbers
 
 
 def ratings(data: Data, aspect: str) -> dict[Key, Row]:
@@ -56,6 +58,13 @@ def score_agreement(
     return Score(metrics, spread, counts)
 
 
+def no_score(prediction: Prediction, _: Row) -> Iterator[Problem]:
+    """Object to a number too large to reckon with."""
+    if abs(prediction["score"]) > LARGEST:
+        expected = f"from -{LARGEST:g} to {LARGEST:g}"
+        yield Problem("score", expected, str(prediction["score"]))
+
+
 def agreement(pairs: list[tuple[float, float]]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the correlations of scores with ratings by name, and their intervals."""
     import numpy as np
@@ -64,7 +73,7 @@ def agreement(pairs: list[tuple[float, float]]) -> tuple[dict[str, Any], dict[st
     scores, rated = np.array(pairs, dtype=float).T
     if len(pairs) < 2:
         why = "one dialogue alone has ratings"
-    elif len(set(scores)) == 1:
+    elif np.ptp(scores) <= 1e-12 * abs(scores).max():  # what is left of such is rounding
         why = "all scores are the same"
     elif len(set(rated)) == 1:
         why = "all ratings are the same"
@@ -93,6 +102,7 @@ def drawn_correlations(scores: Any, rated: Any, drawn: Any) -> Iterator[Any]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", stats.ConstantInputWarning)  # of a sample: it gives NaN
+        warnings.simplefilter("ignore", stats.NearConstantInputWarning)
         yield stats.pearsonr(scores[drawn], rated[drawn], axis=1).statistic
         ranks = (stats.rankdata(values[drawn], axis=1) for values in (scores, rated))
         yield stats.pearsonr(*ranks, axis=1).statistic  # Spearman's, by its definition
@@ -138,6 +148,7 @@ TASKS = {
         },
         gold=ratings,
         score=score_agreement,
+        objections=no_score,
         baselines={f"own-{rating.replace('_', '-')}": partial(own, rating) for rating in COMMON},
         references=(
             Reference(

@@ -407,7 +407,8 @@ def test_a_probability_of_a_half_is_a_yes(built: Any, tmp_path: Path) -> None:
         ("deal", "probability", -1, "probability: expected from 0 to 1, found -1"),
         ("deal", "probability", True, "probability: expected a number"),
         ("deal", "probability", None, "probability: expected a number"),
-        ("deals", "price", -0.5, "price: expected at least 0, or null, found -0.5"),
+        ("deals", "price", -0.5, "price: expected from 0 to 1,000,000,000, or null, found -0.5"),
+        ("deals", "price", 1e300, "price: expected from 0 to 1,000,000,000, or null, found 1e+300"),
         ("deals", "price", "$50", "price: expected a number"),
     ],
 )

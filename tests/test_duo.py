@@ -13,6 +13,7 @@ import pytest
 from mutations import InMemory
 
 from parley.collection import get
+from parley.errors import RecordError
 from parley.evaluate import score
 from parley.folder.built import open_folder
 from parley.source.pins import git_tree
@@ -246,10 +247,17 @@ def test_correlations_are_those_of_scipy(tmp_path: Path, built: Any) -> None:
 def test_a_correlation_with_a_constant_is_undefined(tmp_path: Path, built: Any) -> None:
     found = agreement(tmp_path, built, lambda row: 3)
     assert found.metrics["person"]["ja ed"]["pearson"] == Undefined("all scores are the same")
+    found = agreement(tmp_path, built, lambda row: 1e9 + int(row["dialogue_id"]) * 1e-7)
+    assert found.metrics["person"]["ja ed"]["pearson"] == Undefined("all scores are the same")
     for row in built.held["dialogues/ja"]:
         row["subjective_evaluation"]["preference"] = 4.0
     found = agreement(tmp_path, built, lambda row: int(row["dialogue_id"]))
     assert found.metrics["person"]["ja ed"]["kendall"] == Undefined("all ratings are the same")
+
+
+def test_a_score_beyond_reckoning_is_refused(tmp_path: Path, built: Any) -> None:
+    with pytest.raises(RecordError, match=r"score: expected from -1e.100 to .*, found -1e.308"):
+        agreement(tmp_path, built, lambda row: -1e308)
 
 
 def test_the_others_rate_some_dialogues_alone(tmp_path: Path, built: Any) -> None:
