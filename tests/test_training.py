@@ -1,0 +1,90 @@
+"""The Python in docs/training.md runs as it stands, on the samples."""
+
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from parley.folder.built import open_folder
+
+PAGE = (Path(__file__).parent.parent / "docs" / "training.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+REWARD = next(block for block in BLOCKS if "def reward" in block)
+
+
+@pytest.fixture
+def reward(sample_build):
+    """The reward function of the page, and the columns of the sample that it is given."""
+    names: dict = {}
+    exec(REWARD, names)
+    rows = open_folder(sample_build / "casino").rows("scenarios", "train")
+    columns = {column: [row[column] for row in rows] for column in rows[0]}
+    return lambda text: names["reward"]([text] * len(rows), **columns), rows
+
+
+def test_the_reward_is_short():
+    assert len([line for line in REWARD.splitlines() if line.strip()]) <= 15
+
+
+def test_a_deal_is_worth_its_points_to_agent_1(reward):
+    rewards, rows = reward
+    found = rewards('{"Water": 2, "Food": 1, "Firewood": 2}')
+    for row, points in zip(rows, found, strict=True):
+        worth = {
+            row["mturk_agent_1"]["value2issue"][level]: row["points"][level]
+            for level in row["points"]
+        }
+        assert points == worth["Food"] + 2 * worth["Water"] + 2 * worth["Firewood"]
+        assert isinstance(points, float)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I take everything!",
+        '{"Food": 3, "Water": 3, "Firewood": 3}',  # nothing for agent 2, who walks away
+        '{"Food": 4, "Water": 0, "Firewood": 0}',
+        '{"Food": -1, "Water": 3, "Firewood": 3}',
+        '{"Food": 1.5, "Water": 1, "Firewood": 1}',
+        '{"Food": 1, "Water": 1}',
+        '{"Food": 1, "Water": 1, "Firewood": 1, "Tent": 1}',
+        "[1, 1, 1]",
+        "null",
+        "",
+    ],
+)
+def test_what_is_no_deal_is_a_walk_away(reward, text):
+    rewards, rows = reward
+    assert rewards(text) == [5.0] * len(rows)
+
+
+def test_the_page_trains(sample_build, tmp_path):
+    """The whole of it, with a model made for it."""
+    if not importlib.util.find_spec("trl"):
+        pytest.skip("not installed: trl, which comes with the extra `trainers`")
+    import tiny_model
+
+    tiny_model.save(tmp_path / "my-model")
+    (tmp_path / "build").symlink_to(sample_build)
+    (tmp_path / "page.py").write_text("\n".join(BLOCKS), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "page.py"],
+        cwd=tmp_path,
+        env={
+            **os.environ,
+            "HF_HOME": str(tmp_path / "hf"),
+            "HF_HUB_OFFLINE": "1",
+            "OMP_NUM_THREADS": "1",
+            "PYTHONUTF8": "1",
+        },
+        capture_output=True,
+        encoding="utf-8",
+    )
+    assert done.returncode == 0, done.stderr
+    printed = [json.loads(line.replace("'", '"')) for line in re.findall(r"\{.*\}", done.stdout)]
+    assert any("reward" in step for step in printed)
