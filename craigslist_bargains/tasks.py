@@ -244,7 +244,8 @@ TASKS = {
         configs=("scenarios", "outcomes"),
         fields={
             "scenario_id": "of a scenario of test",
-            "price": "that both sides agree on, in dollars; null where one of them walks away",
+            "price": f"that both sides agree on, in dollars, from 0 to {HIGHEST:,}; null where one "
+            "of them walks away",
         },
         shape={"scenario_id": str, "price": (float, int, None)},
         key=("scenario_id",),

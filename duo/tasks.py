@@ -135,8 +135,8 @@ TASKS = {
         configs=("dialogues",),
         fields={
             "dialogue_id": "of a dialogue, in either language",
-            "score": "any number, the higher the better; only within a language and setting "
-            "are scores compared",
+            "score": f"a number from -{LARGEST:g} to {LARGEST:g}, the higher the better; only "
+            "within a language and setting are scores compared",
         },
         shape={"dialogue_id": str, "score": (float, int)},
         key=("dialogue_id",),
@@ -186,5 +186,6 @@ TASKS = {
             ),
         ),
         options={"aspect": ASPECTS},
+        unit="correlation",
     ),
 }
