@@ -1,7 +1,6 @@
 """The examples run as a reader would run them, and print what their README shows."""
 
 import json
-import math
 import os
 import re
 import subprocess
@@ -19,7 +18,6 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
 SHOWN = re.findall(
     r"```\n\$ python examples/(.+)\n([^`]+)```", (EXAMPLES / "README.md").read_text()
 )
-FIGURE = r"(?<![\w@=.,])\d+\.\d+\b"
 
 
 @pytest.fixture
@@ -42,16 +40,6 @@ def run(tmp_path):
     return run
 
 
-def scores(printed):
-    """Return {(type, run): {column: figure}}."""
-    head, *lines = printed.splitlines()
-    rows = [line.split() for line in lines]
-    return {
-        (kind, name): dict(zip(head.split(), map(float, figures), strict=True))
-        for kind, name, *figures in rows
-    }
-
-
 # What the README shows --------------------------------------------------------------------
 
 
@@ -65,68 +53,9 @@ def test_the_readme_tells_of_every_example():
 
 
 @pytest.mark.parametrize(("command", "shown"), SHOWN, ids=lambda text: text.split()[0])
-def test_the_readme_shows_what_is_printed(command, shown, run, real_build):
-    """Words and counts to the letter; fractions nearly, as versions of libraries differ."""
-    printed = run(command, real_build).splitlines()
-    lines = shown.splitlines()
-    if "..." in lines:  # some of the lines
-        lines = [line for line in lines if line != "..."]
-        printed = [line for line in printed if line in lines]
-    assert [re.sub(FIGURE, "", line) for line in printed] == [
-        re.sub(FIGURE, "", line) for line in lines
-    ]
-    for line, expected in zip(printed, lines, strict=True):
-        found = [float(figure) for figure in re.findall(FIGURE, line)]
-        due = [float(figure) for figure in re.findall(FIGURE, expected)]
-        assert found == pytest.approx(due, abs=0.001)
-
-
-# Retrieval evaluation -----------------------------------------------------------------------
-
-
-def test_the_ideal_run_of_the_sample(run, sample_build):
-    found = scores(run("retrieval_evaluation.py build/cosrec", sample_build))
-    assert {kind for kind, _ in found} == {"search", "recommendation"}
-    for kind in ("search", "recommendation"):
-        assert found[kind, "ideal"]["nDCG@10"] == found[kind, "ideal"]["RR"] == 1.0
-        assert found[kind, "random"]["nDCG@10"] < 1.0
-
-
-def test_the_ideal_run_of_the_real_data(run, real_build):
-    found = scores(run("retrieval_evaluation.py build/cosrec", real_build))
-    for kind, queries in (("search", 43), ("recommendation", 225)):
-        for name in ("ideal", "random"):
-            assert found[kind, name]["queries"] == found[kind, name]["answered"] == queries
-        assert found[kind, "ideal"]["nDCG@10"] == found[kind, "ideal"]["RR"] == 1.0
-        assert found[kind, "ideal"]["P(rel=2)@10"] < found[kind, "ideal"]["P@10"]
-        assert found[kind, "random"]["nDCG@10"] < 0.9
-
-
-def test_a_run_of_ones_own(run, sample_build, tmp_path):
-    """Grades are gains, and what is not judged or not answered counts as nothing."""
-    query, document = "CoSRec-Curated_9001_1_0", "msmarco_v2.1_doc_99_9000000010"
-    (tmp_path / "run.txt").write_text(
-        f"{query} Q0 not-judged 1 3.0 mine\n"
-        f"{query} Q0 {document}#4_9100000010 2 2.0 mine\n"  # of grade 1
-        f"{query} Q0 {document}#0_9100000010 3 1.0 mine\n"  # of grade 2
-        "not-a-query Q0 not-judged 1 1.0 mine\n"
-    )
-    found = scores(run("retrieval_evaluation.py build/cosrec run.txt", sample_build))
-    gains = (1 / math.log2(3) + 2 / math.log2(4)) / (2 / math.log2(2) + 1 / math.log2(3))
-    assert found["search", "run"] == pytest.approx(
-        {  # means over two queries, of which one is answered
-            "queries": 2,
-            "answered": 1,
-            "nDCG@10": gains / 2,
-            "P@10": 0.2 / 2,
-            "P(rel=2)@10": 0.1 / 2,
-            "RR": 0.5 / 2,
-            "R@100": 1 / 2,
-        },
-        abs=0.0006,
-    )
-    assert found["recommendation", "run"]["answered"] == 0
-    assert found["recommendation", "run"]["nDCG@10"] == 0.0
+def test_the_readme_shows_some_lines_of_what_is_printed(command, shown, run, real_build):
+    lines = [line for line in shown.splitlines() if line != "..."]
+    assert [line for line in run(command, real_build).splitlines() if line in lines] == lines
 
 
 # Product retrieval --------------------------------------------------------------------------
