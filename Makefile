@@ -14,11 +14,7 @@ demo: .venv/ready
 	  'import json, sys; print(*(dataset["name"] for dataset in json.load(sys.stdin)))'); do \
 	  $(BIN)/parley show $$name --build build/demo || exit 1; echo; done
 	$(BIN)/parley list
-	@$(BIN)/parley tasks --json | $(BIN)/python -c 'import json, sys; \
-	  [print(task["dataset"], task["task"], task["baselines"][0]) for task in json.load(sys.stdin)]' \
-	  | while read name task baseline; do \
-	  $(BIN)/parley score $$name $$task --baseline $$baseline --build build/demo || exit 1; done
-	$(BIN)/parley site --build build/demo --output build/demo-site
+	$(BIN)/python examples/score_every_task.py build/demo
 
 test: .venv/ready
 	$(BIN)/python -m pytest -n 2

@@ -1,0 +1,26 @@
+"""Score the first baseline of every task and print a line for each: its first metrics.
+
+    python examples/score_every_task.py build
+
+Needs `pip install "parley[tasks]"`.
+"""
+
+import sys
+from itertools import islice
+from pathlib import Path
+
+from parley.collection import discover
+from parley.evaluate import score
+from parley.folder.built import open_folder
+from parley.tasks import flat, tasks_of
+
+for dataset in discover().values():
+    for name, task in tasks_of(dataset).items():
+        built = open_folder(Path(sys.argv[1]) / dataset.name)
+        baseline = next(iter(task.baselines))
+        metrics = flat(score(built, name, {}, baseline=baseline).as_dict()["metrics"])
+        shown = (
+            f"{' '.join(path)} {'undefined' if value is None else format(value, '.3f')}"
+            for path, value in islice(metrics.items(), 3)
+        )
+        print(f"{dataset.name} {name}, {baseline}: {', '.join(shown)}")
