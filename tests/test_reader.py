@@ -91,6 +91,7 @@ def test_a_function_says_what_it_expects():
     ("text", "message"),
     [
         (b'{"a": 1, "a": 2}', "'a' stands twice"),
+        (b'{"a": 1, "a": 1}', "'a' stands twice"),
         (b'{"a": NaN}', "NaN is not JSON"),
         (b'{"a": -Infinity}', "-Infinity is not JSON"),
         (b'{"a": 1e999}', "1e999 is too large"),
@@ -109,6 +110,19 @@ def test_a_function_says_what_it_expects():
 def test_json_that_python_would_pass_over_is_refused(text, message):
     with pytest.raises(ValueError, match=message):
         loads(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": 1, "b": [1, 2.5, null], "c": {"d": "x"}}',
+        '{"a":1,"b":[1,2.5,null]}',
+        '{"a, b": ": , ", "a,b": "1, 1: 1", "a:b": "\\": , \\""}',
+    ],
+)
+def test_spaces_in_a_line_change_nothing(text):
+    assert loads(text) == json.loads(text)
+    assert loads(f"{text}\n".encode()) == json.loads(text)
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """Scoring through an invented dataset: what a file must hold, and what comes of it."""
 
 import gzip
+import itertools
 import json
 import os
 import shutil
@@ -16,8 +17,11 @@ from test_fifth_dataset import CARD, SAMPLE, SCRIPT
 from parley.build import build
 from parley.cli import main
 from parley.collection import Dataset
+from parley.errors import RecordError
 from parley.leaderboard import BEGIN, END
+from parley.predictions import check
 from parley.source.files import open_source
+from parley.tasks import tasks_of
 
 TASKS = '''"""Tasks of an invented dataset."""
 
@@ -241,7 +245,6 @@ BAD = {
         "line 1 (id \"one\", turn 0): words: the key 'words' stands twice",
     ),
     "an empty line": ("", "line 1: expected a prediction, found an empty line"),
-    "a line without end": ("[" * 1_000_001, "line 1: has 1,000,000 bytes or more"),
     "text that acts on a terminal": ('{"\\u001b[2J": 1}', "\\x1b[2J: unknown field, found 1"),
     "text that forges a line": ('{"a\\nb": 1}', "a\\nb: unknown field, found 1"),
 }
@@ -273,6 +276,20 @@ def test_a_flood_of_problems_is_cut(run):
     done = run("score", "chatter", "words", "-", text="x\n" * 100_000)
     assert len(done.stderr.splitlines()) == 22
     assert "the first 20 problems; there may be more" in done.stderr
+
+
+def test_no_more_is_read_than_is_told(place):
+    task = tasks_of(Dataset("chatter", place / "more" / "chatter"))["words"]
+    endless = itertools.count()
+    with pytest.raises(RecordError):
+        check(endless, task, {("one", 0): "Hi!"}, "numbers")
+    assert next(endless) == 20
+
+
+def test_of_a_line_without_end_nothing_more_is_said(run):
+    done = run("score", "chatter", "words", "/dev/zero")
+    (_, problem) = done.stderr.splitlines()
+    assert problem == "  line 1: has 1,000,000 bytes or more; nothing was read beyond it"
 
 
 def test_damaged_gzip_is_named(run):

@@ -13,7 +13,7 @@ from test_task_files import piped
 
 from parley import cli, spread
 from parley.collection import discover
-from parley.errors import RecordError
+from parley.errors import OutputError, RecordError
 from parley.evaluate import score
 from parley.figures import agrees
 from parley.folder.built import open_folder
@@ -239,3 +239,5 @@ def test_runs_are_written_in_the_order_in_which_they_are_ranked(tmp_path):
     write(tmp_path / "run", task, [dict(zip(names, each, strict=True)) for each in found])
     ranks = [line.split()[2:4] for line in (tmp_path / "run").read_text().splitlines()]
     assert ranks == [["b", "1"], ["c", "2"], ["a", "3"]]
+    with pytest.raises(OutputError, match="stands there already"):
+        write(tmp_path / "run", task, [])
