@@ -233,7 +233,10 @@ class Dataset:
         """The module that lays a row out for reading, if the folder has one."""
         module = self.beside("transcript")
         if module and not hasattr(module, "CONFIGS"):
-            raise ScriptError(f"{module.__file__}: defines no CONFIGS, the configs it can read")
+            raise ScriptError(
+                f"{module.__file__}: defines no CONFIGS, the configs it can read",
+                remedy='As an example: CONFIGS = ("dialogues",).',
+            )
         return module
 
     @property
@@ -387,5 +390,6 @@ def _load(dataset: str, path: Path) -> ModuleType:
         said = f"{type(error).__name__}: {error}"
         lines = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
         line = f", line {lines[-1].lineno}" if lines else ""
-        raise ScriptError(f"{path}{line}: cannot be imported: {said}") from error
+        remedy = "Mend it, or what it imports."
+        raise ScriptError(f"{path}{line}: cannot be imported: {said}", remedy=remedy) from error
     return module

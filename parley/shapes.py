@@ -11,7 +11,7 @@ A shape is written in plain Python, as a builder script's own comment says:
     {str: x}                   an object with any keys
     function                   raises ValueError, saying what was expected
 
-Anything else is no shape, which `fitter` says with a TypeError.
+Anything else is no shape, which `fitter` says with a ScriptError.
 """
 
 import json
@@ -20,7 +20,7 @@ from difflib import get_close_matches
 from itertools import islice
 from typing import Any
 
-from parley.errors import MOST_PROBLEMS, Problem
+from parley.errors import MOST_PROBLEMS, Problem, ScriptError
 
 _FEW = 8  # values that an error lists; of more it names the nearest
 
@@ -61,7 +61,10 @@ def fitter(shape: Any) -> Callable[[Any], bool]:
         return lambda value: _objection(value, shape) is None
     if shape is None or isinstance(shape, set | frozenset):
         return lambda value: _fits(value, shape)
-    raise TypeError(f"{shape!r:.60} is no shape: expected a type, a set, [x], (x, y) or a dict")
+    raise ScriptError(
+        f"{shape!r:.60} is no shape",
+        remedy="One is a type, a set, [x], (x, y), a dict or a function.",
+    )
 
 
 def _alternative_fitter(options: list[Callable[[Any], bool]]) -> Callable[[Any], bool]:

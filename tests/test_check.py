@@ -4,17 +4,20 @@ import itertools
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 
 import pytest
 
+from parley.build import build
 from parley.checking import run
 from parley.checking.new import SKELETON, write_skeleton
-from parley.checking.run import CHECKS, NEEDS_REAL_FILES, check_folder
+from parley.checking.run import CHECKS, NEEDS_REAL_FILES, check_folder, made
 from parley.checking.subject import Subject
 from parley.collection import Dataset, discover, get
 from parley.errors import UsageError
+from parley.source.files import open_source
 
 FILES = sorted(path.relative_to(SKELETON).as_posix() for path in SKELETON.rglob("*.*"))
 FILES = [file for file in FILES if not file.endswith(".pyc")]
@@ -131,7 +134,7 @@ BREAKS = {
     # what it declares
     "a missing declaration": (
         (SCRIPT, "TO_RECORD = {", "_TO_RECORD = {"),
-        ("script_loads", "TO_RECORD: missing, expected a dict; docs/adding.md says"),
+        ("script_loads", "TO_RECORD: missing, expected a dict. docs/adding.md says"),
     ),
     "a missing function": (
         (SCRIPT, "def rows(", "def lines("),
@@ -250,7 +253,7 @@ BREAKS = {
     ),
     "a record of another shape": (
         (SAMPLE, '"rating": 5', '"rating": 6'),
-        ("sample_builds", "line 1: rating: expected 1 or 2 or 3 or 4 or 5, found 6; .*mend the"),
+        ("sample_builds", "line 1: rating: expected 1 or 2 or 3 or 4 or 5, found 6. .*mend the"),
     ),
     "a key that comes twice": (
         (SAMPLE, '"id": "s2"', '"id": "s1"'),
@@ -266,11 +269,11 @@ BREAKS = {
     ),
     "a file that is read in another way": (
         (SCRIPT, "for record in read(path, DIALOGUE)", "for record in [{'id': 's', 'turns': [1]}]"),
-        ("sample_builds", "dialogues.jsonl: not read with the `read` it was given; `records` must"),
+        ("sample_builds", "dialogues.jsonl: not read with the `read` it was given. `records` must"),
     ),
     "a file that is left before its end": (
         (SCRIPT, 'yield record["id"], record', 'yield record["id"], record\n            break'),
-        ("sample_builds", "dialogues.jsonl: left before its end; `records` must go through"),
+        ("sample_builds", "dialogues.jsonl: left before its end. `records` must go through"),
     ),
     "a view that fails": (
         (VIEWS, 'enumerate(record["turns"])', 'enumerate(record["turn"])'),
@@ -318,7 +321,7 @@ BREAKS = {
     ),
     "a text that the dataset's own check misses": (
         (VIEWS, '"\\n".join', '" ".join'),
-        ("sample_verifies", "messages_say_what_was_said: messages/train.*it must hold that"),
+        ("sample_verifies", "messages_say_what_was_said: messages/train.*mend the rows, or"),
     ),
     "a builder with other splits": (
         (SCRIPT, "SplitGenerator(name=split,", 'SplitGenerator(name="whole",'),
@@ -332,7 +335,7 @@ BREAKS = {
         ("checks.py", '"messages": ("dialogue_id",)', '"messages": ("uuid",)'),
         (
             "keys_tell_rows_apart",
-            r"KEYS\['messages'\]: names uuid; there is: dialogue_id, messages",
+            r"KEYS\['messages'\]: names uuid, found only dialogue_id, messages, .*; name",
         ),
     ),
     "a check that fails": (
@@ -490,6 +493,7 @@ def test_a_broken_folder_is_named_in_one_line(tmp_path, change, due):
     for each in found.values():
         for line in each.problems:
             assert "\n" not in line
+            assert re.search(r"[;.] \S", line), f"it does not say what to do: {line}"
             assert "cannot be checked" not in line
     failed = [each.name for each in found.values() if each.failed]
     assert len(failed) <= 3, failed  # what is wrong is not buried
@@ -519,6 +523,22 @@ def test_the_command_fails_with_a_line_a_check(tmp_path):
     assert [line[10:].replace(" ", "_") for line in lines if ":" not in line] == [
         check.__name__ for check in CHECKS if check is not NEEDS_REAL_FILES
     ]
+
+
+def test_counts_that_are_not_those_of_the_real_files_are_named(tmp_path):
+    folder = write_skeleton("counted", tmp_path / "more")
+    shutil.copytree(folder / "sample", tmp_path / "upstream" / "counted")
+    dataset = Dataset("counted", folder)
+    build(open_source(dataset, tmp_path / "upstream"), tmp_path / "build", update_card=True)
+    (tmp_path / "work").mkdir()
+    subject = Subject(dataset, tmp_path / "work", sources=tmp_path / "upstream")
+    assert {check.name: check.problems for check in check_folder(subject) if check.skipped} == {}
+    card = dataset.read_card()
+    assert card.count("num_examples: 2") == 2
+    dataset.card.write_text(card.replace("num_examples: 2", "num_examples: 3", 1))
+    subject = Subject(dataset, tmp_path, real_builds=tmp_path / "build")
+    (line,) = made(NEEDS_REAL_FILES, subject).problems
+    assert re.match("README.md: dialogues/train: the card counts .*'num_examples': 3.*renew", line)
 
 
 # A folder that is not found --------------------------------------------------------------------

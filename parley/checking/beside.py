@@ -93,7 +93,7 @@ def exports_write_the_sample(subject: Subject) -> Iterator[str]:
         try:
             written = export(subject.built, format, subject.work / f"export-{format}")
         except ParleyError as error:
-            yield from (f"export.py: {line}" for line in lines_of(error))
+            yield from (f"export.py: {line}; mend {format}" for line in lines_of(error))
         else:
             if len(written) < 2:  # one file says that it is a sample
                 yield f"export.py: {format} writes no file; write into the folder that it is given"

@@ -34,7 +34,7 @@ HEADINGS = (
 # The keys of the front matter that are written by hand
 BY_HAND = ("license", "language", "pretty_name", "task_categories", "size_categories", "tags")
 # From the Hub's list of tasks, July 2026, as far as text is concerned
-TASKS = {
+TASKS = (
     "text-classification",
     "token-classification",
     "table-question-answering",
@@ -50,7 +50,7 @@ TASKS = {
     "text-ranking",
     "tabular-regression",
     "other",
-}
+)
 SIZES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M", "100M<n<1B")
 
 
@@ -59,7 +59,7 @@ def card_can_be_read(subject: Subject) -> Iterator[str]:
     try:
         _, body = subject.card
     except ParleyError as error:
-        yield from (f"{line}; docs/adding.md shows one" for line in lines_of(error))
+        yield from (f"{line}. docs/adding.md shows one." for line in lines_of(error))
         return
     for mark in (BEGIN, END):
         if (count := body.count(mark)) != 1:

@@ -23,7 +23,6 @@ Checker = Callable[[Subject], Iterator[str]]
 _SCRIPT = (script.script_loads,)
 _CARD = (*_SCRIPT, card.card_can_be_read)
 _SAMPLE = (sample.sample_builds,)
-_ALL = (*_SAMPLE, beside.modules_load)
 # check -> those before it without which it can say nothing
 CHECKS: dict[Checker, tuple[Checker, ...]] = {
     script.script_opens_with_what_it_is: (),
@@ -47,21 +46,22 @@ CHECKS: dict[Checker, tuple[Checker, ...]] = {
     sample.sample_builds: (
         sample.sample_is_there,
         script.info_is_complete,
+        beside.modules_load,
         card.card_can_be_read,
     ),
     sample.rows_go_back_to_records: _SAMPLE,
     sample.records_stay_as_they_are: _SAMPLE,
     sample.shapes_refuse_what_they_do_not_know: _SAMPLE,
-    sample.missing_is_null: _ALL,
-    sample.keys_tell_rows_apart: _ALL,
-    sample.sample_verifies: _ALL,
+    sample.missing_is_null: _SAMPLE,
+    sample.keys_tell_rows_apart: _SAMPLE,
+    sample.sample_verifies: _SAMPLE,
     sample.script_alone_makes_the_same_rows: _SAMPLE,
     sample.downloads_are_compared_with_their_pins: (script.info_is_complete,),
     sample.folder_loads: _SAMPLE,
-    beside.figures_compute: _ALL,
-    beside.transcript_lays_out_every_row: _ALL,
-    beside.exports_write_the_sample: _ALL,
-    beside.tasks_score_the_sample: _ALL,
+    beside.figures_compute: _SAMPLE,
+    beside.transcript_lays_out_every_row: _SAMPLE,
+    beside.exports_write_the_sample: _SAMPLE,
+    beside.tasks_score_the_sample: _SAMPLE,
     card.card_counts_the_real_data: (*_SAMPLE, card.card_is_up_to_date),
 }
 NEEDS_REAL_FILES = card.card_counts_the_real_data

@@ -12,7 +12,7 @@ from typing import Any
 import datasets
 
 from parley.checking.subject import Subject, lines_of, one_line
-from parley.errors import ParleyError
+from parley.errors import ParleyError, RowError
 from parley.folder.checks import first_difference
 from parley.folder.verify import verify
 from parley.shapes import fitter
@@ -34,7 +34,8 @@ def sample_builds(subject: Subject) -> Iterator[str]:
     try:
         built = subject.built
     except ParleyError as error:
-        yield from lines_of(error)
+        agree = "; let rows and FEATURES agree" if isinstance(error, RowError) else ""
+        yield from (f"{line}{agree}" for line in lines_of(error))
         return
     for config, split in subject.splits():
         if not built.rows(config, split):
@@ -174,8 +175,8 @@ def keys_tell_rows_apart(subject: Subject) -> Iterator[str]:
     for config, columns in subject.dataset.keys.items():
         if unknown := set(columns) - set(features.get(config, ())):
             there = ", ".join(features[config]) if config in features else "no such config"
-            named = ", ".join(sorted(unknown))
-            yield f"KEYS[{config!r}]: names {named}; there is: {there}"
+            named = f"{', '.join(sorted(unknown))}, found only {there}"
+            yield f"KEYS[{config!r}]: names {named}; name columns of the config"
             continue
         rows = subject.built.rows(config, *subject.module.SPLITS[config])
         seen: set[str] = set()
@@ -190,7 +191,8 @@ def sample_verifies(subject: Subject) -> Iterator[str]:
     """What `parley verify` asserts of any build, and the dataset's own checks, holds of it."""
     for check in verify(subject.built).checks:
         for problem in check.problems:
-            yield one_line(f"{check.name}: {problem} (it must hold that: {check.definition})")
+            mend = f"mend the rows, or the check: {check.definition}"
+            yield one_line(f"{check.name}: {problem}; {mend}")
 
 
 def script_alone_makes_the_same_rows(subject: Subject) -> Iterator[str]:

@@ -95,7 +95,7 @@ def lines_of(error: Exception) -> Iterator[str]:
     if not isinstance(error, ParleyError):
         yield one_line(f"{type(error).__name__}: {error}")
         return
-    remedy = f"; {error.remedy}" if error.remedy else ""
+    remedy = f". {error.remedy}" if error.remedy else ""
     for problem in error.problems or ("",):
         said = ": ".join(part for part in (error.message, str(problem)) if part)
         yield one_line(said.removesuffix(".") + remedy)
