@@ -5,7 +5,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check compat bench faults cards constraints clean
+.PHONY: demo test check compat bench faults cards docs constraints clean
 
 demo: .venv/ready
 	$(BIN)/parley build --sample --output build/demo
@@ -48,6 +48,10 @@ cards: .venv/ready
 	  $(BIN)/parley tasks $$name --update $$name/README.md || exit 1; done
 	$(BIN)/parley tasks --update docs/tasks.md
 	$(BIN)/parley build --allow-missing --update-cards --output build
+
+# Renews the reference of commands.
+docs: .venv/ready
+	$(BIN)/python -m typer parley.cli utils docs --name parley --title Commands --output docs/commands.md
 
 constraints: .venv/ready
 	$(BIN)/pip install --quiet uv

@@ -87,7 +87,9 @@ class Jobs(TyperGroup):
         group.callback(help=f"Jobs of {cmd_name}: {', '.join(jobs)}.")(lambda: None)
         for name, job in jobs.items():
             group.command(name)(job.run)
-        return typer.main.get_command(group)
+        command = typer.main.get_command(group)
+        command.name = cmd_name
+        return command
 
 
 class Fetch(TyperCommand):

@@ -32,6 +32,7 @@ class Scores(TyperGroup):
         )
         group.callback(help=f"Score predictions on a task of {cmd_name}.")(lambda: None)
         command: Any = typer.main.get_command(group)
+        command.name = cmd_name
         command.dataset = get(cmd_name)
         return command
 

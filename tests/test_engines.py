@@ -305,7 +305,7 @@ def ids(shards):
     return pq.read_table(shards, columns=["dialogue_id"])["dialogue_id"]
 
 
-# What the engines do by themselves, and the README warns of ---------------------------------
+# What the engines do by themselves, and docs/engines.md warns of ---------------------------------
 
 
 def test_pandas_changes_what_numpy_does_not_have(sample_build):

@@ -1,6 +1,6 @@
 """The `messages` configs feed PyTorch, transformers and TRL: each row once, shuffled, resumably.
 
-What is run here is what the README shows in "Train on it", and what it says of it.
+What is run here is what docs/training.md shows, and what it says of it.
 """
 
 import io
@@ -37,7 +37,7 @@ pytestmark = [
 ]
 
 WORKERS = pytest.mark.parametrize("workers", [0, 2])
-LARGER = 20_000  # than every split, as the README has it
+LARGER = 20_000  # than every split, as docs/training.md has it
 END = "<|im_end|>"
 
 
@@ -82,7 +82,7 @@ def stream(folder, split="train"):
 
 
 def shuffled(folder, seed=42, buffer_size=LARGER, epoch=0):
-    """The stream of the README."""
+    """The stream of docs/training.md."""
     rows = stream(folder).reshard()
     rows = rows.shuffle(seed=seed, buffer_size=buffer_size, max_buffer_input_shards=1)
     rows.set_epoch(epoch)
@@ -197,7 +197,7 @@ def test_the_row_groups(sample_build, grouped_build):
 
 
 def test_the_real_row_groups(real_build):
-    """The numbers in the README, of rows and of those of two ranks."""
+    """The numbers in docs/training.md, of rows and of those of two ranks."""
     assert row_groups(real_build / "casino") == [1000, 1060]
     parts = of_ranks(stream(real_build / "casino").reshard(), 0)
     assert [len(part) for part in parts] == [1000, 1060]
@@ -314,7 +314,7 @@ def test_skipping_is_exact_whatever_the_buffer(small_folder, workers):
 
 
 def test_a_smaller_buffer_loses_rows_and_repeats_some(real_build):
-    """A known fault of datasets (issue 7901): once this fails, the README can say so."""
+    """A known fault of datasets (issue 7901): once this fails, docs/training.md can say so."""
     rows = shuffled(real_build / "casino", buffer_size=500)
     expected = all_keys(real_build / "casino")
     before, _, state = stopped(stateful.StatefulDataLoader(rows, 16, collate_fn=keys), 60)
@@ -327,7 +327,7 @@ def test_a_smaller_buffer_loses_rows_and_repeats_some(real_build):
 
 
 def test_several_workers_cannot_resume_shards_taken_together(grouped_build, monkeypatch):
-    """A known fault of datasets: why the README passes `max_buffer_input_shards=1`."""
+    """A known fault of datasets: why docs/training.md passes `max_buffer_input_shards=1`."""
     worker = SimpleNamespace(id=0, num_workers=2)
     monkeypatch.setattr(torch.utils.data, "get_worker_info", lambda: worker)
     monkeypatch.setattr(datasets.config, "SLEEP_TIME_ON_THREADS_SHUTDOWN", 0)
@@ -363,7 +363,7 @@ def test_numbers_and_labels_come_as_tensors(dataset, sample_build):
 
 
 def chats(tokenizer, rows):
-    """Make a batch as the README does."""
+    """Make a batch as docs/training.md does."""
     batch = tokenizer.apply_chat_template(
         [row["messages"] for row in rows],
         padding=True,
@@ -417,7 +417,7 @@ def test_labels_of_real_chats_are_what_the_assistant_says(tokenizer, dataset, re
 
 @pytest.fixture(params=["Trainer", "SFTTrainer"])
 def make_trainer(request, my_model, tokenizer, tmp_path):
-    """Return what makes a trainer of the rows, set up as the README does."""
+    """Return what makes a trainer of the rows, set up as docs/training.md does."""
 
     def options(**given):
         return {

@@ -1,0 +1,215 @@
+"""The README and docs: their Python runs, where `org` on the Hub and `build` hold the samples."""
+
+import importlib.metadata
+import importlib.util
+import json
+import multiprocessing
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hub import User
+
+from parley.collection import discover
+
+ROOT = Path(__file__).parent.parent
+PAGES = {
+    path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
+    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+}
+# What test_adding, test_catalogue and test_training run
+ELSEWHERE = {"docs/adding.md", "docs/catalogue.md"}
+REWARD = "## A reward for reinforcement learning"
+SCRIPTS = {  # the blocks of Python of a page as one script
+    name: "\n".join(blocks)
+    for name, text in PAGES.items()
+    if name not in ELSEWHERE
+    and (blocks := re.findall(r"^```python\n(.*?)^```$", text.split(REWARD)[0], re.M | re.S))
+}
+TRAINING, PUBLISHING = "docs/training.md", "docs/publishing.md"
+
+
+def lacking(code):
+    """Return which modules a script imports that are in an extra and not installed."""
+    required = importlib.metadata.requires("parley")
+    extra = {re.match(r"[\w-]+", line)[0].replace("-", "_") for line in required if "extra" in line}
+    imported = set(re.findall(r"^(?:import|from) (\w+)", code, re.MULTILINE))
+    return sorted(name for name in imported & extra if not importlib.util.find_spec(name))
+
+
+@pytest.fixture
+def place(hub, sample_build, tmp_path):
+    """Fill the Hub, and return a folder to work in."""
+    for name in discover():
+        folder = sample_build / name
+        version = json.loads((folder / "provenance.json").read_text())["version"]
+        hub.seed(f"org/{name}", folder, tags=[f"v{version}"])
+    (tmp_path / "build").symlink_to(sample_build)
+    return tmp_path
+
+
+def run(code, hub, place):
+    (place / "section.py").write_text(code, encoding="utf-8")
+    for _ in range(5):
+        done = subprocess.run(
+            [sys.executable, "section.py"],
+            cwd=place,
+            # one thread, as on busy cores several wait for each other most of the time
+            env=hub.environ(place / "hf") | {"OMP_NUM_THREADS": "1", "PYTHONUTF8": "1"},
+            capture_output=True,
+            encoding="utf-8",
+        )
+        # pyarrow aborts now and then as a process ends that left a stream (apache/arrow#45214)
+        if done.returncode != -signal.SIGABRT:
+            break
+    assert done.returncode == 0, done.stderr
+    assert [status for _, _, status in hub.log if status >= 500] == []
+    asked = any(path.startswith("/api/datasets/org/") for _, path, _ in hub.log)
+    assert asked == ("org/" in code)
+
+
+@pytest.mark.parametrize("page", [name for name in SCRIPTS if name != TRAINING])
+def test_the_python_of_a_page_runs(page, hub, place):
+    if missing := lacking(SCRIPTS[page]):
+        pytest.skip(f"not installed: {', '.join(missing)}")
+    run(SCRIPTS[page], hub, place)
+
+
+def test_the_python_of_training_runs(hub, place, grouped_build):
+    """With a model made for it, and row groups enough for two workers."""
+    if multiprocessing.get_start_method() != "fork":
+        pytest.skip("workers are spawned here, for which a script needs a `__main__`")
+    code = SCRIPTS[TRAINING]
+    if missing := lacking(code):
+        pytest.skip(f"not installed, but comes with the extra `trainers`: {', '.join(missing)}")
+    import tiny_model
+
+    tiny_model.save(place / "my-model")
+    hub.seed("org/casino", grouped_build / "casino")
+    run(code, hub, place)
+
+
+def test_the_collate_function_refuses_a_template_that_marks_nothing(place):
+    """Else a model would train on nothing."""
+    if missing := lacking(code := SCRIPTS[TRAINING]):
+        pytest.skip(f"not installed, but comes with the extra `trainers`: {', '.join(missing)}")
+    import tiny_model
+    import transformers
+
+    tiny_model.save(place / "my-model")
+    tokenizer = transformers.AutoTokenizer.from_pretrained(place / "my-model")
+    (function,) = re.findall(r"^def collate.*?(?=^\S)", code, re.MULTILINE | re.DOTALL)
+    scope = {"tokenizer": tokenizer}
+    exec(function, scope)
+    chat = [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Hello."}]
+    assert (scope["collate"]([{"messages": chat}])["labels"] != -100).any()
+    marks = r"\{%-? *(end)?generation *-?%\}"
+    tokenizer.chat_template = re.sub(marks, "", tokenizer.chat_template)
+    with pytest.raises(ValueError, match=r"the template needs \{% generation %\}"):
+        scope["collate"]([{"messages": chat}])
+
+
+def test_the_commands_of_publishing_run(hub, real_build, tmp_path):
+    """In their order, the Python between them too, logged in by the environment."""
+    text = PAGES[PUBLISHING]
+    commands = re.findall(r"^    (parley .+?)(?: +#.*)?$", text, re.MULTILINE)
+    assert len(commands) == 3
+    hub.tokens["hf_writes"] = User("ana", orgs=("org",))
+    shutil.copytree(real_build / "casino", tmp_path / "build" / "casino")
+    for command in commands:
+        if command.startswith("parley verify"):
+            run(SCRIPTS[PUBLISHING], hub, tmp_path)
+        done = subprocess.run(
+            [sys.executable, "-m", *command.split()],
+            cwd=tmp_path,
+            env=hub.environ(tmp_path / "hf", "hf_writes"),
+            capture_output=True,
+            encoding="utf-8",
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert hub.tags("org/casino").keys() == {f"v{discover()['casino'].builder.VERSION}"}
+
+
+def test_the_readme_is_short():
+    assert len(PAGES["README.md"].splitlines()) <= 150
+
+
+def anchors(text):
+    """Return the anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", [*PAGES, "examples/README.md", "benchmarks/README.md"])
+def test_every_link_within_the_repository_leads_somewhere(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^()\s]+)\)", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S))
+    for link in links:
+        path, _, anchor = link.partition("#")
+        if re.match(r"\w+:", path):
+            continue
+        target = (ROOT / page).parent / path if path else ROOT / page
+        assert target.exists(), link
+        if anchor:
+            assert anchor in anchors(target.read_text(encoding="utf-8")), link
+
+
+def test_every_page_is_reached_from_the_readme():
+    linked = set(re.findall(r"\]\((docs/\w+\.md)\)", PAGES["README.md"]))
+    assert linked == set(PAGES) - {"README.md"}
+
+
+def test_no_paragraph_stands_twice():
+    """What two pages say, one of them will say wrongly one day."""
+    seen = {}
+    for page, text in PAGES.items():
+        if page == "docs/commands.md":
+            continue
+        for paragraph in re.split(r"\n\n+", text):
+            if len(paragraph) > 120:
+                assert seen.setdefault(paragraph, page) == page
+
+
+def test_the_reference_of_commands_is_renewed(tmp_path):
+    """`make docs` does it."""
+    found = tmp_path / "commands.md"
+    command = ["typer", "parley.cli", "utils", "docs", "--name", "parley", "--title", "Commands"]
+    done = subprocess.run(
+        [sys.executable, "-m", *command, "--output", str(found)], cwd=ROOT, capture_output=True
+    )
+    assert done.returncode == 0
+    assert found.read_text(encoding="utf-8") == PAGES["docs/commands.md"]
+
+
+def test_the_commands_of_the_pages_exist():
+    """Each `parley ...` of a page is a command with options that it has."""
+    reference = PAGES["docs/commands.md"]
+    known = set(re.findall(r"^#+ `parley ([\w-]+)`$", reference, re.MULTILINE))
+    found = [
+        line
+        for name, text in PAGES.items()
+        for line in re.findall(r"^(?:    )?(?:\w+=\S+ )?parley (\S.*?)(?:  +#.*)?$", text, re.M)
+        if name != "docs/commands.md"
+    ]
+    assert len(found) > 20
+    for line in found:
+        command, *rest = line.split()
+        assert command in known, line
+        part = reference.split(f"## `parley {command}`")[1].split("\n## ")[0]
+        for option in rest if command != "run" else ():  # its options are the jobs' own
+            if option.startswith("--"):
+                assert f"`{option.partition('=')[0]}" in part, line
+
+
+def test_every_config_is_told_of():
+    rows = re.findall(r"^\| (\w*) \| (.+?) \| .+ \|$", PAGES["docs/using.md"], re.MULTILINE)
+    found, name = set(), ""
+    for dataset, configs in rows:
+        name = dataset or name
+        found |= {(name, config) for config in re.findall(r"`(\w+)`", configs)}
+    due = {(name, c) for name, dataset in discover().items() for c in dataset.module.SPLITS}
+    assert due <= found
