@@ -7,18 +7,13 @@ from pathlib import Path
 from parley.errors import OutputError
 from parley.folder.card import PIPE
 from parley.folder.replace import write_whole
-from parley.tasks import Reference, Task, flat
+from parley.tasks import Task, flat
 
 BEGIN = "<!-- parley: tasks from here -->"
 END = "<!-- parley: tasks to here -->"
 
 Entry = tuple[str, str, Mapping[tuple[str, ...], str]]
 """Who, where it is documented, and the metrics by path, as they are written."""
-
-
-def entry(reference: Reference) -> Entry:
-    """Return a reference as an entry of a table."""
-    return reference.name, reference.place, flat(reference.metrics)
 
 
 @dataclass(frozen=True)

@@ -198,13 +198,13 @@ def test_the_table_shows_the_score_and_what_it_rests_on(run):
     for row in (
         ["this", "0.667"],
         ["±", "0.125"],
-        ["a", "paper's", "0.9"],
+        ["a", "paper's", "[1]", "0.9"],
         ["this", "0.250", "undefined"],
     ):
         assert row in rows
     assert "by_side none: undefined, no side" in shown
     assert "±: the sample SD over folds" in shown
-    assert "a paper's: paper, Table 1; on other turns" in shown
+    assert "[1] paper, Table 1; on other turns" in shown
     assert "letters" not in shown
     letters = run("score", "chatter", "words", "-", "--unit", "letters", text=lines(GOOD)).stdout
     assert "paper, Table 2" in letters

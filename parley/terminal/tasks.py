@@ -9,7 +9,7 @@ from rich.text import Text
 
 from parley.collection import Dataset
 from parley.evaluate import Result
-from parley.leaderboard import Entry, entry, leaderboard
+from parley.leaderboard import Entry, leaderboard
 from parley.spread import Folds, Interval
 from parley.tasks import Task, Undefined, flat
 from parley.terminal.console import plain, table
@@ -89,10 +89,14 @@ def lay_out_score(found: Result) -> RenderableType:
     options = "".join(f" --{option} {value}" for option, value in found.options.items())
     counts = ", ".join(f"{count:,} {what}" for what, count in found.score.counts.items())
     sample = "a sample, not the dataset: built of invented records\n" * found.is_sample
-    shown = [
-        (who, place, {path: cell for path, cell in cells.items() if path in own})
-        for who, place, cells in map(entry, found.references)
-    ]
+    sources: dict[str, int] = {}  # what is said of references -> the number that it has
+    shown: list[Entry] = []
+    for each in found.references:
+        stated = {path: cell for path, cell in flat(each.metrics).items() if path in own}
+        said = "; ".join(part for part in (each.place, each.note) if part)
+        if stated:
+            number = sources.setdefault(said, len(sources) + 1)
+            shown.append((f"{each.name} [{number}]", "", stated))
     parts: list[RenderableType] = [
         Text(plain(f"{found.dataset} {found.name}{options}: {found.predictions}"), style="bold"),
         Text(sample, style="yellow", end=""),
@@ -113,14 +117,15 @@ def lay_out_score(found: Result) -> RenderableType:
             indent = "  " if group else ""
             rows += [(indent + row.who, *row.cells) for row in board.rows if row.group == group]
         parts += [table(["~", *(f">{name}" for name in board.metrics)], rows), Text()]
-    return Group(*parts, *(Text(plain(line)) for line in _notes(found, shown)))
+    notes = [*_notes(found), *(f"[{number}] {said}" for said, number in sources.items())]
+    return Group(*parts, *(Text(plain(line)) for line in notes))
 
 
 _OWN, _SPREAD = "this", "  ±"  # rows of the score itself and of how much it would vary
 
 
-def _notes(found: Result, shown: Iterable[Entry]) -> Iterator[str]:
-    """Yield what is to be said below a table: reasons, what the spread is, places."""
+def _notes(found: Result) -> Iterator[str]:
+    """Yield why metrics are undefined, and what the spread is."""
     for path, value in flat(found.score.metrics).items():
         if isinstance(value, Undefined):
             yield f"{' '.join(path)}: undefined, {value.reason}"
@@ -129,9 +134,6 @@ def _notes(found: Result, shown: Iterable[Entry]) -> Iterator[str]:
         yield "±: the sample SD over folds"
     if Interval in kinds:
         yield "±: a 95% interval by bootstrap"
-    for reference, (who, place, cells) in zip(found.references, shown, strict=True):
-        if cells:
-            yield f"{who}: {place}{'; ' if reference.note else ''}{reference.note}"
 
 
 def _spread(spread: Interval | Folds, decimals: int) -> str:
