@@ -228,20 +228,25 @@ def test_the_most_joint_points_are_those_of_the_best_allocation() -> None:
         assert scenarios.most_joint_points(sides) == max(map(sum, found))
 
 
+ALIKE = {"High": "Water", "Medium": "Firewood", "Low": "Food"}
+
+
 @pytest.mark.parametrize(
-    ("reached", "optimal"),
+    ("other", "reached", "optimal"),
     [
-        ((27, 15), True),  # all water and food for one, firewood for the other
-        ((36, 0), True),
-        ((23, 19), True),
-        ((22, 18), False),
-        ((5, 5), False),  # as after walking away
+        (OTHER, (27, 15), True),  # all water and food for one, firewood for the other
+        (OTHER, (36, 0), True),
+        (OTHER, (23, 19), True),
+        (OTHER, (22, 18), False),
+        (OTHER, (5, 5), False),  # as after walking away
+        (ALIKE, (19, 18), False),  # 19 and 19 is better for one side alone
+        (ALIKE, (19, 19), True),
     ],
 )
 def test_a_deal_is_optimal_when_no_other_is_better_for_one_and_no_worse_for_the_other(
-    reached: tuple[int, int], optimal: bool
+    other: dict[str, str], reached: tuple[int, int], optimal: bool
 ) -> None:
-    sides = dict(zip(scenarios.SIDES, (ORDER, OTHER), strict=True))
+    sides = dict(zip(scenarios.SIDES, (ORDER, other), strict=True))
     assert scenarios.is_pareto_optimal(sides, reached) == optimal
 
 
