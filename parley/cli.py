@@ -717,10 +717,15 @@ def browse(
 def _built(names: list[str] | None, folder: Path) -> list[Any]:
     """Open the built folders of these datasets, or of all that are built."""
     from parley.folder.built import find_folder
+    from parley.terminal.console import tell
 
     chosen = _chosen(names)
     there = [dataset for dataset in chosen if (folder / dataset.name).is_dir()]
-    return [find_folder(folder, dataset) for dataset in (there if there and not names else chosen)]
+    if names or not there:
+        return [find_folder(folder, dataset) for dataset in chosen]  # says what to do of each
+    if absent := [dataset.name for dataset in chosen if dataset not in there]:
+        tell(f"not built, and so left out: {', '.join(absent)}", "yellow")
+    return [find_folder(folder, dataset) for dataset in there]
 
 
 @run.callback(invoke_without_command=True)

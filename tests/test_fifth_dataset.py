@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -130,6 +131,42 @@ def test_a_fifth_folder_is_all_it_takes(tmp_path, more):
     folder = str(tmp_path / "build" / "chatter")
     rows = datasets.load_dataset(folder, split="train", cache_dir=str(tmp_path / "cache"))
     assert next(iter(rows)) == {"id": "one", "turns": ["Hi!", "Hello."]}
+
+
+TRANSCRIPT = """from parley.transcript import Transcript, Turn
+
+CONFIGS = ("dialogues",)
+
+
+def transcript(row):
+    return Transcript("Chatter " + row["id"], turns=[Turn("somebody", t) for t in row["turns"]])
+
+
+def facets(row):
+    return {"turns": len(row["turns"])}
+"""
+
+
+def test_a_fifth_folder_has_its_page(tmp_path, more):
+    """Its fields, and with a transcript.py its dialogues and what they can be filtered by."""
+    run("build", "chatter", "--sample", cwd=tmp_path, more=more)
+
+    def data(script):
+        done = run("site", "chatter", cwd=tmp_path, more=more)
+        assert done.returncode == 0, done.stderr
+        text = (tmp_path / "site" / "chatter" / "data" / script).read_text(encoding="utf-8")
+        return json.loads(json.loads(re.search(r'".*"', text)[0]))
+
+    assert data("0.js")[0] == {"before": [["id", "one"], ["turns", "Hi!\nHello."]]}
+    (more / "chatter" / "transcript.py").write_text(TRANSCRIPT)
+    turns = [{"speaker": 0, "text": "Hi!"}, {"speaker": 0, "text": "Hello."}]
+    assert data("0.js")[0] == {"speakers": ["somebody"], "turns": turns}
+    index = data("index.js")
+    assert index["titles"] == ["Chatter one", "Chatter two"]
+    codes = [[1], [0]]
+    assert index["filters"] == [
+        {"name": "turns", "labels": ["1", "2"], "codes": codes, "many": False}
+    ]
 
 
 BREAKS = {

@@ -8,6 +8,7 @@ from parley.folder.built import BuiltFolder
 from parley.folder.replace import write_whole
 
 _FILE = ".published.json"
+_MOST = 1000  # bytes of it; ours have some 100
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ def note(built: BuiltFolder, found: Published) -> None:
 def published(built: BuiltFolder) -> Published | None:
     """Return where a built folder was published; None where nothing sound says so."""
     file = built.path / _FILE
-    if file.is_symlink() or not file.is_file():
+    if file.is_symlink() or not file.is_file() or file.stat().st_size > _MOST:
         return None
     try:
         found = Published(**json.loads(file.read_text(encoding="utf-8")))

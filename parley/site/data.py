@@ -113,13 +113,12 @@ class _Index:
         """Return it for the page."""
         built = self.built
         order = getattr(built.dataset.transcript, "ORDER", {})
-        rows = built.provenance["configs"]
         return {
             "places": [
                 {
                     "config": config,
                     "split": split,
-                    "rows": rows.get(config, {}).get(split, {}).get("rows"),
+                    "rows": sum(1 for _ in built.ids(config, split)),
                     "column": self.columns[number],
                     "quoted": self.quoted[number],
                 }

@@ -59,6 +59,11 @@ class Description:
         return first_paragraph(self._card[1])
 
     @property
+    def summary(self) -> str:
+        """The first two sentences of that."""
+        return " ".join(re.split(r"(?<=[.!?])\s+(?=[A-Z0-9])", self.about)[:2])
+
+    @property
     def card(self) -> Markup:
         """The card's prose as HTML, without its title."""
         text = "\n".join(prose(self._card[1]))

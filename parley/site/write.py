@@ -38,7 +38,7 @@ def write_site(
         OutputError: the site cannot be written, or a built folder is damaged.
         ScriptError: the transcript.py of a dataset fails on a row.
     """
-    described = [Description(built, built.path.as_posix()) for built in folders]
+    described = [Description(built, _path(built)) for built in folders]
     pages = _templates()
     with replacing(output, MARK) as site:
         shutil.copytree(_HERE / "assets", site / "assets")
@@ -62,11 +62,18 @@ def write_site(
         (site / MARK).write_text(json.dumps(made_of, indent=2) + "\n", encoding="utf-8")
 
 
+def _path(built: BuiltFolder) -> str:
+    """Return the path of a folder, with what is no text in it made visible."""
+    return built.path.as_posix().encode(errors="backslashreplace").decode()
+
+
 def _templates() -> Environment:
-    """Return the templates: what they print is escaped, with control characters made visible."""
+    """Return the templates: what they print is escaped, and what cannot be shown made visible."""
 
     def shown(value: Any) -> Any:
-        return plain(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+        if isinstance(value, Markup) or not isinstance(value, str):
+            return value
+        return plain(value).encode(errors="backslashreplace").decode()  # half a character
 
     return Environment(
         loader=FileSystemLoader(_HERE / "templates"),

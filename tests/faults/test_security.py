@@ -342,6 +342,8 @@ def test_whatever_is_typed_gets_an_answer(sample_build, tmp_path, tally):
             ("show", "casino", "--source", path),
             ("diff", path, sample_build / "casino"),
             ("export", "casino", "convokit", path, *build),
+            ("site", "casino", "--build", path, "--output", tmp_path / "site"),
+            ("site", "casino", *build, "--output", path),
             ("publish", "casino", "--repo", "org/a", "--build", path, "--dry-run"),
         )
     ] + [
@@ -578,6 +580,7 @@ def test_nothing_outside_a_folder_is_read_or_written(hub, sample_build, outside,
             ("diff", sample_build / "casino", folder),
             ("show", "casino", "--build", build),
             ("export", "casino", "convokit", tmp_path / "out" / str(number), "--build", build),
+            ("site", "casino", "--build", build, "--output", tmp_path / "out" / f"site-{number}"),
         ]
     commands.append(("publish", "casino", "--repo", "org/casino", "--build", tmp_path / "0"))
     provenance = folders[0] / "provenance.json"  # a sample would be refused unread
@@ -585,7 +588,7 @@ def test_nothing_outside_a_folder_is_read_or_written(hub, sample_build, outside,
     provenance.write_text(json.dumps(said))
     before = state(outside, *folders)
     found = run(tmp_path, commands, **hub.environ(tmp_path / "home", "hf_writes"))
-    assert {status for status, _ in found[:-1:4]} == {1}  # verify objects, whatever it is
+    assert {status for status, _ in found[:-1:5]} == {1}  # verify objects, whatever it is
     status, output = found[-1]
     assert (status, "`parley verify casino --build " in output) == (1, True)
     assert "` fails; read what it says" in output
@@ -697,6 +700,7 @@ def test_a_provenance_from_elsewhere(hub, sample_build, outside, tmp_path, tally
         commands += [
             ("verify", "casino", "--build", folder.parent),
             ("diff", sample_build / "casino", folder),
+            ("site", "casino", "--build", folder.parent, "--output", tmp_path / f"site-{number}"),
         ]
     commands += [
         ("export", "casino", "convokit", tmp_path / "out", "--build", tmp_path / "0"),
@@ -704,7 +708,7 @@ def test_a_provenance_from_elsewhere(hub, sample_build, outside, tmp_path, tally
     ]
     before = state(outside)
     found = run(tmp_path, commands, **hub.environ(tmp_path / "home"))
-    assert {status for status, _ in found[:-2:2]} == {1}
+    assert {status for status, _ in found[:-2:3]} == {1}
     assert found[-1][0] == 1
     assert state(outside) == before
     assert not hub.repos
@@ -738,9 +742,10 @@ def test_rows_of_another_shape(sample_build, tmp_path, tally):
             ("show", "casino", "--build", folder.parent),
             ("show", "casino", "--build", folder.parent, "--json"),
             ("export", "casino", "convokit", tmp_path / f"out-{number}", "--build", folder.parent),
+            ("site", "casino", "--build", folder.parent, "--output", tmp_path / f"site-{number}"),
         ]
     found = run(tmp_path, commands)
-    assert [status for status, _ in found[0::5]] == [1] * len(ROWS)
+    assert [status for status, _ in found[0::6]] == [1] * len(ROWS)
     tally("command on rows of another shape", len(commands))
 
 

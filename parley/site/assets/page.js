@@ -180,6 +180,7 @@ class Reader {
       this.state.around = true;
       byId("around").closest("label").hidden = true;
     }
+    byId("progress").hidden = !this.parts.length;
     this.restore();
     this.load();
   }
@@ -427,7 +428,7 @@ class Reader {
     back.addEventListener("click", () => this.back());
     const title = element("h2", "", element("bdi", "", index.titles[this.open] || "(no title)"));
     title.tabIndex = -1;
-    const where = element("p", "where", `${spot.config}, ${spot.split}`);
+    const where = element("p", "where", `${spot.config}/${spot.split}`);
     if (place >= 0) where.append(` · ${(place + 1).toLocaleString("en")} of ${this.count.toLocaleString("en")}`);
     const steps = element("div", "steps", button("↑", "Previous dialogue", -1), button("↓", "Next dialogue", 1));
     return element("header", "head", back, element("div", "", title, where), steps);
