@@ -10,9 +10,9 @@ from typing import Any
 
 from parley.errors import Problem
 from parley.figures import Data
-from parley.predictions import Key, Prediction
+from parley.scoring.predictions import Key, Prediction
+from parley.scoring.spread import interval, over_folds, resamples
 from parley.shapes import show
-from parley.spread import interval, over_folds, resamples
 from parley.tasks import MEASURED, Reference, Score, Task
 
 from .scenarios import (

@@ -7,8 +7,8 @@ from typing import Any
 
 from parley.errors import Problem
 from parley.figures import Data
-from parley.predictions import TREC_RUN, Key, Prediction
-from parley.spread import interval, resamples
+from parley.scoring.predictions import TREC_RUN, Key, Prediction
+from parley.scoring.spread import interval, resamples
 from parley.tasks import MEASURED, Reference, Score, Task
 
 from .rows import TYPES

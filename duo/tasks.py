@@ -7,8 +7,8 @@ from typing import Any
 
 from parley.errors import Problem
 from parley.figures import Data
-from parley.predictions import Key, Prediction
-from parley.spread import interval, resamples
+from parley.scoring.predictions import Key, Prediction
+from parley.scoring.spread import interval, resamples
 from parley.tasks import MEASURED, Reference, Score, Task, Undefined
 
 Row = dict[str, Any]

@@ -10,8 +10,8 @@ from itertools import islice
 from pathlib import Path
 
 from parley.collection import discover
-from parley.evaluate import score
 from parley.folder.built import open_folder
+from parley.scoring.evaluate import score
 from parley.tasks import flat, tasks_of
 
 for dataset in discover().values():

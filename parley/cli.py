@@ -14,7 +14,7 @@ from parley import __version__
 from parley.collection import Dataset, discover, get
 from parley.errors import Failures, FetchError, ParleyError, UsageError
 from parley.jobs import Fetch, Jobs, find
-from parley.score import Scores
+from parley.terminal.score import Scores
 
 app = typer.Typer(
     name="parley",
@@ -634,7 +634,7 @@ def tasks(
     as_json: AsJson = False,
 ) -> None:
     """List what can be scored: the tasks of each dataset, with their metrics and baselines."""
-    from parley.leaderboard import renew
+    from parley.scoring.leaderboard import renew
     from parley.tasks import tasks_of
     from parley.terminal.console import emit, to_json
     from parley.terminal.tasks import lay_out_tasks, tasks_as_dicts

@@ -7,8 +7,8 @@ from statistics import mean, stdev
 import pytest
 
 from parley.errors import RecordError
-from parley.evaluate import score
 from parley.folder.built import open_folder
+from parley.scoring.evaluate import score
 from parley.tasks import tasks_of
 
 SEVEN = ["small-talk", "self-need", "other-need", "no-need", "elicit-pref", "uv-part", "vouch-fair"]

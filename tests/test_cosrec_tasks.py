@@ -12,10 +12,10 @@ import pytest
 
 from parley.collection import get
 from parley.errors import RecordError
-from parley.evaluate import score
 from parley.figures import agrees
 from parley.folder.built import open_folder
-from parley.spread import interval, resamples
+from parley.scoring.evaluate import score
+from parley.scoring.spread import interval, resamples
 
 cosrec = get("cosrec")
 tasks = cosrec.beside("tasks")

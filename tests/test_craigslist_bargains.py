@@ -13,8 +13,8 @@ from mutations import InMemory
 
 from parley.collection import get
 from parley.errors import RecordError
-from parley.evaluate import score
 from parley.folder.built import open_folder
+from parley.scoring.evaluate import score
 from parley.tasks import Undefined, tasks_of
 from parley.transcript import Note
 

@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from parley.collection import get
-from parley.evaluate import score
 from parley.folder.built import open_folder
+from parley.scoring.evaluate import score
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 SHOWN = re.findall(

@@ -18,16 +18,16 @@ from parley.build import build
 from parley.cli import main
 from parley.collection import Dataset
 from parley.errors import RecordError
-from parley.leaderboard import BEGIN, END
-from parley.predictions import check
+from parley.scoring.leaderboard import BEGIN, END
+from parley.scoring.predictions import check
 from parley.source.files import open_source
 from parley.tasks import tasks_of
 
 TASKS = '''"""Tasks of an invented dataset."""
 
 from parley.figures import Data
-from parley.predictions import TREC_RUN
-from parley.spread import Folds
+from parley.scoring.predictions import TREC_RUN
+from parley.scoring.spread import Folds
 from parley.tasks import Reference, Score, Task, Undefined
 from parley.errors import Problem
 

@@ -11,14 +11,15 @@ from pathlib import Path
 import pytest
 from test_task_files import piped
 
-from parley import cli, spread
+from parley import cli
 from parley.collection import discover
 from parley.errors import OutputError, RecordError
-from parley.evaluate import score
 from parley.figures import agrees
 from parley.folder.built import open_folder
-from parley.leaderboard import renewed
-from parley.predictions import JSON_LINES, TREC_RUN, write
+from parley.scoring import spread
+from parley.scoring.evaluate import score
+from parley.scoring.leaderboard import renewed
+from parley.scoring.predictions import JSON_LINES, TREC_RUN, write
 from parley.shapes import fitter
 from parley.tasks import MEASURED, flat, tasks_of
 

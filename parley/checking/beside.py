@@ -10,11 +10,11 @@ from itertools import islice
 from parley.checking.subject import Subject, lines_of, one_line
 from parley.dialogues import Dialogue, group_beside
 from parley.errors import ParleyError
-from parley.evaluate import score
 from parley.export import export
 from parley.extras import extra_of
 from parley.figures import FAILED, UNEXPLAINED, figures
 from parley.jobs import Job
+from parley.scoring.evaluate import score
 from parley.shapes import problems
 from parley.tasks import tasks_of
 

@@ -13,8 +13,8 @@ from parley.checking.subject import Subject, lines_of
 from parley.errors import ParleyError
 from parley.figures import figures
 from parley.folder.card import BEGIN, END, card_configs, parse, stated_figures
-from parley.leaderboard import renewed
 from parley.rows.features import card_yaml
+from parley.scoring.leaderboard import renewed
 from parley.tasks import tasks_of
 
 HEADINGS = (

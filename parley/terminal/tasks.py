@@ -8,9 +8,9 @@ from rich.table import Table
 from rich.text import Text
 
 from parley.collection import Dataset
-from parley.evaluate import Result
-from parley.leaderboard import Entry, leaderboard
-from parley.spread import Folds, Interval
+from parley.scoring.evaluate import Result
+from parley.scoring.leaderboard import Entry, leaderboard
+from parley.scoring.spread import Folds, Interval
 from parley.tasks import Task, Undefined, flat
 from parley.terminal.console import plain, table
 

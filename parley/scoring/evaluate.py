@@ -10,8 +10,8 @@ from parley.errors import OutputError, ParleyError, ScriptError, UsageError
 from parley.extras import extra_of
 from parley.figures import MissingSplitError
 from parley.folder.built import BuiltFolder
-from parley.predictions import check, read, write
-from parley.spread import Folds, Interval
+from parley.scoring.predictions import check, read, write
+from parley.scoring.spread import Folds, Interval
 from parley.tasks import Gold, Reference, Score, Task, Undefined, find, flat, wrong_scores
 
 

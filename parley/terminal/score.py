@@ -123,9 +123,9 @@ def _command(dataset: Dataset, name: str, task: "Task") -> Callable[..., None]:
             )
         if keep and not baseline:
             raise UsageError("--predictions keeps what a --baseline predicts")
-        from parley.evaluate import score
         from parley.folder.built import find_folder
-        from parley.predictions import require_free
+        from parley.scoring.evaluate import score
+        from parley.scoring.predictions import require_free
 
         if keep:
             require_free(keep)
@@ -155,8 +155,8 @@ def _lines_due(
     dataset: Dataset, name: str, task: "Task", folder: Path, own: Mapping[str, str]
 ) -> int | None:
     """Return how many predictions a build wants, or None if there is no build."""
-    from parley.evaluate import due
     from parley.folder.built import find_folder
+    from parley.scoring.evaluate import due
 
     options = task.chosen(own)
     if not (folder / dataset.name).is_dir():
