@@ -332,6 +332,9 @@ def fine_tune(model, utterances, columns, parts, file, args):
     truth = utterances.truth[:, columns]
     if args.oversample:
         training = training + [row for row in training if utterances.truth[row].any()]
+    if args.start_at_rates:
+        for layer, rate in zip(model.outputs, truth[training].mean(dim=0), strict=True):
+            nn.init.constant_(layer[-1].bias, torch.logit(rate, eps=1e-3))
     batch = batches(training, args)
 
     def losses(step):
@@ -431,6 +434,7 @@ def options():
     add("--oversample", action="store_true", help="take utterances with a label twice (OS)")
     add("--pretrain", action="store_true", help="pretrain on the other dialogues (IDPT)")
     add("--pretraining-epochs", type=positive, default=20, metavar="N", help="default: 20")
+    add("--start-at-rates", action="store_true", help="first predict how frequent a label is")
     add("--learning-rate", type=float, default=5e-5, metavar="X", help="default: 5e-5")
     add("--batch-size", type=positive, default=64, metavar="N", help="default: 64")
     add("--rows-at-once", type=positive, default=16, metavar="N", help="of a batch; default: 16")

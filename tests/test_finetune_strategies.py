@@ -80,6 +80,7 @@ def args(encoder, sample_build, tmp_path):
     return Namespace(
         dataset=str(sample_build / "casino"), encoder=str(encoder), output=tmp_path, model="full",
         freeze=False, no_attention=False, no_features=False, oversample=False, pretrain=False,
+        start_at_rates=False,
         pretraining_epochs=3, learning_rate=1e-3, batch_size=8, rows_at_once=4, steps=6,
         eval_every=2, bf16=False, seed=0,
     )  # fmt: skip
@@ -313,6 +314,19 @@ def test_without_attention_all_labels_see_the_same_vector(example, utterances, t
     assert len(seen) == 14
 
 
+def test_a_start_at_the_rates_of_the_labels(example, utterances, tokenizer, args, monkeypatch):
+    """Before the first step the mean of what is predicted is about how frequent a label is."""
+    monkeypatch.setattr(example, "train", lambda *_: 0)
+    args.start_at_rates = True
+    model, _ = trained(example, utterances, tokenizer, args, rows=25)
+    for layer in model.outputs:
+        torch.nn.init.zeros_(layer[-1].weight)
+    found = model(**utterances.batch([0])).sigmoid()[0]
+    rates = utterances.truth[:25].mean(dim=0).clamp(0.001, 0.999)
+    assert torch.allclose(found, rates, atol=1e-6)
+    assert 0.001 < rates.min() < rates.max() < 0.999
+
+
 def test_oversampling_takes_rows_with_a_label_twice(
     example, utterances, tokenizer, args, monkeypatch
 ):
@@ -470,6 +484,22 @@ def test_every_row_is_predicted_once(run, table, tmp_path, options):
     models = 7 if "ft" in options else 1
     assert printed.count("step 2 of 2") == models * len(set(table["fold"]))
     assert printed.splitlines()[-1].endswith(f"{len(table)} of {len(table)} utterances")
+
+
+def test_the_task_takes_the_predictions(run, sample_build, tmp_path):
+    """And finds in them what the script said of the folds."""
+    from parley.evaluate import score
+    from parley.folder.built import open_folder
+
+    printed = run("output")
+    file = tmp_path / "output" / "predictions.jsonl"
+    found = score(open_folder(sample_build / "casino"), "strategies", {}, file=str(file)).score
+    (own,) = re.findall(
+        r"^mean of 3: .*, test F1 ([\d.]+), Joint-A ([\d.]+)$", printed, re.MULTILINE
+    )
+    assert float(own[0]) == pytest.approx(found.metrics["f1"], abs=0.051)
+    assert float(own[1]) == pytest.approx(found.metrics["joint_accuracy"], abs=0.051)
+    assert found.metrics["f1"] > 0
 
 
 def test_some_folds(run, table, tmp_path):
