@@ -5,6 +5,7 @@ import importlib
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -190,6 +191,18 @@ def test_it_loads(tmp_path):
             whole.features
             == datasets.Dataset.from_parquet(str(path), cache_dir=str(tmp_path / "cache")).features
         )
+
+
+def test_the_python_of_the_page_runs(raw, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
+    run(raw({"Software": ([PRODUCT], [REVIEW])}), tmp_path / "catalogue", workers=0)
+    page = Path(__file__).parent.parent / "docs" / "catalogue.md"
+    (block,) = re.findall(r"^```python\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
+    names = {}
+    exec(block, names)
+    assert names["products"]["parent_asin"] == [PRODUCT["parent_asin"]]
+    assert [row["text"] for row in names["reviews"]] == [REVIEW["text"]]
 
 
 def test_hosts_lay_their_files_out_differently(raw, tmp_path):

@@ -6,10 +6,8 @@ from typing import Any
 
 import yaml
 
-from parley.rows.features import card_yaml
-
 from .sources import METADATA_RECORDS, RATINGS
-from .tables import SCHEMAS, features
+from .tables import SCHEMAS, card_features
 
 _PROSE = """
 # CoSRec's product catalogue
@@ -73,7 +71,7 @@ def render(
         infos.append(
             {
                 "config_name": table,
-                "features": card_yaml(features(table)),
+                "features": card_features(table),
                 "splits": [
                     {
                         "name": name,

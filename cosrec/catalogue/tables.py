@@ -10,11 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import datasets
 import pyarrow as pa
 import pyarrow.compute as pc
-
-from parley.rows.features import arrow_schema
 
 _STARS = range(1, 6)
 
@@ -167,11 +164,25 @@ def digested(batches: Iterable[pa.RecordBatch], digest: Digest) -> Iterator[pa.R
         yield batch
 
 
-def features(table: str) -> datasets.Features:
-    """Return the features of a table."""
-    return datasets.Features.from_arrow_schema(SCHEMAS[table])
+# `datasets` takes half a second to import, in which the processes can be at work already: so it is
+# imported where it is first needed.
+
+
+def card_features(table: str) -> Any:
+    """Return the features of a table as the front matter of a card has them."""
+    from parley.rows.features import card_yaml
+
+    return card_yaml(_features(table))
 
 
 def with_footer(table: str) -> pa.Schema:
     """Return the schema with the metadata that every version of `datasets` reads features from."""
-    return arrow_schema(features(table))
+    from parley.rows.features import arrow_schema
+
+    return arrow_schema(_features(table))
+
+
+def _features(table: str) -> Any:
+    import datasets
+
+    return datasets.Features.from_arrow_schema(SCHEMAS[table])
