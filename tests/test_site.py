@@ -17,6 +17,7 @@ import pytest
 import requests
 from hub import User
 
+from parley.cli import main
 from parley.collection import discover
 from parley.dialogues import dialogues
 from parley.folder.built import open_folder
@@ -387,6 +388,22 @@ def test_browse_serves_the_samples_until_it_is_interrupted(tmp_path):
         _, stderr = process.communicate(timeout=60)
     assert (process.returncode, stderr) == (0, "")
     assert not any(tmp_path.iterdir())
+
+
+def test_without_the_extra_it_is_said_what_to_install(sample_build, tmp_path, monkeypatch, capsys):
+    extras = ["jinja2>=3; extra == 'site'", "markdown-it-py>=3; extra == 'site'"]
+    monkeypatch.setattr("parley.extras.requires", lambda name: extras)
+    monkeypatch.setattr(sys, "argv", ["parley", "site", "--build", str(sample_build)])
+    for name in [name for name in sys.modules if name.startswith("parley.site.")]:
+        monkeypatch.delitem(sys.modules, name)
+    for package in ("jinja2", "markdown_it"):
+        with monkeypatch.context() as patch:
+            patch.setitem(sys.modules, package, None)
+            with pytest.raises(SystemExit) as left:
+                main()
+        assert left.value.code == 1
+        said = f'the package {package} is not installed. Run `pip install "parley[site]"`.\n'
+        assert capsys.readouterr().err == said
 
 
 def test_a_static_space_takes_the_site_as_it_is(site, hub, tmp_path):

@@ -91,6 +91,12 @@ class Description:
             for config, splits in self.built.module.SPLITS.items()
         ]
 
+    @property
+    def files(self) -> list[dict[str, Any]]:
+        """Each Parquet file: its path, bytes and sha256."""
+        configs = self.built.provenance["configs"].values()
+        return [file for splits in configs for split in splits.values() for file in split["files"]]
+
     @cached_property
     def figures(self) -> list[Figure]:
         """Each documented figure: as the card states it, or of a sample, as not checked."""

@@ -17,6 +17,11 @@ from parley.site.describe import Description
 from parley.terminal.console import plain
 
 _HERE = Path(__file__).parent
+# what a page may load: the site's own files, and nothing that stands in a page itself
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "base-uri 'none'; form-action 'none'"
+)
 MARK = "site.json"  # what the site was made of; also tells its folder from others
 
 
@@ -75,7 +80,7 @@ def _templates() -> Environment:
             return value
         return plain(value).encode(errors="backslashreplace").decode()  # half a character
 
-    return Environment(
+    templates = Environment(
         loader=FileSystemLoader(_HERE / "templates"),
         autoescape=True,
         finalize=shown,
@@ -83,3 +88,5 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    templates.globals["policy"] = _POLICY
+    return templates

@@ -87,7 +87,8 @@ function places(text, needle) {
   return found;
 }
 
-const counted = (number, noun) => `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
+const counted = (number, noun) =>
+  `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
 
 // ---------------------------------------------------------------- every page
 
@@ -255,7 +256,9 @@ class Reader {
       if (this.first[number] < 0) this.first[number] = part.owners[2 * utterance + 1];
     });
     if (!this.state.around) return;
-    part.around ??= new Text(part.dialogues.map((dialogue, n) => fold(this.around(dialogue, part.first + n))));
+    part.around ??= new Text(
+      part.dialogues.map((dialogue, n) => fold(this.around(dialogue, part.first + n))),
+    );
     part.around.each(this.needle, (place) => (this.matches[part.first + place] = 1));
   }
 
@@ -297,7 +300,9 @@ class Reader {
 
   tell() {
     const part = this.loaded < this.parts.length && this.needle;
-    const so = part ? `, in ${Math.round((100 * this.loaded) / this.parts.length)}% of the text so far` : "";
+    const so = part
+      ? `, in ${Math.round((100 * this.loaded) / this.parts.length)}% of the text so far`
+      : "";
     byId("count").replaceChildren(
       element("strong", "", counted(this.count, "dialogue")),
       element("span", "", this.plain ? so : ` ${counted(this.utterances, "utterance")}${so}`),
@@ -342,8 +347,14 @@ class Reader {
     if (number === this.open) link.setAttribute("aria-current", "true");
     const turn = this.first[number];
     const dialogue = turn < 0 ? null : this.dialogue(number);
-    const said = dialogue ? excerpt(dialogue.turns[turn].text, this.needle) : index.openings[number];
-    const title = element("span", "title", element("bdi", "", index.titles[number] || "(no title)"));
+    const said = dialogue
+      ? excerpt(dialogue.turns[turn].text, this.needle)
+      : index.openings[number];
+    const title = element(
+      "span",
+      "title",
+      element("bdi", "", index.titles[number] || "(no title)"),
+    );
     const text = element("span", "excerpt");
     text.dir = "auto";
     text.lang = this.language(number);
@@ -383,14 +394,17 @@ class Reader {
   }
 
   place() {
-    for (let place = 0; place < this.count; place++) if (this.hits[place] === this.open) return place;
+    for (let place = 0; place < this.count; place++)
+      if (this.hits[place] === this.open) return place;
     return -1;
   }
 
   showDialogue() {
     const pane = byId("dialogue");
     if (this.open < 0) {
-      pane.replaceChildren(element("p", "empty", this.count ? "Choose a dialogue." : "No dialogue has all of this."));
+      pane.replaceChildren(
+        element("p", "empty", this.count ? "Choose a dialogue." : "No dialogue has all of this."),
+      );
       return;
     }
     const dialogue = this.dialogue(this.open);
@@ -429,8 +443,14 @@ class Reader {
     const title = element("h2", "", element("bdi", "", index.titles[this.open] || "(no title)"));
     title.tabIndex = -1;
     const where = element("p", "where", `${spot.config}/${spot.split}`);
-    if (place >= 0) where.append(` · ${(place + 1).toLocaleString("en")} of ${this.count.toLocaleString("en")}`);
-    const steps = element("div", "steps", button("↑", "Previous dialogue", -1), button("↓", "Next dialogue", 1));
+    if (place >= 0)
+      where.append(` · ${(place + 1).toLocaleString("en")} of ${this.count.toLocaleString("en")}`);
+    const steps = element(
+      "div",
+      "steps",
+      button("↑", "Previous dialogue", -1),
+      button("↓", "Next dialogue", 1),
+    );
     return element("header", "head", back, element("div", "", title, where), steps);
   }
 
@@ -587,11 +607,15 @@ class Reader {
       const call = `load_dataset(${python(path)}${config}, split=${python(place.split)}${exact})`;
       if (ids.length === place.rows) return [place, call];
       const values = ids.map((id) => (place.quoted ? python(id) : id));
-      return [place, `${call}.filter(\n    lambda row: row[${python(place.column)}] in {${wrapped(values)}}\n)`];
+      return [
+        place,
+        `${call}.filter(\n    lambda row: row[${python(place.column)}] in {${wrapped(values)}}\n)`,
+      ];
     });
-    const rows = parts.length === 1
-      ? parts[0][1]
-      : `{\n${parts.map(([place, code]) => `    ${python(`${place.config}/${place.split}`)}: ${code.replaceAll("\n", "\n    ")},\n`).join("")}}`;
+    const rows =
+      parts.length === 1
+        ? parts[0][1]
+        : `{\n${parts.map(([place, code]) => `    ${python(`${place.config}/${place.split}`)}: ${code.replaceAll("\n", "\n    ")},\n`).join("")}}`;
     return `from datasets import load_dataset\n\nrows = ${rows}\n`;
   }
 }
@@ -693,7 +717,9 @@ class Filter {
     more.type = "button";
     let all = false;
     this.refold = () => {
-      this.bars.forEach((bar, code) => (bar.item.hidden = !all && code >= SHOWN && !this.chosen.includes(code)));
+      this.bars.forEach(
+        (bar, code) => (bar.item.hidden = !all && code >= SHOWN && !this.chosen.includes(code)),
+      );
       more.textContent = all ? "Fewer" : `All ${this.labels.length.toLocaleString("en")}`;
       more.setAttribute("aria-expanded", all);
       this.box.classList.toggle("all", all);
@@ -717,7 +743,9 @@ class Filter {
 
   choose(labels = new Set()) {
     this.chosen = this.labels.flatMap((label, code) => (labels.has(label) ? [code] : []));
-    this.bars.forEach((bar, code) => bar.button.setAttribute("aria-pressed", this.chosen.includes(code)));
+    this.bars.forEach((bar, code) =>
+      bar.button.setAttribute("aria-pressed", this.chosen.includes(code)),
+    );
     this.refold?.();
   }
 
@@ -733,7 +761,10 @@ class Filter {
       bar.shown = shown;
       const all = this.all[code];
       bar.now.style.width = `${(100 * shown) / this.most}%`;
-      bar.count.textContent = shown === all ? shown.toLocaleString("en") : `${shown.toLocaleString("en")} of ${all.toLocaleString("en")}`;
+      bar.count.textContent =
+        shown === all
+          ? shown.toLocaleString("en")
+          : `${shown.toLocaleString("en")} of ${all.toLocaleString("en")}`;
       bar.button.classList.toggle("none", !shown);
     });
   }
