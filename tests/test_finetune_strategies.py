@@ -488,8 +488,8 @@ def test_every_row_is_predicted_once(run, table, tmp_path, options):
 
 def test_the_task_takes_the_predictions(run, sample_build, tmp_path):
     """And finds in them what the script said of the folds."""
-    from parley.evaluate import score
     from parley.folder.built import open_folder
+    from parley.scoring.evaluate import score
 
     printed = run("output")
     file = tmp_path / "output" / "predictions.jsonl"
