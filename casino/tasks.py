@@ -10,7 +10,7 @@ from typing import Any
 
 from parley.errors import Problem
 from parley.figures import Data
-from parley.scoring.predictions import Key, Prediction
+from parley.scoring.forms import Key, Prediction
 from parley.scoring.spread import interval, over_folds, resamples
 from parley.shapes import show
 from parley.tasks import MEASURED, Reference, Score, Task

@@ -7,7 +7,7 @@ from typing import Any
 
 from parley.errors import Problem
 from parley.figures import Data
-from parley.scoring.predictions import TREC_RUN, Key, Prediction
+from parley.scoring.forms import TREC_RUN, Key, Prediction
 from parley.scoring.spread import interval, resamples
 from parley.tasks import MEASURED, Reference, Score, Task
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from parley.errors import Problem
 from parley.figures import Data
-from parley.scoring.predictions import Key, Prediction
+from parley.scoring.forms import Key, Prediction
 from parley.scoring.spread import interval, resamples
 from parley.tasks import MEASURED, Reference, Score, Task, Undefined
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from parley.collection import Dataset
 from parley.errors import Problem, ScriptError, UsageError
-from parley.scoring.predictions import JSON_LINES, Form, Key, Prediction
+from parley.scoring.forms import JSON_LINES, Form, Key, Prediction
 from parley.scoring.spread import Folds, Interval
 
 MEASURED = "run with this tool"  # the place of a reference that a baseline gives; a test holds it

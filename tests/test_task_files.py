@@ -26,7 +26,7 @@ from parley.tasks import tasks_of
 TASKS = '''"""Tasks of an invented dataset."""
 
 from parley.figures import Data
-from parley.scoring.predictions import TREC_RUN
+from parley.scoring.forms import TREC_RUN
 from parley.scoring.spread import Folds
 from parley.tasks import Reference, Score, Task, Undefined
 from parley.errors import Problem

@@ -18,8 +18,9 @@ from parley.figures import agrees
 from parley.folder.built import open_folder
 from parley.scoring import spread
 from parley.scoring.evaluate import score
+from parley.scoring.forms import JSON_LINES, TREC_RUN
 from parley.scoring.leaderboard import renewed
-from parley.scoring.predictions import JSON_LINES, TREC_RUN, write
+from parley.scoring.predictions import write
 from parley.shapes import fitter
 from parley.tasks import MEASURED, flat, tasks_of
 

@@ -7,95 +7,24 @@ is wrong with it is reported at once, each with its line and its key.
 import gzip
 import io
 import json
-import math
-import re
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from parley.errors import MOST_PROBLEMS, OutputError, Problem, RecordError
-from parley.rows.strict_json import loads
+from parley.scoring.forms import Key, Prediction
 from parley.shapes import fitter, problems, show
-
-if TYPE_CHECKING:
-    from parley.tasks import Gold, Task
-
-Key = tuple[Any, ...]
-Prediction = Mapping[str, Any]
+from parley.tasks import Gold, Task
 
 _LONGEST = 1_000_000  # bytes of a line; what is longer is no prediction
 _GZIP = b"\x1f\x8b"
 
 
-@dataclass(frozen=True)
-class Form:
-    """How predictions stand in a file.
-
-    Args:
-        name: What it is called.
-        parse: Returns the prediction of a line, or raises ValueError.
-        glimpse: Returns what can be made out of a line that `parse` refuses, or raises ValueError:
-            its key is to be named.
-        lines: Returns the lines of predictions, without line ends.
-    """
-
-    name: str
-    parse: Callable[[bytes], Any]
-    glimpse: Callable[[bytes], Any]
-    lines: Callable[[Iterable[Prediction]], Iterable[str]]
-
-
-def _json_lines(predictions: Iterable[Prediction]) -> Iterator[str]:
-    return (json.dumps(each, ensure_ascii=False, allow_nan=False) for each in predictions)
-
-
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-
-
-def _run_line(line: bytes) -> dict[str, Any]:
-    """Return what a line of a run says; its second field, its rank and its tag decide nothing."""
-    parts = line.decode("utf-8").split()
-    if len(parts) != 6:
-        raise ValueError(
-            f"expected six fields, QUERY Q0 DOCUMENT RANK SCORE TAG, found {len(parts)}"
-        )
-    query, _, document, rank, score, _ = parts
-    if not re.fullmatch(r"\d+", rank, re.ASCII):
-        raise ValueError(f"rank: expected a whole number, found {show(rank)}")
-    if not _NUMBER.fullmatch(score) or not math.isfinite(value := float(score)):
-        raise ValueError(f"score: expected a finite number, found {show(score)}")
-    return {"query_id": query, "document_id": document, "score": value}
-
-
-def _run_glimpse(line: bytes) -> dict[str, Any]:
-    query, _, document = line.decode("utf-8").split()[:3]
-    return {"query_id": query, "document_id": document}
-
-
-def _run_lines(predictions: Iterable[Prediction]) -> Iterator[str]:
-    queries: dict[str, list[Prediction]] = {}
-    for each in predictions:
-        queries.setdefault(each["query_id"], []).append(each)
-    for query, found in queries.items():
-        found.sort(key=lambda each: (each["score"], each["document_id"]), reverse=True)
-        for rank, each in enumerate(found, 1):
-            yield f"{query} Q0 {each['document_id']} {rank} {each['score']!r} parley"
-
-
-JSON_LINES = Form("JSON Lines", loads, json.loads, _json_lines)
-TREC_RUN = Form("a TREC run", _run_line, _run_glimpse, _run_lines)
-"""A run in the format of TREC: predictions of query_id, document_id and score, a float.
-
-As in trec_eval the scores decide, and neither the order of lines nor the rank.
-"""
-
-
-def read(file: str, task: "Task", gold: "Gold") -> dict[Key, Prediction]:
+def read(file: str, task: Task, gold: Gold) -> dict[Key, Prediction]:
     """Return the predictions of a file, one for each key of `gold` and in its order.
 
     Args:
@@ -120,7 +49,7 @@ def read(file: str, task: "Task", gold: "Gold") -> dict[Key, Prediction]:
     return checker.finish(name)
 
 
-def check(found: Iterable[Any], task: "Task", gold: "Gold", name: str) -> dict[Key, Prediction]:
+def check(found: Iterable[Any], task: Task, gold: Gold, name: str) -> dict[Key, Prediction]:
     """Return predictions that a function made, checked and ordered as those of a file are."""
     checker = _Checker(task, gold, "prediction")
     for number, prediction in enumerate(found, 1):
@@ -130,7 +59,7 @@ def check(found: Iterable[Any], task: "Task", gold: "Gold", name: str) -> dict[K
     return checker.finish(name)
 
 
-def write(path: Path, task: "Task", predictions: Iterable[Prediction]) -> None:
+def write(path: Path, task: Task, predictions: Iterable[Prediction]) -> None:
     """Write predictions in the form that a file of them has, to a new file, whole or not at all.
 
     Raises:
@@ -157,7 +86,7 @@ class _Checker:
         unit: What is counted: "line" or "prediction".
     """
 
-    def __init__(self, task: "Task", gold: "Gold", unit: str) -> None:
+    def __init__(self, task: Task, gold: Gold, unit: str) -> None:
         self._task, self._gold, self._unit = task, gold, unit
         self._fits = fitter(task.shape)
         self._required = len(task.required or task.key)
