@@ -350,6 +350,7 @@ def test_what_a_baseline_predicts_can_be_kept_and_scores_the_same(run, tmp_path)
         (("words", "-", "--baseline", "ones"), 2, "scores either FILE or a --baseline"),
         (("words", "--baseline", "best"), 2, "no baseline 'best'; there are: ones, none, lazy"),
         (("words", "-", "--unit", "lines"), 2, "no such value; there are: words, letters"),
+        (("words", "-", "--unit", "x", "--build", "x"), 2, "there are: words, letters"),
         (("words", "-", "--part", "x"), 2, "No such option: --part. There are: --build"),
         (("run", "-", "--unit", "words"), 2, "No such option"),
         (("words", "-", "--predictions", "out"), 2, "keeps what a --baseline predicts"),

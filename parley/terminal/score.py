@@ -74,8 +74,8 @@ class _Command(TyperCommand):
 
 
 def _help(task: "Task") -> str:
-    holds = "\n".join(f"  {name}: {what}" for name, what in task.fields.items())
-    return f"{task.summary}\n\nScored on {task.on}. A prediction holds\n\n\b\n{holds}"
+    summary = task.summary[0].upper() + task.summary[1:]
+    return f"{summary}. Scored on {task.on}; --template prints what FILE must hold."
 
 
 def _command(dataset: Dataset, name: str, task: "Task") -> Callable[..., None]:
@@ -108,8 +108,9 @@ def _command(dataset: Dataset, name: str, task: "Task") -> Callable[..., None]:
         from parley.terminal import tasks as tables
         from parley.terminal.console import emit, to_json
 
+        options = task.chosen(own)
         if template:
-            lines = _lines_due(dataset, name, task, folder, own)
+            lines = _lines_due(dataset, name, folder, options)
             if as_json:
                 typer.echo(to_json(tables.template_as_dict(dataset, name, task, lines)))
             else:
@@ -130,7 +131,7 @@ def _command(dataset: Dataset, name: str, task: "Task") -> Callable[..., None]:
         if keep:
             require_free(keep)
         built = find_folder(folder, dataset)
-        found = score(built, name, own, file=file or "", baseline=baseline or "", keep=keep)
+        found = score(built, name, options, file=file or "", baseline=baseline or "", keep=keep)
         if as_json:
             typer.echo(to_json(found.as_dict()))
         else:
@@ -151,14 +152,11 @@ def _option(name: str, values: Sequence[str]) -> inspect.Parameter:
     )
 
 
-def _lines_due(
-    dataset: Dataset, name: str, task: "Task", folder: Path, own: Mapping[str, str]
-) -> int | None:
+def _lines_due(dataset: Dataset, name: str, folder: Path, options: Mapping[str, str]) -> int | None:
     """Return how many predictions a build wants, or None if there is no build."""
     from parley.folder.built import find_folder
     from parley.scoring.evaluate import due
 
-    options = task.chosen(own)
     if not (folder / dataset.name).is_dir():
         return None
     return len(due(find_folder(folder, dataset), name, options))
