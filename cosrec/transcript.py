@@ -36,7 +36,7 @@ def transcript(row: dict[str, Any], beside: Beside | None = None) -> Transcript:
             turns.append(Turn("system", turn["text"]))
     queries = (beside or {}).get("queries", ())
     return Transcript(
-        f"CoSRec conversation {row['dialogue_id']}",
+        row["dialogue_id"],
         turns=turns,
         after=_users(row),
         sides={speaker: [] for speaker in _SPEAKERS.values()},
@@ -72,7 +72,7 @@ def facets(row: dict[str, Any], beside: Beside | None = None) -> Facets:
 def _query(row: dict[str, Any]) -> Transcript:
     user = [] if row["user_index"] is None else [("user index", str(row["user_index"]))]
     return Transcript(
-        f"CoSRec query {row['query_id']}",
+        f"{row['text']} ({row['query_id']})" if row["text"] else row["query_id"],
         [("utterance", f"{row['utterance']} of {row['dialogue_id']}"), *user],
         [
             Turn("query", text, (Note("canonical"),) if text == row["text"] else ())

@@ -185,3 +185,17 @@ def write(folder: Path) -> Path:
     card = f"---\n{json.dumps(front)}\n---\n{MARKDOWN}\n{marks}\n{MARKDOWN}"
     (place / "README.md").write_text(card, encoding="utf-8")
     return folder
+
+
+def spoil(provenance: Path) -> None:
+    """Put attacks into what a built folder says of itself, wherever it takes any text."""
+    said = json.loads(provenance.read_text(encoding="utf-8"))
+    said["version"], said["missing"] = ATTACKS[3], ATTACKS[:-1]
+    said["sources"] = {
+        attack: {"url": attack if number % 2 else "javascript:window.acted=1", attack: attack}
+        for number, attack in enumerate(ATTACKS[:-1])
+    }
+    said["built_with"] = {attack: attack for attack in ATTACKS[:-1]}
+    for file in said["configs"]["dialogues"]["train"]["files"]:
+        file["path"] = file["sha256"] = ATTACKS[2]
+    provenance.write_text(json.dumps(said), encoding="utf-8")

@@ -82,6 +82,7 @@ def attacked(served: tuple[Path, str], tmp_path_factory: pytest.TempPathFactory)
         patch.setenv("PARLEY_DATASETS", str(hostile.write(folder)))
         dataset = get("hostile")
         build(open_source(dataset, None, sample=True), folder / "build")
+        hostile.spoil(folder / "build" / "hostile" / "provenance.json")
         yield written(served, folder / "build", "hostile", ["hostile"])
 
 
@@ -468,6 +469,37 @@ def test_all_of_it_by_keyboard(sample: Site, open_page: Any) -> None:
     assert page.locator("#dialogue h2").evaluate("title => title === document.activeElement")
 
 
+@pytest.mark.parametrize("place", [0, 1], ids=["http", "disk"])
+def test_on_a_narrow_screen_one_reads_and_goes_back(
+    sample: Site, open_page: Any, place: int
+) -> None:
+    page = open_page(addresses(sample, "duo", "dialogues.html")[place])
+    page.set_viewport_size(NARROW)
+    hits, back = page.locator("#window a"), page.get_by_role("button", name="Back to the hits")
+    title = hits.last.locator(".title").inner_text()
+    hits.last.click()
+    assert page.locator("#dialogue h2").inner_text() == title
+    assert page.locator("#dialogue .turn").first.is_visible()
+    assert not page.get_by_role("searchbox").is_visible()
+    back.click()
+    assert page.get_by_role("searchbox").is_visible()
+    assert not page.locator("#dialogue .turn").first.is_visible()
+    page.go_back()
+    assert page.locator("#dialogue h2").inner_text() == title
+
+
+def test_the_table_of_figures_can_show_only_what_differs(real: Site, open_page: Any) -> None:
+    page = open_page(addresses(real, "casino", "index.html")[0])
+    rows = page.locator("tr[data-verdict]:visible")
+    verdicts = rows.evaluate_all("rows => rows.map(row => row.dataset.verdict)")
+    differ = sum(verdict != "matches" for verdict in verdicts)
+    assert 0 < differ < len(verdicts)
+    page.get_by_label("only what differs").check()
+    assert rows.count() == differ
+    page.get_by_label("only what differs").uncheck()
+    assert rows.count() == len(verdicts)
+
+
 # Loading ----------------------------------------------------------------------------------
 
 
@@ -501,7 +533,14 @@ def test_the_code_loads_just_these_rows(sample: Site, open_page: Any, name: str)
     search(page, query)
     assert sorted(map(str, rows_of(code("#code-all")))) == sorted(due)
     page.locator("#window a").last.click()
-    (one,) = rows_of(code("#code-one"))
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Load this").click()
+    page.locator("#code-one-part").get_by_role("button", name="Copy").click()
+    page.get_by_role("button", name="Copied").wait_for()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    page.keyboard.press("Escape")
+    assert copied == code("#code-one")
+    (one,) = rows_of(copied)
     assert str(one) in due
     assert str(one) in page.locator("#dialogue h2").inner_text()
 
@@ -529,6 +568,10 @@ def test_nothing_in_the_text_can_act(attacked: Site, open_page: Any) -> None:
             })"""
         )
         assert made == {"acted": False, "tags": [], "handlers": [], "links": []}, address
+        if not address.endswith("dialogues.html"):
+            text = page.locator("main").text_content()
+            for attack in (hostile.ATTACKS[0], hostile.ATTACKS[2], hostile.ATTACKS[3]):
+                assert attack in text, address
         page.close()
 
 
@@ -623,6 +666,12 @@ def test_nothing_is_wider_than_a_narrow_screen(
     for address in pages(sample):
         visit(page, address)
         assert width() <= NARROW["width"], address
+    page.set_viewport_size({"width": 320, "height": 256})  # a desktop's, four times as large
+    visit(page, pages(sample)[-1])
+    assert width() <= NARROW["width"]
+    page.locator("#window a").last.click()
+    assert page.locator("#dialogue .turn").first.is_visible()
+    page.set_viewport_size(NARROW)
     for parts in (("index.html",), ("hostile", "index.html"), ("hostile", "dialogues.html")):
         visit(page, addresses(attacked, *parts)[0])
         assert width() <= NARROW["width"], parts
