@@ -499,9 +499,9 @@ DEALS = Task(
             {
                 "points": {"mturk_agent_1": "18.64", "mturk_agent_2": "18.63"},
                 "joint_points": "37.3",
-                "share_of_most": ".947",
-                "pareto_optimal": ".657",
-                "walk_aways": ".024",
+                "share_of_most": "0.947",
+                "pareto_optimal": "0.657",
+                "walk_aways": "0.024",
             },
             MEASURED,
             "the participants themselves",
