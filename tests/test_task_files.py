@@ -372,12 +372,12 @@ def test_the_template_says_what_a_file_holds(run, place, tmp_path):
     assert found["due"] == 3
     assert found["example"].keys() == found["fields"].keys()
     shown = run("score", "chatter", "words", "--template").stdout
-    assert "3 in all" in shown
+    assert "one for each id and turn, 3 in all; scored on all turns\n" in shown
     assert json.dumps(found["example"]) in shown.splitlines()
     elsewhere = run("score", "chatter", "run", "--template", cwd=place)
     assert "one Q0 d1 1 0.5 parley" in elsewhere.stdout.splitlines()
     unbuilt = run("score", "chatter", "words", "--template", "--build", "nowhere").stdout
-    assert "for each id, turn of all turns\n" in unbuilt
+    assert "one for each id and turn; scored on all turns\n" in unbuilt
 
 
 def test_tasks_are_listed(run):

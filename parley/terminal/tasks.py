@@ -30,11 +30,12 @@ def template_as_dict(dataset: Dataset, name: str, task: Task, lines: int | None)
 
 def lay_out_template(dataset: Dataset, name: str, task: Task, lines: int | None) -> RenderableType:
     """Return what a file of predictions must hold, with an example line."""
-    one = ", ".join(task.required or task.key)
+    least = "at least " if task.required else ""
+    keys = " and ".join(task.required or task.key)
     count = "" if lines is None else f", {lines:,} in all"
     return Group(
-        Text(f"{dataset.name} {name}: {task.form.name}, one prediction a line"),
-        Text(f"for each {one} of {task.on}{count}\n"),
+        Text(f"{dataset.name} {name}: {task.form.name}, a line a prediction"),
+        Text(f"{least}one for each {keys}{count}; scored on {task.on}\n"),
         table(("field", "what~"), list(task.fields.items())),
         Text("\nfor example (invented):\n"),
         *(Text(line) for line in task.form.lines([task.example])),
