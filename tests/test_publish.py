@@ -614,7 +614,7 @@ def test_the_command_line(hub, source, real_build, tmp_path):
     status, stdout, stderr = run(hub, tmp_path, *common, "--json")
     assert status == 0, stderr
     found = json.loads(stdout)
-    assert found["revision"] == "v1.0.0"
+    assert found["revision"] == f"v{get('duo').builder.VERSION}"
     assert found["commit"] == hub.commits("org/duo")[-1]
     assert published(hub, "org/duo") == content(real_build / "duo")
     status, stdout, stderr = run(hub, tmp_path, *common)
