@@ -680,6 +680,7 @@ def site(
 
 @app.command()
 def browse(
+    ctx: typer.Context,
     names: Names = None,
     folder: BuildDir = Path("build"),
     sample: Sample = False,
@@ -697,6 +698,8 @@ def browse(
     from parley.source.files import open_source
     from parley.terminal.console import emit, plain, progress
 
+    if sample and _typed(ctx, "folder"):
+        raise UsageError("--sample excludes --build")
     try:
         with tempfile.TemporaryDirectory(prefix="parley-") as place:
             with progress("dialogues") as advance:

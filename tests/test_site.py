@@ -365,6 +365,12 @@ def test_the_command_writes_the_site_whole_or_not_at_all(sample_build, tmp_path)
     assert "was not made by parley" in done.stderr
 
 
+def test_browse_shows_samples_or_built_folders(sample_build):
+    done = run("browse", "--sample", "--build", sample_build, "--no-open")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--sample excludes --build" in done.stderr
+
+
 def test_browse_serves_the_samples_until_it_is_interrupted(tmp_path):
     command = [sys.executable, "-m", "parley", "browse", "duo", "--sample", "--no-open"]
     process = subprocess.Popen(
