@@ -1,0 +1,60 @@
+"""The page on architecture: its rooms are all there are, and imports run down its table."""
+
+import ast
+import re
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+TOOL = ROOT / "parley"
+FRONT = {"__init__", "__main__"}  # the version; `python -m parley`, which calls cli
+
+
+def rooms():
+    """Return the rows of the page's table, each as the set of its rooms, from top to bottom."""
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    cells = re.findall(r"^\| (`[^|]+) \|", page.split("## Rooms")[1], re.MULTILINE)
+    return [set(re.findall(r"`(\w+)(?:\.py|/)`", cell)) for cell in cells]
+
+
+def imports():
+    """Return the modules of parley that each of them imports, as `rows.reader`."""
+    modules = {
+        ".".join(path.relative_to(TOOL).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in TOOL.rglob("*.py")
+        if "skeleton" not in path.parts  # what a dataset folder begins as
+    }
+    found = {name: set() for name in modules}
+    for name, path in modules.items():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                of = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+            elif isinstance(node, ast.Import):
+                of = [alias.name for alias in node.names]
+            else:
+                continue
+            ours = {module.removeprefix("parley.") for module in of if module.startswith("parley.")}
+            found[name] |= ours & modules.keys() - {name}
+    return found
+
+
+def test_the_page_names_every_room():
+    named = [room for row in rooms() for room in row]
+    folders = {path.name for path in TOOL.iterdir() if path.is_dir()} - {"__pycache__"}
+    assert sorted(named) == sorted(folders | {path.stem for path in TOOL.glob("*.py")} - FRONT)
+
+
+def test_a_room_imports_from_those_below_it():
+    place = {room: number for number, row in enumerate(rooms()) for room in row}
+    upward = [
+        f"{module} imports {other}"
+        for module, others in imports().items()
+        for other in others
+        if {module, other}.isdisjoint(FRONT)
+        and place[module.partition(".")[0]] > place[other.partition(".")[0]]
+    ]
+    assert not upward
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    TopologicalSorter(imports()).prepare()  # names the modules of a circle in its error
