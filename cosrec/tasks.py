@@ -260,7 +260,7 @@ TASKS = {
         baselines={"random": random_order, "ideal": ideal_order},
         references=(
             Reference(
-                "the pool in random order, expected",
+                "random, expected",
                 {
                     "recommendation": {"nDCG@10": "0.547", "P@10": "0.668", "AP": "0.689"},
                     "search": {"nDCG@10": "0.427", "P@10": "0.542", "AP": "0.576"},

@@ -1,6 +1,7 @@
 """CoSRec's tasks: measures against plain computations, the order of a run, what crowd teaches."""
 
 import importlib
+import io
 import itertools
 import json
 import math
@@ -9,6 +10,7 @@ from operator import mul
 from statistics import mean
 
 import pytest
+from rich.console import Console
 
 from parley.collection import get
 from parley.errors import RecordError
@@ -16,6 +18,7 @@ from parley.figures import agrees
 from parley.folder.built import open_folder
 from parley.scoring.evaluate import score
 from parley.scoring.spread import interval, resamples
+from parley.terminal.tasks import lay_out_score
 
 cosrec = get("cosrec")
 tasks = cosrec.beside("tasks")
@@ -260,3 +263,11 @@ def test_what_is_known_of_an_utterance_is_its_text_and_the_turn_before(built):
             place = users[entry["utterance"]]
             before = said[place - 1] if place else ""
             assert found[row["dialogue_id"], entry["utterance"]] == (said[place], before)
+
+
+def test_each_reference_has_one_line_on_a_screen_of_80_columns(built):
+    screen = Console(width=80, file=io.StringIO())
+    screen.print(lay_out_score(score(built, "retrieval", {}, baseline="random")))
+    lines = [line.split(" [")[0].strip() for line in screen.file.getvalue().splitlines()]
+    for each in tasks.TASKS["retrieval"].references:
+        assert lines.count(each.name) == 2, each.name  # one a type of topics
