@@ -243,7 +243,8 @@ TASKS = {
         on="scenarios of test whose id no other has",
         configs=("scenarios", "outcomes"),
         fields={
-            "scenario_id": "of a scenario of test",
+            "scenario_id": "of a scenario of test; two ids, which two scenarios each have, are not "
+            "scored",
             "price": f"that both sides agree on, in dollars, from 0 to {HIGHEST:,}; null where one "
             "of them walks away",
         },
