@@ -340,6 +340,9 @@ def test_what_a_baseline_predicts_can_be_kept_and_scores_the_same(run, tmp_path)
     once_more = run(*args, "--baseline", "ones", "--predictions", "kept.jsonl")
     assert once_more.returncode == 1
     assert "kept.jsonl: stands there already" in once_more.stderr
+    nowhere = run(*args, "--baseline", "ones", "--predictions", "nowhere/kept.jsonl")
+    assert nowhere.returncode == 1
+    assert "nowhere/kept.jsonl: there is no folder nowhere to make it in" in nowhere.stderr
 
 
 @pytest.mark.parametrize(

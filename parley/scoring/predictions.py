@@ -72,9 +72,11 @@ def write(path: Path, task: Task, predictions: Iterable[Prediction]) -> None:
 
 
 def require_free(path: Path) -> None:
-    """Raise OutputError if something stands at a path."""
+    """Raise OutputError if something stands at a path, or there is no folder to make it in."""
     if path.exists() or path.is_symlink():
         raise OutputError(f"{path}: stands there already; name a file to make")
+    if not path.parent.is_dir():
+        raise OutputError(f"{path}: there is no folder {path.parent} to make it in")
 
 
 class _Checker:
