@@ -17,9 +17,9 @@ from test_fifth_dataset import CARD, SAMPLE, SCRIPT
 from parley.build import build
 from parley.cli import main
 from parley.collection import Dataset
-from parley.errors import RecordError
+from parley.errors import RecordError, UsageError
 from parley.scoring.leaderboard import BEGIN, END
-from parley.scoring.predictions import check
+from parley.scoring.predictions import check, read
 from parley.source.files import open_source
 from parley.tasks import tasks_of
 
@@ -290,6 +290,13 @@ def test_of_a_line_without_end_nothing_more_is_said(run):
     done = run("score", "chatter", "words", "/dev/zero")
     (_, problem) = done.stderr.splitlines()
     assert problem == "  line 1: has 1,000,000 bytes or more; nothing was read beyond it"
+
+
+def test_a_closed_standard_input_is_an_error(place, monkeypatch):
+    task = tasks_of(Dataset("chatter", place / "more" / "chatter"))["words"]
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(UsageError, match="standard input is closed; name a file"):
+        read("-", task, {})
 
 
 def test_damaged_gzip_is_named(run):

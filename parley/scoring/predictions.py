@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
-from parley.errors import MOST_PROBLEMS, OutputError, Problem, RecordError
+from parley.errors import MOST_PROBLEMS, OutputError, Problem, RecordError, UsageError
 from parley.scoring.forms import Key, Prediction
 from parley.shapes import fitter, problems, show
 from parley.tasks import Gold, Task
@@ -34,6 +34,7 @@ def read(file: str, task: Task, gold: Gold) -> dict[Key, Prediction]:
 
     Raises:
         RecordError: naming everything that is wrong with the file, by line and key.
+        UsageError: standard input is closed.
         OSError: it cannot be read.
     """
     name = "standard input" if file == "-" else file
@@ -196,6 +197,8 @@ def _explain(error: ValueError) -> str:
 @contextmanager
 def _opened(file: str) -> Iterator[IO[bytes]]:
     """Open a file or standard input, decompressed if its first bytes are those of gzip."""
+    if file == "-" and sys.stdin is None:  # as Python has it where the descriptor is closed
+        raise UsageError("standard input is closed; name a file of predictions")
     with open(sys.stdin.fileno() if file == "-" else file, "rb", closefd=file != "-") as raw:
         head = raw.read(len(_GZIP))
         stream: IO[bytes] = io.BufferedReader(_Joined(head, raw))
