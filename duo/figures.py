@@ -107,6 +107,8 @@ def alpha(units: Iterable[Sequence[float]]) -> float:
 
     observed = sum(weight * distance(*pair) for pair, weight in pairs.items())
     expected = sum(counts[a] * counts[b] * distance(a, b) for a, b in product(counts, repeat=2))
+    if not expected:
+        raise ValueError("alpha gives no value where all values are the same")
     return 1 - observed * (total - 1) / expected
 
 

@@ -151,6 +151,11 @@ def counts(subject: Subject) -> Iterator[str]:
             yield f"{config}/{split}: {found} rows, provenance {said}, card {card_rows}"
 
 
+# What `dataset_info` holds of a config, and of a split of it
+_INFO = {"config_name", "license", "features", "splits", "download_size", "dataset_size"}
+_SPLIT = {"name", "num_bytes", "num_examples"}
+
+
 def card(subject: Subject) -> Iterator[str]:
     """The card is the dataset's, but for configs, features and figures, which are the folder's."""
     dataset = subject.built.dataset
@@ -168,6 +173,9 @@ def card(subject: Subject) -> Iterator[str]:
         yield "configs: not the configs, splits and files that are there"
     for info in front["dataset_info"]:
         name = info["config_name"]
+        if info.keys() != _INFO or any(split.keys() != _SPLIT for split in info["splits"]):
+            yield f"dataset_info: not the keys of {name}: expected {', '.join(sorted(_INFO))}"
+            continue
         features = dataset.module.FEATURES.get(name)
         if features is None or info["features"] != card_yaml(features):
             yield f"dataset_info: not the features of {name}"
