@@ -22,6 +22,7 @@ and to `parley list`, which name them where a split was not built.
 
 import inspect
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from decimal import Decimal, InvalidOperation
@@ -37,9 +38,20 @@ Value = int | float | str
 MATCHES, DIFFERS, NOT_REPRODUCIBLE = "matches", "differs", "not reproducible"
 NOT_CHECKED, UNEXPLAINED = "not checked", "UNEXPLAINED"
 VERDICTS = (MATCHES, DIFFERS, NOT_REPRODUCIBLE, NOT_CHECKED, UNEXPLAINED)
+_OF_SEVERAL = {MATCHES: "match", DIFFERS: "differ"}
 A_SAMPLE = "this is the invented sample"
 FAILED = "the computation failed"  # how the reason of a figure begins whose function raised
 OUR_CARD = "our card"  # how the place of a figure begins that only our own card states
+
+
+def tally(verdicts: Iterable[str]) -> str:
+    """Return how many figures have which verdict: "66 match, 1 differs, 9 not reproducible"."""
+    counts = Counter(verdicts)
+    return ", ".join(
+        f"{count} {verdict if count == 1 else _OF_SEVERAL.get(verdict, verdict)}"
+        for verdict in VERDICTS
+        if (count := counts[verdict])
+    )
 
 
 class Data(Protocol):

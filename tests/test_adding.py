@@ -63,7 +63,7 @@ def test_every_command_and_file_works_in_the_order_of_the_page(place):
             commands += f"cat > more/chatter/{name} <<'END-OF-FILE'\n{code}END-OF-FILE\n"
     printed = run(commands, place)
     assert printed.count("chatter: all checks hold") == 2
-    assert "of 6 documented figures 4 matches, 1 differs, 1 not reproducible." in printed
+    assert "of 6 documented figures 4 match, 1 differs, 1 not reproducible." in printed
     assert (place / "chatter-csv" / "turns.csv").read_text().count("\n") == 7
     words = sum(len(text.split()) for text in re.findall('"text": "(.*?)"', SAMPLE.read_text()))
     assert printed.splitlines()[-1] == str(words)

@@ -2,7 +2,16 @@ from types import ModuleType
 
 import pytest
 
-from parley.figures import Differs, MissingSplitError, agrees, documented, figures, judge, written
+from parley.figures import (
+    Differs,
+    MissingSplitError,
+    agrees,
+    documented,
+    figures,
+    judge,
+    tally,
+    written,
+)
 
 
 @pytest.mark.parametrize(
@@ -74,6 +83,16 @@ def named(function):
 
 def verdicts(function):
     return {f.name: (f.verdict, f.reason) for f in figures(module(f=named(function)), None)}
+
+
+def test_verdicts_are_told_as_a_sentence_has_them():
+    assert tally(["differs", "matches", "matches", "not checked"]) == (
+        "2 match, 1 differs, 1 not checked"
+    )
+    assert tally(["matches", "differs", "differs", "UNEXPLAINED"]) == (
+        "1 matches, 2 differ, 1 UNEXPLAINED"
+    )
+    assert tally([]) == ""
 
 
 def test_a_missing_split_and_a_missing_package_are_not_checked():

@@ -5,7 +5,6 @@ what stands between the two marks are generated, so that they are always what wa
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -15,7 +14,7 @@ import yaml
 
 from parley.collection import Dataset
 from parley.errors import MOST_PROBLEMS, OutputError, ScriptError
-from parley.figures import OUR_CARD, VERDICTS, Figure
+from parley.figures import OUR_CARD, Figure, tally
 from parley.shapes import problems
 
 BEGIN = "<!-- parley: generated from here -->"
@@ -181,8 +180,7 @@ def figures_section(figures: Sequence[Figure]) -> str:
     notes: dict[str, int] = {}
     lines = []
     if documented:
-        counts = Counter(figure.verdict for figure in documented)
-        total = ", ".join(f"{counts[v]} {v}" for v in VERDICTS if counts[v])
+        total = tally(figure.verdict for figure in documented)
         lines += [
             f"Of {len(documented)} documented figures, recomputed from the rows: {total}.",
             "",

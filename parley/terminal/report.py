@@ -15,6 +15,7 @@ from parley.figures import (
     UNEXPLAINED,
     VERDICTS,
     Figure,
+    tally,
 )
 from parley.folder.diff import Difference, SplitDifference
 from parley.folder.verify import Check, Verification
@@ -86,9 +87,7 @@ def _verdict(found: Sequence[Verification], broken: Sequence[str]) -> Text:
     checks = [check for each in found for check in _made(each)]
     skipped = sum(len(each.checks) for each in found) - len(checks)
     failed = sum(check.failed for check in checks)
-    figures = sum(len(each.figures) for each in found)
-    counts = {verdict: sum(each.count(verdict) for each in found) for verdict in VERDICTS}
-    said = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
+    verdicts = [figure.verdict for each in found for figure in each.figures]
     if bad := [*broken, *(each.dataset for each in found if each.failed)]:
         text, style = f"FAILED: {', '.join(bad)}. ", "bold red"
         text += f"{failed} of {len(checks)} checks do not hold" if failed else "The checks hold"
@@ -96,7 +95,8 @@ def _verdict(found: Sequence[Verification], broken: Sequence[str]) -> Text:
         text, style = f"{names}: all {len(checks)} checks hold", "bold green"
     if skipped:
         text += f", {skipped} not checked"
-    return Text(f"{text}; of {figures} documented figures {said or 'none'}.", style=style)
+    said = tally(verdicts) or "none"
+    return Text(f"{text}; of {len(verdicts)} documented figures {said}.", style=style)
 
 
 def _section(dataset: str, lines: Iterable[Text]) -> list[RenderableType]:
