@@ -269,12 +269,13 @@ def test_all_problems_of_a_file_are_told_at_once(run):
         '  line 3 (id "one", turn 1): words: expected an integer, found "1"',
         "  line 4: invalid JSON: Expecting value at column 1",
         '  id "two", turn 0: missing',
+        "  build/chatter is built of the sample, not of the dataset.",
     ]
 
 
 def test_a_flood_of_problems_is_cut(run):
     done = run("score", "chatter", "words", "-", text="x\n" * 100_000)
-    assert len(done.stderr.splitlines()) == 22
+    assert len(done.stderr.splitlines()) == 23
     assert "the first 20 problems; there may be more" in done.stderr
 
 
@@ -288,7 +289,7 @@ def test_no_more_is_read_than_is_told(place):
 
 def test_of_a_line_without_end_nothing_more_is_said(run):
     done = run("score", "chatter", "words", "/dev/zero")
-    (_, problem) = done.stderr.splitlines()
+    (_, problem, _) = done.stderr.splitlines()
     assert problem == "  line 1: has 1,000,000 bytes or more; nothing was read beyond it"
 
 

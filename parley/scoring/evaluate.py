@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from parley.errors import OutputError, ParleyError, ScriptError, UsageError
+from parley.errors import OutputError, ParleyError, RecordError, ScriptError, UsageError
 from parley.extras import extra_of
 from parley.figures import MissingSplitError
 from parley.folder.built import BuiltFolder
@@ -133,7 +133,12 @@ def score(
         if keep:
             write(keep, task, predictions.values())
     else:
-        predictions = read(file, task, gold)
+        try:
+            predictions = read(file, task, gold)
+        except RecordError as error:
+            if built.is_sample:  # those of the dataset are mostly unknown to it
+                error.remedy = f"{built.path} is built of the sample, not of the dataset."
+            raise
     with _running(built):
         found = task.score(gold, predictions, **options)
         if wrong := list(wrong_scores(found)):
