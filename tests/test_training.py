@@ -56,6 +56,7 @@ def test_a_deal_is_worth_its_points_to_agent_1(reward):
         '{"Food": 1, "Water": 1, "Firewood": 1, "Tent": 1}',
         "[1, 1, 1]",
         "null",
+        pytest.param("[" * 2000, id="brackets"),
         "",
     ],
 )
