@@ -15,6 +15,7 @@ demo: .venv/ready
 	  $(BIN)/parley show $$name --build build/demo || exit 1; echo; done
 	$(BIN)/parley list
 	$(BIN)/python examples/score_every_task.py build/demo
+	$(BIN)/parley site --build build/demo --output build/demo-site
 
 test: .venv/ready
 	$(BIN)/python -m pytest -n 2
