@@ -149,5 +149,6 @@ def test_columns_that_are_null_in_all_rows_are_named_with_their_fields():
         rows = [{"a": a, "b": b, "c": None, "d": []}] * 2
         nulls.add(pa.RecordBatch.from_pylist(rows, schema))
     assert nulls.left == ["a", "b.x", "c"]
-    nulls.add(pa.RecordBatch.from_pylist([{"a": 1, "b": {"x": 0}, "c": {}, "d": None}], schema))
+    filled = [{"a": 1, "b": {"x": 0}, "c": {}, "d": None}, {"a": None, "b": None}]
+    nulls.add(pa.RecordBatch.from_pylist(filled, schema))
     assert nulls.left == ["c.x", "c.y"]

@@ -108,6 +108,13 @@ def test_in_a_card(dataset, folder, tally):
     tally("byte of a card flipped (unnoticed in its sizes and table of splits)", tried, unnoticed)
 
 
+@pytest.mark.parametrize("key", ["download_size", "num_bytes"])
+def test_a_misspelt_key_in_a_card(key, folder):
+    path = folder / "README.md"
+    path.write_text(path.read_text(encoding="utf-8").replace(f"{key}:", f"{key}s:", 1), "utf-8")
+    assert noticed(folder)
+
+
 def without_sizes(value):
     if isinstance(value, dict):
         return {k: without_sizes(v) for k, v in value.items() if not k.endswith(("_size", "bytes"))}
