@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -80,8 +81,8 @@ def _decoder(refuse: Callable[[str], Any]) -> json.JSONDecoder:
         found = dict(pairs)
         if len(found) == len(pairs):
             return found
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
+        counts = Counter(key for key, _ in pairs)
+        twice = next(key for key, count in counts.items() if count > 1)
         return refuse(f"{_step(twice)}: the key {twice!a} stands twice in one object")
 
     def whole(number: str) -> Any:

@@ -33,15 +33,24 @@ class Form:
 
 
 def _json_lines(predictions: Iterable[Prediction]) -> Iterator[str]:
-    return (json.dumps(each, ensure_ascii=False, allow_nan=False) for each in predictions)
+    return (json.dumps(each, ensure_ascii=False) for each in predictions)
 
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+# The digits before the point can be told from those after it: no line takes long to refuse.
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_BOM = b"\xef\xbb\xbf"
+
+
+def _run_fields(line: bytes) -> list[str]:
+    """Return the fields of a line: what stands between white space of ASCII."""
+    return [field.decode("utf-8") for field in line.split()]
 
 
 def _run_line(line: bytes) -> dict[str, Any]:
     """Return what a line of a run says; its second field, its rank and its tag decide nothing."""
-    parts = line.decode("utf-8").split()
+    if line.startswith(_BOM):
+        raise ValueError("unexpected BOM, a byte order mark")
+    parts = _run_fields(line)
     if len(parts) != 6:
         raise ValueError(
             f"expected six fields, QUERY Q0 DOCUMENT RANK SCORE TAG, found {len(parts)}"
@@ -55,7 +64,7 @@ def _run_line(line: bytes) -> dict[str, Any]:
 
 
 def _run_glimpse(line: bytes) -> dict[str, Any]:
-    query, _, document = line.decode("utf-8").split()[:3]
+    query, _, document = _run_fields(line)[:3]
     return {"query_id": query, "document_id": document}
 
 

@@ -29,6 +29,8 @@ from parley.folder.built import open_folder
 from parley.folder.card import parse, summary
 from parley.hub.publish import publish
 from parley.hub.repository import LocalFile
+from parley.rows.strict_json import loads
+from parley.scoring.forms import TREC_RUN
 from parley.terminal.console import plain, to_json
 
 ROOT = Path(__file__).parents[2]
@@ -636,6 +638,22 @@ def bounded(seconds):
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
+
+
+LONG = {
+    "digits of a score": (TREC_RUN.parse, b"q Q0 d 1 " + b"1" * 900_000 + b"x tag"),
+    "keys, one of them twice": (
+        loads,
+        b"{%s}" % b",".join(b'"%d":0' % max(number, 2) for number in range(70_000, 0, -1)),
+    ),
+}
+
+
+@pytest.mark.parametrize(("parse", "line"), LONG.values(), ids=list(LONG))
+def test_no_line_takes_long_to_refuse(parse, line):
+    """Minutes, or hours, where each part of a line is looked at once for each other."""
+    with bounded(20), pytest.raises(ValueError, match=r"twice|expected a finite number"):
+        parse(line)
 
 
 def held(sound, folder):
