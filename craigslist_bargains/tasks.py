@@ -28,8 +28,9 @@ def score_deal(gold: Mapping[Key, bool], predictions: Mapping[Key, Prediction]) 
     reached = np.array(list(gold.values()))
     chances = np.array([prediction["probability"] for prediction in predictions.values()], float)
     said = chances >= 0.5
+    alike = reached.all() or not reached.any()  # as in a sample may be
     metrics = {
-        "auc": float(roc_auc_score(reached, chances)),
+        "auc": Undefined("all end alike") if alike else float(roc_auc_score(reached, chances)),
         "accuracy": float(accuracy_score(reached, said)),
         "macro_f1": float(f1_score(reached, said, average="macro", zero_division=0)),
     }

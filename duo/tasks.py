@@ -73,17 +73,26 @@ def agreement(pairs: list[tuple[float, float]]) -> tuple[dict[str, Any], dict[st
     scores, rated = np.array(pairs, dtype=float).T
     if len(pairs) < 2:
         why = "one dialogue alone has ratings"
-    elif np.ptp(scores) <= 1e-12 * abs(scores).max():  # what is left of such is rounding
+    elif len(set(scores)) == 1:
         why = "all scores are the same"
     elif len(set(rated)) == 1:
         why = "all ratings are the same"
     else:
-        found = (stats.pearsonr, stats.spearmanr, stats.kendalltau)
-        values = (float(each(scores, rated).statistic) for each in found)
+        metrics: dict[str, Any] = {
+            "spearman": float(stats.spearmanr(scores, rated).statistic),
+            "kendall": float(stats.kendalltau(scores, rated).statistic),
+        }
         drawn = drawn_correlations(scores, rated, resamples(len(pairs)))
         intervals = zip(METRICS, map(interval, drawn), strict=True)
         known = {name: each for name, each in intervals if each is not None}
-        return dict(zip(METRICS, values, strict=True)), known
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", stats.NearConstantInputWarning)
+            try:
+                metrics["pearson"] = float(stats.pearsonr(scores, rated).statistic)
+            except stats.NearConstantInputWarning:
+                metrics["pearson"] = Undefined("the scores are apart by hardly more than rounding")
+                known.pop("pearson", None)
+        return {name: metrics[name] for name in METRICS}, known
     return dict.fromkeys(METRICS, Undefined(why)), {}
 
 

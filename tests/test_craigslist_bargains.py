@@ -400,6 +400,17 @@ def test_a_probability_of_a_half_is_a_yes(built: Any, tmp_path: Path) -> None:
     assert found.counts == {"dialogues": 4, "deals": 2}
 
 
+@pytest.mark.parametrize("deal", [True, False])
+def test_where_all_end_alike_there_is_no_auc(built: Any, tmp_path: Path, deal: bool) -> None:
+    rows = built.rows("outcomes", "test")
+    for row in rows:
+        row["deal"] = deal
+    predictions = [{"dialogue_id": row["dialogue_id"], "probability": 1.0} for row in rows]
+    found = score(built, "deal", {}, file=written(tmp_path, predictions)).score
+    assert found.metrics["auc"] == Undefined("all end alike")
+    assert found.metrics["accuracy"] == deal
+
+
 @pytest.mark.parametrize(
     ("task", "field", "value", "message"),
     [

@@ -247,12 +247,22 @@ def test_correlations_are_those_of_scipy(tmp_path: Path, built: Any) -> None:
 def test_a_correlation_with_a_constant_is_undefined(tmp_path: Path, built: Any) -> None:
     found = agreement(tmp_path, built, lambda row: 3)
     assert found.metrics["person"]["ja ed"]["pearson"] == Undefined("all scores are the same")
-    found = agreement(tmp_path, built, lambda row: 1e9 + int(row["dialogue_id"]) * 1e-7)
-    assert found.metrics["person"]["ja ed"]["pearson"] == Undefined("all scores are the same")
     for row in built.held["dialogues/ja"]:
         row["subjective_evaluation"]["preference"] = 4.0
     found = agreement(tmp_path, built, lambda row: int(row["dialogue_id"]))
     assert found.metrics["person"]["ja ed"]["kendall"] == Undefined("all ratings are the same")
+
+
+def test_scores_that_are_nearly_the_same_have_ranks() -> None:
+    pytest.importorskip("scipy", reason="it is in the extra `tasks`")
+    agreement = dataset.beside("tasks").agreement
+    ratings = [1.0, 2.0, 4.0, 3.0, 5.0] * 4
+    metrics, spread = agreement([(number, rating) for number, rating in enumerate(ratings)])
+    assert spread.keys() == metrics.keys()
+    near, near_spread = agreement([(1e15 + number, r) for number, r in enumerate(ratings)])
+    why = Undefined("the scores are apart by hardly more than rounding")
+    assert near == metrics | {"pearson": why}
+    assert near_spread == {name: each for name, each in spread.items() if name != "pearson"}
 
 
 def test_a_score_beyond_reckoning_is_refused(tmp_path: Path, built: Any) -> None:
