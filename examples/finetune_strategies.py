@@ -476,7 +476,8 @@ def keep_settings(args):
         ]
         if changed:
             raise SystemExit(f"{file}: {'; '.join(changed)}. Take another output folder.")
-    file.write_text(json.dumps(settings, indent=2) + "\n")
+    else:
+        write(file, json.dumps(settings, indent=2) + "\n")
 
 
 def main():
@@ -545,7 +546,8 @@ def main():
     ]
     file = args.output / "predictions.jsonl"
     write(file, "".join(json.dumps(line) + "\n" for line in lines))
-    print(f"{file}: {len(lines):,} of {len(rows):,} utterances")
+    rest = "" if len(lines) == len(rows) else "; parley score wants those of all folds"
+    print(f"{file}: {len(lines):,} of {len(rows):,} utterances{rest}")
 
 
 def shown(scores):
