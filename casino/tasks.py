@@ -194,9 +194,10 @@ STRATEGIES = Task(
     key=("dialogue_id", "turn"),
     example={"dialogue_id": 7, "turn": 0, "labels": ["small-talk", "elicit-pref"]},
     metrics={
-        "f1": "F1 of the positive class, mean over the seven labels",
+        "f1": "F1 of the positive class, mean over the seven labels; 0 in a fold where nothing "
+        "has a label nor is predicted to have it",
         "joint_accuracy": "utterances with all seven labels right",
-        "f1_by_label": "F1 of the positive class",
+        "f1_by_label": "F1 of the positive class; 0 as above",
     },
     gold=strategies_gold,
     score=strategies_score,
