@@ -19,6 +19,7 @@ from parley.errors import Problem, ScriptError, UsageError
 from parley.scoring.forms import JSON_LINES, Form, Key, Prediction
 from parley.scoring.spread import Folds, Interval
 
+OWN_OPTIONS = ("build", "baseline", "predictions", "template", "json", "help")  # of `parley score`
 MEASURED = "run with this tool"  # the place of a reference that a baseline gives; a test holds it
 
 Gold = Mapping[Key, Any]
@@ -181,6 +182,9 @@ def _wrong(task: Any, name: str) -> Iterator[Problem]:
     for option, values in task.options.items():
         if not option.isidentifier() or not values:
             yield Problem(f"{where}.options", what=f"{option!r} is no name with values")
+        if option in OWN_OPTIONS:
+            what = f"--{option} is an option of `parley score` itself; name it otherwise"
+            yield Problem(f"{where}.options", what=what)
 
 
 def flat(tree: Mapping[str, Any], path: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
@@ -211,3 +215,5 @@ def wrong_scores(score: Any) -> Iterator[Problem]:
             yield Problem(f"spread.{'.'.join(path)}", what="there is no such metric")
         if not isinstance(value, Interval | Folds | None):
             yield Problem(f"spread.{'.'.join(path)}", "an Interval, Folds or None", repr(value))
+        elif value is not None and not all(map(math.isfinite, vars(value).values())):
+            yield Problem(f"spread.{'.'.join(path)}", "finite numbers", repr(value))

@@ -4,6 +4,7 @@ import gzip
 import itertools
 import json
 import os
+import re
 import shutil
 import signal
 import sys
@@ -18,10 +19,12 @@ from parley.build import build
 from parley.cli import main
 from parley.collection import Dataset
 from parley.errors import RecordError, UsageError
+from parley.folder.built import find_folder
+from parley.scoring.evaluate import score
 from parley.scoring.leaderboard import BEGIN, END
 from parley.scoring.predictions import check, read
 from parley.source.files import open_source
-from parley.tasks import tasks_of
+from parley.tasks import OWN_OPTIONS, tasks_of
 
 TASKS = '''"""Tasks of an invented dataset."""
 
@@ -303,13 +306,30 @@ def test_a_closed_standard_input_is_an_error(place, monkeypatch):
 def test_damaged_gzip_is_named(run):
     done = run("score", "chatter", "words", "-", text=gzip.compress(lines(GOOD).encode())[:-9])
     assert done.returncode == 1
-    assert "standard input: damaged gzip data" in done.stderr
+    assert "damaged gzip data: Compressed file ended" in done.stderr
+    assert "compress or copy it again" in done.stderr
+
+
+def test_what_stands_before_the_damage_is_named_too(run):
+    text = f"nonsense{' ' * 300_000}\n{lines(GOOD)}".encode()
+    done = run("score", "chatter", "words", "-", text=gzip.compress(text)[:-9])
+    message, first, damage, _ = done.stderr.splitlines()
+    assert message.endswith("standard input: cannot be scored:")
+    assert first.startswith("  line 1: invalid JSON")
+    assert damage.startswith("  damaged gzip data")
+
+
+def test_true_is_no_key_that_is_one(run):
+    text = lines([{**GOOD[1], "turn": True}, *GOOD[::2]])
+    done = run("score", "chatter", "words", "-", text=text)
+    assert 'id "one", turn 1: missing' in done.stderr
 
 
 RUNS = {
     "five fields": ("one Q0 d1 1 0.5", "expected six fields, QUERY Q0 DOCUMENT RANK SCORE TAG"),
     "no rank": ("one Q0 d1 first 0.5 x", 'rank: expected a whole number, found "first"'),
     "no number": ("one Q0 d1 1 0,5 x", 'score: expected a finite number, found "0,5"'),
+    "a byte order mark": ("\ufeffone Q0 d1 1 0.5 x", "unexpected BOM, a byte order mark"),
     "not finite": (
         "one Q0 d1 1 nan x",
         'line 1 (query_id "one", document_id "d1"): score: expected a finite number, found "nan"',
@@ -332,7 +352,7 @@ def test_what_is_wrong_with_a_run_is_named(run, text, message):
 
 
 def test_a_run_is_scored(run):
-    text = "two Q0 d2 1 -.5e-3 x\none\tQ0 d1 1 2 x\r\none Q0 d3 2 1 x\n"
+    text = "two Q0 d\u00a02 1 -.5e-3 x\none\tQ0 d1 1 2 x\r\none Q0 d3 2 1. x\n"
     done = run("score", "chatter", "run", "-", "--json", text=text)
     assert json.loads(done.stdout)["metrics"] == {"lines": 3}, done.stderr
 
@@ -353,6 +373,23 @@ def test_what_a_baseline_predicts_can_be_kept_and_scores_the_same(run, tmp_path)
     assert "nowhere/kept.jsonl: there is no folder nowhere to make it in" in nowhere.stderr
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), "0.5"])
+@pytest.mark.parametrize("document", ["d1", "d 1"])
+def test_a_baseline_predicts_nothing_that_no_file_could_hold(place, value, document):
+    task = tasks_of(Dataset("chatter", place / "more" / "chatter"))["run"]
+    made = [{"query_id": "one", "document_id": document, "score": value}]
+    with pytest.raises(RecordError, match=r"prediction 1.*(score: expected|found 7)"):
+        check(made, task, {("one",): None}, "made")
+    assert len(check([made[0] | {"document_id": "d1", "score": 1.0}], task, {("one",): None}, ""))
+
+
+def test_one_thing_is_scored(place):
+    built = find_folder(place / "build", Dataset("chatter", place / "more" / "chatter"))
+    for given in ({}, {"file": "-", "baseline": "ones"}, {"file": "-", "keep": place / "kept"}):
+        with pytest.raises(UsageError, match="either a file or a baseline"):
+            score(built, "words", {}, **given)
+
+
 @pytest.mark.parametrize(
     ("args", "status", "message"),
     [
@@ -365,6 +402,8 @@ def test_what_a_baseline_predicts_can_be_kept_and_scores_the_same(run, tmp_path)
         (("words", "-", "--part", "x"), 2, "No such option: --part. There are: --build"),
         (("run", "-", "--unit", "words"), 2, "No such option"),
         (("words", "-", "--predictions", "out"), 2, "keeps what a --baseline predicts"),
+        (("words", "-", "--template"), 2, "--template scores nothing: leave FILE and"),
+        (("words", "--baseline", "ones", "--template"), 2, "--template scores nothing"),
         (("words", "nowhere"), 1, "nowhere: No such file or directory"),
         (("words", "-", "--build", "x"), 2, "Run `parley build chatter --output x` first"),
         (("words", "--baseline", "none"), 1, "3 of 3 predictions are missing"),
@@ -387,6 +426,7 @@ def test_the_template_says_what_a_file_holds(run, place, tmp_path):
     assert json.dumps(found["example"]) in shown.splitlines()
     elsewhere = run("score", "chatter", "run", "--template", cwd=place)
     assert "one Q0 d1 1 0.5 parley" in elsewhere.stdout.splitlines()
+    assert "one or more for each of 2 query_id; scored on the dialogues\n" in elsewhere.stdout
     unbuilt = run("score", "chatter", "words", "--template", "--build", "nowhere").stdout
     assert "one for each id and turn; scored on all turns\n" in unbuilt
 
@@ -433,6 +473,13 @@ BROKEN = {
         TASKS.replace('"one", "turn": 0', '"one", "tern": 0'),
         "TASKS['words'].example: expected fields of ['id', 'turn', 'words'], found ['tern']",
     ),
+    **{
+        f"an option named {option}": (
+            TASKS.replace('options={"unit": (', f'options={{"{option}": ('),
+            f"TASKS['words'].options: --{option} is an option of `parley score` itself",
+        )
+        for option in OWN_OPTIONS
+    },
 }
 
 
@@ -450,9 +497,24 @@ def test_broken_tasks_break_nothing_else(run, place, tmp_path, text, message):
         assert run(*args, more=folder.parent).returncode == 0
 
 
+def test_an_option_may_have_the_name_of_an_argument(run, place, tmp_path):
+    folder = tmp_path / "other" / "chatter"
+    shutil.copytree(place / "more" / "chatter", folder)
+    (folder / "tasks.py").write_text(TASKS.replace("unit", "file"))
+    args = ("score", "chatter", "words", "-", "--file", "letters", "--json")
+    done = run(*args, text=lines(GOOD), more=folder.parent)
+    assert json.loads(done.stdout)["options"] == {"file": "letters"}, done.stderr
+
+
+def test_the_own_options_of_the_command_are_those_that_it_has(run):
+    shown = run("score", "chatter", "words", "--help").stdout
+    assert {*re.findall(r"^ +(?:-h, )?--(\w+)", shown, re.MULTILINE)} == {*OWN_OPTIONS, "unit"}
+
+
 SCORES = {
     "no score": ("return Score(\n", "return dict(\n"),
     "a number that is none": ('"left": 0.25', '"left": float("nan")'),
+    "a spread that is none": ("Folds(0.125)", "Folds(float('inf'))"),
     "a spread of nothing": ('{"right": Folds(0.125)}', '{"left": Folds(0.125)}'),
     "an error": ("return Score(\n", "return gold['nothing'](\n"),
 }

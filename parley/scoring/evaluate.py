@@ -113,7 +113,7 @@ def score(
         keep: A file to make, with what the baseline predicted.
 
     Raises:
-        UsageError: there is no such task, option or baseline.
+        UsageError: there is no such task, option or baseline, or not one thing to score.
         RecordError: naming everything that is wrong with the file.
         OutputError: the build lacks what the task reads, or `keep` cannot be written.
         ScriptError: tasks.py fails.
@@ -125,6 +125,8 @@ def score(
             f"{built.dataset.name} {name} has no baseline {baseline!r}; "
             f"there are: {', '.join(task.baselines) or 'none'}"
         )
+    if bool(file) == bool(baseline) or (keep and not baseline):
+        raise UsageError(f"{name} scores either a file or a baseline, and keeps only the latter's")
     gold = due(built, name, options)
     if baseline:
         with _running(built):

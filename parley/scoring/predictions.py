@@ -46,15 +46,22 @@ def read(file: str, task: Task, gold: Gold) -> dict[Key, Prediction]:
                 if checker.is_over:
                     break
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise RecordError(f"{name}: damaged gzip data: {error}") from error
+            checker.stop(f"damaged gzip data: {error}; compress or copy it again")
     return checker.finish(name)
 
 
 def check(found: Iterable[Any], task: Task, gold: Gold, name: str) -> dict[Key, Prediction]:
-    """Return predictions that a function made, checked and ordered as those of a file are."""
+    """Return predictions that a function made, checked and ordered as those of a file are.
+
+    Each is read from the line that it has in a file: `write` can write what is returned.
+    """
     checker = _Checker(task, gold, "prediction")
     for number, prediction in enumerate(found, 1):
-        checker.add(number, prediction)
+        if checker.fits(prediction):
+            (line,) = task.form.lines([prediction])
+            checker.take(number, line.encode())
+        else:
+            checker.add(number, prediction)
         if checker.is_over:
             break
     return checker.finish(name)
@@ -91,7 +98,7 @@ class _Checker:
 
     def __init__(self, task: Task, gold: Gold, unit: str) -> None:
         self._task, self._gold, self._unit = task, gold, unit
-        self._fits = fitter(task.shape)
+        self.fits = fitter(task.shape)  # whether a prediction has the shape
         self._required = len(task.required or task.key)
         self._found: dict[Key, Prediction] = {}
         self._numbers: dict[Key, int] = {}
@@ -103,6 +110,11 @@ class _Checker:
     def is_over(self) -> bool:
         """Whether reading on is of no use: what is wrong so far is all that an error tells."""
         return self._is_broken or len(self._problems) >= MOST_PROBLEMS
+
+    def stop(self, what: str) -> None:
+        """Note what is wrong with the file, of which nothing more can be read."""
+        self._problems.append(Problem("", what=what))
+        self._is_broken = True
 
     def take(self, number: int, line: bytes) -> None:
         """Parse a line and add what it says."""
@@ -126,7 +138,7 @@ class _Checker:
 
     def add(self, number: int, prediction: Any) -> None:
         """Check a prediction and keep it."""
-        if not self._fits(prediction):
+        if not self.fits(prediction):
             self._object(number, prediction, problems(prediction, self._task.shape))
             return
         key = tuple([prediction[name] for name in self._task.key])
@@ -151,7 +163,7 @@ class _Checker:
         if isinstance(prediction, dict) and prediction.keys() >= set(names):
             key = tuple(prediction[name] for name in names)
             place += f" ({_named(names, key)})"
-            if all(isinstance(part, str | int) for part in key):
+            if all(type(part) in (str, int) for part in key):  # true is no 1
                 self._seen.add(key[: self._required])
         for problem in islice(found, MOST_PROBLEMS):
             inner = problem.place.lstrip(".").replace("\n", "\\n")

@@ -108,8 +108,10 @@ def _command(dataset: Dataset, name: str, task: "Task") -> Callable[..., None]:
         from parley.terminal import tasks as tables
         from parley.terminal.console import emit, to_json
 
-        options = task.chosen(own)
+        options = task.chosen({option: own[_OWN + option] for option in task.options})
         if template:
+            if file or baseline or keep:
+                raise UsageError("--template scores nothing: leave FILE and the other options out")
             lines = _lines_due(dataset, name, folder, options)
             if as_json:
                 typer.echo(to_json(tables.template_as_dict(dataset, name, task, lines)))
@@ -144,11 +146,17 @@ def _command(dataset: Dataset, name: str, task: "Task") -> Callable[..., None]:
     return command
 
 
+_OWN = "own_"  # before the name of a task's option, which may be a word of Python or a name above
+
+
 def _option(name: str, values: Sequence[str]) -> inspect.Parameter:
     """Return the parameter of a task's own option."""
     declared = typer.Option(f"--{name}", metavar=name.upper(), help=f"{', '.join(values)}.")
     return inspect.Parameter(
-        name, inspect.Parameter.KEYWORD_ONLY, default=values[0], annotation=Annotated[str, declared]
+        _OWN + name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=values[0],
+        annotation=Annotated[str, declared],
     )
 
 

@@ -30,12 +30,14 @@ def template_as_dict(dataset: Dataset, name: str, task: Task, lines: int | None)
 
 def lay_out_template(dataset: Dataset, name: str, task: Task, lines: int | None) -> RenderableType:
     """Return what a file of predictions must hold, with an example line."""
-    least = "at least " if task.required else ""
     keys = " and ".join(task.required or task.key)
-    count = "" if lines is None else f", {lines:,} in all"
+    if task.required:
+        due = f"one or more for each {'' if lines is None else f'of {lines:,} '}{keys}"
+    else:
+        due = f"one for each {keys}{'' if lines is None else f', {lines:,} in all'}"
     return Group(
         Text(f"{dataset.name} {name}: {task.form.name}, a line a prediction"),
-        Text(f"{least}one for each {keys}{count}; scored on {task.on}\n"),
+        Text(f"{due}; scored on {task.on}\n"),
         table(("field", "what~"), list(task.fields.items())),
         Text("\nfor example (invented):\n"),
         *(Text(line) for line in task.form.lines([task.example])),
@@ -134,7 +136,7 @@ def _notes(found: Result) -> Iterator[str]:
     if Folds in kinds:
         yield "±: the sample SD over folds"
     if Interval in kinds:
-        yield "±: a 95% interval by bootstrap"
+        yield "±: a 95% interval by bootstrap, what is scored drawn one by one"
 
 
 def _spread(spread: Interval | Folds, decimals: int) -> str:
