@@ -743,12 +743,15 @@ def too_short_for_upstream(data: Data, split: str) -> dict[str, int]:
     }
 
 
+NAMING = ("counter-price", "init-price", "agree")  # intents of acts that can name a price
+
+
 @documented(
     "our card, Annotation",
     {
-        "counter-price without one": 66,
-        "init-price without one": 21,
-        "agree without one": 55,
+        "counter-price names one and has none": 66,
+        "init-price names one and has none": 21,
+        "agree names one and has none": 16,
         "agree for a price": 159,
         "agree tagged as a question": 32,
         "under a tenth of the listing price": 39,
@@ -763,9 +766,9 @@ def prices_of_acts(data: Data) -> dict[str, int]:
     priced = [row for row in found if row["price"] is not None]
     shares = [row["price"] / listed[row["dialogue_id"]] for row in priced]
     agreed = [row for row in found if row["intent"] == "agree"]
-    none = Counter(row["intent"] for row in found if row["price"] is None)
+    none = Counter(row["intent"] for row in found if row["price"] is None and row["prices"])
     return {
-        **{f"{name} without one": none[name] for name in ("counter-price", "init-price", "agree")},
+        **{f"{intent} names one and has none": none[intent] for intent in NAMING},
         "agree for a price": sum("my_price" in row["tags"] for row in agreed),
         "agree tagged as a question": sum("question" in row["tags"] for row in agreed),
         "under a tenth of the listing price": sum(share < 0.1 for share in shares),
