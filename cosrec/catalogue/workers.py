@@ -43,6 +43,7 @@ class Workers:
         # forking is not safe elsewhere in a process that has threads
         for _ in range(count if sys.platform == "linux" else 0):
             self._start(longest)
+        gc.unfreeze()  # here all is collected as ever: at its end DuckDB names what is not
 
     def close(self) -> None:
         """End the processes."""
