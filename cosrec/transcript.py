@@ -51,7 +51,7 @@ def facets(row: dict[str, Any], beside: Beside | None = None) -> Facets:
     """
     if "query_id" in row:
         relevant = sum(1 for judged in row["judgments"] if judged["relevance"])
-        return {"intents": [TYPES[row["type"]]], "relevant documents": relevant}
+        return {"type of query": TYPES[row["type"]], "relevant documents": relevant}
     reviewed = [i for entry in row.get("intents") or () for i in entry["intents"]]
     annotated = [
         intent

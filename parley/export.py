@@ -64,4 +64,6 @@ def export(built: BuiltFolder, format: str, target: Path) -> list[str]:
             ) from error
         if built.is_sample:
             (folder / SAMPLE).write_text(_SAMPLE_TEXT.format(dataset.name), encoding="utf-8")
-        return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*"))
+        return sorted(
+            path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
+        )

@@ -162,8 +162,9 @@ def agree_craigslist_bargains(build: Path) -> None:
 def agree_cosrec(build: Path) -> None:
     found = counted(build, "cosrec")
     intents = set(column(build, "cosrec", "intent_labels", "dialogue_id", "type"))
-    judged = set(column(build, "cosrec", "queries", "query_id", "type"))
-    assert found["intents"] == Counter(kind for _, kind in intents | judged)
+    judged = column(build, "cosrec", "queries", "query_id", "type")
+    assert found["intents"] == Counter(kind for _, kind in intents)
+    assert found["type of query"] == Counter(kind for _, kind in judged)
     for aspect in ("coherence", "logicality", "informativeness", "fluency"):
         means = column(build, "cosrec", "messages", aspect)
         assert found[aspect] == Counter(mean for (mean,) in means if mean is not None)

@@ -3,12 +3,14 @@
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 
 import pytest
 
 from parley.collection import discover, get
+from parley.errors import OutputError
 from parley.export import export, formats
 from parley.folder.built import open_folder
 
@@ -27,14 +29,28 @@ def test_every_format_of_every_dataset_is_written_twice_alike(sample_build, tmp_
         assert done.returncode == 1
         assert 'Run `pip install "parley[croissant]"`.' in done.stderr
         offered = [each for each in offered if each[0] != "croissant"]
-    for format, name in offered:
-        targets = [tmp_path / name / f"{format}{number}" for number in (1, 2)]
-        for target in targets:
-            done = run(name, format, target, "--build", sample_build, cwd=tmp_path)
-            assert done.returncode == 0, done.stderr
-        first, second = ({p.relative_to(t): p.read_bytes() for p in files(t)} for t in targets)
-        assert first
-        assert first == second
+    for number in (1, 2):  # each a process, in which sets have an order of their own
+        environ = {**os.environ, "PYTHONHASHSEED": str(number)}
+        program = "; ".join(
+            ["from pathlib import Path", "from parley.export import export"]
+            + ["from parley.folder.built import open_folder as open"]
+            + [
+                f"export(open(Path({str(sample_build / name)!r})), {format!r}, "
+                f"Path({str(tmp_path / str(number) / name / format)!r}))"
+                for format, name in offered
+            ]
+        )
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, env=environ)
+        assert done.returncode == 0, done.stderr
+    first, second = (
+        {
+            path.relative_to(tmp_path / number): path.read_bytes()
+            for path in files(tmp_path / number)
+        }
+        for number in "12"
+    )
+    assert first == second
+    assert {path.parts[:2] for path in first} == {(name, format) for format, name in offered}
 
 
 def files(folder):
@@ -122,6 +138,13 @@ def test_every_turn_of_the_assistant_has_its_prompt(dataset, sample_build, tmp_p
         for line, (row, turn) in zip(found, due, strict=True):
             assert line.pop("prompt") + line.pop("completion") == row["messages"][: turn + 1]
             assert line == {key: row[key] for key in dataset.keys["messages"]} | {"turn": turn}
+
+
+def test_a_split_that_the_folder_lost_is_not_said_to_have_no_source(sample_build, tmp_path):
+    folder = shutil.copytree(sample_build / "casino", tmp_path / "casino")
+    shutil.rmtree(folder / "utterances")
+    with pytest.raises(OutputError, match="the folder lacks utterances/train, with which it was"):
+        export(open_folder(folder), "convokit", tmp_path / "out")
 
 
 @OF_MLCROISSANT

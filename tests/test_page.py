@@ -133,13 +133,15 @@ def addresses(found: Site, *parts: str) -> list[str]:
 # What is on the page ----------------------------------------------------------------------
 
 
-def counted(page: Any) -> tuple[int, int]:
-    """The numbers of dialogues and of utterances that the page says it has found."""
+def counted(page: Any) -> tuple[int, int, int]:
+    """The numbers of dialogues, utterances and queries that the page says it has found."""
     text = page.locator("#count").inner_text()
-    found = re.fullmatch(r"([\d,]+) dialogues?,?\s+([\d,]+) utterances?", text)
+    found = re.fullmatch(
+        r"([\d,]+) dialogues?(?:, ([\d,]+) of queries)?,?\s+([\d,]+) utterances?", text
+    )
     assert found, text
-    dialogues, utterances = (int(number.replace(",", "")) for number in found.groups())
-    return dialogues, utterances
+    dialogues, queries, utterances = (int((n or "0").replace(",", "")) for n in found.groups())
+    return dialogues, utterances, queries
 
 
 def bars(page: Any) -> dict[str, dict[str, int]]:
@@ -196,15 +198,13 @@ def ids(build: Path, name: str) -> set[str]:
 
 
 def utterances(build: Path, name: str) -> list[tuple[str, str]]:
-    """The id of the dialogue and the text of each thing said; of a judged query, its variants."""
+    """The id of the dialogue and the text of each thing said."""
     if name == "cosrec":
-        said = [
+        return [
             (row["dialogue_id"], turn["text"])
             for row in table(build, name, "dialogues")
             for turn in row["turns"]
         ]
-        queries = table(build, name, "queries")
-        return said + [(row["query_id"], text) for row in queries for text in row["variants"]]
     return [
         (str(row["dialogue_id"]), row["text"])
         for row in table(build, name, "utterances")
@@ -214,14 +214,21 @@ def utterances(build: Path, name: str) -> list[tuple[str, str]]:
     ]
 
 
-def expected(build: Path, name: str, query: str) -> tuple[int, int]:
-    """In how many dialogues and utterances something is said, whatever its case."""
+def formulations(build: Path, name: str) -> list[tuple[str, str]]:
+    """The query id and the text of each formulation of a judged query, where there are some."""
+    rows = table(build, name, "queries") if name == "cosrec" else []
+    return [(row["query_id"], text) for row in rows for text in row["variants"]]
+
+
+def expected(build: Path, name: str, query: str) -> tuple[int, int, int]:
+    """In how many dialogues, utterances and judged queries something is said, whatever its case."""
 
     def fold(text: str) -> str:
         return unicodedata.normalize("NFKC", text).lower()
 
     found = [id for id, text in utterances(build, name) if fold(query) in fold(text)]
-    return len(set(found)), len(found)
+    judged = {id for id, text in formulations(build, name) if fold(query) in fold(text)}
+    return len(set(found)), len(found), len(judged)
 
 
 # Finding ----------------------------------------------------------------------------------
@@ -253,7 +260,10 @@ def search_all(found: Site, open_page: Any) -> Counter[str]:
     hits: Counter[str] = Counter()
     for name, queries in SEARCHES.items():
         page = open_page(addresses(found, name, "dialogues.html")[0])
-        assert counted(page) == (len(ids(found.build, name)), len(utterances(found.build, name)))
+        dialogues, said, others = counted(page)
+        assert dialogues + others == len(ids(found.build, name))
+        assert said == len(utterances(found.build, name))
+        assert (others > 0) == (name == "cosrec")
         for query in queries:
             search(page, query)
             assert counted(page) == expected(found.build, name, query), query
@@ -343,7 +353,8 @@ def test_every_value_narrows_to_as_many_as_its_bar_says(
     found = page.evaluate(
         """() => [...document.querySelectorAll('.value')].map(bar => {
             bar.click();
-            const count = parseInt(document.getElementById('count').textContent);
+            const said = document.querySelector('#count strong').textContent;
+            const count = said.match(/\\d+/g).reduce((sum, number) => sum + Number(number), 0);
             bar.click();
             const name = bar.closest('.filter').querySelector('h2').textContent;
             return [name, bar.querySelector('.label').textContent, count];
@@ -530,7 +541,8 @@ def test_the_code_loads_just_these_rows(sample: Site, open_page: Any, name: str)
     query = {"casino": "firewood", "craigslist_bargains": "$", "cosrec": "bread", "duo": "i"}[name]
     page = open_page(addresses(sample, name, "dialogues.html")[0])
     every = ids(sample.build, name)
-    due = {id for id, text in utterances(sample.build, name) if query in text.lower()}
+    texts = utterances(sample.build, name) + formulations(sample.build, name)
+    due = {id for id, text in texts if query in text.lower()}
     assert due
 
     def code(part: str) -> str:
@@ -587,7 +599,7 @@ def test_nothing_in_the_text_can_act(attacked: Site, open_page: Any) -> None:
 
 def test_every_attack_is_shown_as_text(attacked: Site, open_page: Any) -> None:
     page = open_page(addresses(attacked, "hostile", "dialogues.html")[0])
-    assert counted(page) == (len(hostile.ATTACKS), 2 * len(hostile.ATTACKS))
+    assert counted(page) == (len(hostile.ATTACKS), 2 * len(hostile.ATTACKS), 0)
     shown = page.evaluate(
         """async () => {
             const found = [];

@@ -20,6 +20,8 @@ from hub import User
 from parley.cli import main
 from parley.collection import discover
 from parley.dialogues import dialogues
+from parley.errors import OutputError
+from parley.figures import tally
 from parley.folder.built import open_folder
 from parley.folder.card import is_licensed, parse, stated_figures
 from parley.hub.published import Published, note, published
@@ -287,6 +289,29 @@ def test_a_partial_folder_says_what_is_missing(sample_build, tmp_path):
         assert "built without <b>gone</b>.json" in text_of(page)
 
 
+def test_a_folder_that_lost_a_file_is_not_shown(sample_build, tmp_path):
+    folder = shutil.copytree(sample_build / "casino", tmp_path / "a b" / "casino")
+    shutil.rmtree(folder / "strategies")
+    (file,) = (folder / "speakers").glob("*.parquet")
+    file.unlink()
+    with pytest.raises(OutputError) as error:
+        write_site([open_folder(folder)], tmp_path / "site")
+    assert str(error.value) == (
+        f"{folder}: lacks speakers/train, strategies/train, with which it was built. "
+        f"Run `parley build casino --output '{folder.parent}'` again."
+    )
+    assert not (tmp_path / "site").exists()
+
+
+def test_queries_are_counted_apart_from_dialogues(site, sample_build):
+    built = open_folder(sample_build / "cosrec")
+    dialogues = built.rows("dialogues", *built.splits("dialogues"))
+    turns = sum(len(row["turns"]) for row in dialogues)
+    queries = len(built.rows("queries", *built.splits("queries")))
+    said = f"{len(dialogues)} dialogues, {turns} utterances, {queries} queries"
+    assert said in " ".join(text_of(site / "cosrec" / "index.html").split())
+
+
 def test_what_may_not_be_published_says_so(site, dataset):
     page = text_of(site / dataset.name / "index.html")
     licensed = is_licensed(dataset.read_card(), "card")
@@ -304,6 +329,8 @@ def test_figures_stand_with_verdict_and_reason(source, real_build, tmp_path, dat
     for name, figure in stated.items():
         assert name in page
         assert figure.reason in page
+    assert "As the folder's card states them" in page
+    assert tally(figure.verdict for figure in stated.values()) in page
     shown = Links(tmp_path / "site" / dataset.name / "index.html").tags
     verdicts = [attrs["data-verdict"] for _, attrs in shown if "data-verdict" in attrs]
     assert verdicts == [figure.verdict for figure in stated.values()]

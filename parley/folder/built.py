@@ -1,6 +1,7 @@
 """A built folder: what `parley build` leaves, and what every other command opens."""
 
 import json
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
@@ -78,6 +79,31 @@ class BuiltFolder:
         """The dataset's version."""
         return str(self.provenance["version"])
 
+    def command(self, command: str, option: str, *more: str) -> str:
+        """Return a command about it as one may type it; the option names the folder above it."""
+        return typed(command, self.dataset.name, option, self.path.parent, *more)
+
+    @property
+    def rebuild(self) -> str:
+        """The command that builds it again."""
+        return self.command("build", "--output")
+
+    @property
+    def recorded(self) -> list[dict[str, Any]]:
+        """Each Parquet file with which it was built: its path, bytes and sha256."""
+        configs = self.provenance["configs"].values()
+        return [file for splits in configs for split in splits.values() for file in split["files"]]
+
+    @property
+    def lost(self) -> list[str]:
+        """The splits, as "config/split", with which it was built and that lack a file."""
+        return [
+            f"{config}/{split}"
+            for config, splits in self.provenance["configs"].items()
+            for split, made in splits.items()
+            if len(self.files(config, split)) < len(made["files"])
+        ]
+
     def files(self, config: str, split: str = "*") -> list[Path]:
         """Return the Parquet files of a split, or of all of a config; none that is a link."""
         if (self.path / config).is_symlink():  # a link could lead anywhere
@@ -149,6 +175,9 @@ class BuiltFolder:
         for split in splits:
             if (config, split) not in self._rows:
                 if not (files := self.files(config, split)):
+                    if split in self.provenance["configs"].get(config, {}):
+                        what = f"the folder lacks {config}/{split}, with which it was built"
+                        raise MissingSplitError(what, remedy=f"Run {self.rebuild} again.")
                     raise MissingSplitError(
                         f"{config}/{split} was not built: its source is missing"
                     )
@@ -246,10 +275,14 @@ def find_folder(build: Path, dataset: Dataset) -> BuiltFolder:
             f"{build}: is a built folder itself",
             remedy=f"--build names the folder above it: --build {build.resolve().parent}",
         )
-    where = "" if build == Path("build") else f" --output {build}"
-    raise UsageError(
-        f"{path}: no such folder", remedy=f"Run `parley build {dataset.name}{where}` first."
-    )
+    command = typed("build", dataset.name, "--output", build)
+    raise UsageError(f"{path}: no such folder", remedy=f"Run {command} first.")
+
+
+def typed(command: str, name: str, option: str, build: Path, *more: str) -> str:
+    """Return a command about a dataset as one may type it, with the folder of built ones."""
+    given = [] if build == Path("build") else [option, str(build)]
+    return f"`{shlex.join(['parley', command, name, *given, *more])}`"
 
 
 def read_provenance(path: Path) -> dict[str, Any]:

@@ -9,7 +9,6 @@ does what is left.
 import json
 import os
 import re
-import shlex
 import subprocess
 import sys
 import tempfile
@@ -106,10 +105,10 @@ def refuse(built: BuiltFolder, source: Source | None, permitted: bool) -> LocalF
     reasons = []
     files: LocalFiles = {}
     if built.is_sample:
-        build = _command("build", built, "--output")
+        build = built.rebuild
         reasons.append(f"it is the invented sample; build it from the upstream files with {build}")
     elif built.missing:
-        build = _command("build", built, "--output")
+        build = built.rebuild
         reasons.append(
             f"it is partial: {', '.join(built.missing)} was missing; fetch it and run {build}"
         )
@@ -117,7 +116,7 @@ def refuse(built: BuiltFolder, source: Source | None, permitted: bool) -> LocalF
         found = verify(built, source)
         files = {name: LocalFile(folder / name, h) for name, h in found.verified.items()}
         if found.failed:
-            reasons.append(f"{_command('verify', built, '--build')} fails; read what it says")
+            reasons.append(f"{built.command('verify', '--build')} fails; read what it says")
         else:
             reasons += _outdated(built, found)
     if not permitted and (unlicensed := _unlicensed(dataset)):
@@ -135,15 +134,8 @@ def _outdated(built: BuiltFolder, found: Verification) -> Iterator[str]:
     if unsaid:
         yield (
             f"its card does not state what was measured for {len(unsaid)} figures, as "
-            f"{unsaid[0].name}; run {_command('build', built, '--output', '--update-cards')}"
+            f"{unsaid[0].name}; run {built.command('build', '--output', '--update-cards')}"
         )
-
-
-def _command(command: str, built: BuiltFolder, option: str, *more: str) -> str:
-    """Return a command about a folder as one may type it."""
-    build = built.path.parent
-    given = [] if build == Path("build") else [option, str(build)]
-    return f"`{shlex.join(['parley', command, built.dataset.name, *given, *more])}`"
 
 
 def _unlicensed(dataset: Dataset) -> str:
@@ -294,7 +286,7 @@ def read_back(built: BuiltFolder, published: Publication, endpoint: str | None) 
         raise PublishError(
             f"{published.repo}: what comes back of {published.revision} differs",
             *wrong,
-            remedy=f"Tell nobody to use it yet. If {_command('verify', built, '--build')} still "
+            remedy=f"Tell nobody to use it yet. If {built.command('verify', '--build')} still "
             f"holds, delete the tag {published.revision} on the Hub and publish again; if it "
             "differs again, the Hub or the library changes the data: please report it.",
         )

@@ -87,7 +87,7 @@ def due(built: BuiltFolder, name: str, options: Mapping[str, str]) -> Gold:
     if absent := [config for config in task.configs if not built.splits(config)]:
         raise OutputError(
             f"{built.path}: has no config {', '.join(absent)}, which {name} reads",
-            remedy=f"Run `parley build {built.dataset.name}` again.",
+            remedy=f"Run {built.rebuild} again.",
         )
     with _running(built):
         return task.gold(built, **options)

@@ -39,7 +39,8 @@ def write_data(
         on_dialogues: Called with the dataset's name and the dialogues written so far.
 
     Returns:
-        How many dialogues and utterances there are, by these names.
+        How many dialogues there are and utterances in them, by these names; by the name of its
+        config, how many rows there are to read of what stands beside dialogues.
 
     Raises:
         ScriptError: transcript.py fails on a row.
@@ -63,7 +64,7 @@ def write_data(
     write_script(
         folder / "index.js", "parley.index(", orjson.dumps(index.as_dict() | {"load": load})
     )
-    return {"dialogues": len(index.ids), "utterances": sum(index.utterances)}
+    return index.counts
 
 
 class _Index:
@@ -80,6 +81,7 @@ class _Index:
         self.language: list[int] = []
         self.utterances: list[int] = []
         self.facets: list[Any] = []
+        self.beside = getattr(built.dataset.transcript, "BESIDE", {})  # whose rows are no dialogues
         self.parts: list[int] = []  # the number of the first dialogue of each
         self.quoted: list[bool] = []  # whether the ids of a place are strings
         self.columns: list[str] = []
@@ -101,6 +103,19 @@ class _Index:
         self.utterances.append(len(said))
         self.facets.append(dialogue.facets)
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many dialogues, utterances in them and, by config, other rows there are."""
+        counts = {"dialogues": 0, "utterances": 0}
+        configs = [config for config, _ in self.places]
+        for place, utterances in zip(self.place, self.utterances, strict=True):
+            if (config := configs[place]) in self.beside:
+                counts[config] = counts.get(config, 0) + 1
+            else:
+                counts["dialogues"] += 1
+                counts["utterances"] += utterances
+        return counts
+
     def write_part(self, folder: Path, part: list[bytes]) -> None:
         """Write the next part, of the dialogues that were noted last."""
         number = len(self.parts)
@@ -121,6 +136,7 @@ class _Index:
                     "rows": sum(1 for _ in built.ids(config, split)),
                     "column": self.columns[number],
                     "quoted": self.quoted[number],
+                    "beside": config in self.beside,
                 }
                 for (config, split), number in self.places.items()
             ],

@@ -2,14 +2,13 @@
 
 import json
 import re
-from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from markupsafe import Markup
 
-from parley.figures import A_SAMPLE, MATCHES, OUR_CARD, VERDICTS, Figure, figures
+from parley.figures import A_SAMPLE, MATCHES, OUR_CARD, Figure, figures, tally
 from parley.folder.built import CARD, BuiltFolder
 from parley.folder.card import is_licensed, licence_section, parse, prose, stated_figures
 from parley.hub.published import Published, published
@@ -91,12 +90,6 @@ class Description:
             for config, splits in self.built.module.SPLITS.items()
         ]
 
-    @property
-    def files(self) -> list[dict[str, Any]]:
-        """Each Parquet file: its path, bytes and sha256."""
-        configs = self.built.provenance["configs"].values()
-        return [file for splits in configs for split in splits.values() for file in split["files"]]
-
     @cached_property
     def figures(self) -> list[Figure]:
         """Each documented figure: as the card states it, or of a sample, as not checked."""
@@ -120,10 +113,9 @@ class Description:
         return sum(figure.verdict == MATCHES for figure in self.documented)
 
     @property
-    def verdicts(self) -> dict[str, int]:
-        """Verdict -> the number of figures that have it."""
-        counts = Counter(figure.verdict for figure in self.figures)
-        return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}
+    def tally(self) -> str:
+        """How many figures have which verdict."""
+        return tally(figure.verdict for figure in self.figures)
 
     @property
     def sources(self) -> list[tuple[str, str, list[tuple[str, str]]]]:

@@ -10,6 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from parley import __version__
+from parley.errors import OutputError
 from parley.folder.built import BuiltFolder
 from parley.folder.replace import replacing
 from parley.site.data import write_data
@@ -40,9 +41,13 @@ def write_site(
         on_dialogues: Called with a dataset's name and its dialogues written so far.
 
     Raises:
-        OutputError: the site cannot be written, or a built folder is damaged.
+        OutputError: the site cannot be written, or a built folder is damaged or lacks a file.
         ScriptError: the transcript.py of a dataset fails on a row.
     """
+    for built in folders:
+        if lost := built.lost:
+            what = f"{built.path}: lacks {', '.join(lost)}, with which it was built"
+            raise OutputError(what, remedy=f"Run {built.rebuild} again.")
     described = [Description(built, _path(built)) for built in folders]
     pages = _templates()
     with replacing(output, MARK) as site:

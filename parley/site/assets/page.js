@@ -283,13 +283,18 @@ class Reader {
     const chosen = this.filters.filter((filter) => filter.chosen.length);
     let count = 0;
     let utterances = 0;
+    const { places, place } = this.index;
+    const beside = new Map(); // config -> how many of its rows, which are no dialogues
     for (let number = 0; number < this.size; number++) {
       if (!this.matches[number] || !chosen.every((filter) => filter.admits(number))) continue;
       this.hits[count++] = number;
-      utterances += this.needle ? this.found[number] : this.index.utterances[number];
+      const { config, beside: apart } = places[place[number]];
+      if (apart) beside.set(config, (beside.get(config) ?? 0) + 1);
+      else utterances += this.needle ? this.found[number] : this.index.utterances[number];
     }
     this.count = count;
     this.utterances = utterances;
+    this.beside = beside;
     for (const filter of this.filters) filter.show(this.hits, count);
     byId("clear").hidden = !chosen.length;
     byId("chosen").textContent = chosen.length ? `(${chosen.length})` : "";
@@ -298,13 +303,20 @@ class Reader {
     this.showList(true);
   }
 
+  /** Return how many dialogues are found, and of which other configs how many rows. */
+  counted() {
+    const others = [...this.beside].map(([config, rows]) => [rows, `${rows.toLocaleString("en")} of ${config}`]);
+    const dialogues = others.reduce((left, [rows]) => left - rows, this.count);
+    return [counted(dialogues, "dialogue"), ...others.map(([, text]) => text)].join(", ");
+  }
+
   tell() {
     const part = this.loaded < this.parts.length && this.needle;
     const so = part
       ? `, in ${Math.round((100 * this.loaded) / this.parts.length)}% of the text so far`
       : "";
     byId("count").replaceChildren(
-      element("strong", "", counted(this.count, "dialogue")),
+      element("strong", "", this.counted()),
       element("span", "", this.plain ? so : ` ${counted(this.utterances, "utterance")}${so}`),
     );
     byId("load").disabled = !this.count;
@@ -583,7 +595,7 @@ class Reader {
   // ------------------------------------------------------------ the code
 
   showCode() {
-    byId("code-all-title").textContent = `The ${counted(this.count, "dialogue")} of this search`;
+    byId("code-all-title").textContent = `The ${this.counted()} of this search`;
     byId("code-all").textContent = this.python(this.hits.subarray(0, this.count));
     byId("code-one-part").hidden = this.open < 0;
     byId("code-one").textContent = this.open < 0 ? "" : this.python(Uint32Array.of(this.open));
