@@ -33,6 +33,13 @@ SCRIPTS = {  # the blocks of Python of a page as one script
 TRAINING, PUBLISHING = "docs/training.md", "docs/publishing.md"
 
 
+@pytest.mark.parametrize("page", [*sorted(ROOT.glob("*/README.md")), *(ROOT / p for p in PAGES)])
+def test_no_page_says_to_install_another_project(page):
+    """On the package index, parley is somebody else's."""
+    text = page.read_text(encoding="utf-8")
+    assert not re.search(r"""install[^\n]*["' ]parley\b""", text)
+
+
 def lacking(code):
     """Return which modules a script imports that are in an extra and not installed."""
     required = importlib.metadata.requires("parley")
