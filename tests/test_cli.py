@@ -18,6 +18,7 @@ from server import Page, Server, pinned
 from parley.cli import main
 from parley.collection import discover, get
 from parley.folder.card import summary
+from parley.terminal import console
 from parley.terminal.listing import listing
 
 
@@ -80,7 +81,8 @@ def test_list_tells_what_is_documented_from_what_was_counted(run):
     for split, rows in documented.items():
         assert re.search(rf" {split} +{rows:,}\*", text)
     assert "\u00a0" not in text
-    assert text.splitlines()[-1].startswith("* documented, not counted")
+    assert "\n* documented, not counted" in text
+    assert "–: neither" in text.splitlines()[-1]
 
 
 @pytest.mark.parametrize("width", [50, 80, 200])
@@ -94,6 +96,18 @@ def test_list_loses_no_word_in_a_narrow_terminal(width, monkeypatch):
         for config in dataset["configs"]:
             assert {config["name"], *config["splits"]} <= set(words)
             assert set(config["license"].split()) <= {word.rstrip(";") for word in words}
+
+
+@pytest.mark.parametrize("width", [20, 40, 60])
+def test_no_cell_of_a_table_is_cut_where_there_is_no_room(width, monkeypatch):
+    """The lines are longer than the terminal then, which wraps them."""
+    monkeypatch.setattr(console, "out", Console(width=width, force_terminal=True, no_color=True))
+    cells = [("official_split", "14,297", "1.2 MB"), ("dialogues", "-0.558", "0.205…0.279")]
+    with console.out.capture() as caught:
+        console.emit(console.table(("config", ">rows", ">Parquet"), cells))
+    lines = [line.strip() for line in caught.get().splitlines()]
+    for row in cells:
+        assert any(re.fullmatch(" +".join(map(re.escape, row)), line) for line in lines), lines
 
 
 def test_build_and_show_from_the_sample(tmp_path, run):
@@ -149,7 +163,17 @@ ERRORS = {
     "no such dialogue": (
         ["show", "casino", "99999", "--sample"],
         2,
-        "no dialogue '99999' in the source ",
+        "no dialogue '99999' in the sample (invented); the first are 2001, ",
+    ),
+    "no such dialogue, and nothing built": (
+        ["show", "casino", "12"],
+        2,
+        "Nothing is built in build/: run `parley build casino` for the dataset.",
+    ),
+    "nothing built in a folder with a space": (
+        ["show", "casino", "--build", "no where"],
+        2,
+        "Run `parley build casino --output 'no where'` first.",
     ),
     "nothing built": (
         ["show", "casino", "--build", "nowhere"],

@@ -9,6 +9,7 @@ from typing import Any
 
 from rich import box
 from rich.console import Console, RenderableType
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -22,7 +23,7 @@ err = Console(stderr=True, highlight=False, markup=False)
 def emit(renderable: RenderableType, style: str = "") -> None:
     """Print to standard output: for a terminal's width, or else neither cut nor padded to one."""
     if out.is_terminal:
-        out.print(renderable, style=style or None)
+        out.print(renderable, style=style or None, crop=False)
         return
     wide = Console(width=_WIDEST, highlight=False, markup=False, color_system=None)
     with wide.capture() as text:
@@ -58,7 +59,8 @@ def to_json(value: Any) -> str:
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> Table:
     """Return a table that fits the terminal; ">" in a column's name aligns right.
 
-    Headings may wrap, and so may cells of a column whose name ends with "~"; other cells do not.
+    Headings may wrap, and so may cells of a column whose name ends with "~"; other cells do not,
+    and where there is no room for them the table is wider than the terminal.
     """
     result = Table(
         title=title or None,
@@ -81,6 +83,9 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: str = ""
         )
     for row in rows:
         result.add_row(*(Text(plain(cell)) for cell in row))
+    least = Measurement.get(out, out.options.update(width=_WIDEST), result).minimum
+    if least > out.width:  # it is the terminal that wraps its lines, and cuts no number
+        result.width = least
     return result
 
 

@@ -8,7 +8,10 @@ from rich.text import Text
 
 from parley.terminal.console import out, plain, size, table
 
-_NOTE = "* documented, not counted: the source was not at hand when the card was written"
+_NOTE = (
+    "* documented, not counted: the source was not at hand when the card was written, so that the\n"
+    "  size is without it; –: neither"
+)
 
 
 def listing(found: Sequence[dict[str, Any]]) -> RenderableType:
@@ -29,7 +32,7 @@ def listing(found: Sequence[dict[str, Any]]) -> RenderableType:
         ]
         parts = [table(columns, lines)]
     some = (rows for d in found for config in d["configs"] for _, rows in _rows(config))
-    return Group(*parts, *([Text(_NOTE)] if any(rows.endswith("*") for rows in some) else []))
+    return Group(*parts, *([Text(_NOTE)] if any(rows[-1] in "*–" for rows in some) else []))
 
 
 def _one(dataset: dict[str, Any]) -> Iterator[RenderableType]:

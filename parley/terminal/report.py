@@ -144,8 +144,12 @@ def _lines(verdict: str, figures: list[Figure]) -> Iterator[str]:
             yield f"{name}{f', {count} figures' if count > 1 else ''} ({place})"
         return
     for figure in figures:
-        measured = "nothing" if figure.measured is None else figure.measured
+        measured = _measured(figure.measured)
         yield f"{figure.name}: documented {figure.stated}, measured {measured} ({figure.place})"
+
+
+def _measured(value: Any) -> Any:
+    return "nothing" if value is None else value
 
 
 def differences(found: Difference) -> RenderableType:
@@ -156,7 +160,10 @@ def differences(found: Difference) -> RenderableType:
             split.split,
             _count(split.old_rows),
             _count(split.new_rows),
-            *(str(len(part) or "·") for part in (split.added, split.removed, split.changed)),
+            *(
+                f"{len(part):,}" if part else "·"
+                for part in (split.added, split.removed, split.changed)
+            ),
         )
         for split in found.splits
     ]
@@ -169,7 +176,10 @@ def differences(found: Difference) -> RenderableType:
         ]
     if found.figures:
         lines.append(Text("documented figures that moved", style="bold"))
-        lines += [Text(plain(f"  {name}: {a} -> {b}")) for name, a, b in found.figures]
+        lines += [
+            Text(plain(f"  {name}: {_measured(a)} -> {_measured(b)}"))
+            for name, a, b in found.figures
+        ]
     if not found.differs:
         lines.append(Text("no difference"))
     return Group(table(columns, rows, title=found.dataset), *lines)
@@ -206,13 +216,13 @@ def _split_lines(split: SplitDifference) -> Iterator[str]:
         for path, old, new in changed.fields[:5]:
             yield plain(f"    {path}: {_value(old)} -> {_value(new)}")
     if (more := len(split.changed) - 10) > 0:
-        yield f"{where}: and {more} more changed rows"
+        yield f"{where}: and {more:,} more changed rows"
 
 
 def _shown(problems: list[str]) -> list[str]:
     """Return the first problems, and how many more there are."""
     more = len(problems) - _MOST
-    return problems[:_MOST] + ([f"and {more} more"] if more > 0 else [])
+    return problems[:_MOST] + ([f"and {more:,} more"] if more > 0 else [])
 
 
 def _value(value: Any) -> str:
