@@ -17,6 +17,8 @@ import datasets
 DEPTH = 100
 
 datasets.disable_progress_bars()
+if len(sys.argv) != 4:
+    sys.exit("usage: product_retrieval.py BUILD/cosrec CATALOGUE RUN")
 folder, catalogue, run_file = sys.argv[1:]
 rows = datasets.load_dataset(folder, "queries", split="curated")
 wanted = rows.features["type"].str2int("recommendation")

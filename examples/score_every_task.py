@@ -14,6 +14,8 @@ from parley.folder.built import open_folder
 from parley.scoring.evaluate import score
 from parley.tasks import flat, tasks_of
 
+if len(sys.argv) != 2:
+    sys.exit("usage: score_every_task.py BUILD, the folder of built datasets")
 for dataset in discover().values():
     for name, task in tasks_of(dataset).items():
         built = open_folder(Path(sys.argv[1]) / dataset.name)

@@ -2,6 +2,7 @@
 
 import io
 import os
+import shlex
 import signal
 import sys
 import time
@@ -456,7 +457,7 @@ def new(
 
     made = write_skeleton(name, folder)
     emit(plain(f"{made} is there; edit it, and check it with"))
-    emit(plain(f"PARLEY_DATASETS={folder} parley check {name}"))
+    emit(plain(f"PARLEY_DATASETS={shlex.quote(str(folder))} parley check {name}"))
 
 
 @app.command()
@@ -616,7 +617,12 @@ def show(
         origin = str(place.folder)
     else:
         place, origin = open_source(dataset, None, sample=True), "the sample (invented)"
-    found = find(dataset, id, place)
+    try:
+        found = find(dataset, id, place, origin)
+    except UsageError as error:
+        if isinstance(place, Source) and place.sample and not sample:
+            error.remedy = f"Nothing is built in build/: run `parley build {name}` for the dataset."
+        raise
     if as_json:
         typer.echo(to_json(found.row))
         return
@@ -646,6 +652,8 @@ def tasks(
             found += [(dataset.name, name, task) for name, task in tasks_of(dataset).items()]
         except ParleyError as error:
             failed.append(error)
+    if names and not found and not failed:
+        raise UsageError(f"{', '.join(names)}: no tasks; `parley tasks` lists those there are")
     if update:
         if failed:
             raise Failures(failed)

@@ -72,7 +72,7 @@ def is_name(name: str) -> bool:
     return name != "parley" and re.fullmatch("[a-z][a-z0-9_]*", name) is not None
 
 
-NAMES = "a name has lower-case letters, digits and _, and begins with a letter"
+NAMES = "a name has lower-case letters, digits and _, begins with a letter, and is not parley"
 
 
 def _scripts(home: Path) -> Iterator[Path]:
@@ -163,6 +163,9 @@ class Dataset:
         """Return the text of the dataset card, or raise UsageError."""
         try:
             return self.card.read_text(encoding="utf-8")
+        except FileNotFoundError as error:
+            remedy = f"`parley check {self.name}` says what a dataset folder needs."
+            raise UsageError(f"{self.card}: there is no dataset card", remedy=remedy) from error
         except (OSError, UnicodeError) as error:
             raise UsageError(f"{self.card}: the dataset card cannot be read: {error}") from error
 

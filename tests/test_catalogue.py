@@ -559,6 +559,13 @@ def spark():
     return run
 
 
+def test_nothing_is_said_of_leaks_at_the_end(tmp_path):
+    command = [*PARLEY, "--input", tmp_path, "--output", tmp_path / "out"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1, done.stderr
+
+
 def test_spark_gives_the_same(spark, tmp_path):
     """On two workers that are processes of their own, and so have nothing of this checkout."""
     folder = hostile(tmp_path / "raw", 11, records=60, padded=False)

@@ -65,6 +65,22 @@ def test_new_refuses_what_no_dataset_may_be_called(tmp_path, name):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("name", ["json", "statistics"])
+def test_new_takes_no_name_that_check_would_refuse(tmp_path, name):
+    with pytest.raises(UsageError, match="name of a module of Python"):
+        write_skeleton(name, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_of_a_dataset_without_tasks_it_is_said(tmp_path):
+    done = parley("new", "tea", "a b", cwd=tmp_path)
+    assert "PARLEY_DATASETS='a b' parley check tea" in done.stdout
+    for command in ("tasks", "score"):
+        done = parley(command, "tea", cwd=tmp_path, more="a b")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert re.match(r"tea(:| has) no tasks; ", done.stderr)
+
+
 @pytest.mark.parametrize("make", [os.mkdir, lambda p: p.touch(), lambda p: p.symlink_to("nowhere")])
 def test_new_overwrites_nothing(tmp_path, make):
     make(tmp_path / "tea")
@@ -347,7 +363,7 @@ BREAKS = {
         ("modules_load", r"checks.py, line \d+: cannot be imported: ImportError: .*'chats_of'"),
     ),
     # the card
-    "no card": ((CARD, "", None), ("card_can_be_read", "README.md: the dataset card cannot be")),
+    "no card": ((CARD, "", None), ("card_can_be_read", "README.md: there is no dataset card")),
     "no front matter": (
         (CARD, "---\nlicense", "license"),
         ("card_can_be_read", "expected YAML front matter between two lines of ---"),

@@ -142,7 +142,7 @@ def test_show_marks_the_acts_that_upstream_does_not_have(dataset, capsys):
     source = Source(dataset, dataset.sample, sample=True)
     for split, marked in (("validation", False), ("test", True)):
         rows = json.loads((dataset.sample / f"{split}.json").read_bytes())
-        found = find(dataset, rows[0]["uuid"], source)
+        found = find(dataset, rows[0]["uuid"], source, "the sample")
         assert found.split == split
         emit(lay_out(found))
         text = capsys.readouterr().out

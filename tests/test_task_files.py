@@ -419,16 +419,18 @@ def test_what_cannot_be_asked_for_is_answered_with_what_can(run, tmp_path, args,
 
 def test_the_template_says_what_a_file_holds(run, place, tmp_path):
     found = json.loads(run("score", "chatter", "words", "--template", "--json").stdout)
-    assert found["due"] == 3
+    assert (found["due"], found["sample"]) == (3, True)
     assert found["example"].keys() == found["fields"].keys()
     shown = run("score", "chatter", "words", "--template").stdout
     assert "one for each id and turn, 3 in all; scored on all turns\n" in shown
     assert json.dumps(found["example"]) in shown.splitlines()
+    assert "a sample, not the dataset" in shown
     elsewhere = run("score", "chatter", "run", "--template", cwd=place)
     assert "one Q0 d1 1 0.5 parley" in elsewhere.stdout.splitlines()
     assert "one or more for each of 2 query_id; scored on the dialogues\n" in elsewhere.stdout
     unbuilt = run("score", "chatter", "words", "--template", "--build", "nowhere").stdout
     assert "one for each id and turn; scored on all turns\n" in unbuilt
+    assert "a sample" not in unbuilt
 
 
 def test_tasks_are_listed(run):

@@ -1,5 +1,6 @@
 """Writes the skeleton of a dataset folder, which passes every check and is there to be edited."""
 
+import sys
 from pathlib import Path
 
 from parley.build import render_card
@@ -23,12 +24,15 @@ def write_skeleton(name: str, home: Path) -> Path:
         home: The folder that takes the dataset's folder; made if need be.
 
     Raises:
-        UsageError: no dataset may have this name, one of the collection has it, or something
-            stands there.
+        UsageError: no dataset may have this name, one of the collection or a module of Python has
+            it, or something stands there.
         OutputError: it cannot be written.
     """
     if not is_name(name):
         raise UsageError(f"{name!r} is no name of a dataset: {NAMES}")
+    if name in sys.stdlib_module_names:
+        what = f"{name!r} is the name of a module of Python, which the script would hide"
+        raise UsageError(what, remedy="Choose another name.")
     if (target := home / name).exists() or target.is_symlink():
         raise UsageError(f"{target}: stands there already", remedy="Choose another name or folder.")
     if (known := collection_folder() / name).is_dir():

@@ -23,7 +23,7 @@ class Scores(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of the datasets whose folders hold a tasks.py."""
-        return [name for name, each in discover().items() if (each.folder / "tasks.py").exists()]
+        return _with_tasks()
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the group of a dataset's tasks, or raise UsageError."""
@@ -37,16 +37,23 @@ class Scores(TyperGroup):
         return command
 
 
+def _with_tasks() -> list[str]:
+    return [name for name, each in discover().items() if (each.folder / "tasks.py").exists()]
+
+
 class _Tasks(TyperGroup):
     """The tasks of one dataset."""
 
     dataset: Dataset
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names of its tasks."""
+        """Return the names of its tasks, or raise UsageError if it has none."""
         from parley.tasks import tasks_of  # not at the top: help is to be quick
 
-        return list(tasks_of(self.dataset))
+        if not (tasks := list(tasks_of(self.dataset))):
+            there = ", ".join(_with_tasks())
+            raise UsageError(f"{self.dataset.name} has no tasks; there are some of: {there}")
+        return tasks
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the command of a task, or raise UsageError naming those that exist."""
@@ -112,11 +119,11 @@ def _command(dataset: Dataset, name: str, task: "Task") -> Callable[..., None]:
         if template:
             if file or baseline or keep:
                 raise UsageError("--template scores nothing: leave FILE and the other options out")
-            lines = _lines_due(dataset, name, folder, options)
+            lines, is_sample = _lines_due(dataset, name, folder, options)
             if as_json:
-                typer.echo(to_json(tables.template_as_dict(dataset, name, task, lines)))
+                typer.echo(to_json(tables.template_as_dict(dataset, name, task, lines, is_sample)))
             else:
-                emit(tables.lay_out_template(dataset, name, task, lines))
+                emit(tables.lay_out_template(dataset, name, task, lines, is_sample))
             return
         if (file is None) == (baseline is None):
             raise UsageError(
@@ -160,11 +167,14 @@ def _option(name: str, values: Sequence[str]) -> inspect.Parameter:
     )
 
 
-def _lines_due(dataset: Dataset, name: str, folder: Path, options: Mapping[str, str]) -> int | None:
-    """Return how many predictions a build wants, or None if there is no build."""
+def _lines_due(
+    dataset: Dataset, name: str, folder: Path, options: Mapping[str, str]
+) -> tuple[int | None, bool]:
+    """Return how many predictions a build wants, None if there is none; and if it is a sample."""
     from parley.folder.built import find_folder
     from parley.scoring.evaluate import due
 
     if not (folder / dataset.name).is_dir():
-        return None
-    return len(due(find_folder(folder, dataset), name, options))
+        return None, False
+    built = find_folder(folder, dataset)
+    return len(due(built, name, options)), built.is_sample

@@ -16,13 +16,14 @@ from parley.transcript import Fact, Note, Table, Transcript
 _COLOURS = ("cyan", "magenta", "green", "yellow", "blue")
 
 
-def find(dataset: Dataset, id: str | None, place: BuiltFolder | Source) -> Dialogue:
+def find(dataset: Dataset, id: str | None, place: BuiltFolder | Source, origin: str) -> Dialogue:
     """Return a dialogue, with what stands beside it: by its id, or the first one.
 
     Args:
         dataset: The dataset.
         id: The value of the first column, as text.
         place: A built folder of the dataset, or a source to take rows from.
+        origin: What that is, in words.
 
     Raises:
         UsageError: no dialogue has this id; a few that exist are named.
@@ -36,12 +37,10 @@ def find(dataset: Dataset, id: str | None, place: BuiltFolder | Source) -> Dialo
                 return Dialogue(dataset, config, split, row, beside[key], ((config, split),))
             if len(some) < 5:
                 some.append(str(key))
-    where = "built folder" if isinstance(place, BuiltFolder) else "source"
-    where = f"{where} {place.path if isinstance(place, BuiltFolder) else place.folder}"
     if id is None:
-        raise UsageError(f"{dataset.name}: no dialogue in the {where}")
+        raise UsageError(f"{dataset.name}: no dialogue in {origin}")
     raise UsageError(
-        f"{dataset.name}: no dialogue {id!r} in the {where}; "
+        f"{dataset.name}: no dialogue {id!r} in {origin}; "
         + (f"the first are {', '.join(some)}" if some else "there is none at all")
     )
 

@@ -14,8 +14,12 @@ from parley.scoring.spread import Folds, Interval
 from parley.tasks import Task, Undefined, flat
 from parley.terminal.console import plain, table
 
+_SAMPLE = "a sample, not the dataset: built of invented records\n"
 
-def template_as_dict(dataset: Dataset, name: str, task: Task, lines: int | None) -> dict[str, Any]:
+
+def template_as_dict(
+    dataset: Dataset, name: str, task: Task, lines: int | None, is_sample: bool
+) -> dict[str, Any]:
     """Return what a file of predictions must hold, for JSON."""
     return {
         "dataset": dataset.name,
@@ -25,10 +29,13 @@ def template_as_dict(dataset: Dataset, name: str, task: Task, lines: int | None)
         "key": list(task.key),
         "example": dict(task.example),
         "due": lines,
+        "sample": is_sample,
     }
 
 
-def lay_out_template(dataset: Dataset, name: str, task: Task, lines: int | None) -> RenderableType:
+def lay_out_template(
+    dataset: Dataset, name: str, task: Task, lines: int | None, is_sample: bool
+) -> RenderableType:
     """Return what a file of predictions must hold, with an example line."""
     keys = " and ".join(task.required or task.key)
     if task.required:
@@ -37,6 +44,7 @@ def lay_out_template(dataset: Dataset, name: str, task: Task, lines: int | None)
         due = f"one for each {keys}{'' if lines is None else f', {lines:,} in all'}"
     return Group(
         Text(f"{dataset.name} {name}: {task.form.name}, a line a prediction"),
+        Text(_SAMPLE * is_sample, style="yellow", end=""),
         Text(f"{due}; scored on {task.on}\n"),
         table(("field", "what~"), list(task.fields.items())),
         Text("\nfor example (invented):\n"),
@@ -91,7 +99,6 @@ def lay_out_score(found: Result) -> RenderableType:
     own = flat(found.score.metrics)
     options = "".join(f" --{option} {value}" for option, value in found.options.items())
     counts = ", ".join(f"{count:,} {what}" for what, count in found.score.counts.items())
-    sample = "a sample, not the dataset: built of invented records\n" * found.is_sample
     sources: dict[str, int] = {}  # what is said of references -> the number that it has
     shown: list[Entry] = []
     for each in found.references:
@@ -102,7 +109,7 @@ def lay_out_score(found: Result) -> RenderableType:
             shown.append((f"{each.name} [{number}]", "", stated))
     parts: list[RenderableType] = [
         Text(plain(f"{found.dataset} {found.name}{options}: {found.predictions}"), style="bold"),
-        Text(sample, style="yellow", end=""),
+        Text(_SAMPLE * found.is_sample, style="yellow", end=""),
         Text(plain(f"{task.on}: {counts}; unit: {task.unit}\n")),
     ]
     measured = {path: _number(value, task.decimals) for path, value in own.items()}
