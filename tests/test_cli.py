@@ -18,8 +18,10 @@ from server import Page, Server, pinned
 from parley.cli import main
 from parley.collection import discover, get
 from parley.folder.card import summary
+from parley.folder.diff import Difference, SplitDifference
 from parley.terminal import console
 from parley.terminal.listing import listing
+from parley.terminal.report import differences
 
 
 @pytest.fixture
@@ -108,6 +110,17 @@ def test_no_cell_of_a_table_is_cut_where_there_is_no_room(width, monkeypatch):
     lines = [line.strip() for line in caught.get().splitlines()]
     for row in cells:
         assert any(re.fullmatch(" +".join(map(re.escape, row)), line) for line in lines), lines
+
+
+def test_numbers_of_a_difference_are_written_as_elsewhere(capsys):
+    keys = [f"row {number}" for number in range(1030)]
+    split = SplitDifference("dialogues", "train", 0, 1030, added=keys)
+    found = Difference("casino", [split], [], [("dialogues", None, 1030)])
+    console.emit(differences(found))
+    said = capsys.readouterr().out
+    assert re.search(r"dialogues +train +0 +1,030 +1,030 +·", said)
+    assert "and 1,020 more" in said
+    assert "dialogues: nothing -> 1030" in said
 
 
 def test_build_and_show_from_the_sample(tmp_path, run):

@@ -151,7 +151,8 @@ def test_a_split_that_the_folder_lost_is_not_said_to_have_no_source(sample_build
 def test_croissant_loads_every_config(dataset, sample_build, tmp_path):
     mlcroissant = pytest.importorskip("mlcroissant", reason="mlcroissant is not installed")
     folder = open_folder(sample_build / dataset.name)
-    export(folder, "croissant", tmp_path / "out")
+    names = export(folder, "croissant", tmp_path / "out")
+    assert names == sorted(p.relative_to(tmp_path / "out").as_posix() for p in files(tmp_path))
     described = mlcroissant.Dataset(jsonld=tmp_path / "out" / "croissant.json")
     assert not described.metadata.ctx.issues.errors
     sets = {each.name: each for each in described.metadata.record_sets}

@@ -3,9 +3,11 @@
 What it predicts is as good as its encoder; here that is a tiny one, made on the spot.
 """
 
+import errno
 import importlib.util
 import json
 import math
+import os
 import re
 import sys
 from argparse import Namespace
@@ -550,3 +552,19 @@ def test_a_model_without_cls_is_refused(example, tmp_path):
     tiny_model.tokenizer().save_pretrained(tmp_path)
     with pytest.raises(SystemExit, match=r"expected an encoder's tokenizer, found one without"):
         example.tokenizer_of(str(tmp_path))
+
+
+def test_settings_are_written_once_and_whole(example, args, monkeypatch):
+    def full(*paths):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    file = args.output / "settings.json"
+    with monkeypatch.context() as patch:
+        patch.setattr(example.os, "replace", full)
+        with pytest.raises(OSError, match="No space"):
+            example.keep_settings(args)
+    assert not file.exists()
+    example.keep_settings(args)
+    os.utime(file, (0, 0))
+    example.keep_settings(args)
+    assert file.stat().st_mtime == 0
