@@ -137,7 +137,7 @@ def counted(page: Any) -> tuple[int, int, int]:
     """The numbers of dialogues, utterances and queries that the page says it has found."""
     text = page.locator("#count").inner_text()
     found = re.fullmatch(
-        r"([\d,]+) dialogues?(?:, ([\d,]+) of queries)?,?\s+([\d,]+) utterances?", text
+        r"([\d,]+) dialogues?(?:, ([\d,]+) queries)?,?\s+([\d,]+) utterances?", text
     )
     assert found, text
     dialogues, queries, utterances = (int((n or "0").replace(",", "")) for n in found.groups())

@@ -305,9 +305,13 @@ class Reader {
 
   /** Return how many dialogues are found, and of which other configs how many rows. */
   counted() {
-    const others = [...this.beside].map(([config, rows]) => [rows, `${rows.toLocaleString("en")} of ${config}`]);
-    const dialogues = others.reduce((left, [rows]) => left - rows, this.count);
-    return [counted(dialogues, "dialogue"), ...others.map(([, text]) => text)].join(", ");
+    let dialogues = this.count;
+    const others = [];
+    for (const [config, rows] of this.beside) {
+      dialogues -= rows;
+      others.push(`${rows.toLocaleString("en")} ${config}`);
+    }
+    return [counted(dialogues, "dialogue"), ...others].join(", ");
   }
 
   tell() {
