@@ -13,18 +13,6 @@ from parley.figures import Data, chat_of, check, differing
 from .figures import DEALS, final_items, identity, potential
 from .scenarios import ISSUES, POINTS, SIDES, points_of
 
-KEYS = {
-    "dialogues": ("dialogue_id",),
-    "official_split": ("dialogue_id",),
-    "utterances": ("dialogue_id", "turn"),
-    "speakers": ("speaker_id",),
-    "participants": ("dialogue_id", "speaker"),
-    "strategies": ("dialogue_id", "turn"),
-    "messages": ("dialogue_id", "speaker"),
-    "scenarios": ("dialogue_id",),
-    "priority_folds": ("fold",),
-}
-
 # What the checks are computed from -------------------------------------------------------
 
 
@@ -216,7 +204,7 @@ def strategies_stand_in_their_dialogues(data: Data) -> Iterator[str]:
 def messages_say_what_was_said(data: Data) -> Iterator[str]:
     """A chat tells the system what this side knows, then every turn as it was, each side's own."""
     rows, due = rows_of(data, "messages"), []
-    columns = data.module.FEATURES["messages"]
+    columns = data.features("messages")
     for each in sides_of(data):
         _, dialogue, side, _ = each
         chat = chat_of(

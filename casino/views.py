@@ -1,12 +1,12 @@
 """CaSiNo's views: the same records as turns, participants, labelled utterances, chats, scenarios.
 
-Each view is a pure function of all records, dialogues ascending, that yields (key, row). They
+Each view is a pure function of all records, dialogues ascending, that yields rows. They
 share their keys: `dialogue_id` and `turn`, the place in `chat_logs` from 0, name a chat entry;
 `dialogue_id` and `speaker`, mturk_agent_1 or mturk_agent_2, name a side; `speaker_id` is the
 participant, the same across dialogues, numbered as in ConvoKit's casino-corpus.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any
 
@@ -15,7 +15,7 @@ import datasets
 from .scenarios import ISSUES, PACKAGES, POINTS, SIDES, WALK_AWAY, most_joint_points
 
 Record = dict[str, Any]
-Rows = Iterator[tuple[str, dict[str, Any]]]
+Rows = Iterator[dict[str, Any]]
 
 PARTNER = {"mturk_agent_1": "mturk_agent_2", "mturk_agent_2": "mturk_agent_1"}
 FOLDS = 5
@@ -38,92 +38,81 @@ LIKENESS = [
 
 # What a row looks like ------------------------------------------------------------------
 
-_string, _integer, _number, _flag = map(datasets.Value, ("string", "int64", "float64", "bool"))
 _strategy = datasets.ClassLabel(names=STRATEGIES)
 _satisfaction = datasets.ClassLabel(names=SATISFACTION)
 _likeness = datasets.ClassLabel(names=LIKENESS)
 _gender = datasets.ClassLabel(names=["female", "male", "other"])
 _svo = datasets.ClassLabel(names=["prosocial", "proself", "unclassified"])
 
-_items = {"Food": _integer, "Water": _integer, "Firewood": _integer}
-_levels = {"High": _string, "Medium": _string, "Low": _string}
-_entry = {"dialogue_id": _integer, "turn": _integer, "speaker": _string, "text": _string}
-_side = {"dialogue_id": _integer, "speaker": _string, "speaker_id": _string}
+_items = {"Food": int, "Water": int, "Firewood": int}
+_levels = {"High": str, "Medium": str, "Low": str}
+_entry = {"dialogue_id": int, "turn": int, "speaker": str, "text": str}
+_side = {"dialogue_id": int, "speaker": str, "speaker_id": str}
 _person = {
-    "age": _integer,
+    "age": int,
     "gender": _gender,
-    "ethnicity": _string,
-    "education": _string,
+    "ethnicity": str,
+    "education": str,
     "svo": _svo,
-    "extraversion": _number,
-    "agreeableness": _number,
-    "conscientiousness": _number,
-    "emotional_stability": _number,
-    "openness_to_experiences": _number,
+    "extraversion": float,
+    "agreeableness": float,
+    "conscientiousness": float,
+    "emotional_stability": float,
+    "openness_to_experiences": float,
 }
 _outcomes = {
-    "deal": _flag,
-    "points_scored": _integer,
+    "deal": bool,
+    "points_scored": int,
     "satisfaction": _satisfaction,
     "opponent_likeness": _likeness,
-    "partner_points_scored": _integer,
+    "partner_points_scored": int,
     "partner_satisfaction": _satisfaction,
     "partner_opponent_likeness": _likeness,
 }
-VIEW_FEATURES = {
-    "utterances": datasets.Features(
-        {
-            **_entry,
-            "id": _string,
-            "conversation_id": _string,
-            "reply_to": _string,
-            "speaker_id": _string,
-            "speaker_internal_id": _string,
-            "annotations": [_strategy],
-            "data": _string,
-            "issue2youget": _items,
-            "issue2theyget": _items,
-        }
-    ),
-    "speakers": datasets.Features({"speaker_id": _string, **_person, "dialogues": _integer}),
-    "participants": datasets.Features(
-        {
-            **_side,
-            **{f"priority_{level.lower()}": _string for level in POINTS},
-            **{f"reason_{level.lower()}": _string for level in POINTS},
-            "guess_partner_highest_item": _string,
-            "guess_partner_lowest_item": _string,
-            "integrative_potential": _integer,
-            **{f"{issue.lower()}_got": _integer for issue in ISSUES},
-            **_outcomes,
-            **_person,
-        }
-    ),
-    "strategies": datasets.Features(
-        {
-            **_entry,
-            "context": [{"speaker": _string, "text": _string}],
-            "labels": [_strategy],
-            "fold": _integer,
-        }
-    ),
-    "messages": datasets.Features(
-        {
-            **_side,
-            "messages": [{"role": _string, "content": _string}],
-            "source_turns": [[_integer]],
-            **_outcomes,
-        }
-    ),
-    "scenarios": datasets.Features(
-        {
-            "dialogue_id": _integer,
-            **{side: {"value2issue": _levels, "value2reason": _levels} for side in SIDES},
-            "packages": _items,
-            "points": dict.fromkeys(POINTS, _integer),
-            "points_after_walking_away": _integer,
-        }
-    ),
+FEATURES = {
+    "utterances": {
+        **_entry,
+        "id": str,
+        "conversation_id": str,
+        "reply_to": str,
+        "speaker_id": str,
+        "speaker_internal_id": str,
+        "annotations": [_strategy],
+        "data": str,
+        "issue2youget": _items,
+        "issue2theyget": _items,
+    },
+    "speakers": {"speaker_id": str, **_person, "dialogues": int},
+    "participants": {
+        **_side,
+        **{f"priority_{level.lower()}": str for level in POINTS},
+        **{f"reason_{level.lower()}": str for level in POINTS},
+        "guess_partner_highest_item": str,
+        "guess_partner_lowest_item": str,
+        "integrative_potential": int,
+        **{f"{issue.lower()}_got": int for issue in ISSUES},
+        **_outcomes,
+        **_person,
+    },
+    "strategies": {
+        **_entry,
+        "context": [{"speaker": str, "text": str}],
+        "labels": [_strategy],
+        "fold": int,
+    },
+    "messages": {
+        **_side,
+        "messages": [{"role": str, "content": str}],
+        "source_turns": [[int]],
+        **_outcomes,
+    },
+    "scenarios": {
+        "dialogue_id": int,
+        **{side: {"value2issue": _levels, "value2reason": _levels} for side in SIDES},
+        "packages": _items,
+        "points": dict.fromkeys(POINTS, int),
+        "points_after_walking_away": int,
+    },
 }
 
 # What the views are made of -------------------------------------------------------------
@@ -248,24 +237,21 @@ def utterances(records: Iterable[Record]) -> Rows:
     number = 0
     for record, speaker_ids in numbered(records):
         for turn, entry, labels in labelled(record):
-            yield (
-                f"utterance_{number}",
-                {
-                    "dialogue_id": record["dialogue_id"],
-                    "turn": turn,
-                    "speaker": entry["id"],
-                    "text": entry["text"],
-                    "id": f"utterance_{number}",
-                    "conversation_id": f"utterance_{number - turn}",
-                    "reply_to": f"utterance_{number - 1}" if turn else None,
-                    "speaker_id": speaker_ids[entry["id"]],
-                    "speaker_internal_id": entry["id"],
-                    "annotations": labels,
-                    "data": entry["task_data"].get("data"),
-                    "issue2youget": counts(entry["task_data"].get("issue2youget")),
-                    "issue2theyget": counts(entry["task_data"].get("issue2theyget")),
-                },
-            )
+            yield {
+                "dialogue_id": record["dialogue_id"],
+                "turn": turn,
+                "speaker": entry["id"],
+                "text": entry["text"],
+                "id": f"utterance_{number}",
+                "conversation_id": f"utterance_{number - turn}",
+                "reply_to": f"utterance_{number - 1}" if turn else None,
+                "speaker_id": speaker_ids[entry["id"]],
+                "speaker_internal_id": entry["id"],
+                "annotations": labels,
+                "data": entry["task_data"].get("data"),
+                "issue2youget": counts(entry["task_data"].get("issue2youget")),
+                "issue2theyget": counts(entry["task_data"].get("issue2theyget")),
+            }
             number += 1
 
 
@@ -277,7 +263,7 @@ def speakers(records: Iterable[Record]) -> Rows:
             person = person_of(record["participant_info"][side])
             row = rows.setdefault(speaker_id, {"speaker_id": speaker_id, **person, "dialogues": 0})
             row["dialogues"] += 1
-    yield from rows.items()
+    yield from rows.values()
 
 
 def participants(records: Iterable[Record]) -> Rows:
@@ -286,21 +272,18 @@ def participants(records: Iterable[Record]) -> Rows:
         for side, speaker_id in speaker_ids.items():
             info = record["participant_info"][side]
             got = items_of(record)[side] or dict.fromkeys(ISSUES)
-            yield (
-                f"{record['dialogue_id']} {side}",
-                {
-                    "dialogue_id": record["dialogue_id"],
-                    "speaker": side,
-                    "speaker_id": speaker_id,
-                    **{f"priority_{level.lower()}": info["value2issue"][level] for level in POINTS},
-                    **{f"reason_{level.lower()}": info["value2reason"][level] for level in POINTS},
-                    **{f"guess_{key}": item for key, item in record["guesses"][side].items()},
-                    "integrative_potential": potential_of(record),
-                    **{f"{issue.lower()}_got": got[issue] for issue in ISSUES},
-                    **outcomes_of(record, side),
-                    **person_of(info),
-                },
-            )
+            yield {
+                "dialogue_id": record["dialogue_id"],
+                "speaker": side,
+                "speaker_id": speaker_id,
+                **{f"priority_{level.lower()}": info["value2issue"][level] for level in POINTS},
+                **{f"reason_{level.lower()}": info["value2reason"][level] for level in POINTS},
+                **{f"guess_{key}": item for key, item in record["guesses"][side].items()},
+                "integrative_potential": potential_of(record),
+                **{f"{issue.lower()}_got": got[issue] for issue in ISSUES},
+                **outcomes_of(record, side),
+                **person_of(info),
+            }
 
 
 def strategies(records: Iterable[Record]) -> Rows:
@@ -315,18 +298,15 @@ def strategies(records: Iterable[Record]) -> Rows:
         before: list[dict[str, str]] = []
         for turn, entry, labels in labelled(record):
             if labels is not None:
-                yield (
-                    f"{record['dialogue_id']} {turn}",
-                    {
-                        "dialogue_id": record["dialogue_id"],
-                        "turn": turn,
-                        "speaker": entry["id"],
-                        "text": entry["text"],
-                        "context": before[-CONTEXT:],
-                        "labels": labels,
-                        "fold": fold,
-                    },
-                )
+                yield {
+                    "dialogue_id": record["dialogue_id"],
+                    "turn": turn,
+                    "speaker": entry["id"],
+                    "text": entry["text"],
+                    "context": before[-CONTEXT:],
+                    "labels": labels,
+                    "fold": fold,
+                }
             if not entry["task_data"]:
                 before.append({"speaker": entry["id"], "text": entry["text"]})
 
@@ -345,17 +325,14 @@ def messages(records: Iterable[Record]) -> Rows:
                 content = "\n".join(spoken(entry) for _, entry in run)
                 chat.append({"role": "assistant" if name == side else "user", "content": content})
                 turns.append([turn for turn, _ in run])
-            yield (
-                f"{record['dialogue_id']} {side}",
-                {
-                    "dialogue_id": record["dialogue_id"],
-                    "speaker": side,
-                    "speaker_id": speaker_id,
-                    "messages": chat,
-                    "source_turns": turns,
-                    **outcomes_of(record, side),
-                },
-            )
+            yield {
+                "dialogue_id": record["dialogue_id"],
+                "speaker": side,
+                "speaker_id": speaker_id,
+                "messages": chat,
+                "source_turns": turns,
+                **outcomes_of(record, side),
+            }
 
 
 def scenarios(records: Iterable[Record]) -> Rows:
@@ -363,23 +340,10 @@ def scenarios(records: Iterable[Record]) -> Rows:
     for record in records:
         info = record["participant_info"]
         known = ("value2issue", "value2reason")
-        yield (
-            str(record["dialogue_id"]),
-            {
-                "dialogue_id": record["dialogue_id"],
-                **{side: {key: dict(info[side][key]) for key in known} for side in SIDES},
-                "packages": dict.fromkeys(ISSUES, PACKAGES),
-                "points": dict(POINTS),
-                "points_after_walking_away": WALK_AWAY,
-            },
-        )
-
-
-VIEWS: dict[str, Callable[[Iterable[Record]], Rows]] = {
-    "utterances": utterances,
-    "speakers": speakers,
-    "participants": participants,
-    "strategies": strategies,
-    "messages": messages,
-    "scenarios": scenarios,
-}
+        yield {
+            "dialogue_id": record["dialogue_id"],
+            **{side: {key: dict(info[side][key]) for key in known} for side in SIDES},
+            "packages": dict.fromkeys(ISSUES, PACKAGES),
+            "points": dict(POINTS),
+            "points_after_walking_away": WALK_AWAY,
+        }

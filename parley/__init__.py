@@ -1,3 +1,29 @@
 """Parley builds, checks and publishes dialogue datasets as Hub folders that load everywhere."""
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from parley.builder import Builder
+    from parley.declaration import Config, File, Folder, View
+    from parley.shapes import Checked, Converted
+
 __version__ = "1.0.0"
+
+# Imported when first asked for: `import parley` brings neither `datasets` nor pyarrow.
+_PLACES = {
+    "Builder": "parley.builder",
+    "Checked": "parley.shapes",
+    "Config": "parley.declaration",
+    "Converted": "parley.shapes",
+    "File": "parley.declaration",
+    "Folder": "parley.declaration",
+    "View": "parley.declaration",
+}
+__all__ = ["Builder", "Checked", "Config", "Converted", "File", "Folder", "View", "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    if (place := _PLACES.get(name)) is None:
+        raise AttributeError(f"module 'parley' has no attribute {name!r}")
+    return getattr(importlib.import_module(place), name)

@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from parley import __version__
+from parley.collection import Dataset
 from parley.figures import figures
 from parley.folder.built import CARD, PROVENANCE, open_folder
 from parley.folder.card import SplitLine, figures_on, figures_section, render, splits_section
@@ -87,19 +88,18 @@ def build(
         OutputError: the folder cannot be written.
     """
     dataset = source.dataset
-    module = dataset.module
-    reader = Reader(source.folder, module)
+    reader = Reader(source.folder)
     with replacing(output / dataset.name, PROVENANCE) as folder, seldom_collecting():
         splits: list[Split] = []
         infos: list[dict[str, Any]] = []
-        for config in module.SPLITS:
+        for config in dataset.configs:
             built = [
                 _write(source, config, split, reader, folder, on_rows, max_shard_size, workers)
                 for split in source.splits(config)
             ]
             splits += built
             if built:
-                infos.append(_dataset_info(config, dataset.info(config), built))
+                infos.append(_dataset_info(dataset, config, built))
         _write_json(folder / PROVENANCE, _provenance(source, splits))
         if source.sample:
             table = ""
@@ -141,7 +141,7 @@ def render_card(
     """
     dataset = source.dataset
     built = {(split.config, split.name): split for split in splits}
-    declared = dataset.module.SPLITS
+    declared = dataset.splits
     lines = [
         SplitLine(
             config,
@@ -160,7 +160,7 @@ def render_card(
             config: [name for name in names if declare_all or (config, name) in built]
             for config, names in declared.items()
         },
-        dataset.builder.DEFAULT_CONFIG_NAME,
+        dataset.default,
         infos,
         splits_section(lines, source.sample) + (f"\n{table}" if table else ""),
     )
@@ -178,7 +178,7 @@ def _write(
 ) -> Split:
     start = time.perf_counter()
     where = f"{source.dataset.name} {config}/{split}"
-    schema = arrow_schema(source.dataset.module.FEATURES[config])
+    schema = arrow_schema(source.dataset.features(config))
     target = folder / config
     target.mkdir(exist_ok=True)
 
@@ -210,12 +210,12 @@ def _write(
     return write(to_chunks(generate(source, config, split, reader), schema, where))
 
 
-def _dataset_info(config: str, info: Any, splits: list[Split]) -> dict[str, Any]:
+def _dataset_info(dataset: Dataset, config: str, splits: list[Split]) -> dict[str, Any]:
     """Return one entry of the card's `dataset_info`."""
     return {
         "config_name": config,
-        "license": info.license,
-        "features": card_yaml(info.features),
+        "license": dataset.builder.licence(config),
+        "features": card_yaml(dataset.features(config)),
         "splits": [
             {"name": split.name, "num_bytes": split.arrow_size, "num_examples": split.rows}
             for split in splits
@@ -239,12 +239,12 @@ def _provenance(source: Source, splits: list[Split]) -> dict[str, Any]:
         }
     return {
         "dataset": dataset.name,
-        "version": str(dataset.builder.VERSION),
+        "version": dataset.version,
         "sample": source.sample,
         "missing": source.missing,
         "sources": {
             file: pins.alone(source.mirrored.get(file, pin))
-            for file, pin in dataset.module.SOURCES.items()
+            for file, pin in dataset.pins.items()
             if not source.sample and file not in {*source.missing, *source.stand_ins}
         },
         **({"stand_ins": source.stand_ins} if source.stand_ins else {}),

@@ -197,7 +197,7 @@ def fetch(
     elif part:
         raise UsageError("only what a job needs can be fetched in part: say which with --for")
     else:
-        wanted = {dataset.name: dataset.module.SOURCES for dataset in _chosen(names)}
+        wanted = {dataset.name: dataset.pins for dataset in _chosen(names)}
     failed: list[ParleyError] = []
     with progress("bytes") as advance:
         for name, sources in wanted.items():

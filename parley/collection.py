@@ -15,30 +15,23 @@ A script may import what stands beside it.
 
 import functools
 import importlib.util
-import inspect
 import os
 import re
 import sys
-import tempfile
 import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from parley.errors import Problem, ScriptError, UsageError
+from parley.errors import ScriptError, UsageError
 
-# what a builder script defines beside its builder: declarations, then functions with what they
-# take, the last of `read` and `records` with a default
-DECLARED = ("SOURCES", "SPLITS", "FEATURES", "TO_RECORD", "RECORDS")
-FUNCTIONS = {
-    "read": ("path", "shape", "loads"),
-    "records": ("config", "paths", "read"),
-    "rows": ("config", "records"),
-}
-_PINS = ({"sha256"}, {"git_blob"}, {"git_tree", "member"})  # what fixes the content of a source
+if TYPE_CHECKING:
+    from parley.builder import Builder
+    from parley.declaration import Config, Source, View
 
 
 def collection_folder() -> Path:
@@ -169,23 +162,61 @@ class Dataset:
         except (OSError, UnicodeError) as error:
             raise UsageError(f"{self.card}: the dataset card cannot be read: {error}") from error
 
-    @property
-    def module(self) -> ModuleType:
-        """The builder script, imported (this imports `datasets`).
+    @cached_property
+    def builder(self) -> "type[Builder]":
+        """The builder class, imported: the one that the script defines (imports `datasets`).
 
         Raises:
             ScriptError: naming everything that it does not declare as it should.
         """
-        module = _load(self.name, self.folder / f"{self.name}.py")
-        if module not in _SOUND:
-            if found := list(_wrong_declarations(module)):
-                raise ScriptError(
-                    str(self.folder / f"{self.name}.py"),
-                    *found,
-                    remedy="docs/adding.md says what a script declares.",
-                )
-            _SOUND.append(module)
-        return module
+        from parley.builder import Builder
+
+        path = self.folder / f"{self.name}.py"
+        module = _load(self.name, path)
+        found = [
+            value
+            for value in vars(module).values()
+            if isinstance(value, type)
+            and issubclass(value, Builder)
+            and value.__module__ == module.__name__
+        ]
+        if len(found) != 1:
+            raise ScriptError(f"{path}: expected one class of parley.Builder, found {len(found)}")
+        return found[0]
+
+    @property
+    def configs(self) -> "dict[str, Config | View]":
+        """The configs by name, as the script declares them."""
+        return self.builder.configs()
+
+    @property
+    def splits(self) -> "dict[str, dict[str, tuple[Source, ...]]]":
+        """Config -> split -> the sources that it is made from."""
+        return {config: dict(self.builder.splits(config)) for config in self.configs}
+
+    @cached_property
+    def sources(self) -> "dict[str, Source]":
+        """Every upstream file and folder, by its path in upstream's layout."""
+        return self.builder.sources()
+
+    @property
+    def pins(self) -> dict[str, dict[str, Any]]:
+        """What fixes the content of each source, by its path."""
+        return {path: source.pin for path, source in self.sources.items()}
+
+    @property
+    def default(self) -> str:
+        """The config that is loaded where none is named."""
+        return next(iter(self.configs))
+
+    @property
+    def version(self) -> str:
+        """The version of the rows."""
+        return str(self.builder.VERSION)
+
+    def features(self, config: str) -> Any:
+        """Return the `datasets.Features` of a config."""
+        return self.configs[config].features
 
     def beside(self, name: str) -> ModuleType | None:
         """Return an optional module of the folder, imported, or None if it has none."""
@@ -206,11 +237,6 @@ class Dataset:
     def checks(self) -> ModuleType | None:
         """The module of what must hold of the rows, if the folder has one."""
         return self.beside("checks")
-
-    @property
-    def keys(self) -> dict[str, tuple[str, ...]]:
-        """Config -> the columns that tell its rows apart, as far as `checks.py` says so."""
-        return dict(getattr(self.checks, "KEYS", {}))
 
     @property
     def exports(self) -> dict[str, Any]:
@@ -241,135 +267,6 @@ class Dataset:
                 remedy='As an example: CONFIGS = ("dialogues",).',
             )
         return module
-
-    @property
-    def builder(self) -> Any:
-        """The builder class: the one GeneratorBasedBuilder that the script defines."""
-        return _builders(self.module)[0]
-
-    def info(self, config: str) -> Any:
-        """Return the `datasets.DatasetInfo` of a config."""
-        with (
-            tempfile.TemporaryDirectory() as cache
-        ):  # datasets wants one, though nothing goes there
-            return self.builder(config_name=config, cache_dir=cache, hash="unused").info
-
-
-_SOUND: list[ModuleType] = []  # scripts that were looked at
-
-
-def _builders(module: ModuleType) -> list[Any]:
-    import datasets
-
-    return [
-        value
-        for value in vars(module).values()
-        if isinstance(value, type)
-        and issubclass(value, datasets.GeneratorBasedBuilder)
-        and value.__module__ == module.__name__
-    ]
-
-
-def _wrong_declarations(module: ModuleType) -> Iterator[Problem]:
-    """Yield what a script does not declare as it should."""
-    lacking = [name for name in DECLARED if not isinstance(getattr(module, name, None), dict)]
-    yield from (Problem(name, what="missing, expected a dict") for name in lacking)
-    for name, arguments in FUNCTIONS.items():
-        if not callable(function := getattr(module, name, None)):
-            yield Problem(name, what="missing, expected a function")
-        elif not _takes(function, *{2, len(arguments)}):
-            takes = f"a function of ({', '.join(arguments)})"
-            last = f", {arguments[2]} with a default" if arguments[2:] else ""
-            yield Problem(name, takes + last, str(inspect.signature(function)))
-    if len(found := _builders(module)) != 1:
-        yield Problem("", "one GeneratorBasedBuilder", str(len(found)))
-    if lacking or len(found) != 1:
-        return
-    yield from _wrong_sources(module)
-    builder = found[0]
-    named = {config.name for config in builder.BUILDER_CONFIGS}
-    for config in module.SPLITS:
-        if config not in named:
-            yield Problem("BUILDER_CONFIGS", what=f"has no config {config}, which SPLITS has")
-        if config not in module.FEATURES:
-            yield Problem("FEATURES", what=f"has no config {config}, which SPLITS has")
-        elif not isinstance(features := module.FEATURES[config], _features()):
-            yield Problem(f"FEATURES[{config!r}]", "datasets.Features", f"{features!r:.60}")
-    yield from (
-        Problem("BUILDER_CONFIGS", what=f"has the config {config}, which SPLITS does not have")
-        for config in sorted(named - set(module.SPLITS))
-    )
-    if builder.DEFAULT_CONFIG_NAME not in module.SPLITS:
-        yield Problem(
-            "DEFAULT_CONFIG_NAME", "a config of SPLITS", repr(builder.DEFAULT_CONFIG_NAME)
-        )
-    for name, where in (("BY_LINE", "SPLITS"), ("TO_RECORD", "SPLITS"), ("RECORDS", "TO_RECORD")):
-        for config in getattr(module, name, ()):
-            if config not in getattr(module, where):
-                yield Problem(name, what=f"names {config}, which {where} does not have")
-    for config, to_record in module.TO_RECORD.items():
-        if not (callable(to_record) and _takes(to_record, 1)):
-            yield Problem(f"TO_RECORD[{config!r}]", "a function of (row)", f"{to_record!r:.60}")
-        if config not in module.RECORDS:
-            what = f"has no config {config}, whose rows TO_RECORD takes back"
-            yield Problem("RECORDS", what=what)
-
-
-def _features() -> type:
-    import datasets
-
-    return datasets.Features  # type: ignore[no-any-return]
-
-
-def _takes(function: Any, *counts: int) -> bool:
-    """Tell whether a function can be called with these numbers of arguments, as far as it says."""
-    try:
-        signature = inspect.signature(function)
-    except ValueError:  # of some builtins, as dict
-        return True
-    try:
-        for count in counts:
-            signature.bind(*range(count))
-    except TypeError:
-        return False
-    return True
-
-
-def _wrong_sources(module: ModuleType) -> Iterator[Problem]:
-    for source, pin in module.SOURCES.items():
-        if not isinstance(pin, dict) or "url" not in pin:
-            yield Problem(f"SOURCES[{source!r}]", what="names no url")
-            continue
-        for number, place in enumerate([pin, *pin.get("mirrors", ())]):
-            where = f"SOURCES[{source!r}]" + (f".mirrors[{number - 1}]" if number else "")
-            if not isinstance(place, dict):
-                yield Problem(where, "a dict", repr(place))
-            elif sum(kind <= place.keys() for kind in _PINS) != 1:
-                expected = "one of sha256, git_blob, or git_tree with member"
-                yield Problem(where, expected, ", ".join(place))
-            elif number and (len(pin.keys() & {"sha256", "git_blob"}) != 1 or "url" not in place):
-                yield Problem(
-                    where, what="a mirror is a file of its own url, of a source that is one"
-                )
-    for source, others in getattr(module, "STAND_INS", {}).items():
-        if not isinstance(others, tuple):
-            yield Problem(f"STAND_INS[{source!r}]", "a tuple of sources", repr(others))
-            continue
-        for name in (source, *others):
-            if name not in module.SOURCES:
-                yield Problem("STAND_INS", what=f"names {name!r}, which SOURCES does not have")
-    for config, splits in module.SPLITS.items():
-        if not isinstance(splits, dict) or not splits:
-            yield Problem(f"SPLITS[{config!r}]", "a dict of splits", repr(splits))
-            continue
-        for split, needed in splits.items():
-            where = f"SPLITS[{config!r}][{split!r}]"
-            if not isinstance(needed, tuple) or not needed:
-                yield Problem(where, "a tuple of sources", repr(needed))
-            else:
-                for source in needed:
-                    if source not in module.SOURCES:
-                        yield Problem(where, what=f"names {source!r}, which SOURCES does not have")
 
 
 @functools.cache

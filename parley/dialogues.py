@@ -66,7 +66,7 @@ class Dialogue:
         if function := getattr(tool, "facets", None):
             said: Facets = self._asked(function, _check_facets)
             return splits | said
-        features = self.dataset.module.FEATURES[self.config]
+        features = self.dataset.features(self.config)
         (_, *columns) = self.row  # the id tells every row apart
         found = {column: _plain(self.row[column], features.get(column)) for column in columns}
         return splits | {column: value for column, value in found.items() if value is not None}
@@ -153,7 +153,7 @@ def dialogues(folder: BuiltFolder) -> Iterator[Dialogue]:
 
 def places(dataset: Dataset, place: BuiltFolder | Source) -> list[tuple[str, str]]:
     """Return the (config, split) pairs with dialogues that are there, the richest config first."""
-    configs = dataset.transcript.CONFIGS if dataset.transcript else list(dataset.module.SPLITS)
+    configs = dataset.transcript.CONFIGS if dataset.transcript else list(dataset.configs)
     return [(config, split) for config in configs for split in place.splits(config)]
 
 

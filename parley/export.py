@@ -26,7 +26,7 @@ _SAMPLE_TEXT = "These files were made of the invented sample of {}: they hold no
 
 def formats(dataset: Dataset) -> dict[str, Callable[[BuiltFolder, Path], None]]:
     """Return the formats of a dataset, each with the function that writes it."""
-    chats = _OF_CHATS if CONFIG in dataset.module.SPLITS else {}
+    chats = _OF_CHATS if CONFIG in dataset.configs else {}
     return {**dataset.exports, **chats, **_OF_ALL}
 
 

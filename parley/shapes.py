@@ -9,13 +9,15 @@ A shape is written in plain Python, as a builder script's own comment says:
     None                       null
     {"key": x, "key?": y}      an object with just these keys; the second may be absent
     {str: x}                   an object with any keys
-    function                   raises ValueError, saying what was expected
+    Checked(x, function)       an x of which the function raises no ValueError
+    Converted(x, ...)          an x that its row holds in another form
 
 Anything else is no shape, which `fitter` says with a ScriptError.
 """
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import islice
 from typing import Any
@@ -23,6 +25,36 @@ from typing import Any
 from parley.errors import MOST_PROBLEMS, Problem, ScriptError
 
 _FEW = 8  # values that an error lists; of more it names the nearest
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A shape of which more is known than shapes say.
+
+    Args:
+        shape: The shape.
+        check: Takes a value of it, and raises ValueError with what was expected instead.
+    """
+
+    shape: Any
+    check: Callable[[Any], None]
+
+
+@dataclass(frozen=True)
+class Converted:
+    """A part of a record that its row holds in another form.
+
+    Args:
+        shape: What stands upstream.
+        into: The shape of what `to_row` makes of it; the row follows from that.
+        to_row: Makes the one from the other.
+        to_record: The way back.
+    """
+
+    shape: Any
+    into: Any
+    to_row: Callable[[Any], Any]
+    to_record: Callable[[Any], Any]
 
 
 def problems(value: Any, shape: Any, path: str = "") -> Iterator[Problem]:
@@ -37,6 +69,10 @@ def problems(value: Any, shape: Any, path: str = "") -> Iterator[Problem]:
                 yield from problems(item, shape[0], f"{path}[{index}]")
     elif isinstance(shape, tuple):
         yield from _alternative_problems(value, shape, path)
+    elif isinstance(shape, Converted):
+        yield from problems(value, shape.shape, path)
+    elif isinstance(shape, Checked):
+        yield from _checked_problems(value, shape, path)
     elif not _fits(value, shape):
         yield _problem(path, _expected(shape, value), value)
 
@@ -57,6 +93,11 @@ def fitter(shape: Any) -> Callable[[Any], bool]:
     if isinstance(shape, set | frozenset) and len(kinds := set(map(type, shape))) == 1:
         (kind,) = kinds
         return lambda value: type(value) is kind and value in shape
+    if isinstance(shape, Converted):
+        return fitter(shape.shape)
+    if isinstance(shape, Checked):
+        fits, check = fitter(shape.shape), shape.check
+        return lambda value: fits(value) and _objection(value, check) is None
     if callable(shape):
         return lambda value: _objection(value, shape) is None
     if shape is None or isinstance(shape, set | frozenset):
@@ -120,6 +161,13 @@ def _object_problems(value: Any, shape: dict[Any, Any], path: str) -> Iterator[P
             yield Problem(f"{path}.{name}", what=f"missing, expected {_expected(inner, None)}")
 
 
+def _checked_problems(value: Any, shape: Checked, path: str) -> Iterator[Problem]:
+    found = list(islice(problems(value, shape.shape, path), MOST_PROBLEMS))
+    if not found and (expected := _objection(value, shape.check)):
+        found = [_problem(path, expected, value)]
+    yield from found
+
+
 def _alternative_problems(value: Any, shape: tuple[Any, ...], path: str) -> Iterator[Problem]:
     if any(next(problems(value, option, path), None) is None for option in shape):
         return
@@ -129,10 +177,10 @@ def _alternative_problems(value: Any, shape: tuple[Any, ...], path: str) -> Iter
         return
     # An object is compared with the alternative that it says it is, by the field that tells them
     # apart; else, as a list is, with the nearest one, to name the field inside it.
-    if isinstance(value, dict) and (key := _telling_key(alike)) in value:
-        named = [option for option in alike if _fits(value[key], option[key])]
+    if isinstance(value, dict) and (key := _telling_key(list(map(bare, alike)))) in value:
+        named = [option for option in alike if _fits(value[key], bare(option)[key])]
         if not named:
-            allowed = set().union(*(option[key] for option in alike))
+            allowed = set().union(*(bare(option)[key] for option in alike))
             yield _problem(f"{path}.{key}", _expected(allowed, value[key]), value[key])
             return
         alike = named
@@ -141,7 +189,15 @@ def _alternative_problems(value: Any, shape: tuple[Any, ...], path: str) -> Iter
 
 
 def _is_like(shape: Any, value: Any) -> bool:
+    shape = bare(shape)
     return isinstance(shape, dict | list) and type(shape) is type(value)
+
+
+def bare(shape: Any) -> Any:
+    """Return the shape of what stands upstream, without checks and conversions around it."""
+    while isinstance(shape, Checked | Converted):
+        shape = shape.shape
+    return shape
 
 
 def _telling_key(options: list[Any]) -> str:
@@ -196,6 +252,8 @@ def _expected(shape: Any, value: Any) -> str:
         return "a list"
     if isinstance(shape, tuple):
         return " or ".join(_expected(option, value) for option in shape)
+    if isinstance(shape, Checked | Converted):
+        return _expected(shape.shape, value)
     return _objection(value, shape) or "another value"
 
 

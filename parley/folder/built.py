@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from parley.collection import Dataset, discover, get
@@ -59,10 +58,9 @@ class BuiltFolder:
         self.provenance = provenance
         self._rows: dict[tuple[str, str], list[dict[str, Any]]] = {}
 
-    @property
-    def module(self) -> ModuleType:
-        """The dataset's builder script, imported."""
-        return self.dataset.module
+    def features(self, config: str) -> Any:
+        """Return the `datasets.Features` of a config."""
+        return self.dataset.features(config)
 
     @property
     def is_sample(self) -> bool:
@@ -114,14 +112,14 @@ class BuiltFolder:
     def splits(self, config: str) -> list[str]:
         """Return the splits of a config that are there, the declared ones first, in their order."""
         there = sorted({path.name.rsplit("-", 3)[0] for path in self.files(config)})
-        declared = [s for s in self.module.SPLITS.get(config, ()) if s in there]
+        declared = [s for s in self.dataset.splits.get(config, ()) if s in there]
         return declared + [split for split in there if split not in declared]
 
     @property
     def declared(self) -> list[tuple[str, str]]:
         """The (config, split) pairs that the script declares and that are there."""
         return [
-            (c, s) for c, splits in self.module.SPLITS.items() for s in splits if self.files(c, s)
+            (c, s) for c, splits in self.dataset.splits.items() for s in splits if self.files(c, s)
         ]
 
     def tables(self, config: str, split: str) -> "Iterator[pa.Table]":
@@ -191,7 +189,7 @@ class BuiltFolder:
 
     def named(self, config: str, *splits: str) -> list[dict[str, Any]]:
         """Return the rows of these splits with the names of labels in place of their numbers."""
-        features = self.module.FEATURES[config]
+        features = self.features(config)
         names = {column: found for column, f in features.items() if (found := _names(f))}
         return [
             row | {column: _named(row[column], found) for column, found in names.items()}

@@ -13,13 +13,14 @@ from typing import Any
 import datasets
 import pyarrow.compute as pc
 
+from parley.declaration import Config
 from parley.figures import Figure
 from parley.folder.built import CARD, MOST_TEXT, PROVENANCE, BuiltFolder
 from parley.folder.card import GENERATED, Stated, card_configs, parse, prose, stated_figures
 from parley.rows.digest import Digest
 from parley.rows.features import arrow_schema, card_yaml
 from parley.rows.generate import generate
-from parley.rows.reader import Reader
+from parley.rows.reader import Opened, Reader
 from parley.shapes import fitter, problems
 from parley.source import pins
 from parley.source.files import Source
@@ -87,7 +88,7 @@ def files(subject: Subject) -> Iterator[str]:
 def schema(subject: Subject) -> Iterator[str]:
     """Every file has the schema of its config's features, in its columns and in its footer."""
     for config, split in subject.built.declared:
-        expected = subject.built.module.FEATURES[config]
+        expected = subject.built.features(config)
         footer = arrow_schema(expected).metadata
         for table in subject.built.tables(config, split):
             found = datasets.Features.from_arrow_schema(table.schema)
@@ -100,28 +101,30 @@ def schema(subject: Subject) -> Iterator[str]:
 def provenance(subject: Subject) -> Iterator[str]:
     """The provenance names this version and its pins, and a missing source for a missing split."""
     built, stated = subject.built, subject.built.provenance
-    module = built.module
+    pinned = built.dataset.pins
     missing, stand_ins = set(built.missing), stated.get("stand_ins", {})
-    if stated["version"] != (version := str(built.dataset.builder.VERSION)):
+    if stated["version"] != (version := built.dataset.version):
         yield f"version: expected {version}, found {stated['version']}"
-    absent = module.SOURCES if built.is_sample else {*missing, *stand_ins}
-    for file in sorted({*module.SOURCES, *stated["sources"]}):
-        places = [] if file in absent else pins.places(module.SOURCES.get(file, {}))
+    absent = pinned if built.is_sample else {*missing, *stand_ins}
+    for file in sorted({*pinned, *stated["sources"]}):
+        places = [] if file in absent else pins.places(pinned.get(file, {}))
         due: list[Any] = [pins.alone(place) for place in places] or [None]
         found = stated["sources"].get(file)
         if found not in due:
             expected = " or ".join(map(str, due))
             yield f"sources: {file}: expected {expected}, found {found}"
     for file, others in stand_ins.items():
-        if list(getattr(module, "STAND_INS", {}).get(file, ())) != others:
+        if [
+            each.path for each in getattr(built.dataset.sources.get(file), "fallbacks", ())
+        ] != others:
             yield f"stand_ins: nothing serves in the place of {file} as {others}"
         elif missing & {file, *others}:
             yield f"stand_ins: {file} or {', '.join(others)} is said to be missing as well"
-    yield from (f"missing: {file} is no source" for file in sorted(missing - set(module.SOURCES)))
-    for config, splits in module.SPLITS.items():
+    yield from (f"missing: {file} is no source" for file in sorted(missing - set(pinned)))
+    for config, splits in built.dataset.splits.items():
         for split, needed in splits.items():
             if (config, split) not in built.declared:
-                if not missing.intersection(needed):
+                if not missing.intersection(each.path for each in needed):
                     yield f"{config}/{split}: not there, though no source of it is missing"
                 elif subject.source and subject.source.has(config, split):
                     yield f"{config}/{split}: not there, though its source is at hand"
@@ -169,17 +172,17 @@ def card(subject: Subject) -> Iterator[str]:
     built: dict[str, list[str]] = {}
     for config, split in subject.built.declared:
         built.setdefault(config, []).append(split)
-    if front["configs"] != card_configs(built, dataset.builder.DEFAULT_CONFIG_NAME):
+    if front["configs"] != card_configs(built, dataset.default):
         yield "configs: not the configs, splits and files that are there"
     for info in front["dataset_info"]:
         name = info["config_name"]
         if info.keys() != _INFO or any(split.keys() != _SPLIT for split in info["splits"]):
             yield f"dataset_info: not the keys of {name}: expected {', '.join(sorted(_INFO))}"
             continue
-        features = dataset.module.FEATURES.get(name)
+        features = dataset.features(name) if name in dataset.configs else None
         if features is None or info["features"] != card_yaml(features):
             yield f"dataset_info: not the features of {name}"
-        elif info["license"] != dataset.info(name).license:
+        elif info["license"] != dataset.builder.licence(name):
             yield f"dataset_info: not the licence of {name}"
     if subject.built.is_sample:
         return
@@ -206,9 +209,8 @@ def digests(subject: Subject) -> Iterator[str]:
 
 def keys(subject: Subject) -> Iterator[str]:
     """No two rows of a split have the same key."""
-    columns_of = subject.built.dataset.keys
     for config, split in subject.built.declared:
-        if columns := columns_of.get(config):
+        if columns := subject.built.dataset.configs[config].keys:
             rows = subject.built.rows(config, split)
             found = Counter(tuple(row[column] for column in columns) for row in rows)
             for key, count in found.items():
@@ -220,7 +222,7 @@ def labels(subject: Subject) -> Iterator[str]:
     """Every ClassLabel is one of its names."""
     for config, split in subject.built.declared:
         for table in subject.built.tables(config, split):
-            for name, feature in subject.built.module.FEATURES[config].items():
+            for name, feature in subject.built.features(config).items():
                 for path, wrong, most in _wrong_labels(table[name], feature, name):
                     yield f"{config}/{split}: {path}: expected 0 to {most}, found {wrong}"
 
@@ -245,20 +247,22 @@ def records(subject: Subject) -> Iterator[str]:
 
     Of what is compared with its source, `source` shows more: it goes back to upstream's own record.
     """
-    module = subject.built.module
-    for config, to_record in module.TO_RECORD.items():
-        fits = fitter(module.RECORDS[config])
+    for config, declared in subject.built.dataset.configs.items():
+        if not isinstance(declared, Config):
+            continue
+        shape = declared.record_shape
+        fits = fitter(shape)
         for split in subject.built.splits(config):
             if subject.source and subject.source.has(config, split):
                 continue
             for number, row in enumerate(subject.built.rows(config, split)):
                 where = f"{config}/{split}[{number}]"
                 try:
-                    record = to_record(row)
+                    record = declared.to_record(row)
                     if not fits(record):
-                        found = problems(record, module.RECORDS[config])
+                        found = problems(record, shape)
                         yield from (str(problem.at(where)) for problem in found)
-                    elif [made for _, made in module.rows(config, [("", record)])] != [row]:
+                    elif declared.to_row(record) != row:
                         yield f"{where}: the record that it goes back to gives another row"
                 except Exception as error:  # whatever a script makes of a row that it never made
                     yield f"{where}: goes back to no record: {type(error).__name__}: {error}"
@@ -270,8 +274,8 @@ def chats(subject: Subject) -> Iterator[str]:
     `source_turns` says of each message from which turns it was made: each turn once, in order. Only
     the system's, and a first cue to the assistant, are made of none.
     """
-    for config, features in subject.built.module.FEATURES.items():
-        if not {"messages", "source_turns"} <= features.keys():
+    for config in subject.built.dataset.configs:
+        if not {"messages", "source_turns"} <= subject.built.features(config).keys():
             continue
         for split in subject.built.splits(config):
             for number, row in enumerate(subject.built.rows(config, split)):
@@ -298,7 +302,7 @@ def source(subject: Subject) -> Iterator[str]:
     """Every upstream record gives the row that was built, and comes back from it."""
     if subject.source is None:
         return
-    reader = Reader(subject.source.folder, subject.built.module)
+    reader = Reader(subject.source.folder)
     for config, split in subject.built.declared:
         if subject.source.has(config, split):
             yield from _against_source(subject, subject.source, config, split, reader)
@@ -307,20 +311,20 @@ def source(subject: Subject) -> Iterator[str]:
 def _against_source(
     subject: Subject, source: Source, config: str, split: str, reader: Reader
 ) -> Iterator[str]:
-    to_record = subject.built.module.TO_RECORD.get(config)
+    declared = subject.built.dataset.configs[config]
     digest, made = Digest(), []
     for row in generate(source, config, split, reader):
         digest.update([row])
         made.append(row)
     if digest.hexdigest() != subject.digests[config, split]:
         yield from _unlike(f"{config}/{split}", subject.built.rows(config, split), made)
-    if to_record:
-        paths = source.paths(config, split)
-        records = list(subject.built.module.records(config, paths, reader.read))
+    if isinstance(declared, Config):
+        opened = {each.path: Opened(reader, each) for each in source.sources(config, split)}
+        records = list(subject.built.dataset.builder.records(config, opened))
         if len(records) != len(made):
             yield f"{config}/{split}: {len(records)} records upstream make {len(made)} rows"
-        for number, (row, (_, record)) in enumerate(zip(made, records, strict=False)):
-            if (back := to_record(row)) != record:
+        for number, (row, record) in enumerate(zip(made, records, strict=False)):
+            if (back := declared.to_record(row)) != record:
                 where = f"{config}/{split}[{number}]: does not come back as the upstream record"
                 yield f"{where}: {first_difference(back, record)}"
 

@@ -104,7 +104,7 @@ def compare(old: BuiltFolder, new: BuiltFolder) -> Difference:
 
 def _all_splits(both: tuple[BuiltFolder, BuiltFolder]) -> list[tuple[str, str]]:
     """Return every split that either folder has, the declared configs first."""
-    configs = dict.fromkeys(both[0].module.SPLITS)
+    configs = dict.fromkeys(both[0].dataset.configs)
     for folder in both:
         configs |= dict.fromkeys(sorted(p.name for p in folder.path.iterdir() if p.is_dir()))
     return [
@@ -121,7 +121,7 @@ def _compare_split(old: BuiltFolder, new: BuiltFolder, config: str, split: str) 
     after = new.rows(config, split) if there[1] else []
     result.old_rows = len(before) if there[0] else None
     result.new_rows = len(after) if there[1] else None
-    columns = old.dataset.keys.get(config, ())
+    columns = old.dataset.configs[config].keys
     if all(there):
         one, other = (_schema(each, config, split) for each in (old, new))
         renamed = _renamed(before, after, one.names, other.names)

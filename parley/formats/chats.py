@@ -17,7 +17,7 @@ CONFIG = "messages"
 
 def prompt_completion(built: BuiltFolder, folder: Path) -> None:
     """Write a file a split."""
-    keys = built.dataset.keys.get(CONFIG, ())
+    keys = built.dataset.configs[CONFIG].keys
     for split in built.splits(CONFIG):
         with (folder / f"{split}.jsonl").open("w", encoding="utf-8", newline="\n") as file:
             for row in built.each_row(CONFIG, split):

@@ -45,17 +45,17 @@ def croissant(built: BuiltFolder, folder: Path) -> None:
             shutil.copyfile(path, folder / config / path.name)
     context = mlc.Context()
     front, body = parse(built.card, "README.md")
-    info = built.dataset.info(built.dataset.builder.DEFAULT_CONFIG_NAME)
+    builder = built.dataset.builder
     said = _sections(body)
     try:
         metadata = mlc.Metadata(
             ctx=context,
             name=built.dataset.name,
-            description=info.description,
+            description=builder.description(),
             version=built.version,
-            license=[info.license],
-            url=info.homepage,
-            cite_as=info.citation,
+            license=[builder.LICENSE],
+            url=builder.HOMEPAGE,
+            cite_as=builder.CITATION,
             in_language=list(front.get("language", ())),
             keywords=list(front.get("tags", ())),
             distribution=list(_files(mlc, context, built)),
@@ -106,9 +106,9 @@ def _files(mlc: Any, context: Any, built: BuiltFolder) -> Iterator[Any]:
 
 
 def _record_sets(mlc: Any, context: Any, built: BuiltFolder) -> Iterator[Any]:
-    descriptions = {each.name: each.description for each in built.dataset.builder.BUILDER_CONFIGS}
+    descriptions = {name: each.description for name, each in built.dataset.configs.items()}
     for config in {config: None for config, _ in built.declared}:
-        features = built.module.FEATURES[config]
+        features = built.dataset.features(config)
         left_out = [name for name, feature in features.items() if not _readable(feature)]
         description = descriptions[config] or config
         if left_out:

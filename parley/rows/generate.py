@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from parley.errors import ParleyError, Problem, RecordError, ScriptError, SourceError
-from parley.rows.reader import Reader
+from parley.rows.reader import Opened, Reader
 from parley.source.files import Source
 
 
@@ -29,17 +29,16 @@ def generate(
         ScriptError: the script fails, goes around the reader, or leaves a file before its end.
         SourceError: a file cannot be read.
     """
-    module, paths = source.dataset.module, source.paths(config, split)
-    reader = reader or Reader(source.folder, module)
+    reader = reader or Reader(source.folder)
     where = f"{source.dataset.name} {config}/{split}"
-    files = ", ".join(paths)
+    files = ", ".join(each.path for each in source.sources(config, split))
     keys = array("q")  # their hashes, which is less than the keys of a million rows
     reader.forget()
     try:
-        for key, row in keyed_rows(module, config, paths, reader):
+        for key, row in keyed_rows(source, config, split, reader):
             keys.append(hash(key))
             yield row
-        reader.require_ended(paths.values())
+        reader.require_ended(source.sources(config, split))
         if not keys:
             raise RecordError("", Problem(files, "at least one record", "none"))
         if not are_unique(keys):
@@ -76,9 +75,12 @@ def seldom_collecting() -> Iterator[None]:
         gc.set_threshold(*usual)
 
 
-def keyed_rows(module: Any, config: str, paths: dict[str, str], reader: Reader) -> Iterable[Any]:
-    """Return what the script yields for a split: keys and rows."""
-    return module.rows(config, module.records(config, paths, reader.read))  # type: ignore[no-any-return]
+def keyed_rows(
+    source: Source, config: str, split: str, reader: Reader
+) -> Iterable[tuple[Any, dict[str, Any]]]:
+    """Return the rows of a split, each with its key."""
+    opened = {each.path: Opened(reader, each) for each in source.sources(config, split)}
+    return source.dataset.builder.keyed_rows(config, opened)
 
 
 def are_unique(hashes: "array[int]") -> bool:
@@ -90,10 +92,9 @@ def are_unique(hashes: "array[int]") -> bool:
 def _require_unique_keys(source: Source, config: str, split: str, reader: Reader) -> None:
     """Go through a split once more, to name the records that have the same key."""
     seen: dict[Any, str] = {}
-    paths = source.paths(config, split)
-    rows = keyed_rows(source.dataset.module, config, paths, reader)
-    for number, (key, _) in enumerate(rows):
-        place = reader.place or f"{', '.join(paths)}, row {number}"
+    files = ", ".join(each.path for each in source.sources(config, split))
+    for number, (key, _) in enumerate(keyed_rows(source, config, split, reader)):
+        place = reader.place or f"{files}, row {number}"
         if key in seen:
             text = f"the key {key!r} comes twice, first in {seen[key]}"
             raise RecordError("", Problem(place, what=text))

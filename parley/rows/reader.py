@@ -1,137 +1,208 @@
-"""Strict reading: every record of a file is checked against its declared shape."""
+"""Strict reading: every record of a source is checked against its declared shape."""
 
 import json
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from typing import Any, BinaryIO
 
 import orjson
 
+from parley.declaration import Folder, Source
 from parley.errors import MOST_PROBLEMS, Problem, RecordError, ScriptError
+from parley.rows.formats import FORMATS, OF_LINES
 from parley.rows.strict_json import loads
-from parley.shapes import fitter, problems, show
+from parley.shapes import fitter, problems
+from parley.source.archive import ArchiveError, members
 
-_WHOLE = (".json", ".pkl")  # files whose records are not lines
 SETTLED = 2  # seconds; in a file that has changed since, another change may not show in its times
 
 
 class Reader:
-    """Reads the upstream files of one dataset with its script's `read`, and checks each record.
+    """Reads the upstream files of one dataset, and checks each record.
 
     All problems of a file are collected and raised as one RecordError. A file that has passed is
     not checked again, unless it has changed: it is then read with plain `orjson.loads`.
 
     Args:
         folder: Where the files are, in upstream's layout.
-        module: The script. Its `read(path, shape, loads)` yields the records of one file.
 
     Attributes:
         file: The file that is being read; "" between files.
         place: Where in it the record stands that was handed out last.
     """
 
-    def __init__(self, folder: Path, module: ModuleType) -> None:
-        self._folder, self._module = folder, module
-        self._passed: dict[tuple[Any, ...], Any] = {}  # files that were checked, with their shapes
-        self._begun: set[str] = set()
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._passed: dict[tuple[Any, ...], Source] = {}  # files that were checked
         self._ended: set[str] = set()
         self.file = self.place = ""
 
-    def read(self, path: Any, shape: Any) -> Iterator[Any]:
-        """Yield the records of one file; once it is read, raise RecordError if any was wrong."""
-        file = os.path.relpath(path, self._folder)
-        by_line = not file.endswith(_WHOLE)
-        found: list[Problem] = []
-        number = 0
-        state = os.stat(path)
+    def read(self, source: Source, path: str = "") -> Iterator[tuple[str, Any]]:
+        """Yield each record of a source, with the name of its file within a folder.
+
+        Args:
+            source: The source.
+            path: Where it is, if not at its place in the reader's folder.
+
+        Raises:
+            RecordError: naming each record of a file that is not of its shape.
+        """
+        for file in _files(source, Path(path or self.folder / source.path)):
+            for record in self._records(source, file):
+                yield file.name, record
+        self._ended.add(source.path)
+
+    def _records(self, source: Source, file: "_File") -> Iterator[Any]:
+        name = f"{source.path}/{file.name}" if file.name else source.path
+        by_line = source.read in OF_LINES
+        read = source.read if callable(source.read) else FORMATS[source.read]
+        state = os.stat(file.path)
         settled = time.time() - max(state.st_mtime, state.st_ctime) > SETTLED
         at = (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
-        this = (str(path), *at, id(shape))
+        this = (name, *at, id(source))
         passed = this in self._passed
-        fits = _pass if passed else fitter(shape)
-        self._begun.add(os.path.abspath(path))
+        wrong = _nothing_wrong if passed else _checker(source)
+        found: list[Problem] = []
+        number = -1
         try:
-            records = self._module.read(path, shape, orjson.loads if passed else loads)
-            if not isinstance(records, Iterable) or isinstance(records, dict | str):
-                raise RecordError("", Problem(file, "a list of records", show(records)))
-            for record in records:
-                place = f"{file}, line {number + 1}" if by_line else f"{file}[{number}]"
-                wrong = []
-                if not fits(record):
-                    wrong = list(islice(problems(record, shape), MOST_PROBLEMS))
-                for problem in wrong:
-                    inner = problem.place.lstrip(".") if by_line else problem.place
-                    joined = f"{place}: {inner}" if by_line and inner else place + inner
-                    found.append(Problem(joined, problem.expected, problem.found, problem.what))
-                if len(found) >= MOST_PROBLEMS:
-                    break
-                if not wrong:
-                    self.file, self.place = file, place
-                    yield record
-                number += 1
-        except (ValueError, RecursionError) as error:
-            found.append(Problem("", what=_explain(error, str(path), file, number, by_line)))
+            with file.open() as opened:
+                for number, record in enumerate(read(opened, orjson.loads if passed else loads)):
+                    place = f"{name}, line {_line(source, number)}" if by_line else name
+                    if not by_line and source.read not in _WHOLE:
+                        place += f"[{number}]"
+                    if some := wrong(record):
+                        found += [_placed(each, place, by_line) for each in some]
+                        if len(found) >= MOST_PROBLEMS:
+                            break
+                    elif not found:
+                        self.file, self.place = name, place
+                        yield record
+        except (ValueError, RecursionError, ArchiveError) as error:
+            found.append(
+                Problem("", what=_explain(error, name, _line(source, number + 1), by_line))
+            )
         self.file = self.place = ""
         if found:
             raise RecordError("", *found)
-        self._ended.add(os.path.abspath(path))
         if settled:
-            self._passed[this] = shape  # which so keeps its id
+            self._passed[this] = source  # which so keeps its id
 
     def forget(self) -> None:
-        """Count no file as read: what is read from now on is for another split."""
-        self._begun.clear()
+        """Count no source as read: what is read from now on is for another split."""
         self._ended.clear()
 
-    def require_ended(self, paths: Iterable[str]) -> None:
-        """Raise ScriptError unless each of these files was read to its end since `forget`.
+    def require_ended(self, sources: Iterable[Source]) -> None:
+        """Raise ScriptError unless each of these was read to its end since `forget`.
 
-        Of a folder, each file in it. So no record is passed by, and none goes unchecked.
+        So no record is passed by, and none goes unchecked.
         """
-        found = []
-        for path in map(Path, paths):
-            for file in sorted(path.iterdir()) if path.is_dir() else [path]:
-                name = os.path.abspath(file)
-                if name not in self._ended:
-                    short = os.path.relpath(file, self._folder)
-                    ways = ("left before its end", "not read with the `read` it was given")
-                    found.append(Problem(short, what=ways[name not in self._begun]))
-        if found:
-            script = f"{self._module.__name__.rpartition('.')[2]}.py"
+        if left := [source.path for source in sources if source.path not in self._ended]:
             raise ScriptError(
-                f"{script} makes rows without all records of their files",
-                *found,
-                remedy="`records` must go through `read(path, shape)` to the end of each file: "
-                "only so is every record checked.",
+                "the rows are made without all records of their files",
+                *(Problem(path, what="not read to its end") for path in left),
+                remedy="`records` and `rows` must go through all that they are given.",
             )
 
     def explain(self, error: Exception) -> Problem:
         """Return what is wrong with the record at hand, by an error from making it into rows."""
         text = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
-        text = text.replace(f"{self._folder}{os.sep}", "")
-        return Problem(self.place, what=text.removeprefix(f"{self.file}: ") if self.place else text)
+        return Problem(self.place, what=text)
 
 
-def _pass(record: Any) -> bool:
-    return True
+class Opened:
+    """A source of a split, opened: its records in order, each checked against its shape.
+
+    Args:
+        reader: Reads it.
+        source: The source.
+        path: Where it is, if not at its place in the reader's folder.
+    """
+
+    def __init__(self, reader: Reader, source: Source, path: str = "") -> None:
+        self._reader, self._source, self._path = reader, source, path
+
+    def __iter__(self) -> Iterator[Any]:
+        return (record for _, record in self.items())
+
+    def items(self) -> Iterator[tuple[str, Any]]:
+        """Yield each record with the name of its file within a folder; "" of a file."""
+        return self._reader.read(self._source, self._path)
 
 
-def _explain(error: Exception, path: str, file: str, number: int, by_line: bool) -> str:
+_WHOLE = ("json value", "text", "bytes")  # formats in which a file is one record
+
+
+@dataclass(frozen=True)
+class _File:
+    """A file of a source: its name within it, what may change, and how it is opened."""
+
+    name: str
+    path: Path
+    open: Callable[[], AbstractContextManager[BinaryIO]]
+
+
+def _files(source: Source, path: Path) -> Iterator[_File]:
+    """Yield the files of a source, those of a folder by their names."""
+    if not isinstance(source, Folder):
+        yield _File("", path, lambda: path.open("rb"))
+    elif source.is_archive and path.is_file():
+        for name, opener in members(path, source.member, source.only):
+            yield _File(name, path, opener)
+    else:  # of a sample, an archive may lie as a folder
+        home = path / source.member if source.is_archive else path
+        found = {at.relative_to(home).as_posix(): at for at in home.rglob("*") if at.is_file()}
+        for name in sorted(name for name in found if fnmatchcase(name, source.only)):
+            yield _File(name, found[name], lambda at=found[name]: at.open("rb"))
+
+
+def _nothing_wrong(record: Any) -> list[Problem]:
+    return []
+
+
+def _checker(source: Source) -> Callable[[Any], list[Problem]]:
+    """Return what finds the problems of a record."""
+    fits, validate = fitter(source.shape), source.validate
+
+    def wrong(record: Any) -> list[Problem]:
+        if not fits(record):
+            return list(islice(problems(record, source.shape), MOST_PROBLEMS))
+        if validate is not None:
+            try:
+                validate(record)
+            except ValueError as error:
+                return [Problem("", what=str(error))]
+        return []
+
+    return wrong
+
+
+def _placed(problem: Problem, place: str, by_line: bool) -> Problem:
+    inner = problem.place.lstrip(".") if by_line else problem.place
+    joined = f"{place}: {inner}" if by_line and inner else place + inner
+    return Problem(joined, problem.expected, problem.found, problem.what)
+
+
+def _line(source: Source, number: int) -> int:
+    """Return the line of a record of a file of lines."""
+    return number + (2 if source.read in ("csv", "tsv") else 1)
+
+
+def _explain(error: Exception, file: str, line: int, by_line: bool) -> str:
     """Return what is wrong with a file that cannot be parsed, and on which line."""
-    place = f"{file}, line {number + 1}" if by_line else file
+    place = f"{file}, line {line}" if by_line else file
     cause = error.__cause__ if isinstance(error.__cause__, ValueError) else error
     if isinstance(cause, json.JSONDecodeError):
-        line = "" if by_line else f"line {cause.lineno} "
-        return f"{place}: invalid JSON: {cause.msg} at {line}column {cause.colno}"
+        within = "" if by_line else f"line {cause.lineno} "
+        return f"{place}: invalid JSON: {cause.msg} at {within}column {cause.colno}"
     if isinstance(cause, UnicodeDecodeError):
-        row = number + cause.object[: cause.start].count(10) + 1
         problem = f"invalid UTF-8: the byte {cause.object[cause.start]:#04x}"
-        return f"{file}, line {row}: {problem}" if by_line else f"{file}: {problem} on line {row}"
+        row = cause.object[: cause.start].count(10) + 1
+        return f"{file}, line {line}: {problem}" if by_line else f"{file}: {problem} on line {row}"
     text = str(cause)
-    if text.startswith(path):
-        return file + text[len(path) :]
     return place + text if text.startswith("[") else f"{place}: {text.lstrip('.: ')}"

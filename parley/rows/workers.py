@@ -14,10 +14,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from parley.errors import Problem, ScriptError
+from parley.declaration import Config, File
 from parley.rows.arrow import Chunk, to_chunks
-from parley.rows.generate import keyed_rows
-from parley.rows.reader import Reader
+from parley.rows.formats import BY_LINE
+from parley.rows.reader import Opened, Reader
 from parley.source.files import Source
 
 PART = 1 << 20  # bytes of whole lines, more or less, that a process makes into rows at once
@@ -34,17 +34,16 @@ class Lost(Exception):
 def shareable(source: Source, config: str, split: str) -> bool:
     """Tell whether processes may share the lines of a split's file out, and are worth the while.
 
-    Raises:
-        ScriptError: the script says so of a config that is not made from one file alone.
+    They may where each row is made of one line.
     """
-    if config not in getattr(source.dataset.module, "BY_LINE", ()) or sys.platform != "linux":
+    declared = source.dataset.configs[config]
+    if not isinstance(declared, Config) or declared.records is not None or sys.platform != "linux":
         return False  # elsewhere it is not safe to fork a process that has threads
-    paths = source.paths(config, split)
-    if len(paths) != 1:
-        problem = Problem(f"BY_LINE: {config}/{split}", "one file", ", ".join(paths))
-        raise ScriptError(f"{source.dataset.name}.py", problem)
+    file, *others = source.sources(config, split)
+    if others or not isinstance(file, File) or file.read not in BY_LINE:
+        return False
     try:
-        return os.path.getsize(*paths.values()) > LEAST * PART
+        return os.path.getsize(source.folder / file.path) > LEAST * PART
     except OSError:  # which one process then meets too, and names
         return False
 
@@ -72,26 +71,26 @@ def shared_chunks(
     Raises:
         Lost: a process failed; in one process alone the build names what is wrong.
     """
-    module = source.dataset.module
-    ((name, path),) = source.paths(config, split).items()
+    (file,) = source.sources(config, split)
+    keyed_rows = source.dataset.builder.keyed_rows
 
     def make(part: Path) -> Iterator[Any]:
         hashes = array("q")
-        paths = {name: str(part)}
-        reader = Reader(source.folder, module)  # the file of the last part was at the same place
+        reader = Reader(source.folder)  # the file of the last part was at the same place
+        opened = {file.path: Opened(reader, file, str(part))}
 
         def rows() -> Iterator[Any]:
-            for key, row in keyed_rows(module, config, paths, reader):
+            for key, row in keyed_rows(config, opened):
                 hashes.append(hash(key))
                 yield row
 
         for batch, lines in to_chunks(rows(), schema):
             yield batch.serialize()
             yield lines
-        reader.require_ended(paths.values())
+        reader.require_ended([file])
         yield hashes.tobytes()
 
-    for *made, hashes in share(Path(path), workers, make, folder):
+    for *made, hashes in share(source.folder / file.path, workers, make, folder):
         keys.frombytes(hashes)
         for batch, lines in zip(made[::2], made[1::2], strict=True):
             yield pa.ipc.read_record_batch(pa.py_buffer(bytes(batch)), schema), lines

@@ -140,7 +140,7 @@ class _Index:
                 }
                 for (config, split), number in self.places.items()
             ],
-            "default": built.dataset.builder.DEFAULT_CONFIG_NAME,
+            "default": built.dataset.default,
             "languages": list(self.languages),
             "parts": self.parts,
             "ids": self.ids,

@@ -87,7 +87,7 @@ class Description:
                 config,
                 [(split, built.get(config, {}).get(split, {}).get("rows")) for split in splits],
             )
-            for config, splits in self.built.module.SPLITS.items()
+            for config, splits in self.built.dataset.splits.items()
         ]
 
     @cached_property
@@ -144,7 +144,7 @@ class Description:
         """The Python that loads the dataset's default config."""
         load = self.load
         revision = f", revision={_python(load['revision'])}" if load["revision"] else ""
-        splits = self.built.splits(self.built.dataset.builder.DEFAULT_CONFIG_NAME)
+        splits = self.built.splits(self.built.dataset.default)
         chosen = f", split={_python(splits[0])}" if splits else ""
         name = re.sub(r"\W", "_", self.name)
         return (

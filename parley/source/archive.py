@@ -9,7 +9,9 @@ import shutil
 import stat
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import BinaryIO
 
@@ -41,60 +43,97 @@ def extract(archive: BinaryIO, pin: Pin, target: Path) -> str | None:
             shutil.rmtree(target)  # damaged, or it would not be fetched again
         part.rename(target)
         return None
-    except _ArchiveError as error:
+    except ArchiveError as error:
         return f"the archive {error}"
     finally:
         shutil.rmtree(part, ignore_errors=True)
 
 
-class _ArchiveError(Exception):
+class ArchiveError(Exception):
     """The archive is damaged, or nothing that should be extracted."""
+
+
+# as zipfile raises of flipped bits: an OSError for a place before the file's beginning, a
+# RuntimeError for a version that it does not know
+_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)
+
+
+def members(
+    path: Path, folder: str, only: str
+) -> Iterator[tuple[str, Callable[[], AbstractContextManager[BinaryIO]]]]:
+    """Yield the files of a folder in an archive, by their names in it, each with what opens it.
+
+    Args:
+        path: The archive.
+        folder: The folder within it.
+        only: A pattern that the names match.
+
+    Raises:
+        ArchiveError: the archive is damaged, or holds what it should not.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            found = _members(archive, folder, flat=False)
+            for name in sorted(name for name in found if fnmatchcase(name, only)):
+                yield name, lambda entry=found[name]: _opened(archive, entry)
+    except (*_DAMAGED, ValueError) as error:  # a ValueError for a name that is no text
+        raise ArchiveError(f"cannot be read: {error}") from None
+
+
+@contextmanager
+def _opened(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[BinaryIO]:
+    try:
+        with archive.open(entry) as file:
+            yield file  # type: ignore[misc]
+    except _DAMAGED as error:
+        raise ArchiveError(f"cannot be read: {entry.filename}: {error}") from None
 
 
 def _blocks(archive: BinaryIO, pin: Pin) -> Iterator[tuple[str, bytes]]:
     """Yield (name, content) of the files of the pin's folder, a large file in several blocks."""
     try:
         with zipfile.ZipFile(archive) as file:
-            for name, member in _members(file, pin).items():
+            for name, member in _members(file, pin["member"], flat=True).items():
                 with file.open(member) as source:
                     yield name, b""  # so that an empty file is one, too
                     while block := source.read(_BLOCK):
                         yield name, block
-    # as zipfile does of flipped bits: an OSError for a place before the file's beginning, a
-    # RuntimeError for a version that it does not know, a ValueError for a name that is no text
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
-        raise _ArchiveError(f"cannot be read: {error}") from None
+    except (*_DAMAGED, ValueError) as error:
+        raise ArchiveError(f"cannot be read: {error}") from None
 
 
-def _members(file: zipfile.ZipFile, pin: Pin) -> dict[str, zipfile.ZipInfo]:
-    """Return the files of the pin's folder by name; raise _ArchiveError if the archive is odd."""
-    prefix = f"{pin['member']}/"
+def _members(file: zipfile.ZipFile, folder: str, *, flat: bool) -> dict[str, zipfile.ZipInfo]:
+    """Return the files of a folder by name; raise ArchiveError if the archive is odd."""
+    prefix = f"{folder}/"
     members: dict[str, zipfile.ZipInfo] = {}
     for entry in file.infolist():
         path = entry.filename
         if re.match(r"[/\\]|[A-Za-z]:", path) or {".", ".."} & set(re.split(r"[/\\]", path)):
-            raise _ArchiveError(f"is refused: its entry {path!r} may leave the folder")
+            raise ArchiveError(f"is refused: its entry {path!r} may leave the folder")
         name = path.removeprefix(prefix)
         if name in ("", path):  # the folder itself, or outside it
             continue
         kind = stat.S_IFMT(entry.external_attr >> 16)  # 0 where the archive does not say
-        if re.search(r"[/\\]", name) or kind not in (0, stat.S_IFREG):
-            raise _ArchiveError(f"is refused: its entry {path!r} is not a file of a flat folder")
+        if not flat and path.endswith("/"):
+            continue
+        if (flat and re.search(r"[/\\]", name)) or kind not in (0, stat.S_IFREG):
+            kind_due = "a file of a flat folder" if flat else "a file"
+            raise ArchiveError(f"is refused: its entry {path!r} is not {kind_due}")
         if name in members:
-            raise _ArchiveError(f"is refused: it has two entries {path!r}")
+            raise ArchiveError(f"is refused: it has two entries {path!r}")
         if entry.flag_bits & _ENCRYPTED:
-            raise _ArchiveError(f"is refused: its entry {path!r} is encrypted")
+            raise ArchiveError(f"is refused: its entry {path!r} is encrypted")
         if entry.compress_type not in _METHODS:
-            raise _ArchiveError(
+            raise ArchiveError(
                 f"is refused: its entry {path!r} is compressed by method {entry.compress_type}, "
                 f"expected {' or '.join(f'{n} ({word})' for n, word in _METHODS.items())}"
             )
         members[name] = entry
     size = sum(member.file_size for member in members.values())
     if not members:
-        raise _ArchiveError(f"is refused: it has no files in {prefix}")
+        raise ArchiveError(f"is refused: it has no files in {prefix}")
     if len(members) > _FILES or size > LIMIT:
-        raise _ArchiveError(
+        raise ArchiveError(
             f"is refused: {prefix} has {len(members):,} files and {size:,} bytes, "
             f"more than {_FILES:,} files or {LIMIT:,} bytes"
         )

@@ -1,12 +1,15 @@
 """The upstream files that a build reads: where they are, and whether they are the pinned ones."""
 
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from parley.collection import Dataset
 from parley.errors import Problem, SourceError, UsageError
 from parley.source import pins
+
+if TYPE_CHECKING:
+    from parley import declaration
 
 
 @dataclass(frozen=True)
@@ -33,22 +36,18 @@ class Source:
 
     def has(self, config: str, split: str) -> bool:
         """Tell whether all files of this split, or those in their place, are there."""
-        return not set(self._sources(config, split)) & set(self.missing)
+        return not any(each.path in self.missing for each in self.sources(config, split))
 
-    def _sources(self, config: str, split: str) -> list[str]:
+    def sources(self, config: str, split: str) -> "list[declaration.Source]":
         """Return what a split is made from here, each source once."""
-        needed = self.dataset.module.SPLITS[config][split]
-        return list(dict.fromkeys(s for n in needed for s in self.stand_ins.get(n, (n,))))
+        needed = self.dataset.splits[config][split]
+        all_ = self.dataset.sources
+        paths = [path for each in needed for path in self.stand_ins.get(each.path, (each.path,))]
+        return [all_[path] for path in dict.fromkeys(paths)]
 
     def splits(self, config: str) -> list[str]:
         """Return the splits of a config whose files are there, in the script's order."""
-        return [split for split in self.dataset.module.SPLITS[config] if self.has(config, split)]
-
-    def paths(self, config: str, split: str) -> dict[str, str]:
-        """Return source -> local path of a split's files, as a script's `records` takes them."""
-        return {
-            source: os.path.join(self.folder, source) for source in self._sources(config, split)
-        }
+        return [split for split in self.dataset.splits[config] if self.has(config, split)]
 
 
 def _place(dataset: Dataset, folder: Path | None) -> Path:
@@ -59,7 +58,7 @@ def _place(dataset: Dataset, folder: Path | None) -> Path:
     if not folder.is_dir():
         raise UsageError(f"{folder}: no such folder; --source names a folder of upstream files")
     if not (folder / dataset.name).is_dir() and any(
-        (folder / file).exists() for file in dataset.module.SOURCES
+        (folder / file).exists() for file in dataset.sources
     ):
         raise UsageError(
             f"{folder}: holds the files of {dataset.name} itself",
@@ -87,7 +86,7 @@ def open_source(
     if sample:
         return Source(dataset, dataset.sample, sample=True)
     place = _place(dataset, folder)
-    sources = dataset.module.SOURCES
+    sources = dataset.pins
     there = {file: pin for file, pin in sources.items() if (place / file).exists()}
     taken = {file: pins.taken(place / file, pin) for file, pin in there.items()}
     found = [
@@ -96,15 +95,17 @@ def open_source(
         if pin is None and (problem := pins.problem(place / file, sources[file]))
     ]
     stand_ins = {
-        source: others
-        for source, others in getattr(dataset.module, "STAND_INS", {}).items()
-        if source not in there and set(others) <= there.keys()
+        path: tuple(each.path for each in others)
+        for path, source in dataset.sources.items()
+        if path not in there
+        and (others := getattr(source, "fallbacks", ()))
+        and {each.path for each in others} <= there.keys()
     }
     missing = [file for file in sources if file not in there and file not in stand_ins]
     mirrored = {file: pin for file, pin in taken.items() if pin and pin is not sources[file]}
     made = Source(dataset, place, False, missing, stand_ins, mirrored)
     remedy = ""
-    if missing and not (allow_missing and any(map(made.splits, dataset.module.SPLITS))):
+    if missing and not (allow_missing and any(map(made.splits, dataset.configs))):
         found += [Problem(str(place / file), what="missing") for file in missing]
         remedy = _bring(dataset, place, folder)
         if len(missing) < len(sources):
@@ -145,6 +146,6 @@ def at_hand(dataset: Dataset, folder: Path | None) -> Source | None:
         if folder is not None:
             raise
         return None
-    if not any((place / file).exists() for file in dataset.module.SOURCES):
+    if not any((place / file).exists() for file in dataset.sources):
         return None
     return open_source(dataset, folder, allow_missing=True)

@@ -1,0 +1,219 @@
+"""The class that a dataset's script declares: a GeneratorBasedBuilder that needs no methods."""
+
+import inspect
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+import datasets
+
+from parley.declaration import Config, Folder, Source, View
+from parley.errors import Problem, ScriptError, SourceError
+from parley.rows.reader import Opened, Reader
+from parley.source import pins
+from parley.source.archive import extract
+
+
+class Builder(datasets.GeneratorBasedBuilder):
+    """A dataset, declared.
+
+    A subclass says what the dataset is in its docstring, and declares
+
+        VERSION   the version of the rows, as "1.0.0"
+        HOMEPAGE  upstream's page
+        LICENSE   what the Hub calls the licence, or "unknown"
+        CITATION  a BibTeX entry
+        CONFIGS   its configs, `dialogues` first, which is the default
+
+    Raises:
+        ScriptError: when the class is defined, naming everything that is not declared as it
+            should be.
+    """
+
+    HOMEPAGE = LICENSE = CITATION = ""
+    CONFIGS: list[Config | View] = []
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if found := list(_problems(cls)):
+            raise ScriptError(cls.__name__, *found, remedy="docs/adding.md says how to declare.")
+        cls.VERSION = datasets.Version(str(cls.VERSION))
+        cls.BUILDER_CONFIGS = [
+            datasets.BuilderConfig(config.name, cls.VERSION, description=config.description)
+            for config in cls.CONFIGS
+        ]
+        cls.DEFAULT_CONFIG_NAME = cls.CONFIGS[0].name
+
+    # What is declared -------------------------------------------------------------------
+
+    @classmethod
+    def configs(cls) -> dict[str, Config | View]:
+        """Return the configs by name, in their order."""
+        return {config.name: config for config in cls.CONFIGS}
+
+    @classmethod
+    def splits(cls, config: str) -> Mapping[str, tuple[Source, ...]]:
+        """Return the splits of a config, each with the sources that it is made from."""
+        found = cls.configs()[config]
+        while not found.splits:
+            found = cls.configs()[found.of]
+        return {split: tuple(sources) for split, sources in found.splits.items()}
+
+    @classmethod
+    def sources(cls) -> dict[str, Source]:
+        """Return every source by its path, fallbacks too, in the order of their declaration."""
+        found: dict[str, Source] = {}
+        for config in cls.CONFIGS:
+            for source in chain.from_iterable(cls.splits(config.name).values()):
+                found.setdefault(source.path, source)
+                for other in getattr(source, "fallbacks", ()):
+                    found.setdefault(other.path, other)
+        return found
+
+    @classmethod
+    def licence(cls, config: str) -> str:
+        """Return the licence of a config."""
+        return cls.configs()[config].licence or cls.LICENSE
+
+    @classmethod
+    def description(cls) -> str:
+        """Return what the dataset is: the docstring of the class, as one line."""
+        return " ".join((inspect.getdoc(cls) or "").split())
+
+    # From sources to rows ---------------------------------------------------------------
+
+    @classmethod
+    def records(cls, config: str, sources: Mapping[str, Opened]) -> Iterable[Any]:
+        """Return the records of a split, whose sources are given opened, by their paths."""
+        found = cls.configs()[config]
+        while isinstance(found, View) and found.of:
+            found = cls.configs()[found.of]
+        if found.records is not None:
+            return found.records(sources)
+        return chain.from_iterable(sources.values())
+
+    @classmethod
+    def keyed_rows(
+        cls, config: str, sources: Mapping[str, Opened]
+    ) -> Iterator[tuple[Any, dict[str, Any]]]:
+        """Yield the rows of a split, each with its key.
+
+        The key is that of its columns; where a row has none, that of its record or its number.
+        """
+        found = cls.configs()[config]
+        records = cls.records(config, sources)
+        rows = found.rows(records)
+        if found.keys:
+            key = itemgetter(*found.keys)
+            return ((key(row), row) for row in rows)
+        return enumerate(rows)
+
+    # As `datasets` calls it -------------------------------------------------------------
+
+    def _info(self) -> datasets.DatasetInfo:
+        config = self.configs()[self.config.name]
+        return datasets.DatasetInfo(
+            description=self.description(),
+            features=config.features,
+            homepage=self.HOMEPAGE,
+            license=self.licence(config.name),
+            citation=self.CITATION,
+        )
+
+    def _split_generators(self, dl_manager: Any) -> list[datasets.SplitGenerator]:
+        splits = self.splits(self.config.name)
+        sources = {each.path: each for each in chain.from_iterable(splits.values())}
+        if folder := self.config.data_dir:
+            paths = {path: str(Path(folder) / path) for path in sources}
+        else:
+            paths = dl_manager.download({path: each.url for path, each in sources.items()})
+        return [
+            datasets.SplitGenerator(
+                split, {"paths": {each.path: paths[each.path] for each in some}}
+            )
+            for split, some in splits.items()
+        ]
+
+    def _generate_examples(self, paths: dict[str, str]) -> Iterator[tuple[Any, dict[str, Any]]]:
+        with tempfile.TemporaryDirectory(prefix="parley-") as folder:
+            if not self.config.data_dir:
+                for path, place in paths.items():
+                    paths[path] = _take(self.sources()[path], place, Path(folder))
+            reader = Reader(Path(self.config.data_dir or folder))
+            opened = {path: Opened(reader, self.sources()[path], paths[path]) for path in paths}
+            for number, (_, row) in enumerate(self.keyed_rows(self.config.name, opened)):
+                yield number, row
+
+
+def _take(source: Source, place: str, folder: Path) -> str:
+    """Return where a downloaded source lies in upstream's layout, compared with its pin.
+
+    Raises:
+        SourceError: it is not the pinned one.
+    """
+    target = folder / source.path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with datasets.utils.file_utils.xopen(place, "rb") as given:  # of a stream, a URL
+        if isinstance(source, Folder) and not source.is_archive:
+            wrong = extract(given, source.pin, target)
+        else:
+            with target.open("wb") as copy:
+                shutil.copyfileobj(given, copy)
+            wrong = pins.problem(target, source.pin)
+    if wrong:
+        remedy = "The download is damaged, or upstream changed."
+        raise SourceError("", Problem(source.path, what=wrong), remedy=remedy)
+    return str(target)
+
+
+def _problems(cls: type[Builder]) -> Iterator[Problem]:
+    """Yield what a subclass does not declare as it should, or what does not fit together."""
+    try:
+        datasets.Version(str(cls.VERSION))
+    except ValueError as error:
+        yield Problem("VERSION", what=str(error))
+    for name, due in (("HOMEPAGE", "https://"), ("CITATION", "@"), ("LICENSE", "")):
+        found = getattr(cls, name)
+        if not isinstance(found, str) or not found.startswith(due) or not found:
+            yield Problem(name, f"text that begins with {due}" if due else "text", f"{found!r:.60}")
+    if not cls.__doc__:
+        yield Problem("the docstring", what="missing; say what the dataset is")
+    if not cls.CONFIGS or not all(isinstance(each, Config | View) for each in cls.CONFIGS):
+        yield Problem("CONFIGS", "a list of Configs and Views", f"{cls.CONFIGS!r:.60}")
+        return
+    names = [config.name for config in cls.CONFIGS]
+    if names[0] != "dialogues":
+        yield Problem("CONFIGS", "dialogues first, which is the default", names[0])
+    for name in {name for name in names if names.count(name) > 1}:
+        yield Problem("CONFIGS", what=f"has {name} more than once")
+    of = {
+        config.name: config.of for config in cls.CONFIGS if isinstance(config, View) and config.of
+    }
+    for name, other in of.items():
+        if other not in names or other in of:
+            yield Problem(f"View({name!r}).of", "a config with splits of its own", repr(other))
+    if not any(isinstance(config, Config) for config in cls.CONFIGS):
+        yield Problem("CONFIGS", what="has no Config; one has to keep everything")
+    seen: dict[str, Source] = {}
+    for config in cls.CONFIGS:
+        for source in chain.from_iterable(config.splits.values()):
+            if seen.setdefault(source.path, source) is not source:
+                yield Problem(source.path, what="declared twice; declare it once, and name that")
+        yield from _column_problems(config)
+
+
+def _column_problems(config: Config | View) -> Iterator[Problem]:
+    try:
+        features = config.features
+    except ScriptError as error:
+        yield from (problem.at(f"{error.message}: ") for problem in error.problems)
+        return
+    for column in config.keys:
+        if not hasattr(features.get(column), "dtype") or isinstance(features[column], dict | list):
+            there = ", ".join(features)
+            kind = type(config).__name__
+            yield Problem(f"{kind}({config.name!r}).key", f"columns among {there}", repr(column))

@@ -1,0 +1,117 @@
+"""How upstream files hold their records: the readers that a declaration names.
+
+    json        a JSON list; each item is a record
+    json value  one JSON value; it is the only record
+    json lines  a JSON value a line
+    csv, tsv    a header and rows; a record is an object of strings. TSV has no quotes.
+    lines       text; each line, without its newline, is a record
+    text        text; the whole file is the only record
+    bytes       the whole file, as bytes, is the only record
+
+All text is UTF-8. Each reader takes an open file and a decoder of JSON, and raises ValueError for
+what it cannot read.
+"""
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, BinaryIO
+
+import jsonlines
+
+Loads = Callable[[bytes], Any]
+Format = Callable[[BinaryIO, Loads], Iterable[Any]]
+
+MOST_BYTES = 1 << 30  # of a file that is read at once
+
+
+def _whole(file: BinaryIO) -> bytes:
+    content = file.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise ValueError(f"expected at most {MOST_BYTES:,} bytes")
+    return content
+
+
+def _json(file: BinaryIO, loads: Loads) -> Iterable[Any]:
+    found = loads(_whole(file))
+    if not isinstance(found, list):
+        kind = "an object" if isinstance(found, dict) else "one value"
+        raise ValueError(f"expected a list of records, found {kind}")
+    return found
+
+
+def _json_value(file: BinaryIO, loads: Loads) -> Iterable[Any]:
+    return [loads(_whole(file))]
+
+
+def _json_lines(file: BinaryIO, loads: Loads) -> Iterator[Any]:
+    return iter(jsonlines.Reader(_lines_of_json(file), loads=loads))
+
+
+def _lines_of_json(file: Iterable[bytes]) -> Iterator[bytes]:
+    """Pass on the lines; jsonlines would skip a byte order mark, and what only looks empty."""
+    for line in file:
+        if line[:1] not in b'{["-0123456789tfn' or line == b"\n":
+            raise ValueError(f"expected a JSON value, found {line[:40]!r}")
+        yield line
+
+
+def _lines(file: BinaryIO, loads: Loads) -> Iterator[str]:
+    for line in file:
+        yield line.removesuffix(b"\n").decode("utf-8")
+
+
+def _text(file: BinaryIO, loads: Loads) -> Iterable[str]:
+    return [_whole(file).decode("utf-8")]
+
+
+def _bytes(file: BinaryIO, loads: Loads) -> Iterable[bytes]:
+    return [_whole(file)]
+
+
+def _csv(file: BinaryIO, loads: Loads) -> Iterator[dict[str, str]]:
+    text = io.TextIOWrapper(file, "utf-8", newline="")
+    try:
+        yield from _table(csv.reader(text, strict=True))
+    except csv.Error as error:
+        raise ValueError(f"invalid CSV: {error}") from error
+    finally:
+        text.detach()
+
+
+def _tsv(file: BinaryIO, loads: Loads) -> Iterator[dict[str, str]]:
+    return _table(line.split("\t") for line in _lines(file, loads))
+
+
+def _table(rows: Iterable[list[str]]) -> Iterator[dict[str, str]]:
+    header: list[str] | None = None
+    for row in rows:
+        if header is None:
+            header = row
+            if len(set(header)) < len(header):
+                raise ValueError(f"expected each column once in the header, found {header}")
+            continue
+        if len(row) != len(header):
+            raise ValueError(f"expected {len(header)} cells, as in the header, found {len(row)}")
+        yield dict(zip(header, row, strict=True))
+
+
+FORMATS: dict[str, Format] = {
+    "json": _json,
+    "json value": _json_value,
+    "json lines": _json_lines,
+    "csv": _csv,
+    "tsv": _tsv,
+    "lines": _lines,
+    "text": _text,
+    "bytes": _bytes,
+}
+BY_LINE = {"json lines", "lines"}  # each line is a record, whatever the others are
+OF_LINES = {*BY_LINE, "csv", "tsv"}  # a record is named by its line, not by its index
+BY_SUFFIX = {
+    ".json": "json",
+    ".jsonl": "json lines",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".txt": "text",
+}
