@@ -44,7 +44,8 @@ def convokit(data: Data, folder: Path) -> None:
     rows = defaultdict(list)
     for row in data.rows("utterances", "train"):
         rows[row["dialogue_id"]].append(row)
-    for record in map(data.module.to_record, data.rows("dialogues", "train")):
+    for row in data.rows("dialogues", "train"):
+        record = data.record("dialogues", row)
         turns = rows[record["dialogue_id"]]
         conversations[turns[0]["id"]] = conversation(record)
         annotations = iter(record["annotations"])

@@ -9,21 +9,12 @@ from parley.figures import Data, beside, chat_of, check, differing
 
 Row = dict[str, Any]
 
-KEYS = {
-    "dialogues": ("dialogue_id",),
-    "ed": ("dialogue_id",),
-    "wow": ("dialogue_id",),
-    "utterances": ("dialogue_id", "turn"),
-    "ratings": ("dialogue_id", "source", "aspect", "annotator"),
-    "messages": ("dialogue_id",),
-}
-
 # Dialogues -------------------------------------------------------------------------------
 
 
 def every_row(data: Data) -> Iterator[tuple[str, str, Row]]:
     """The dialogues of every config that was built, each with where it stands and its split."""
-    for config in data.module.TO_RECORD:
+    for config in ("dialogues", "ed", "wow"):
         for split in data.splits(config):
             for dialogue in data.rows(config, split):
                 yield f"{config}/{split} dialogue {dialogue['dialogue_id']}", split, dialogue

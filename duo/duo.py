@@ -17,66 +17,14 @@ upstream writes differently in Japanese are the same in every row: `dialogue_id`
 `prompt` has the documented values, with upstream's own beside it in `upstream_prompt`.
 """
 
-import hashlib
-import io
-import json
-import os
-import pathlib
-import zipfile
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from operator import attrgetter
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-import datasets
+from parley import Builder, Checked, Config, Converted, Folder, View
 
-from .views import ASPECTS, PROMPTS, VIEW_FEATURES, VIEWS, Record, Rows, language_of
-
-# Where the files come from --------------------------------------------------------------
-
-_COMMIT = "a1c424371fc6fb716184bb177beaba91a183093a"
-_ARCHIVE = f"https://github.com/ikuminumaya/duo-dataset/archive/{_COMMIT}.zip"
-_TOP = f"duo-dataset-{_COMMIT}/"  # the archive's one folder
-
-SOURCES: dict[str, dict[str, Any]] = {
-    "ed/en": {
-        "url": _ARCHIVE,
-        "member": _TOP + "ed/en",
-        "git_tree": "63dbbd00eac8f4a767ad8f2964cd67809db6671b",
-        "files": 157,
-    },
-    "ed/ja": {
-        "url": _ARCHIVE,
-        "member": _TOP + "ed/ja",
-        "git_tree": "ceadc5f84d79dbe07b6637c8dcefa929028f8e30",
-        "files": 68,
-    },
-    "wow/en": {
-        "url": _ARCHIVE,
-        "member": _TOP + "wow/en",
-        "git_tree": "f1d1ae95714c83708be9aeedc944d60858026e56",
-        "files": 157,
-    },
-    "wow/ja": {
-        "url": _ARCHIVE,
-        "member": _TOP + "wow/ja",
-        "git_tree": "8096884f8bdae3d289de49590b9e4edd8dbbffdd",
-        "files": 73,
-    },
-}
-
-# config -> split -> the sources it is made from
-_both: dict[str, tuple[str, ...]] = {"en": ("ed/en", "wow/en"), "ja": ("ed/ja", "wow/ja")}
-SPLITS: dict[str, dict[str, tuple[str, ...]]] = {
-    "dialogues": _both,
-    "ed": {"en": ("ed/en",), "ja": ("ed/ja",)},
-    "wow": {"en": ("wow/en",), "ja": ("wow/ja",)},
-    **dict.fromkeys(VIEW_FEATURES, _both),
-}
+from .views import ASPECTS, FEATURES, PROMPTS, Record, language_of, messages, ratings, utterances
 
 # What a record upstream looks like ------------------------------------------------------
-# A type, {values}: one of these, [x]: a list of x, (x, y): x or y, "key?": may be absent,
-# a function: raises ValueError. `parley build` refuses a record that differs.
 
 # fmt: off
 EMOTIONS = {
@@ -96,12 +44,10 @@ _about: dict[str, dict[str, Any]] = {
 }
 
 
-def three_scores(value: Any) -> None:
+def three_scores(scores: list[float]) -> None:
     """Check the scores that the three annotators gave for one aspect."""
-    if not (isinstance(value, list) and list(map(type, value)) == [float] * 3):
-        raise ValueError("a list of three scores")
-    if not _scores.issuperset(value):
-        raise ValueError("three scores among 1.0, 2.0, 3.0, 4.0, 5.0")
+    if len(scores) != 3:
+        raise ValueError("three scores, one an annotator")
 
 
 def _dialogue_shape(setting: str, language: str) -> dict[str, Any]:
@@ -114,7 +60,7 @@ def _dialogue_shape(setting: str, language: str) -> dict[str, Any]:
         **_about[setting],
         "objective_evaluation?": {
             **dict.fromkeys(aspects, float),
-            **{f"{aspect}_scores": three_scores for aspect in aspects},
+            **{f"{aspect}_scores": Checked([_scores], three_scores) for aspect in aspects},
         },
         "subjective_evaluation": dict.fromkeys(aspects, _scores),
         "dialogue": [
@@ -126,47 +72,160 @@ def _dialogue_shape(setting: str, language: str) -> dict[str, Any]:
     }
 
 
-DIALOGUE = {source: _dialogue_shape(*source.split("/")) for source in SOURCES}
+def require_place(record: Record, place: str) -> None:
+    """Raise ValueError unless a record stands in the folder and file that it names."""
+    named = f"{record['setting']}/{language_of(record)}/{record['dialogue_id']}.json"
+    if named != place:
+        raise ValueError(
+            f"{place}: expected the dialogue_id, setting and language of this place, "
+            f"found those of {named:.60}"
+        )
+
+
+def require_sound(record: Record) -> None:
+    """Raise ValueError where a record contradicts itself.
+
+    In every record upstream the messages are counted from 0 and are of one person and one bot;
+    the person begins in the setting ed, the bot in wow; and an objective score is the mean of
+    three, to two decimals.
+    """
+
+    def require(found: Any, expected: Any, field: str) -> None:
+        if found != expected:
+            raise ValueError(f"{field}: expected {expected!r:.60}, found {found!r:.60}")
+
+    messages = record["dialogue"]
+    ids: dict[str, str] = {}
+    speakers = [message["speaker"] for message in messages[:1]]
+    require(speakers, [{"ed": "Human", "wow": "Bot"}[record["setting"]]], "dialogue[0].speaker")
+    for number, message in enumerate(messages):
+        require(message["message_id"], number, f"dialogue[{number}].message_id")
+        for key in message.keys() & {"user_id", "system_id"}:
+            require(message[key], ids.setdefault(key, message[key]), f"dialogue[{number}].{key}")
+    objective = record.get("objective_evaluation", {})
+    for aspect in objective.keys() & set(ASPECTS):
+        mean = round(sum(objective[f"{aspect}_scores"]) / 3, 2)
+        require(objective[aspect], mean, f"objective_evaluation.{aspect}")
+
 
 # What a row looks like ------------------------------------------------------------------
 
-_string, _integer, _number = (datasets.Value(t) for t in ("string", "int64", "float64"))
-_subjective = dict.fromkeys(ASPECTS, _number)
-_objective = {**_subjective, **{f"{name}_scores": [_number] for name in ASPECTS}}
-_message = {
-    "message_id": _integer,
-    "user_id": _string,
-    "system_id": _string,
-    "speaker": _string,
-    "message": _string,
+ROW = {
+    "dialogue_id": str,
+    "language": {"en", "ja"},
+    "setting": set(_aspects),
+    "model": str,
+    "prompt": str,
+    "upstream_prompt": str,
+    "emotion?": str,
+    "episode?": str,
+    "topic?": str,
+    "objective_evaluation?": {
+        **{f"{aspect}?": float for aspect in ASPECTS},
+        **{f"{aspect}_scores?": [float] for aspect in ASPECTS},
+    },
+    "subjective_evaluation": {f"{aspect}?": float for aspect in ASPECTS},
+    "dialogue": [
+        {
+            "message_id": int,
+            "user_id?": str,
+            "system_id?": str,
+            "speaker": {"Human", "Bot"},
+            "message": str,
+        }
+    ],
 }
-_dialogue = datasets.Features(
-    {
-        "dialogue_id": _string,
-        "language": _string,
-        "setting": _string,
-        "model": _string,
-        "prompt": _string,
-        "upstream_prompt": _string,
-        "emotion": _string,
-        "episode": _string,
-        "topic": _string,
-        "objective_evaluation": _objective,
-        "subjective_evaluation": _subjective,
-        "dialogue": [_message],
+
+
+def to_row(record: Record) -> Record:
+    """Return a record with its language, an id that is a string, and the prompt as documented."""
+    language = language_of(record)
+    return {
+        **record,
+        "dialogue_id": str(record["dialogue_id"]),
+        "language": language,
+        "prompt": PROMPTS[language][record["prompt"]],
+        "upstream_prompt": record["prompt"],
     }
-)
-FEATURES = {"dialogues": _dialogue, "ed": _dialogue, "wow": _dialogue, **VIEW_FEATURES}
 
-# The builder ----------------------------------------------------------------------------
 
-DESCRIPTION = """\
-314 English and 141 Japanese dialogues of a person with a bot, in the settings of \
-EmpatheticDialogues (ed) and Wizard of Wikipedia (wow), rated by the person and, some of them, \
-by three third-party annotators for preference, stylistic similarity, consistency and empathy \
-or engagingness."""
+def to_record(row: Record) -> Record:
+    """Return the upstream record: the inverse of `to_row`."""
+    record = {**row, "prompt": row["upstream_prompt"]}
+    del record["upstream_prompt"]
+    if record.pop("language") == "ja":
+        record["dialogue_id"] = int(row["dialogue_id"])
+    return record
 
-CITATION = """\
+
+# Where the files come from --------------------------------------------------------------
+
+_COMMIT = "a1c424371fc6fb716184bb177beaba91a183093a"
+
+
+def _folder(path: str, files: int, git_tree: str) -> Folder:
+    return Folder(
+        path,
+        _dialogue_shape(*path.split("/")),
+        url=f"https://github.com/ikuminumaya/duo-dataset/archive/{_COMMIT}.zip",
+        member=f"duo-dataset-{_COMMIT}/{path}",
+        git_tree=git_tree,
+        files=files,
+        validate=require_sound,
+    )
+
+
+ED = {
+    "en": _folder("ed/en", 157, "63dbbd00eac8f4a767ad8f2964cd67809db6671b"),
+    "ja": _folder("ed/ja", 68, "ceadc5f84d79dbe07b6637c8dcefa929028f8e30"),
+}
+WOW = {
+    "en": _folder("wow/en", 157, "f1d1ae95714c83708be9aeedc944d60858026e56"),
+    "ja": _folder("wow/ja", 73, "8096884f8bdae3d289de49590b9e4edd8dbbffdd"),
+}
+
+
+def placed(sources: Mapping[str, Any]) -> Iterator[Record]:
+    """Yield each dialogue, which stands in the folder and file that it names."""
+    for path, folder in sources.items():
+        for file, record in folder.items():
+            require_place(record, f"{path}/{file}")
+            yield record
+
+
+# The dataset ----------------------------------------------------------------------------
+
+
+def _dialogues(name: str, description: str, licence: str, *settings: dict[str, Folder]) -> Config:
+    splits = {language: [each[language] for each in settings] for language in ("en", "ja")}
+    shapes = tuple(folder.shape for each in settings for folder in each.values())
+    return Config(
+        name,
+        description,
+        splits,
+        records=placed,
+        shape=Converted(shapes, ROW, to_row, to_record),
+        key="dialogue_id",
+        licence=licence,
+    )
+
+
+def _view(name: str, description: str, rows: Any, *key: str) -> View:
+    return View(name, description, of="dialogues", rows=rows, features=FEATURES[name], key=key)
+
+
+class Duo(Builder):
+    """314 English and 141 Japanese dialogues of a person with a bot, rated.
+
+    In the settings of EmpatheticDialogues (ed) and Wizard of Wikipedia (wow), rated by the person
+    and, some of them, by three third-party annotators for preference, stylistic similarity,
+    consistency and empathy or engagingness.
+    """
+
+    VERSION = "1.1.0"
+    HOMEPAGE = "https://github.com/ikuminumaya/duo-dataset"
+    LICENSE = "cc-by-nc-4.0 (setting ed), apache-2.0 (setting wow)"
+    CITATION = """\
 @inproceedings{numaya2025stylesim,
   title = {How Stylistic Similarity Shapes Preferences in Dialogue Dataset with User and Third \
 Party Evaluations},
@@ -187,213 +246,13 @@ and Dialogue},
   year = {2025},
   url = {https://www.jstage.jst.go.jp/article/jnlp/32/4/32_1241/_article/-char/ja}
 }"""
-
-# config -> licence: upstream licenses each setting on its own
-_both_licences = "cc-by-nc-4.0 (setting ed), apache-2.0 (setting wow)"
-LICENCES = {
-    "dialogues": _both_licences,
-    "ed": "cc-by-nc-4.0",
-    "wow": "apache-2.0",
-    **dict.fromkeys(VIEW_FEATURES, _both_licences),
-}
-
-
-class Duo(datasets.GeneratorBasedBuilder):
-    """DUO from its URL, or from a local copy of upstream's folders in `data_dir`."""
-
-    VERSION = datasets.Version("1.1.0")
-    DEFAULT_CONFIG_NAME = "dialogues"
-    BUILDER_CONFIGS = [
-        datasets.BuilderConfig("dialogues", VERSION, description="all dialogues of both settings"),
-        datasets.BuilderConfig("ed", VERSION, description="the EmpatheticDialogues setting"),
-        datasets.BuilderConfig("wow", VERSION, description="the Wizard of Wikipedia setting"),
-        datasets.BuilderConfig("utterances", VERSION, description="messages, one a row"),
-        datasets.BuilderConfig("ratings", VERSION, description="scores, one a row"),
-        datasets.BuilderConfig("messages", VERSION, description="chats, the bot the assistant"),
+    CONFIGS = [
+        _dialogues("dialogues", "all dialogues of both settings", LICENSE, ED, WOW),
+        _dialogues("ed", "the EmpatheticDialogues setting", "cc-by-nc-4.0", ED),
+        _dialogues("wow", "the Wizard of Wikipedia setting", "apache-2.0", WOW),
+        _view("utterances", "messages, one a row", utterances, "dialogue_id", "turn"),
+        _view(
+            "ratings", "scores, one a row", ratings, "dialogue_id", "source", "aspect", "annotator"
+        ),
+        _view("messages", "chats, the bot the assistant", messages, "dialogue_id"),
     ]
-
-    def _info(self) -> datasets.DatasetInfo:
-        return datasets.DatasetInfo(
-            description=DESCRIPTION,
-            features=FEATURES[self.config.name],
-            homepage="https://github.com/ikuminumaya/duo-dataset",
-            license=LICENCES[self.config.name],
-            citation=CITATION,
-        )
-
-    def _split_generators(
-        self, dl_manager: datasets.DownloadManager
-    ) -> list[datasets.SplitGenerator]:
-        if folder := self.config.data_dir:
-            paths = {source: os.path.join(folder, source) for source in SOURCES}
-        else:
-            archive = dl_manager.download(SOURCES["ed/en"]["url"])  # one archive holds all four
-            paths = dict.fromkeys(SOURCES, archive)
-        return [
-            datasets.SplitGenerator(
-                name=split, gen_kwargs={"paths": {source: paths[source] for source in sources}}
-            )
-            for split, sources in SPLITS[self.config.name].items()
-        ]
-
-    def _generate_examples(self, paths: dict[str, str]) -> Rows:
-        folders = paths if self.config.data_dir else pinned_folders(paths)
-        yield from rows(self.config.name, records(self.config.name, folders))
-
-
-def pinned_folders(paths: dict[str, str]) -> dict[str, zipfile.Path]:
-    """Return the folders in the downloaded archive; raise ValueError unless `SOURCES` pins them."""
-    (path,) = set(paths.values())
-    with open(path, "rb") as file:  # text mode cannot stream over http
-        archive = io.BytesIO(file.read())  # in memory: it is small, and its server cannot seek
-    folders = {}
-    for source in paths:
-        expected = SOURCES[source]["git_tree"]
-        try:
-            opened = zipfile.ZipFile(archive)
-            folders[source] = zipfile.Path(opened, f"{SOURCES[source]['member']}/")
-            found = git_tree(folders[source])
-        except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
-            found = f"an archive that cannot be read: {error}"
-        if found != expected:
-            raise ValueError(
-                f"{source}: git_tree expected {expected}, found {found}; "
-                "the download is damaged or upstream changed"
-            )
-    return folders
-
-
-def git_tree(folder: zipfile.Path) -> str:
-    """Return what git, and so GitHub, names a folder of files by."""
-    entries = b""
-    for file in files_of(folder):
-        content = file.read_bytes()
-        blob = hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False)
-        entries += b"100644 %s\0" % file.name.encode() + blob.digest()
-    tree = b"tree %d\0" % len(entries) + entries
-    return hashlib.sha1(tree, usedforsecurity=False).hexdigest()
-
-
-# From files to rows ---------------------------------------------------------------------
-
-
-def files_of(folder: str | zipfile.Path) -> list[Any]:
-    """Return the files in a folder, of a disk or of an archive, by their names."""
-    opened = pathlib.Path(folder) if isinstance(folder, str) else folder
-    return sorted(opened.iterdir(), key=attrgetter("name"))
-
-
-def read(
-    path: pathlib.Path | zipfile.Path, shape: Any, loads: Callable[[bytes], Any] = json.loads
-) -> Iterable[Any]:
-    """Return the one record of an upstream file, of the given shape."""
-    with path.open("rb") as file:
-        return [loads(file.read())]
-
-
-def records(
-    config: str,
-    paths: Mapping[str, str | zipfile.Path],
-    read: Callable[[Any, Any], Iterable[Any]] = read,
-) -> Iterator[tuple[str, Record]]:
-    """Yield the upstream records of a split, each with its key; `paths` is source -> folder."""
-    for source, folder in paths.items():
-        for file in files_of(folder):
-            for record in read(file, DIALOGUE[source]):
-                require_place(record, f"{source}/{file.name}")
-                require_sound(record, f"{source}/{file.name}")
-                yield str(record["dialogue_id"]), record
-
-
-def rows(config: str, records: Iterable[tuple[str, Record]]) -> Rows:
-    """Yield the rows of a split, each with its key."""
-    if view := VIEWS.get(config):
-        yield from view(record for _, record in records)
-    else:
-        for key, record in records:
-            yield key, to_row(record)
-
-
-def require_place(record: Record, place: str) -> None:
-    """Raise ValueError unless a record stands in the folder and file that it names."""
-    named = f"{record['setting']}/{language_of(record)}/{record['dialogue_id']}.json"
-    if named != place:
-        raise ValueError(
-            f"{place}: expected the dialogue_id, setting and language of this place, "
-            f"found those of {named:.60}"
-        )
-
-
-def require_sound(record: Record, place: str) -> None:
-    """Raise ValueError where a record contradicts itself.
-
-    In every record upstream the messages are counted from 0 and are of one person and one bot;
-    the person begins in the setting ed, the bot in wow; and an objective score is the mean of
-    three, to two decimals.
-    """
-
-    def require(found: Any, expected: Any, field: str) -> None:
-        if found != expected:
-            raise ValueError(f"{place}: {field}: expected {expected!r:.60}, found {found!r:.60}")
-
-    messages = record["dialogue"]
-    ids: dict[str, str] = {}
-    speakers = [message["speaker"] for message in messages[:1]]
-    require(speakers, [{"ed": "Human", "wow": "Bot"}[record["setting"]]], "dialogue[0].speaker")
-    for number, message in enumerate(messages):
-        require(message["message_id"], number, f"dialogue[{number}].message_id")
-        for key in message.keys() & {"user_id", "system_id"}:
-            require(message[key], ids.setdefault(key, message[key]), f"dialogue[{number}].{key}")
-    objective = record.get("objective_evaluation", {})
-    for aspect in objective.keys() & set(ASPECTS):
-        mean = round(sum(objective[f"{aspect}_scores"]) / 3, 2)
-        require(objective[aspect], mean, f"objective_evaluation.{aspect}")
-
-
-# From record to row and back ------------------------------------------------------------
-
-
-def _filled(value: Any, features: dict[str, Any]) -> Any:
-    """Return an object with every key of its features, null where it had none; null as null."""
-    return None if value is None else {key: value.get(key) for key in features}
-
-
-def _given(value: dict[str, Any]) -> dict[str, Any]:
-    """Return an object without its keys that are null."""
-    return {key: inner for key, inner in value.items() if inner is not None}
-
-
-def to_row(record: Record) -> dict[str, Any]:
-    """Return the row of a record: language added, id and prompt alike, null for what it lacks."""
-    language = language_of(record)
-    return {
-        **_filled(record, _dialogue),
-        "dialogue_id": str(record["dialogue_id"]),
-        "language": language,
-        "prompt": PROMPTS[language][record["prompt"]],
-        "upstream_prompt": record["prompt"],
-        "objective_evaluation": _filled(record.get("objective_evaluation"), _objective),
-        "subjective_evaluation": _filled(record["subjective_evaluation"], _subjective),
-        "dialogue": [_filled(message, _message) for message in record["dialogue"]],
-    }
-
-
-def to_record(row: dict[str, Any]) -> Record:
-    """Return the upstream record of a row: the inverse of `to_row`."""
-    record = _given(row)
-    record["prompt"] = record.pop("upstream_prompt")
-    if record.pop("language") == "ja":
-        record["dialogue_id"] = int(record["dialogue_id"])
-    for key in ("objective_evaluation", "subjective_evaluation"):
-        if key in record:
-            record[key] = _given(record[key])
-    record["dialogue"] = [_given(message) for message in record["dialogue"]]
-    return record
-
-
-# The configs that keep everything: the way back to the records of their sources, and their shape
-TO_RECORD = {"dialogues": to_record, "ed": to_record, "wow": to_record}
-RECORDS = {
-    config: tuple(DIALOGUE[source] for sources in SPLITS[config].values() for source in sources)
-    for config in TO_RECORD
-}

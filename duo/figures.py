@@ -340,7 +340,7 @@ def published_objective_evaluations(data: Data, aspect: str, column: str) -> tup
 def example(data: Data) -> dict[str, Any]:
     """The record of dialogue 0000, its texts left out."""
     (found,) = (d for d in data.rows("ed", "en") if d["dialogue_id"] == "0000")
-    record = data.module.to_record(found)
+    record = data.record("dialogues", found)
     for source in ("objective_evaluation", "subjective_evaluation"):
         for name, value in record[source].items():
             if isinstance(value, list):

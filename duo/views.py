@@ -1,17 +1,17 @@
 """DUO's views: the same records as messages, single scores and chats.
 
-Each view is a pure function of the records of a split, in their order, that yields (key, row).
+Each view is a pure function of the records of a split, in their order, that yields rows.
 They share their keys: `dialogue_id` names a dialogue, and with `turn`, the place in `dialogue`
 from 0, a message; `setting` tells each row's licence.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import datasets
 
 Record = dict[str, Any]
-Rows = Iterator[tuple[str, dict[str, Any]]]
+Rows = Iterator[dict[str, Any]]
 
 ASPECTS = ["preference", "stylistic_similarity", "consistency", "empathy", "engagingness"]
 
@@ -26,47 +26,40 @@ START = "<start>"  # what the first user message says where the bot speaks first
 
 # What a row looks like ------------------------------------------------------------------
 
-_string, _integer, _number = map(datasets.Value, ("string", "int64", "float64"))
 _setting = datasets.ClassLabel(names=["ed", "wow"])
 _prompt = datasets.ClassLabel(names=["aligned", "neutral", "not_aligned"])
 _aspect = datasets.ClassLabel(names=ASPECTS)
 _source = datasets.ClassLabel(names=["subjective", "objective"])
-_about = {"language": _string, "setting": _setting, "model": _string}
-VIEW_FEATURES = {
-    "utterances": datasets.Features(
-        {
-            "dialogue_id": _string,
-            "turn": _integer,
-            "speaker": _string,
-            "text": _string,
-            "message_id": _integer,
-            "user_id": _string,
-            "system_id": _string,
-            **_about,
-            "prompt": _prompt,
-        }
-    ),
-    "ratings": datasets.Features(
-        {
-            "dialogue_id": _string,
-            "language": _string,
-            "setting": _setting,
-            "aspect": _aspect,
-            "source": _source,
-            "annotator": _integer,
-            "score": _number,
-        }
-    ),
-    "messages": datasets.Features(
-        {
-            "dialogue_id": _string,
-            "messages": [{"role": _string, "content": _string}],
-            "source_turns": [[_integer]],
-            **_about,
-            "prompt_style": _prompt,  # a column `prompt` would be what TRL trains on
-            **dict.fromkeys(ASPECTS, _number),
-        }
-    ),
+_about = {"language": str, "setting": _setting, "model": str}
+FEATURES = {
+    "utterances": {
+        "dialogue_id": str,
+        "turn": int,
+        "speaker": str,
+        "text": str,
+        "message_id": int,
+        "user_id": str,
+        "system_id": str,
+        **_about,
+        "prompt": _prompt,
+    },
+    "ratings": {
+        "dialogue_id": str,
+        "language": str,
+        "setting": _setting,
+        "aspect": _aspect,
+        "source": _source,
+        "annotator": int,
+        "score": float,
+    },
+    "messages": {
+        "dialogue_id": str,
+        "messages": [{"role": str, "content": str}],
+        "source_turns": [[int]],
+        **_about,
+        "prompt_style": _prompt,  # a column `prompt` would be what TRL trains on
+        **dict.fromkeys(ASPECTS, float),
+    },
 }
 
 # What the views are made of -------------------------------------------------------------
@@ -110,20 +103,17 @@ def utterances(records: Iterable[Record]) -> Rows:
     for record in records:
         dialogue_id = str(record["dialogue_id"])
         for turn, message in enumerate(record["dialogue"]):
-            yield (
-                f"{dialogue_id} {turn}",
-                {
-                    "dialogue_id": dialogue_id,
-                    "turn": turn,
-                    "speaker": message["speaker"],
-                    "text": message["message"],
-                    "message_id": message["message_id"],
-                    "user_id": message.get("user_id"),
-                    "system_id": message.get("system_id"),
-                    **about(record),
-                    "prompt": prompt_of(record),
-                },
-            )
+            yield {
+                "dialogue_id": dialogue_id,
+                "turn": turn,
+                "speaker": message["speaker"],
+                "text": message["message"],
+                "message_id": message["message_id"],
+                "user_id": message.get("user_id"),
+                "system_id": message.get("system_id"),
+                **about(record),
+                "prompt": prompt_of(record),
+            }
 
 
 def ratings(records: Iterable[Record]) -> Rows:
@@ -131,18 +121,15 @@ def ratings(records: Iterable[Record]) -> Rows:
     for record in records:
         dialogue_id = str(record["dialogue_id"])
         for source, aspect, annotator, score in scores_of(record):
-            yield (
-                f"{dialogue_id} {source} {aspect} {annotator}",
-                {
-                    "dialogue_id": dialogue_id,
-                    "language": language_of(record),
-                    "setting": _setting.names.index(record["setting"]),
-                    "aspect": _aspect.names.index(aspect),
-                    "source": _source.names.index(source),
-                    "annotator": annotator,
-                    "score": score,
-                },
-            )
+            yield {
+                "dialogue_id": dialogue_id,
+                "language": language_of(record),
+                "setting": _setting.names.index(record["setting"]),
+                "aspect": _aspect.names.index(aspect),
+                "source": _source.names.index(source),
+                "annotator": annotator,
+                "score": score,
+            }
 
 
 def messages(records: Iterable[Record]) -> Rows:
@@ -162,21 +149,11 @@ def messages(records: Iterable[Record]) -> Rows:
             else:
                 chat.append({"role": role, "content": text})
                 turns.append([turn])
-        yield (
-            dialogue_id,
-            {
-                "dialogue_id": dialogue_id,
-                "messages": chat,
-                "source_turns": turns,
-                **about(record),
-                "prompt_style": prompt_of(record),
-                **{aspect: record["subjective_evaluation"].get(aspect) for aspect in ASPECTS},
-            },
-        )
-
-
-VIEWS: dict[str, Callable[[Iterable[Record]], Rows]] = {
-    "utterances": utterances,
-    "ratings": ratings,
-    "messages": messages,
-}
+        yield {
+            "dialogue_id": dialogue_id,
+            "messages": chat,
+            "source_turns": turns,
+            **about(record),
+            "prompt_style": prompt_of(record),
+            **{aspect: record["subjective_evaluation"].get(aspect) for aspect in ASPECTS},
+        }

@@ -28,7 +28,6 @@ from dataclasses import asdict, dataclass
 from decimal import Decimal, InvalidOperation
 from itertools import groupby
 from statistics import mean, stdev
-from types import ModuleType
 from typing import Any, Protocol
 
 from parley.errors import ParleyError
@@ -57,9 +56,11 @@ def tally(verdicts: Iterable[str]) -> str:
 class Data(Protocol):
     """The rows of a built folder, as figures, checks and exports read them."""
 
-    @property
-    def module(self) -> ModuleType:
-        """The dataset's builder script, imported."""
+    def features(self, config: str) -> Any:
+        """Return the `datasets.Features` of a config."""
+
+    def record(self, config: str, row: dict[str, Any]) -> Any:
+        """Return the upstream record of a row, of a config that keeps everything."""
 
     def splits(self, config: str) -> list[str]:
         """Return the splits of a config that are there."""

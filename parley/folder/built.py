@@ -62,6 +62,11 @@ class BuiltFolder:
         """Return the `datasets.Features` of a config."""
         return self.dataset.features(config)
 
+    def record(self, config: str, row: dict[str, Any]) -> Any:
+        """Return the upstream record of a row, of a config that keeps everything."""
+        declared: Any = self.dataset.configs[config]
+        return declared.to_record(row)
+
     @property
     def is_sample(self) -> bool:
         """Whether it was made of the invented sample."""
