@@ -58,10 +58,14 @@ class Builder(datasets.GeneratorBasedBuilder):
     @classmethod
     def splits(cls, config: str) -> Mapping[str, tuple[Source, ...]]:
         """Return the splits of a config, each with the sources that it is made from."""
+        declared = cls._base(config).splits
+        return {split: tuple(sources) for split, sources in declared.items()}
+
+    @classmethod
+    def _base(cls, config: str) -> Config | View:
+        """Return the config that a config takes its splits and records from: itself, or `of`."""
         found = cls.configs()[config]
-        while not found.splits:
-            found = cls.configs()[found.of]
-        return {split: tuple(sources) for split, sources in found.splits.items()}
+        return cls.configs()[found.of] if isinstance(found, View) and found.of else found
 
     @classmethod
     def sources(cls) -> dict[str, Source]:
@@ -89,12 +93,8 @@ class Builder(datasets.GeneratorBasedBuilder):
     @classmethod
     def records(cls, config: str, sources: Mapping[str, Opened]) -> Iterable[Any]:
         """Return the records of a split, whose sources are given opened, by their paths."""
-        found = cls.configs()[config]
-        while isinstance(found, View) and found.of:
-            found = cls.configs()[found.of]
-        if found.records is not None:
-            return found.records(sources)
-        return chain.from_iterable(sources.values())
+        records = cls._base(config).records
+        return chain.from_iterable(sources.values()) if records is None else records(sources)
 
     @classmethod
     def keyed_rows(

@@ -28,6 +28,7 @@ from dataclasses import asdict, dataclass
 from decimal import Decimal, InvalidOperation
 from itertools import groupby
 from statistics import mean, stdev
+from types import ModuleType
 from typing import Any, Protocol
 
 from parley.errors import ParleyError

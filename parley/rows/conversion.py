@@ -263,9 +263,8 @@ def _widener(part: Any, whole: Any) -> Convert | None:
         return _or_null(_each(_widener(part[0], whole[0])))
     if not isinstance(whole, dict):
         return _or_null(float)  # of integers among numbers
-    inner = {
-        name: widen for name in part if (widen := _widener(part[name], whole[name])) is not None
-    }
+    found = {name: _widener(part[name], whole[name]) for name in part}
+    inner = {name: convert for name, convert in found.items() if convert is not None}
 
     def widen(row: Any) -> Any:
         full = {name: row.get(name) for name in whole}
@@ -284,9 +283,8 @@ def _narrower(part: Any, whole: Any) -> Convert | None:
     if not isinstance(whole, dict):
         return None
     others = [name for name in whole if name not in part]
-    inner = {
-        name: narrow for name in part if (narrow := _narrower(part[name], whole[name])) is not None
-    }
+    found = {name: _narrower(part[name], whole[name]) for name in part}
+    inner = {name: convert for name, convert in found.items() if convert is not None}
 
     def narrow(row: Any) -> Any:
         if any(row[name] is not None for name in others):

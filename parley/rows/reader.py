@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -150,7 +151,7 @@ class _File:
 def _files(source: Source, path: Path) -> Iterator[_File]:
     """Yield the files of a source, those of a folder by their names."""
     if not isinstance(source, Folder):
-        yield _File("", path, lambda: path.open("rb"))
+        yield _File("", path, partial(path.open, "rb"))
     elif source.is_archive and path.is_file():
         for name, opener in members(path, source.member, source.only):
             yield _File(name, path, opener)
@@ -158,7 +159,7 @@ def _files(source: Source, path: Path) -> Iterator[_File]:
         home = path / source.member if source.is_archive else path
         found = {at.relative_to(home).as_posix(): at for at in home.rglob("*") if at.is_file()}
         for name in sorted(name for name in found if fnmatchcase(name, source.only)):
-            yield _File(name, found[name], lambda at=found[name]: at.open("rb"))
+            yield _File(name, found[name], partial(found[name].open, "rb"))
 
 
 def _nothing_wrong(record: Any) -> list[Problem]:

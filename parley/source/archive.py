@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -75,7 +76,7 @@ def members(
         with zipfile.ZipFile(path) as archive:
             found = _members(archive, folder, flat=False)
             for name in sorted(name for name in found if fnmatchcase(name, only)):
-                yield name, lambda entry=found[name]: _opened(archive, entry)
+                yield name, partial(_opened, archive, found[name])
     except (*_DAMAGED, ValueError) as error:  # a ValueError for a name that is no text
         raise ArchiveError(f"cannot be read: {error}") from None
 
