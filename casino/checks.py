@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from math import ceil
 from typing import Any
 
-from parley.figures import Data, chat_of, check, differing
+from parley.chats import chat_of
+from parley.figures import Data, check, differing
 
 from .figures import DEALS, final_items, identity, potential
 from .scenarios import ISSUES, POINTS, SIDES, points_of

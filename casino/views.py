@@ -7,10 +7,11 @@ participant, the same across dialogues, numbered as in ConvoKit's casino-corpus.
 """
 
 from collections.abc import Iterable, Iterator
-from itertools import groupby
 from typing import Any
 
 import datasets
+
+from parley.chats import CHAT, chat_of
 
 from .scenarios import ISSUES, PACKAGES, POINTS, SIDES, WALK_AWAY, most_joint_points
 
@@ -20,7 +21,6 @@ Rows = Iterator[dict[str, Any]]
 PARTNER = {"mturk_agent_1": "mturk_agent_2", "mturk_agent_2": "mturk_agent_1"}
 FOLDS = 5
 CONTEXT = 3  # utterances before the labelled one, as in the paper
-START = "<start>"  # what the first user message says where the assistant speaks first
 
 # fmt: off
 STRATEGIES = [
@@ -102,8 +102,7 @@ FEATURES = {
     },
     "messages": {
         **_side,
-        "messages": [{"role": str, "content": str}],
-        "source_turns": [[int]],
+        **CHAT,
         **_outcomes,
     },
     "scenarios": {
@@ -315,22 +314,15 @@ def messages(records: Iterable[Record]) -> Rows:
     """Yield each side's view of a dialogue as a chat in which that side is the assistant."""
     for record, speaker_ids in numbered(records):
         for side, speaker_id in speaker_ids.items():
-            chat = [{"role": "system", "content": briefing(record["participant_info"][side])}]
-            turns: list[list[int]] = [[]]
-            if record["chat_logs"][0]["id"] == side:
-                chat.append({"role": "user", "content": START})
-                turns.append([])
-            for name, group in groupby(enumerate(record["chat_logs"]), lambda turn: turn[1]["id"]):
-                run = list(group)
-                content = "\n".join(spoken(entry) for _, entry in run)
-                chat.append({"role": "assistant" if name == side else "user", "content": content})
-                turns.append([turn for turn, _ in run])
+            said = (
+                ("assistant" if entry["id"] == side else "user", spoken(entry))
+                for entry in record["chat_logs"]
+            )
             yield {
                 "dialogue_id": record["dialogue_id"],
                 "speaker": side,
                 "speaker_id": speaker_id,
-                "messages": chat,
-                "source_turns": turns,
+                **chat_of(said, briefing(record["participant_info"][side])),
                 **outcomes_of(record, side),
             }
 

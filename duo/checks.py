@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from statistics import mean
 from typing import Any
 
-from parley.figures import Data, beside, chat_of, check, differing
+from parley.chats import chat_of
+from parley.figures import Data, beside, check, differing
 
 Row = dict[str, Any]
 

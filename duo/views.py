@@ -10,6 +10,8 @@ from typing import Any
 
 import datasets
 
+from parley.chats import CHAT, chat_of
+
 Record = dict[str, Any]
 Rows = Iterator[dict[str, Any]]
 
@@ -22,7 +24,6 @@ PROMPTS = {
 }
 
 ROLES = {"Human": "user", "Bot": "assistant"}
-START = "<start>"  # what the first user message says where the bot speaks first
 
 # What a row looks like ------------------------------------------------------------------
 
@@ -54,8 +55,7 @@ FEATURES = {
     },
     "messages": {
         "dialogue_id": str,
-        "messages": [{"role": str, "content": str}],
-        "source_turns": [[int]],
+        **CHAT,
         **_about,
         "prompt_style": _prompt,  # a column `prompt` would be what TRL trains on
         **dict.fromkeys(ASPECTS, float),
@@ -135,24 +135,10 @@ def ratings(records: Iterable[Record]) -> Rows:
 def messages(records: Iterable[Record]) -> Rows:
     """Yield each dialogue as a chat in which the bot is the assistant, with the person's scores."""
     for record in records:
-        dialogue_id = str(record["dialogue_id"])
-        chat: list[dict[str, str]] = []
-        turns: list[list[int]] = []
-        for turn, message in enumerate(record["dialogue"]):
-            role, text = ROLES[message["speaker"]], message["message"]
-            if role == "assistant" and not chat:
-                chat.append({"role": "user", "content": START})
-                turns.append([])
-            if chat and chat[-1]["role"] == role:
-                chat[-1]["content"] += "\n" + text
-                turns[-1].append(turn)
-            else:
-                chat.append({"role": role, "content": text})
-                turns.append([turn])
+        said = ((ROLES[message["speaker"]], message["message"]) for message in record["dialogue"])
         yield {
-            "dialogue_id": dialogue_id,
-            "messages": chat,
-            "source_turns": turns,
+            "dialogue_id": str(record["dialogue_id"]),
+            **chat_of(said),
             **about(record),
             "prompt_style": prompt_of(record),
             **{aspect: record["subjective_evaluation"].get(aspect) for aspect in ASPECTS},

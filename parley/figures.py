@@ -26,7 +26,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from decimal import Decimal, InvalidOperation
-from itertools import groupby
 from statistics import mean, stdev
 from types import ModuleType
 from typing import Any, Protocol
@@ -156,23 +155,6 @@ def beside(
     for split in data.splits(view):
         if split in data.splits(whole):
             yield f"{view}/{split}", data.named(view, split), data.rows(whole, split)
-
-
-def chat_of(turns: Iterable[tuple[str, str]]) -> dict[str, Any]:
-    """Return `messages` and `source_turns` of a chat of these turns, which are (role, text).
-
-    What a role says in a row is a message; a first cue, of no turn, lets the assistant begin.
-    """
-    messages: list[dict[str, str]] = []
-    source_turns: list[list[int]] = []
-    for role, run in groupby(enumerate(turns), key=lambda turn: turn[1][0]):
-        if role == "assistant" and not messages:
-            messages.append({"role": "user", "content": "<start>"})
-            source_turns.append([])
-        places, said = zip(*run, strict=True)
-        messages.append({"role": role, "content": "\n".join(text for _, text in said)})
-        source_turns.append(list(places))
-    return {"messages": messages, "source_turns": source_turns}
 
 
 def spread(values: Iterable[float]) -> tuple[float, float]:
