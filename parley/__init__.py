@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from parley.builder import Builder
+    from parley.chats import CHAT, chat_of
     from parley.declaration import Config, File, Folder, View
     from parley.shapes import Checked, Converted
 
@@ -12,6 +13,7 @@ __version__ = "1.0.0"
 
 # Imported when first asked for: `import parley` brings neither `datasets` nor pyarrow.
 _PLACES = {
+    "CHAT": "parley.chats",
     "Builder": "parley.builder",
     "Checked": "parley.shapes",
     "Config": "parley.declaration",
@@ -19,8 +21,20 @@ _PLACES = {
     "File": "parley.declaration",
     "Folder": "parley.declaration",
     "View": "parley.declaration",
+    "chat_of": "parley.chats",
 }
-__all__ = ["Builder", "Checked", "Config", "Converted", "File", "Folder", "View", "__version__"]
+__all__ = [  # noqa: RUF022 - what is declared with, then what is done with it
+    "Builder",
+    "Checked",
+    "Config",
+    "Converted",
+    "File",
+    "Folder",
+    "View",
+    "CHAT",
+    "chat_of",
+    "__version__",
+]
 
 
 def __getattr__(name: str) -> Any:

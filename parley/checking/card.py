@@ -6,13 +6,14 @@ Each yields a line for everything that contradicts its docstring, and says what 
 import json
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from huggingface_hub import DatasetCard
 
 from parley.checking.subject import Subject, lines_of
 from parley.errors import ParleyError
 from parley.figures import figures
-from parley.folder.card import BEGIN, END, card_configs, parse, stated_figures
+from parley.folder.card import BEGIN, END, card_configs, stated_figures
 from parley.rows.features import card_yaml
 from parley.scoring.leaderboard import renewed
 from parley.tasks import tasks_of
@@ -97,11 +98,15 @@ def card_is_valid_for_the_hub(subject: Subject) -> Iterator[str]:
                 yield f"README.md: {key}: the Hub knows no {value}; take one of {', '.join(known)}"
 
 
+def _features(subject: Subject) -> dict[str, Any]:
+    return {config: each.features for config, each in subject.dataset.configs.items()}
+
+
 def card_describes_every_field(subject: Subject) -> Iterator[str]:
     """The section Fields speaks of every config and of every column, in backticks."""
     _, body = subject.card
     fields = body.partition("## Fields")[2].partition("\n## ")[0]
-    for config, features in subject.module.FEATURES.items():
+    for config, features in _features(subject).items():
         if f"`{config}`" not in fields:
             yield f"README.md: Fields does not speak of the config `{config}`; describe it"
         for column in features:
@@ -121,7 +126,7 @@ def card_shows_a_row(subject: Subject) -> Iterator[str]:
     except ValueError as error:
         yield f"README.md: the row under 'What a row looks like' is no JSON: {error}; mend it"
         return
-    columns = {config: list(features) for config, features in subject.module.FEATURES.items()}
+    columns = {config: list(features) for config, features in _features(subject).items()}
     if not isinstance(found, dict) or sorted(found) not in map(sorted, columns.values()):
         due = ", ".join(columns["dialogues"])
         yield f"README.md: the row shown is of no config; give it the columns of dialogues: {due}"
@@ -130,25 +135,22 @@ def card_shows_a_row(subject: Subject) -> Iterator[str]:
 def card_cites(subject: Subject) -> Iterator[str]:
     """The section Citation holds the script's CITATION."""
     _, body = subject.card
-    if (citation := getattr(subject.module, "CITATION", "").strip()) not in body or not citation:
+    if (citation := subject.dataset.builder.CITATION.strip()) not in body or not citation:
         yield "README.md: Citation does not hold the script's CITATION; copy it there"
 
 
 def card_is_up_to_date(subject: Subject) -> Iterator[str]:
     """Configs, features, licences and documented figures on the card are those of the folder."""
     front, body = subject.card
-    module = subject.module
     stale = []
-    if front.get("configs") != card_configs(
-        module.SPLITS, subject.dataset.builder.DEFAULT_CONFIG_NAME
-    ):
-        stale.append("configs: not the configs and splits of SPLITS")
+    if front.get("configs") != card_configs(subject.dataset.splits, subject.dataset.default):
+        stale.append("configs: not the configs and splits of the script")
     infos = {info.get("config_name"): info for info in front.get("dataset_info") or ()}
-    for config, features in module.FEATURES.items():
+    for config, features in _features(subject).items():
         info = infos.pop(config, {})
         if info.get("features") != card_yaml(features):
             stale.append(f"dataset_info: not the features of {config}")
-        elif info.get("license") != (licence := subject.dataset.info(config).license):
+        elif info.get("license") != (licence := subject.dataset.builder.licence(config)):
             stale.append(f"dataset_info: {config}: the licence is {licence}")
     stale += [f"dataset_info: there is no config {config}" for config in infos]
     stated = {name: found.documented for name, found in stated_figures(body).items()}
@@ -157,7 +159,7 @@ def card_is_up_to_date(subject: Subject) -> Iterator[str]:
         if stated.get(name) != due.get(name):
             there, here = (each.get(name, "nothing") for each in (stated, due))
             stale.append(f"figure {name}: the card says {there}, figures.py {here}")
-    renew = f"renew it: `parley build {subject.name} --source DIR --update-cards`"
+    renew = f"renew it: `parley build {subject.dataset.name} --source DIR --update-cards`"
     yield from (f"README.md: {each}; {renew}" for each in stale)
 
 
@@ -166,29 +168,11 @@ def card_tells_of_the_tasks(subject: Subject) -> Iterator[str]:
     if not (tasks := tasks_of(subject.dataset)):
         return
     card = subject.dataset.read_card()
-    if renewed(card, "README.md", [(subject.name, *each) for each in tasks.items()]) != card:
+    if (
+        renewed(card, "README.md", [(subject.dataset.name, *each) for each in tasks.items()])
+        != card
+    ):
         yield (
             "README.md: Tasks is not what tasks.py declares; renew it: "
-            f"`parley tasks {subject.name} --update {subject.dataset.card}`"
+            f"`parley tasks {subject.dataset.name} --update {subject.dataset.card}`"
         )
-
-
-def card_counts_the_real_data(subject: Subject) -> Iterator[str]:
-    """Of the splits that the card counts, rows and bytes are those of the files at --source."""
-    if subject.real is None:
-        return
-    built, _ = parse(subject.real.card, "built")
-    front, _ = subject.card
-    found = {
-        (info["config_name"], split["name"]): split
-        for info in built["dataset_info"]
-        for split in info["splits"]
-    }
-    for info in front.get("dataset_info") or ():
-        for split in info.get("splits", ()):
-            made = found.get((info["config_name"], split["name"]))
-            if made is not None and made != split:
-                yield (
-                    f"README.md: {info['config_name']}/{split['name']}: the card counts {split}, "
-                    f"the files {made}; renew it with `parley build {subject.name} --update-cards`"
-                )

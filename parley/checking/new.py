@@ -59,11 +59,11 @@ def _card() -> str:
     infos = [
         {
             "config_name": config,
-            "license": dataset.info(config).license,
-            "features": card_yaml(features),
+            "license": dataset.builder.licence(config),
+            "features": card_yaml(dataset.features(config)),
         }
-        for config, features in dataset.module.FEATURES.items()
+        for config in dataset.configs
     ]
     stated = list(figures(dataset.figures, None, "the upstream files were not at hand"))
-    source = Source(dataset, dataset.sample, missing=[*dataset.module.SOURCES])
+    source = Source(dataset, dataset.sample, missing=[*dataset.sources])
     return render_card(source, [], infos, figures_section(stated), declare_all=True)

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from parley.build import build
@@ -13,7 +12,8 @@ from parley.collection import Dataset
 from parley.errors import ParleyError
 from parley.folder.built import BuiltFolder, open_folder
 from parley.folder.card import parse
-from parley.source.files import Source, at_hand, open_source
+from parley.rows.reader import Opened, Reader
+from parley.source.files import Source, open_source
 
 
 @dataclass
@@ -23,31 +23,10 @@ class Subject:
     Args:
         dataset: The dataset.
         work: A folder for what the checks write.
-        sources: A folder of real upstream files, one folder a dataset, if they are at hand.
-        sample_builds: A folder that holds the built sample, if there is one; else it is built.
-        real_builds: The same of the real files.
     """
 
     dataset: Dataset
     work: Path
-    sources: Path | None = None
-    sample_builds: Path | None = None
-    real_builds: Path | None = None
-
-    @property
-    def name(self) -> str:
-        """The dataset's name."""
-        return self.dataset.name
-
-    @property
-    def module(self) -> ModuleType:
-        """The builder script, imported."""
-        return self.dataset.module
-
-    @property
-    def script(self) -> Path:
-        """Where the builder script is."""
-        return self.dataset.folder / f"{self.name}.py"
 
     @cached_property
     def source(self) -> Source:
@@ -57,22 +36,8 @@ class Subject:
     @cached_property
     def built(self) -> BuiltFolder:
         """The sample, built."""
-        folder = self.sample_builds
-        if folder is None:
-            folder = self.work / "sample"
-            build(self.source, folder)
-        return open_folder(folder / self.name, self.dataset)
-
-    @cached_property
-    def real(self) -> BuiltFolder | None:
-        """What is at hand of the real upstream files, built; None where nothing is."""
-        folder = self.real_builds
-        if folder is None:
-            if self.sources is None or not (source := at_hand(self.dataset, self.sources)):
-                return None
-            folder = self.work / "real"
-            build(source, folder)
-        return open_folder(folder / self.name, self.dataset)
+        build(self.source, self.work)
+        return open_folder(self.work / self.dataset.name, self.dataset)
 
     @cached_property
     def card(self) -> tuple[dict[str, Any], str]:
@@ -81,13 +46,15 @@ class Subject:
 
     def splits(self) -> Iterator[tuple[str, str]]:
         """Yield every (config, split)."""
-        for config, splits in self.module.SPLITS.items():
+        for config, splits in self.dataset.splits.items():
             for split in splits:
                 yield config, split
 
-    def records(self, config: str, split: str) -> list[tuple[Any, Any]]:
-        """Return the keys and records of a split, read as the script alone reads them."""
-        return list(self.module.records(config, self.source.paths(config, split)))
+    def records(self, config: str, split: str) -> list[Any]:
+        """Return the records of a split of the sample."""
+        reader = Reader(self.source.folder)
+        opened = {each.path: Opened(reader, each) for each in self.source.sources(config, split)}
+        return list(self.dataset.builder.records(config, opened))
 
 
 def lines_of(error: Exception) -> Iterator[str]:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -141,17 +140,21 @@ _WHOLE = ("json value", "text", "bytes")  # formats in which a file is one recor
 
 @dataclass(frozen=True)
 class _File:
-    """A file of a source: its name within it, what may change, and how it is opened."""
+    """A file of a source: its name within it, where it is, and how it is opened in an archive."""
 
     name: str
     path: Path
-    open: Callable[[], AbstractContextManager[BinaryIO]]
+    opener: Callable[[], AbstractContextManager[BinaryIO]] | None = None
+
+    def open(self) -> AbstractContextManager[BinaryIO]:
+        """Open it for reading."""
+        return self.opener() if self.opener else self.path.open("rb")
 
 
 def _files(source: Source, path: Path) -> Iterator[_File]:
     """Yield the files of a source, those of a folder by their names."""
     if not isinstance(source, Folder):
-        yield _File("", path, partial(path.open, "rb"))
+        yield _File("", path)
     elif source.is_archive and path.is_file():
         for name, opener in members(path, source.member, source.only):
             yield _File(name, path, opener)
@@ -159,7 +162,7 @@ def _files(source: Source, path: Path) -> Iterator[_File]:
         home = path / source.member if source.is_archive else path
         found = {at.relative_to(home).as_posix(): at for at in home.rglob("*") if at.is_file()}
         for name in sorted(name for name in found if fnmatchcase(name, source.only)):
-            yield _File(name, found[name], partial(found[name].open, "rb"))
+            yield _File(name, found[name])
 
 
 def _nothing_wrong(record: Any) -> list[Problem]:

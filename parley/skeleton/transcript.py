@@ -10,7 +10,7 @@ CONFIGS = ("dialogues",)
 def transcript(row: dict[str, Any]) -> Transcript:
     """Return the transcript of a row of `dialogues`."""
     return Transcript(
-        title=f"Skeleton dialogue {row['dialogue_id']}",
+        title=f"Skeleton dialogue {row['id']}",
         turns=[Turn(turn["speaker"], turn["text"]) for turn in row["turns"]],
         after=[] if row["rating"] is None else [("rating", str(row["rating"]))],
         language="en",

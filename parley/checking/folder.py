@@ -1,0 +1,299 @@
+"""What must hold of a dataset folder's modules and sample, one function a check.
+
+Each yields a line for everything that contradicts its docstring, and says what to do.
+"""
+
+import ast
+import copy
+import re
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+import datasets
+
+from parley.checking.subject import Subject, lines_of, one_line
+from parley.declaration import Config, View
+from parley.dialogues import Dialogue, group_beside
+from parley.errors import ParleyError
+from parley.export import export
+from parley.extras import extra_of
+from parley.figures import FAILED, UNEXPLAINED, figures
+from parley.folder.checks import first_difference
+from parley.folder.verify import verify
+from parley.jobs import Job
+from parley.scoring.evaluate import score
+from parley.shapes import problems
+from parley.tasks import tasks_of
+
+# What a computation may raise of a sample, which lacks most of what it looks for
+_TOO_FEW = "(StatisticsError|ValueError|ZeroDivisionError): "
+_MODULES = ("figures", "checks", "transcript", "export", "jobs", "tasks")
+_SENTINELS = ("None", "null", "N/A")
+
+
+# The modules ----------------------------------------------------------------------------
+
+
+def script_opens_with_what_it_is(subject: Subject) -> Iterator[str]:
+    """The script's docstring shows an invented record, and says what a row is."""
+    name = f"{subject.dataset.name}.py"
+    try:
+        script = (subject.dataset.folder / name).read_text(encoding="utf-8")
+        text = ast.get_docstring(ast.parse(script)) or ""
+    except (SyntaxError, ValueError):
+        return  # which `script_declares` names
+    if "(invented" not in text:
+        yield f'{name}: the docstring shows no record; add one under "A record ... (invented):"'
+    if "A row" not in text:
+        yield f'{name}: the docstring does not say what a row is; add a sentence: "A row is ..."'
+
+
+def script_declares(subject: Subject) -> Iterator[str]:
+    """The script can be imported, and its class is declared as it should be."""
+    try:
+        subject.dataset.builder  # noqa: B018 - importing it is the check
+    except ParleyError as error:
+        yield from lines_of(error)
+
+
+def modules_load(subject: Subject) -> Iterator[str]:
+    """The modules beside the script can be imported."""
+    for name in _MODULES:
+        try:
+            subject.dataset.beside(name)
+        except ParleyError as error:
+            yield from lines_of(error)
+
+
+def jobs_say_what_they_do(subject: Subject) -> Iterator[str]:
+    """Each job is a Job with a docstring, and what it fetches is pinned."""
+    for name, job in subject.dataset.jobs.items():
+        if not isinstance(job, Job):
+            yield f"jobs.py: JOBS[{name!r}]: expected a Job, found {job!r:.60}; write Job(function)"
+            continue
+        if not job.summary:
+            yield f"jobs.py: {name}: has no docstring, which is its help; write one"
+        for part, sources in job.sources.items():
+            for file, pin in sources.items():
+                if not {"url", "size"} <= pin.keys() or not pin.keys() & {"sha256", "git_blob"}:
+                    yield f"jobs.py: {name}: {part}: {file}: expected url, size and a hash; pin it"
+
+
+# The sample -----------------------------------------------------------------------------
+
+
+def sample_builds(subject: Subject) -> Iterator[str]:
+    """The sample holds every source, and the strict build makes every split of it."""
+    for source in subject.dataset.sources:
+        if not (path := subject.dataset.sample / source).exists():
+            yield f"{path}: missing; write a few invented records in upstream's layout"
+    try:
+        built = subject.built
+    except ParleyError as error:
+        yield from lines_of(error)
+        return
+    for config, split in subject.splits():
+        if not built.rows(config, split):
+            yield f"{config}/{split}: no row; give the sample a record that makes one"
+
+
+def rows_go_back_to_records(subject: Subject) -> Iterator[str]:
+    """Each row of a Config goes back to its record, types and all."""
+    for config, split in subject.splits():
+        declared = subject.dataset.configs[config]
+        if isinstance(declared, Config):
+            records = subject.records(config, split)
+            rows = subject.built.rows(config, split)
+            for number, (row, record) in enumerate(zip(rows, records, strict=True)):
+                where = f"{config}/{split}[{number}]"
+                try:
+                    back = declared.to_record(row)
+                except Exception as error:
+                    yield one_line(f"{where}: to_record fails: {type(error).__name__}: {error}")
+                    continue
+                if _typed(back) != _typed(record):
+                    path = first_difference(_typed(back), _typed(record))
+                    yield (
+                        f"{where}: does not come back as the record: {one_line(path)}; "
+                        "let to_record undo what to_row does"
+                    )
+
+
+def _typed(value: Any) -> Any:
+    """Return a value in a form that tells 1 from True, and a number from a string."""
+    if isinstance(value, dict):
+        return {key: _typed(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_typed(inner) for inner in value]
+    return f"true or false: {value}" if isinstance(value, bool) else value
+
+
+def records_stay_as_they_are(subject: Subject) -> Iterator[str]:
+    """What makes rows does not change the records, which other configs may be made of."""
+    for config, split in subject.splits():
+        records = subject.records(config, split)
+        before = copy.deepcopy(records)
+        for _ in subject.dataset.configs[config].rows(iter(records)):
+            pass
+        for number, (found, due) in enumerate(zip(records, before, strict=True)):
+            if found != due:
+                path = first_difference(found, due)
+                yield (
+                    f"{config}/{split}: rows changes record {number}: {path}; change a copy, as "
+                    "{**record}"
+                )
+
+
+def missing_is_null(subject: Subject) -> Iterator[str]:
+    """A missing value is null, and never "None", "null", "N/A", -1.0, or "" that upstream lacks.
+
+    But for the views with `sentinels=True`, whose documented schema has them.
+    """
+    for config, split in subject.splits():
+        declared = subject.dataset.configs[config]
+        if isinstance(declared, Config) or declared.sentinels:
+            continue  # a Config holds just what upstream has
+        known = "".join(
+            (each == "" and " ") or "" for each in _texts(subject.records(config, split))
+        )
+        for number, row in enumerate(subject.built.rows(config, split)):
+            for path, value in _values(row):
+                wrong = value in _SENTINELS or (value == "" and not empty)
+                if wrong or (isinstance(value, float) and value == -1.0):
+                    yield f"{config}/{split}[{number}]{path}: is {value!r}; make it null"
+
+
+def _values(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield every string and number within a value, with the path to it."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _values(inner, f"{path}.{key}")
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _values(inner, f"{path}[{index}]")
+    else:
+        yield path, value
+
+
+def sample_verifies(subject: Subject) -> Iterator[str]:
+    """The checks of `parley verify`, and the dataset's own, hold of the built sample."""
+    for check in verify(subject.built).checks:
+        for problem in check.problems:
+            mend = f"mend the rows, or the check: {check.definition}"
+            yield one_line(f"{check.name}: {problem}; {mend}")
+
+
+def folder_loads(subject: Subject) -> Iterator[str]:
+    """`load_dataset` opens each config and split of the built folder, with its features."""
+    folder, cache = str(subject.built.path), str(subject.work / "loaded")
+    for config, split in subject.splits():
+        due = subject.built.rows(config, split)
+        loaded = datasets.load_dataset(folder, config, split=split, cache_dir=cache)
+        if loaded.features != subject.dataset.features(config):
+            yield f"{config}/{split}: loaded with other features; build it again"
+        if loaded.to_list() != due:
+            yield f"{config}/{split}: not the rows that were built"
+
+
+# What is made of it ---------------------------------------------------------------------
+
+
+def figures_compute(subject: Subject) -> Iterator[str]:
+    """Every documented figure can be computed, or is of what the sample lacks; values may differ.
+
+    A computation may raise a ValueError, as StatisticsError is one, or divide by zero, where the
+    sample is too small for it.
+    """
+    for figure in figures(subject.dataset.figures, subject.built):
+        if figure.verdict != UNEXPLAINED:
+            continue
+        if figure.reason.startswith(FAILED):
+            said = figure.reason.removeprefix(f"{FAILED}: ")
+            if not re.match(_TOO_FEW, said):
+                yield one_line(f"figures.py: {figure.name} fails: {said}; mend its function")
+        elif figure.documented == "nothing":
+            yield (
+                f"figures.py: {figure.name}: is computed, but the document states no such value; "
+                "give the table this key, or the function none"
+            )
+
+
+def transcript_lays_out_every_row(subject: Subject) -> Iterator[str]:
+    """`transcript.py` lays out every row of the configs that it names, and gives its facets."""
+    dataset = subject.dataset
+    try:
+        module = dataset.transcript
+    except ParleyError as error:
+        yield from lines_of(error)
+        return
+    if module is None:
+        return
+    for config in module.CONFIGS:
+        if config not in dataset.configs:
+            yield f"transcript.py: CONFIGS names {config}, which is no config; mend it"
+    for config, column in getattr(module, "BESIDE", {}).items():
+        if config not in dataset.configs or column not in dataset.features(config):
+            yield f"transcript.py: BESIDE: there is no {config}.{column}; name a config's column"
+    for config, split in subject.splits():
+        if config not in module.CONFIGS:
+            continue
+        beside = group_beside(dataset, subject.built, split)
+        for number, row in enumerate(subject.built.rows(config, split)):
+            known = beside[next(iter(row.values()), None)]
+            dialogue = Dialogue(dataset, config, split, row, known, ((config, split),))
+            where = f"transcript.py: {config}/{split}[{number}]"
+            try:
+                laid_out = dialogue.transcript
+                dialogue.facets  # noqa: B018 - that it can be asked for is the check
+            except ParleyError as error:
+                cause = error.__cause__ or error
+                yield one_line(f"{where}: fails: {type(cause).__name__}: {cause}; mend it")
+                continue
+            if laid_out and not laid_out.turns:
+                yield f"{where}: has no turns; give them"
+
+
+def exports_write_the_sample(subject: Subject) -> Iterator[str]:
+    """Each export writes the sample in its format."""
+    for format in subject.dataset.exports:
+        try:
+            written = export(subject.built, format, subject.work / f"export-{format}")
+        except ParleyError as error:
+            yield from (f"export.py: {line}; mend {format}" for line in lines_of(error))
+        else:
+            if len(written) < 2:  # one file says that it is a sample
+                yield f"export.py: {format} writes no file; write into the folder that it is given"
+
+
+def tasks_score_the_sample(subject: Subject) -> Iterator[str]:
+    """Each task agrees with its example, and its first baseline scores the sample."""
+    for name, task in tasks_of(subject.dataset).items():
+        where = f"tasks.py: {name}"
+        for config in task.configs:
+            if config not in subject.dataset.configs:
+                yield f"{where}: reads {config}, which is no config; name one"
+        for problem in problems(task.example, task.shape):
+            yield f"{where}: the example: {problem}; mend the example or the shape"
+        if task.example.keys() != task.fields.keys():
+            fields = f"{', '.join(task.fields)}, found {', '.join(task.example)}"
+            yield f"{where}: the example: expected the fields {fields}; mend one of them"
+        for baseline in islice(task.baselines, 1):
+            try:
+                score(subject.built, name, {}, baseline=baseline)
+            except ModuleNotFoundError as error:
+                if not extra_of((error.name or "").partition(".")[0]):
+                    yield f"{where}: {baseline}: {error}; do without it"
+            except ParleyError as error:
+                yield from (f"{where}: {baseline}: {line}" for line in lines_of(error))
+
+
+def views_show_every_dialogue(subject: Subject) -> Iterator[str]:
+    """A `messages` view has a chat of each dialogue."""
+    declared = subject.dataset.configs.get("messages")
+    if not isinstance(declared, View):
+        return
+    for split in subject.dataset.splits["messages"]:
+        for number, record in enumerate(subject.records("messages", split)):
+            if not any(True for _ in declared.rows([record])):
+                yield f"messages/{split}: has no chat of record {number}; give one"
