@@ -172,7 +172,7 @@ _LATER_URL = (  # the repository of the authors' paper on modelling the opponent
 )
 
 
-def _dialogues(path: str, size: int, **pin: str) -> File:
+def _dialogues(path: str, size: int, **pin: Any) -> File:
     return File(path, DIALOGUE, url=_URL + path, size=size, validate=require_sound, **pin)
 
 

@@ -154,9 +154,7 @@ def missing_is_null(subject: Subject) -> Iterator[str]:
         declared = subject.dataset.configs[config]
         if isinstance(declared, Config) or declared.sentinels:
             continue  # a Config holds just what upstream has
-        known = "".join(
-            (each == "" and " ") or "" for each in _texts(subject.records(config, split))
-        )
+        empty = any(value == "" for _, value in _values(subject.records(config, split)))
         for number, row in enumerate(subject.built.rows(config, split)):
             for path, value in _values(row):
                 wrong = value in _SENTINELS or (value == "" and not empty)
