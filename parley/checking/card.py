@@ -168,7 +168,9 @@ def card_tells_of_the_tasks(subject: Subject) -> Iterator[str]:
     if not (tasks := tasks_of(subject.dataset)):
         return
     card = subject.dataset.read_card()
-XX        yield (
+    declared = [(subject.dataset.name, *each) for each in tasks.items()]
+    if renewed(card, "README.md", declared) != card:
+        yield (
             "README.md: Tasks is not what tasks.py declares; renew it: "
             f"`parley tasks {subject.dataset.name} --update {subject.dataset.card}`"
         )
