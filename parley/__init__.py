@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from parley.builder import Builder
     from parley.chats import CHAT, chat_of
     from parley.declaration import Config, File, Folder, View
-    from parley.shapes import Checked, Converted
+    from parley.shapes import Checked, Converted, as_json, null_or_absent
 
 __version__ = "1.0.0"
 
@@ -21,7 +21,9 @@ _PLACES = {
     "File": "parley.declaration",
     "Folder": "parley.declaration",
     "View": "parley.declaration",
+    "as_json": "parley.shapes",
     "chat_of": "parley.chats",
+    "null_or_absent": "parley.shapes",
 }
 __all__ = [  # noqa: RUF022 - what is declared with, then what is done with it
     "Builder",
@@ -32,7 +34,9 @@ __all__ = [  # noqa: RUF022 - what is declared with, then what is done with it
     "Folder",
     "View",
     "CHAT",
+    "as_json",
     "chat_of",
+    "null_or_absent",
     "__version__",
 ]
 

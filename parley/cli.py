@@ -446,16 +446,31 @@ def diff(
 
 @app.command()
 def new(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What the dataset is to be called.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the dataset.")],
     folder: Annotated[
         Path, typer.Argument(metavar="DIR", help="Takes the dataset's folder, DIR/NAME.")
     ],
+    files: Annotated[
+        list[Path] | None,
+        typer.Option("--from", metavar="FILE", help="Upstream's files, folders, zip archives."),
+    ] = None,
+    more: Annotated[list[Path] | None, typer.Argument(metavar="[FILE]...", hidden=True)] = None,
 ) -> None:
-    """Write the folder of a new dataset: two invented dialogues to put yours in the place of."""
-    from parley.checking.new import write_skeleton
+    """Write the folder of a new dataset: a skeleton to edit, or a draft --from upstream's files.
+
+    A draft declares what the files hold, with an invented sample, and lists what it guessed.
+    """
+    from parley.starting.new import write_draft, write_skeleton
     from parley.terminal.console import emit, plain
 
-    made = write_skeleton(name, folder)
+    given = [*(files or ()), *(more or ())]
+    if more and not files:
+        raise UsageError(f"unexpected arguments: {', '.join(map(str, more))}; --from takes files")
+    made, guesses = (
+        write_draft(name, folder, given) if given else (write_skeleton(name, folder), [])
+    )
+    for line in guesses:
+        emit(plain(f"guessed: {line}"))
     emit(plain(f"{made} is there; edit it, and check it with"))
     emit(plain(f"PARLEY_DATASETS={shlex.quote(str(folder))} parley check {name}"))
 

@@ -13,8 +13,7 @@ A dataset is a folder `<name>/` that holds `<name>.py`, the builder script, and 
 A script may import what stands beside it.
 """
 
-import functools
-import importlib.util
+import importlib
 import os
 import re
 import sys
@@ -171,8 +170,7 @@ class Dataset:
         """
         from parley.builder import Builder
 
-        path = self.folder / f"{self.name}.py"
-        module = _load(self.name, path)
+        module = _load(self.name, self.folder, self.name)
         found = [
             value
             for value in vars(module).values()
@@ -181,7 +179,8 @@ class Dataset:
             and value.__module__ == module.__name__
         ]
         if len(found) != 1:
-            raise ScriptError(f"{path}: expected one class of parley.Builder, found {len(found)}")
+            script = self.folder / f"{self.name}.py"
+            raise ScriptError(f"{script}: expected one class of Builder, found {len(found)}")
         return found[0]
 
     @property
@@ -220,8 +219,8 @@ class Dataset:
 
     def beside(self, name: str) -> ModuleType | None:
         """Return an optional module of the folder, imported, or None if it has none."""
-        path = self.folder / f"{name}.py"
-        return _load(self.name, path) if path.exists() else None
+        there = (self.folder / f"{name}.py").exists()
+        return _load(self.name, self.folder, name) if there else None
 
     @property
     def figures(self) -> ModuleType | None:
@@ -269,27 +268,29 @@ class Dataset:
         return module
 
 
-@functools.cache
-def _load(dataset: str, path: Path) -> ModuleType:
+def _load(dataset: str, folder: Path, name: str) -> ModuleType:
+    """Import a module of a dataset folder, which is a package of its own name."""
     package = f"parley_datasets.{dataset}"
-    # packages, so that a script can import what stands beside it: `from . import`
-    for name, places in (("parley_datasets", []), (package, [str(path.parent)])):
-        if name not in sys.modules:
-            sys.modules[name] = ModuleType(name)
-            sys.modules[name].__path__ = places
-    name = f"{package}.{path.stem}"  # datasets names a builder by the last part
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise ScriptError(f"{path}: cannot be imported")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # so that datasets can find and pickle the builder
+    known = sys.modules.get(package)
+    if known is None or list(known.__path__) != [str(folder)]:
+        for each in [each for each in sys.modules if f"{each}.".startswith(f"{package}.")]:
+            del sys.modules[each]  # of another folder of this name
+        for each, places in (("parley_datasets", []), (package, [str(folder)])):
+            sys.modules.setdefault(each, ModuleType(each)).__path__ = places
+    importlib.invalidate_caches()  # a folder that was just written is there, too
+    path = folder / f"{name}.py"
     try:
-        spec.loader.exec_module(module)
+        return importlib.import_module(f"{package}.{name}")
     except (Exception, SystemExit) as error:  # whatever it raises, it is the script that is wrong
-        del sys.modules[name]
+        lines = [
+            frame
+            for frame in traceback.extract_tb(error.__traceback__)
+            if Path(frame.filename).is_relative_to(folder)
+        ]
+        place = f"{lines[-1].filename}, line {lines[-1].lineno}" if lines else str(path)
+        if isinstance(error, ScriptError):  # of a declaration
+            problems, remedy = error.problems, error.remedy
+            raise ScriptError(f"{place}: {error.message}", *problems, remedy=remedy) from error
         said = f"{type(error).__name__}: {error}"
-        lines = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
-        line = f", line {lines[-1].lineno}" if lines else ""
         remedy = "Mend it, or what it imports."
-        raise ScriptError(f"{path}{line}: cannot be imported: {said}", remedy=remedy) from error
-    return module
+        raise ScriptError(f"{place}: cannot be imported: {said}", remedy=remedy) from error

@@ -19,6 +19,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -55,6 +56,35 @@ class Converted:
     into: Any
     to_row: Callable[[Any], Any]
     to_record: Callable[[Any], Any]
+
+
+def as_json(shape: Any) -> Converted:
+    """Return a shape whose values the row holds as JSON text, where no column holds them."""
+    return Converted(shape, str, partial(json.dumps, ensure_ascii=False), json.loads)
+
+
+def null_or_absent(shape: dict[str, Any], *keys: str) -> Converted:
+    """Return the shape of an object of which some keys may be null and may be absent.
+
+    The row holds null for both, and beside each key `<key>_absent`.
+
+    Args:
+        shape: The object's shape, in which each of the keys is optional and not null.
+        keys: The keys.
+    """
+    flags = {f"{key}_absent": bool for key in keys}
+
+    def to_row(record: dict[str, Any]) -> dict[str, Any]:
+        kept = {key: value for key, value in record.items() if key not in keys or value is not None}
+        return kept | {f"{key}_absent": key not in record for key in keys}
+
+    def to_record(row: dict[str, Any]) -> dict[str, Any]:
+        record = {key: value for key, value in row.items() if key not in flags}
+        missing = {key: None for key in keys if key not in row and not row[f"{key}_absent"]}
+        return record | missing
+
+    upstream = shape | {f"{key}?": (shape[f"{key}?"], None) for key in keys}
+    return Converted(upstream, shape | flags, to_row, to_record)
 
 
 def problems(value: Any, shape: Any, path: str = "") -> Iterator[Problem]:
