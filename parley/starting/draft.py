@@ -19,12 +19,20 @@ from parley.errors import Problem, RecordError, UsageError
 from parley.rows.formats import BY_SUFFIX, FORMATS
 from parley.rows.strict_json import loads
 from parley.source.pins import git_tree, hash_file
-from parley.starting.shapes import HELPERS, Invention, Node, Remark, code_of, guess, key_of
+from parley.starting.shapes import (
+    HELPERS,
+    SPEAKERS,
+    Invention,
+    Node,
+    Remark,
+    code_of,
+    guess,
+    key_of,
+)
 
 PLACEHOLDER = "https://upstream.invalid/"  # where no URL is known; `parley check` names it
 MANY = 5  # files of a folder that are declared as one Folder
 _SPLITS = {"train": "train", "dev": "validation", "valid": "validation", "test": "test"}
-_SPEAKERS = ("speaker", "role", "agent", "sender", "from", "author", "user", "id")
 _TEXTS = ("text", "utterance", "message", "content", "value", "data", "transcript")
 
 
@@ -248,7 +256,7 @@ def _chat_of(
         if not turns or not all(isinstance(turn, dict) for turn in turns):
             continue
         keys = [key for key in turns[0] if all(isinstance(turn.get(key), str) for turn in turns)]
-        speaker = next((key for key in _SPEAKERS if key in keys), "")
+        speaker = next((key for key in SPEAKERS if key in keys), "")
         text = next((key for key in _TEXTS if key in keys and key != speaker), "")
         if not speaker or not text:
             continue

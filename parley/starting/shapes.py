@@ -21,6 +21,8 @@ WORDS = (
     *("jasmine", "kettle", "lantern", "meadow", "north", "orchard", "pebble", "quiet", "river"),
 )
 
+SPEAKERS = ("speaker", "role", "agent", "sender", "from", "author", "user", "id")  # of turns
+
 Remark = Callable[[str], None]
 
 
@@ -115,13 +117,9 @@ def _or_null(inner: Node) -> Node:
 
 def _guess_text(values: Sequence[str], path: str, remark: Remark) -> Node:
     different = sorted(set(values))
-    short = max(map(len, different)) <= _SHORT
-    if (
-        len(values) >= _MANY
-        and len(different) <= _FEW
-        and short
-        and len(different) * 4 < len(values)
-    ):
+    few = len(different) <= _FEW and max(map(len, different)) <= _SHORT
+    spoken = path.rpartition(".")[2] in SPEAKERS and "[]" in path
+    if few and (spoken or (len(values) >= _MANY and len(different) * 4 < len(values))):
         code = "{" + ", ".join(json.dumps(each, ensure_ascii=False) for each in different) + "}"
         remark(f"{path}: has {len(different)} values in {len(values):,}; taken for a closed set")
         return Node(code, lambda made, n: different[n % len(different)], len(different))
