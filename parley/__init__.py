@@ -4,6 +4,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from parley.api import datasets, load, open, score  # noqa: A004 - as `parley.open`
     from parley.builder import Builder
     from parley.chats import CHAT, chat_of
     from parley.declaration import Config, File, Folder, View
@@ -23,7 +24,11 @@ _PLACES = {
     "View": "parley.declaration",
     "as_json": "parley.shapes",
     "chat_of": "parley.chats",
+    "datasets": "parley.api",
+    "load": "parley.api",
     "null_or_absent": "parley.shapes",
+    "open": "parley.api",
+    "score": "parley.api",
 }
 __all__ = [  # noqa: RUF022 - what is declared with, then what is done with it
     "Builder",
@@ -37,6 +42,10 @@ __all__ = [  # noqa: RUF022 - what is declared with, then what is done with it
     "as_json",
     "chat_of",
     "null_or_absent",
+    "datasets",
+    "load",
+    "open",
+    "score",
     "__version__",
 ]
 

@@ -1,6 +1,6 @@
 """Scores predictions on a task of a built dataset, and says what they are worth beside others."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -101,6 +101,7 @@ def score(
     file: str = "",
     baseline: str = "",
     keep: Path | None = None,
+    found: Iterable[Any] | None = None,
 ) -> Result:
     """Score a file of predictions, or what a baseline predicts.
 
@@ -111,6 +112,7 @@ def score(
         file: A file of predictions; "-" is standard input.
         baseline: One of the task's baselines, in place of a file.
         keep: A file to make, with what the baseline predicted.
+        found: Predictions, in place of a file.
 
     Raises:
         UsageError: there is no such task, option or baseline, or not one thing to score.
@@ -125,8 +127,8 @@ def score(
             f"{built.dataset.name} {name} has no baseline {baseline!r}; "
             f"there are: {', '.join(task.baselines) or 'none'}"
         )
-    if bool(file) == bool(baseline) or (keep and not baseline):
-        raise UsageError(f"{name} scores either a file or a baseline, and keeps only the latter's")
+    if [bool(file), bool(baseline), found is not None].count(True) != 1 or (keep and not baseline):
+        raise UsageError(f"{name} scores either predictions or a baseline, and keeps the latter's")
     gold = due(built, name, options)
     if baseline:
         with _running(built):
@@ -134,6 +136,8 @@ def score(
             predictions = check(task.baselines[baseline](built, **options), task, gold, made)
         if keep:
             write(keep, task, predictions.values())
+    elif found is not None:
+        predictions = check(found, task, gold, "the predictions")
     else:
         try:
             predictions = read(file, task, gold)
@@ -142,11 +146,12 @@ def score(
                 error.remedy = f"{built.path} is built of the sample, not of the dataset."
             raise
     with _running(built):
-        found = task.score(gold, predictions, **options)
-        if wrong := list(wrong_scores(found)):
+        scored = task.score(gold, predictions, **options)
+        if wrong := list(wrong_scores(scored)):
             raise ScriptError(f"{_script(built)}: {name} gives a score that is none", *wrong)
-    of = f"baseline {baseline}" if baseline else "standard input" if file == "-" else file
-    return Result(built.dataset.name, name, task, options, of, built.is_sample, found)
+    of = "predictions" if found is not None else "standard input" if file == "-" else file
+    of = f"baseline {baseline}" if baseline else of
+    return Result(built.dataset.name, name, task, options, of, built.is_sample, scored)
 
 
 def _script(built: BuiltFolder) -> str:
