@@ -86,7 +86,7 @@ def _convert(shape: Any, path: str) -> Conversion:
         )
     if isinstance(shape, dict):
         return _of_map(shape[str], path) if str in shape else _of_object(shape, path)
-    if isinstance(shape, list):
+    if isinstance(shape, list) and len(shape) == 1:
         inner = _convert(shape[0], f"{path}[]")
         return Conversion([inner.feature], _each(inner.to_row), _each(inner.to_record))
     if isinstance(shape, tuple):

@@ -1,0 +1,194 @@
+"""From a shape follow features, row and way back; what is ambiguous is refused."""
+
+import datasets
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parley.errors import ScriptError
+from parley.rows.arrow import to_batch
+from parley.rows.conversion import conversion
+from parley.rows.features import arrow_schema
+from parley.shapes import Checked, Converted, as_json, fitter, null_or_absent
+
+LABELS = {"good", "bad"}
+CUT = Converted(str, [str], lambda text: text.split("/"), "/".join)
+# shape of a field: its feature, and values with what stands in the row
+CASES = {
+    "a string": (str, "string", [("x", "x"), ("", "")]),
+    "an integer": (int, "int64", [(2**60, 2**60)]),
+    "a flag": (bool, "bool", [(True, True)]),
+    "one of some values": (LABELS, "string", [("good", "good")]),
+    "a number": ((int, float), "float64", [(2, 2.0), (2.5, 2.5)]),
+    "a list": ([int], ["int64"], [([], []), ([1, 2], [1, 2])]),
+    "a list of lists": ([[str]], [["string"]], [([["a"], []], [["a"], []])]),
+    "null": ((str, None), "string", [(None, None), ("x", "x")]),
+    "a list or null": (([{"a?": str}], None), [{"a": "string"}], [(None, None), ([], [])]),
+    "an object": ({"a": str}, {"a": "string"}, [({"a": "x"}, {"a": "x"})]),
+    "an optional key": (
+        {"a?": str, "b?": {"c?": int}},
+        {"a": "string", "b": {"c": "int64"}},
+        [
+            ({}, {"a": None, "b": None}),
+            ({"a": "x"}, {"a": "x", "b": None}),
+            ({"b": {}}, {"a": None, "b": {"c": None}}),
+            ({"b": {"c": 0}}, {"a": None, "b": {"c": 0}}),
+        ],
+    ),
+    "objects told apart by a value": (
+        ({"who": {"bot"}, "model": (str, None)}, {"who": {"human"}, "age?": int}),
+        {"who": "string", "model": "string", "age": "int64"},
+        [
+            ({"who": "bot", "model": None}, {"who": "bot", "model": None, "age": None}),
+            ({"who": "human"}, {"who": "human", "model": None, "age": None}),
+            ({"who": "human", "age": 3}, {"who": "human", "model": None, "age": 3}),
+        ],
+    ),
+    "objects told apart by their keys": (
+        ({"deal": {"a": int}}, {"answer": LABELS}, {}),
+        {"deal": {"a": "int64"}, "answer": "string"},
+        [
+            ({}, {"deal": None, "answer": None}),
+            ({"deal": {"a": 1}}, {"deal": {"a": 1}, "answer": None}),
+            ({"answer": "bad"}, {"deal": None, "answer": "bad"}),
+        ],
+    ),
+    "lists of different objects": (
+        ([{"a": str}], [{"b": int, "c": {"d": str}}]),
+        [{"a": "string", "b": "int64", "c": {"d": "string"}}],
+        [
+            ([{"a": "x"}], [{"a": "x", "b": None, "c": None}]),
+            ([{"b": 1, "c": {"d": "y"}}], [{"a": None, "b": 1, "c": {"d": "y"}}]),
+        ],
+    ),
+    "objects within objects that share a key": (
+        ({"kind": {"x"}, "in": {"a": int}}, {"kind": {"y"}, "in": {"b": str}}),
+        {"kind": "string", "in": {"a": "int64", "b": "string"}},
+        [
+            ({"kind": "x", "in": {"a": 1}}, {"kind": "x", "in": {"a": 1, "b": None}}),
+            ({"kind": "y", "in": {"b": "z"}}, {"kind": "y", "in": {"a": None, "b": "z"}}),
+        ],
+    ),
+    "any keys": (
+        {str: [int]},
+        [{"key": "string", "value": ["int64"]}],
+        [({}, []), ({"b": [1], "a": []}, [{"key": "b", "value": [1]}, {"key": "a", "value": []}])],
+    ),
+    "a checked part": (Checked([str], len), ["string"], [(["x"], ["x"])]),
+    "another form": (CUT, ["string"], [("a/b", ["a", "b"]), ("", [""])]),
+    "another form, which may be null": ((CUT, None), ["string"], [(None, None), ("a", ["a"])]),
+    "JSON text": (as_json((str, [int])), "string", [("x", '"x"'), ([1], "[1]")]),
+    "null or absent": (
+        null_or_absent({"a": str, "b?": int}, "b"),
+        {"a": "string", "b": "int64", "b_absent": "bool"},
+        [
+            ({"a": "x"}, {"a": "x", "b": None, "b_absent": True}),
+            ({"a": "x", "b": None}, {"a": "x", "b": None, "b_absent": False}),
+            ({"a": "x", "b": 1}, {"a": "x", "b": 1, "b_absent": False}),
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_feature_row_and_way_back(name):
+    shape, feature, values = CASES[name]
+    made = conversion({"field": shape})
+    assert made.feature == {"field": feature}
+    for value, stands in values:
+        record = {"field": value}
+        assert fitter({"field": shape})(record)
+        row = made.to_row(record) if made.to_row else record
+        assert row == {"field": stands}
+        back = made.to_record(row) if made.to_record else row
+        assert back == record
+        assert record == {"field": value}, "the record was changed"
+
+
+def test_a_label_stays_a_label():
+    label = datasets.ClassLabel(names=["a", "b"])
+    assert conversion({"label": label, "all": [label]}).feature == {"label": label, "all": [label]}
+
+
+REFUSED = {
+    "anything": object,
+    "a name": "str",
+    "a list of nothing": [],
+    "a function": len,
+    "values of several types": {"a", 1},
+    "always null": None,
+    "an object without keys": {},
+    "absent or null": {"a?": (str, None)},
+    "text or an object": (str, {"a": str}),
+    "text or a list": (str, [str]),
+    "text or a number": (str, int),
+    "an object or any keys": ({"a": str}, {str: str}),
+    "null in one and absent from the other": ({"a": str, "b": (int, None)}, {"a": str}),
+    "null in one, absent from the other, within a list": [({"b": (int, None)}, {})],
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_has_no_column_or_no_way_back_is_refused_where_it_stands(name):
+    with pytest.raises(ScriptError, match=r"deep\.field") as found:
+        conversion({"deep": {"field": REFUSED[name]}})
+    assert "onverted" in str(found.value) or "no shape" in str(found.value)
+
+
+# Any shape that is taken: shapes and records are made at random -----------------------------
+
+_names = st.sampled_from("abcd")
+_leaves = st.sampled_from([str, int, float, bool, frozenset({"x", "y"})])
+
+
+def _objects(inner):
+    keys = st.tuples(_names, st.booleans()).map(lambda key: key[0] + "?" * key[1])
+    return st.dictionaries(keys, inner, min_size=1, max_size=3).filter(
+        lambda found: len({key[0] for key in found}) == len(found)
+    )
+
+
+_shapes = st.recursive(
+    _leaves,
+    lambda inner: st.one_of(
+        inner.map(lambda x: [x]),
+        inner.map(lambda x: (x, None)),
+        _objects(inner),
+        st.tuples(_objects(inner), _objects(inner)),
+        inner.map(lambda x: {str: x}),
+    ),
+    max_leaves=8,
+)
+
+
+def _records(shape):
+    if isinstance(shape, tuple):
+        return st.one_of([_records(option) for option in shape])
+    if isinstance(shape, list):
+        return st.lists(_records(shape[0]), max_size=2)
+    if isinstance(shape, dict) and str in shape:
+        return st.dictionaries(st.text("xyz", max_size=2), _records(shape[str]), max_size=2)
+    if isinstance(shape, dict):
+        required = {key: _records(inner) for key, inner in shape.items() if key[-1] != "?"}
+        optional = {key[0]: _records(inner) for key, inner in shape.items() if key[-1] == "?"}
+        return st.fixed_dictionaries(required, optional=optional)
+    if isinstance(shape, frozenset):
+        return st.sampled_from(sorted(shape))
+    kinds = {str: st.text("ab", max_size=2), int: st.integers(-9, 9), bool: st.booleans()}
+    return st.none() if shape is None else kinds.get(shape, st.sampled_from([0.5, -1.0]))
+
+
+@given(st.data())
+def test_no_two_records_share_a_row_and_arrow_holds_it(data):
+    shape = data.draw(_objects(_shapes))
+    try:
+        made = conversion(shape)
+    except ScriptError:
+        return
+    records = data.draw(st.lists(_records(shape), min_size=1, max_size=3))
+    rows = [made.to_row(record) if made.to_row else record for record in records]
+    assert [made.to_record(row) if made.to_record else row for row in rows] == records
+    from parley.declaration import _features
+
+    schema = arrow_schema(_features(made.feature))
+    assert to_batch(rows, schema).to_pylist() == rows
