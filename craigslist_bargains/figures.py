@@ -707,7 +707,7 @@ ACTS = {
 @documented("our card, Annotation, table, {1}, all", ACTS)
 def acts_by_intent(data: Data, intent: str, split: str) -> int:
     """Rows of `acts` with the intent."""
-    label = data.module.FEATURES["acts"]["intent"].names.index(intent)
+    label = data.features("acts")["intent"].names.index(intent)
     return sum(row["intent"] == label for row in data.rows("acts", split))
 
 
@@ -795,7 +795,7 @@ def intros(data: Data) -> dict[str, int]:
 )
 def word_lists(data: Data, side: str) -> str:
     """The words beside prices by upstream's rule, counted and hashed (sha256, sorted, by lines)."""
-    records = map(data.module.to_record, negotiations(data, "train"))
+    records = (data.record("negotiations", row) for row in negotiations(data, "train"))
     words = sorted(getattr(train_contexts(records), side))
     return f"{len(words)} words, {hashlib.sha256(chr(10).join(words).encode()).hexdigest()[:16]}"
 

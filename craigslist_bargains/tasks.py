@@ -107,7 +107,7 @@ def from_acts(data: Data) -> Iterator[Prediction]:
 
 def acts_counted(data: Data, split: str) -> list[list[float]]:
     """Return the numbers that `from_acts` knows of each dialogue: NaN is a price not named."""
-    intents = data.module.FEATURES["acts"]["intent"].names
+    intents = data.features("acts")["intent"].names
     said: defaultdict[str, list[Row]] = defaultdict(list)
     acted = set()
     for row in data.named("acts", split):

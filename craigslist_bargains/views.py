@@ -1,24 +1,26 @@
-"""CraigslistBargains' views: the same records as turns, outcomes, scenarios and chats.
+"""CraigslistBargains' views: the same records as the Hub had them, as turns, outcomes, chats.
 
-Each view is a pure function of the records of a split, in upstream's order, that yields
-(key, row). They share their keys: `dialogue_id` is upstream's uuid; with `turn`, the place in
-`events` from 0, it names an event; with `speaker`, buyer or seller, a side.
+Each view is a pure function of the records of a split, in upstream's order, that yields rows. But
+for `dialogues`, which has none, they share their keys: `dialogue_id` is upstream's uuid; with
+`turn`, the place in `events` from 0, it names an event; with `speaker`, buyer or seller, a side.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from array import array
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import datasets
 
-from .acts import act_rows
+from parley.chats import CHAT, chat_of
+
+from .acts import Contexts, act_rows
 
 Record = dict[str, Any]
-Rows = Iterator[tuple[str, dict[str, Any]]]
+Rows = Iterator[dict[str, Any]]
 
 SIDES = ("buyer", "seller")  # an event's `agent` is an index into these, as into `kbs`
 CATEGORIES = ["bike", "car", "electronics", "furniture", "housing", "phone"]
 ACTIONS = ["message", "offer", "accept", "reject", "quit"]
-START = "<start>"  # what the first user message says where the assistant speaks first
 
 # fmt: off
 INTENTS = [
@@ -29,87 +31,85 @@ INTENTS = [
 
 # What a row looks like ------------------------------------------------------------------
 
-_string, _integer, _number, _flag = map(datasets.Value, ("string", "int64", "float64", "bool"))
+_int32, _float32 = datasets.Value("int32"), datasets.Value("float32")
 _category = datasets.ClassLabel(names=CATEGORIES)
 _action = datasets.ClassLabel(names=ACTIONS)
 _intent = datasets.ClassLabel(names=INTENTS)
-_deal = {"deal": _flag, "deal_price": _number, "deal_over_list_price": _number}
-VIEW_FEATURES = {
-    "utterances": datasets.Features(
-        {
-            "dialogue_id": _string,
-            "turn": _integer,
-            "speaker": _string,
-            "text": _string,
-            "action": _action,
-            "offer_price": _number,
-            "intent": _intent,
-            "intent_price": _number,
-            "seconds": _number,
-            "category": _category,
-            "list_price": _number,
-            "target": _number,
-        }
-    ),
-    "outcomes": datasets.Features(
-        {
-            "dialogue_id": _string,
-            "scenario_id": _string,
-            "category": _category,
-            "list_price": _number,
-            "buyer_target": _number,
-            "seller_target": _number,
-            **_deal,
-            "events": _integer,
-            "messages": _integer,
-            "offers": _integer,
-            "seconds": _number,
-        }
-    ),
-    "scenarios": datasets.Features(
-        {
-            "scenario_id": _string,
-            "post_id": _string,
-            "category": _category,
-            "title": _string,
-            "buyer_description": [_string],
-            "seller_description": [_string],
-            "images": [_string],
-            "list_price": _number,
-            "buyer_target": _number,
-            "seller_target": _number,
-            "dialogue_ids": [_string],
-        }
-    ),
-    "messages": datasets.Features(
-        {
-            "dialogue_id": _string,
-            "scenario_id": _string,
-            "speaker": _string,
-            "messages": [{"role": _string, "content": _string}],
-            "source_turns": [[_integer]],
-            "category": _category,
-            "list_price": _number,
-            "target": _number,
-            **_deal,
-        }
-    ),
-    "acts": datasets.Features(
-        {
-            "dialogue_id": _string,
-            "turn": _integer,
-            "speaker": _string,
-            "action": _action,
-            "text": _string,
-            "intent": _intent,
-            "price": _number,
-            "prices": [_number],
-            "tags": [_string],
-            "upstream_intent": _intent,
-            "upstream_price": _number,
-            "parsed_upstream": _flag,
-        }
-    ),
+_turn = {"dialogue_id": str, "turn": int, "speaker": str}
+_targets = {"buyer_target": float, "seller_target": float}
+_deal = {"deal": bool, "deal_price": float, "deal_over_list_price": float}
+FEATURES = {
+    "dialogues": {
+        "agent_info": {"Bottomline": [str], "Role": [str], "Target": [_float32]},
+        "agent_turn": [_int32],
+        "dialogue_acts": {"intent": [str], "price": [_float32]},
+        "utterance": [str],
+        "items": {
+            "Category": [str],
+            "Images": [str],
+            "Price": [_float32],
+            "Description": [str],
+            "Title": [str],
+        },
+    },
+    "utterances": {
+        **_turn,
+        "text": str,
+        "action": _action,
+        "offer_price": float,
+        "intent": _intent,
+        "intent_price": float,
+        "seconds": float,
+        "category": _category,
+        "list_price": float,
+        "target": float,
+    },
+    "outcomes": {
+        "dialogue_id": str,
+        "scenario_id": str,
+        "category": _category,
+        "list_price": float,
+        **_targets,
+        **_deal,
+        "events": int,
+        "messages": int,
+        "offers": int,
+        "seconds": float,
+    },
+    "scenarios": {
+        "scenario_id": str,
+        "post_id": str,
+        "category": _category,
+        "title": str,
+        "buyer_description": [str],
+        "seller_description": [str],
+        "images": [str],
+        "list_price": float,
+        **_targets,
+        "dialogue_ids": [str],
+    },
+    "messages": {
+        "dialogue_id": str,
+        "scenario_id": str,
+        "speaker": str,
+        **CHAT,
+        "category": _category,
+        "list_price": float,
+        "target": float,
+        **_deal,
+    },
+    "acts": {
+        **_turn,
+        "action": _action,
+        "text": str,
+        "intent": _intent,
+        "price": float,
+        "prices": [float],
+        "tags": [str],
+        "upstream_intent": _intent,
+        "upstream_price": float,
+        "parsed_upstream": bool,
+    },
 }
 
 # What the views are made of -------------------------------------------------------------
@@ -155,28 +155,61 @@ def seconds_of(record: Record) -> list[float]:
 # The views ------------------------------------------------------------------------------
 
 
+def dialogues(records: Iterable[Record]) -> Rows:
+    """Yield each dialogue in the documented schema, value for value what the old Hub script gave.
+
+    Missing is "" or -1.0, lists of an item are joined by commas, and a dialogue act's price of
+    zero is -1.0 too.
+    """
+    for record in records:
+        kbs, events = record["scenario"]["kbs"], record["events"]
+        sides, items = [kb["personal"] for kb in kbs], [kb["item"] for kb in kbs]
+        acts = [event.get("metadata") or {} for event in events]
+        yield {
+            "agent_info": {
+                "Bottomline": [str(side["Bottomline"]) for side in sides],
+                "Role": [side["Role"] for side in sides],
+                "Target": _to_float32(side["Target"] for side in sides),
+            },
+            "agent_turn": [event["agent"] for event in events],
+            "dialogue_acts": {
+                "intent": [act.get("intent") or "" for act in acts],
+                "price": _to_float32(act.get("price") or -1.0 for act in acts),
+            },
+            "utterance": [e["data"] if e["action"] == "message" else "" for e in events],
+            "items": {
+                "Category": [item["Category"] for item in items],
+                "Images": [",".join(item["Images"]) for item in items],
+                "Price": _to_float32(item["Price"] or -1.0 for item in items),
+                "Description": [",".join(item["Description"]) for item in items],
+                "Title": [item["Title"] for item in items],
+            },
+        }
+
+
+def _to_float32(values: Iterable[float]) -> list[float]:
+    return array("f", values).tolist()  # what a float32 column can hold exactly
+
+
 def utterances(records: Iterable[Record]) -> Rows:
     """Yield each event, with what the side that acts wants and both know."""
     for record in records:
         post, targets, seconds = post_of(record), targets_of(record), seconds_of(record)
         for turn, event in enumerate(record["events"]):
             action, data, act = event["action"], event["data"], event.get("metadata")
-            yield (
-                f"{record['uuid']} {turn}",
-                {
-                    "dialogue_id": record["uuid"],
-                    "turn": turn,
-                    "speaker": SIDES[event["agent"]],
-                    "text": data if action == "message" else None,
-                    "action": _action.names.index(action),
-                    "offer_price": number(data["price"]) if action == "offer" else None,
-                    "intent": _intent.names.index(act["intent"]) if act else None,
-                    "intent_price": number(act.get("price")) if act else None,
-                    "seconds": seconds[turn],
-                    **post,
-                    "target": targets[event["agent"]],
-                },
-            )
+            yield {
+                "dialogue_id": record["uuid"],
+                "turn": turn,
+                "speaker": SIDES[event["agent"]],
+                "text": data if action == "message" else None,
+                "action": _action.names.index(action),
+                "offer_price": number(data["price"]) if action == "offer" else None,
+                "intent": _intent.names.index(act["intent"]) if act else None,
+                "intent_price": number(act.get("price")) if act else None,
+                "seconds": seconds[turn],
+                **post,
+                "target": targets[event["agent"]],
+            }
 
 
 def outcomes(records: Iterable[Record]) -> Rows:
@@ -184,21 +217,18 @@ def outcomes(records: Iterable[Record]) -> Rows:
     for record in records:
         buyer_target, seller_target = targets_of(record)
         actions = [event["action"] for event in record["events"]]
-        yield (
-            record["uuid"],
-            {
-                "dialogue_id": record["uuid"],
-                "scenario_id": record["scenario"]["uuid"],
-                **post_of(record),
-                "buyer_target": buyer_target,
-                "seller_target": seller_target,
-                **deal_of(record),
-                "events": len(actions),
-                "messages": actions.count("message"),
-                "offers": actions.count("offer"),
-                "seconds": max(seconds_of(record), default=None),
-            },
-        )
+        yield {
+            "dialogue_id": record["uuid"],
+            "scenario_id": record["scenario"]["uuid"],
+            **post_of(record),
+            "buyer_target": buyer_target,
+            "seller_target": seller_target,
+            **deal_of(record),
+            "events": len(actions),
+            "messages": actions.count("message"),
+            "offers": actions.count("offer"),
+            "seconds": max(seconds_of(record), default=None),
+        }
 
 
 def scenarios(records: Iterable[Record]) -> Rows:
@@ -226,56 +256,40 @@ def scenarios(records: Iterable[Record]) -> Rows:
         }
         _, dialogue_ids = found.setdefault(repr(row), (row | seen, []))
         dialogue_ids.append(record["uuid"])
-    for number, (row, dialogue_ids) in enumerate(found.values()):
-        yield f"{row['scenario_id']} {number}", {**row, "dialogue_ids": dialogue_ids}
+    for row, dialogue_ids in found.values():
+        yield {**row, "dialogue_ids": dialogue_ids}
 
 
 def messages(records: Iterable[Record]) -> Rows:
     """Yield each side's view of a dialogue as a chat in which that side is the assistant."""
     for record in records:
         for agent, side in enumerate(SIDES):
-            chat = [{"role": "system", "content": briefing(record["scenario"]["kbs"][agent])}]
-            turns: list[list[int]] = [[]]
-            for turn, event in enumerate(record["events"]):
-                role = "assistant" if event["agent"] == agent else "user"
-                if role == "assistant" and chat[-1]["role"] == "system":
-                    chat.append({"role": "user", "content": START})
-                    turns.append([])
-                if chat[-1]["role"] == role:
-                    chat[-1]["content"] += "\n" + spoken(event)
-                    turns[-1].append(turn)
-                else:
-                    chat.append({"role": role, "content": spoken(event)})
-                    turns.append([turn])
-            yield (
-                f"{record['uuid']} {side}",
-                {
-                    "dialogue_id": record["uuid"],
-                    "scenario_id": record["scenario"]["uuid"],
-                    "speaker": side,
-                    "messages": chat,
-                    "source_turns": turns,
-                    **post_of(record),
-                    "target": targets_of(record)[agent],
-                    **deal_of(record),
-                },
+            said = (
+                ("assistant" if event["agent"] == agent else "user", spoken(event))
+                for event in record["events"]
             )
+            yield {
+                "dialogue_id": record["uuid"],
+                "scenario_id": record["scenario"]["uuid"],
+                "speaker": side,
+                **chat_of(said, briefing(record["scenario"]["kbs"][agent])),
+                **post_of(record),
+                "target": targets_of(record)[agent],
+                **deal_of(record),
+            }
 
 
-def acts(records: Iterable[Record]) -> Rows:
-    """Yield the dialogue act of each event; a record is a negotiation and the rules' word lists."""
-    for record in records:
-        for row in act_rows(record["negotiation"], record["contexts"]):
+def acts(records: Iterable[tuple[Record, Contexts]]) -> Rows:
+    """Yield the dialogue act of each event of negotiations, given with the rules' word lists."""
+    for record, contexts in records:
+        for row in act_rows(record, contexts):
             stated = row["upstream_intent"]
-            yield (
-                f"{row['dialogue_id']} {row['turn']}",
-                row
-                | {
-                    "action": _action.names.index(row["action"]),
-                    "intent": _intent.names.index(row["intent"]),
-                    "upstream_intent": None if stated is None else _intent.names.index(stated),
-                },
-            )
+            yield {
+                **row,
+                "action": _action.names.index(row["action"]),
+                "intent": _intent.names.index(row["intent"]),
+                "upstream_intent": None if stated is None else _intent.names.index(stated),
+            }
 
 
 def briefing(kb: Record) -> str:
@@ -312,12 +326,3 @@ def spoken(event: Record) -> str:
 def dollars(price: float) -> str:
     """Return a price as text, without a separator of thousands: $1800, $92.5."""
     return f"${float(price)}".removesuffix(".0")
-
-
-VIEWS: dict[str, Callable[[Iterable[Record]], Rows]] = {
-    "utterances": utterances,
-    "outcomes": outcomes,
-    "scenarios": scenarios,
-    "messages": messages,
-    "acts": acts,
-}

@@ -37,7 +37,7 @@ ASKING = (
 
 def load(name: str) -> Any:
     """A module that stands beside the builder."""
-    return importlib.import_module(DATASET.module.__name__.rpartition(".")[0] + "." + name)
+    return importlib.import_module(DATASET.builder.__module__.rpartition(".")[0] + "." + name)
 
 
 rules: Any = load("acts")

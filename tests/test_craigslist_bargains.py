@@ -15,6 +15,7 @@ from parley.collection import get
 from parley.errors import RecordError
 from parley.folder.built import open_folder
 from parley.scoring.evaluate import score
+from parley.shapes import fitter
 from parley.tasks import Undefined, tasks_of
 from parley.transcript import Note
 
@@ -23,10 +24,14 @@ SAMPLE = {
     path.name: json.loads(path.read_bytes()) for path in sorted(DATASET.sample.glob("*.json"))
 }
 
+CONFIGS: dict[str, Any] = DATASET.configs
+NEGOTIATIONS = CONFIGS["negotiations"]
 
-@pytest.fixture(scope="module")
-def module() -> Any:
-    return DATASET.module
+
+def documented(record: dict[str, Any]) -> Any:
+    """The row of a record in the Hub's old schema."""
+    (row,) = CONFIGS["dialogues"].rows([record])
+    return row
 
 
 @pytest.fixture
@@ -38,11 +43,11 @@ def sample() -> dict[str, list[dict[str, Any]]]:
 # The old schema ---------------------------------------------------------------------------
 
 
-def test_documented_row(module: Any, sample: dict[str, Any]) -> None:
+def test_documented_row(sample: dict[str, Any]) -> None:
     record = sample["train.json"][0]
     del record["events"][2:-3]  # leaves two messages, an offer, an accept and a message
     description = [kb["item"]["Description"] for kb in record["scenario"]["kbs"]]
-    assert module.to_dialogue_row(record) == {
+    assert documented(record) == {
         "agent_info": {
             "Bottomline": ["None", "None"],
             "Role": ["buyer", "seller"],
@@ -84,50 +89,46 @@ def test_documented_row(module: Any, sample: dict[str, Any]) -> None:
         ({"intent": "insist", "price": 7}, "insist", 7.0),
     ],
 )
-def test_dialogue_act_defaults(
-    module: Any, sample: dict[str, Any], act: Any, intent: str, price: float
-) -> None:
+def test_dialogue_act_defaults(sample: dict[str, Any], act: Any, intent: str, price: float) -> None:
     record, unparsed = sample["train.json"][0], sample["test.json"][0]
     record["events"] = [{**record["events"][0], "metadata": act}]
-    acts = module.to_dialogue_row(record)["dialogue_acts"]
+    acts = documented(record)["dialogue_acts"]
     assert acts == {"intent": [intent], "price": [price]}
-    acts = module.to_dialogue_row(unparsed)["dialogue_acts"]  # whose events lack the key
+    acts = documented(unparsed)["dialogue_acts"]  # whose events lack the key
     assert {*zip(acts["intent"], acts["price"], strict=True)} == {("", -1.0)}
 
 
-def test_empty_item_values_become_defaults_and_lists_are_joined(
-    module: Any, sample: dict[str, Any]
-) -> None:
+def test_empty_item_values_become_defaults_and_lists_are_joined(sample: dict[str, Any]) -> None:
     record = sample["train.json"][1]
     buyer, seller = (kb["item"] for kb in record["scenario"]["kbs"])
     buyer["Price"], buyer["Description"] = 0, []
     seller["Images"] = ["a_0.jpg", "a_1.jpg"]
-    items = module.to_dialogue_row(record)["items"]
+    items = documented(record)["items"]
     assert items["Images"] == ["", "a_0.jpg,a_1.jpg"]
     assert items["Price"] == [-1.0, 20.0]
     assert items["Description"][0] == ""
 
 
-def test_prices_are_rounded_only_where_documented(module: Any, sample: dict[str, Any]) -> None:
+def test_prices_are_rounded_only_where_documented(sample: dict[str, Any]) -> None:
     record = sample["train.json"][2]
     rounded = struct.unpack("f", struct.pack("f", 849.99))[0]
     assert rounded != 849.99
-    assert module.to_dialogue_row(record)["dialogue_acts"]["price"][6] == rounded
-    assert module.to_negotiation_row(record)["events"][6]["metadata"]["price"] == 849.99
+    assert documented(record)["dialogue_acts"]["price"][6] == rounded
+    assert NEGOTIATIONS.to_row(record)["events"][6]["metadata"]["price"] == 849.99
 
 
-def test_bottomline_is_its_json_number(module: Any, sample: dict[str, Any]) -> None:
+def test_bottomline_is_its_json_number(sample: dict[str, Any]) -> None:
     record = sample["train.json"][0]
     record["scenario"]["kbs"][0]["personal"]["Bottomline"] = 100
-    row = module.to_dialogue_row(record)
+    row = documented(record)
     assert row["agent_info"]["Bottomline"] == ["100", "None"]
 
 
 # Full rows --------------------------------------------------------------------------------
 
 
-def test_events_are_typed_by_action(module: Any, sample: dict[str, Any]) -> None:
-    events = module.to_negotiation_row(sample["train.json"][0])["events"]
+def test_events_are_typed_by_action(sample: dict[str, Any]) -> None:
+    events = NEGOTIATIONS.to_row(sample["train.json"][0])["events"]
     said, offered, accepted = events[-4], events[-3], events[-2]
     assert (said["text"], said["offer"]) == ("Every single morning. ", None)
     assert (offered["text"], offered["offer"]) == (None, {"price": 92.5, "sides": ""})
@@ -136,24 +137,41 @@ def test_events_are_typed_by_action(module: Any, sample: dict[str, Any]) -> None
 
 
 @pytest.mark.parametrize("value", ["1499000123.4", "1499000123.45", "-1.37418297005", "5e-05"])
-def test_seconds_come_back(module: Any, value: str) -> None:
-    module.seconds(value)
-    assert repr(float(value)) == value
+def test_seconds_come_back(sample: dict[str, Any], value: str) -> None:
+    record = sample["train.json"][0]
+    record["events"][0]["time"] = value
+    assert fitter(NEGOTIATIONS.record_shape)(record)
+    row = NEGOTIATIONS.to_row(record)
+    assert row["events"][0]["time"] == float(value)
+    assert NEGOTIATIONS.to_record(row) == record
 
 
 @pytest.mark.parametrize("value", [0, 92, 92.5, -1, 1e-3, 3e38])
-def test_a_price_is_a_number(module: Any, value: Any) -> None:
-    module.number(value)
-    assert float(value) == value
+def test_a_price_is_a_number(sample: dict[str, Any], value: Any) -> None:
+    record = sample["train.json"][0]
+    record["scenario"]["kbs"][0]["personal"]["Target"] = value
+    assert fitter(NEGOTIATIONS.record_shape)(record)
+    row = NEGOTIATIONS.to_row(record)
+    assert type(row["scenario"]["kbs"][0]["personal"]["Target"]) is float
+    assert NEGOTIATIONS.to_record(row) == record
+
+
+def test_an_offer_that_is_null_and_one_that_is_absent_come_back(sample: dict[str, Any]) -> None:
+    record = sample["train.json"][2]
+    record["outcome"]["offer"] = None
+    absent = {**record, "outcome": {"reward": 0}}
+    rows = [NEGOTIATIONS.to_row(each) for each in (record, absent)]
+    assert [row["outcome"]["offer_absent"] for row in rows] == [False, True]
+    assert [NEGOTIATIONS.to_record(row) for row in rows] == [record, absent]
 
 
 # Transcripts ------------------------------------------------------------------------------
 
 
-def test_transcript(module: Any, sample: dict[str, Any]) -> None:
+def test_transcript(sample: dict[str, Any]) -> None:
     tool = DATASET.transcript
     assert tool is not None
-    shown = tool.transcript(module.to_negotiation_row(sample["train.json"][2]))
+    shown = tool.transcript(NEGOTIATIONS.to_row(sample["train.json"][2]))
     assert shown.before[1:] == [("listed at", "$950")]
     assert [(side, facts[0]) for side, facts in shown.sides.items()] == [
         ("buyer", ("target", "$665")),
@@ -169,10 +187,10 @@ def test_transcript(module: Any, sample: dict[str, Any]) -> None:
     assert shown.after == [("deal", "no"), ("final offer", "$700")]
 
 
-def test_transcript_without_price_or_offer(module: Any, sample: dict[str, Any]) -> None:
+def test_transcript_without_price_or_offer(sample: dict[str, Any]) -> None:
     tool = DATASET.transcript
     assert tool is not None
-    shown = tool.transcript(module.to_negotiation_row(sample["train.json"][1]))
+    shown = tool.transcript(NEGOTIATIONS.to_row(sample["train.json"][1]))
     assert shown.turns[0].notes == ()
     assert [t.text for t in shown.turns if t.action] == ["offers no price", "quits"]
     assert shown.after == [("deal", "no")]
@@ -181,10 +199,10 @@ def test_transcript_without_price_or_offer(module: Any, sample: dict[str, Any]) 
 # The views --------------------------------------------------------------------------------
 
 
-def view(module: Any, name: str, *records: dict[str, Any]) -> list[dict[str, Any]]:
+def view(name: str, *records: dict[str, Any]) -> list[dict[str, Any]]:
     """The rows of a view, with the names of the labels at the top level for their numbers."""
-    features = module.FEATURES[name]
-    rows = [row for _, row in module.VIEWS[name](records)]
+    features = CONFIGS[name].features
+    rows = list(CONFIGS[name].rows(records))
     for row in rows:
         for column in ("category", "action", "intent"):
             if row.get(column) is not None:
@@ -192,62 +210,60 @@ def view(module: Any, name: str, *records: dict[str, Any]) -> list[dict[str, Any
     return rows
 
 
-def test_utterances_keep_zero(module: Any, sample: dict[str, Any]) -> None:
+def test_utterances_keep_zero(sample: dict[str, Any]) -> None:
     record = sample["train.json"][0]
     record["events"][4]["metadata"]["price"] = 0
     record["events"][9]["data"]["price"] = 0
-    rows = view(module, "utterances", record)
+    rows = view("utterances", record)
     assert (rows[4]["intent_price"], rows[9]["offer_price"]) == (0.0, 0.0)
 
 
-def test_an_integer_is_a_float(module: Any, sample: dict[str, Any]) -> None:
+def test_an_integer_is_a_float(sample: dict[str, Any]) -> None:
     record = sample["train.json"][0]
     record["outcome"]["offer"]["price"] = 90
-    (row,) = view(module, "outcomes", record)
+    (row,) = view("outcomes", record)
     assert (row["deal_price"], row["deal_over_list_price"]) == (90.0, 0.75)
     assert type(row["deal_price"]) is float
 
 
-def test_labels_are_numbered_as_in_the_card(module: Any) -> None:
+def test_labels_are_numbered_as_in_the_card() -> None:
     card = DATASET.read_card()
     table = card[card.index("| intent | given to a message") :]
-    features = module.FEATURES["utterances"]
+    features = DATASET.features("utterances")
     assert features["intent"].names == re.findall(r"^\| `(.*?)`", table.partition("\n\n")[0], re.M)
     for column in ("category", "action"):
         *others, last = (f"`{name}`" for name in features[column].names)
         assert f"| `{column}` | ClassLabel | {', '.join(others)} or {last} |" in card
 
 
-def test_an_offer_alone_is_no_deal(module: Any, sample: dict[str, Any]) -> None:
+def test_an_offer_alone_is_no_deal(sample: dict[str, Any]) -> None:
     rejected, absent = sample["train.json"][2], sample["validation.json"][1]
     assert rejected["outcome"]["offer"]
-    for row in view(module, "outcomes", rejected, absent):
+    for row in view("outcomes", rejected, absent):
         assert row["deal"] is False
         assert row["deal_price"] is row["deal_over_list_price"] is None
 
 
 @pytest.mark.parametrize("listed", [None, 0])
-def test_no_share_of_no_price(module: Any, sample: dict[str, Any], listed: Any) -> None:
+def test_no_share_of_no_price(sample: dict[str, Any], listed: Any) -> None:
     record = sample["train.json"][0]
     for kb in record["scenario"]["kbs"]:
         kb["item"]["Price"] = listed
-    (row,) = view(module, "outcomes", record)
+    (row,) = view("outcomes", record)
     assert (row["deal_price"], row["list_price"]) == (92.5, listed)
     assert row["deal_over_list_price"] is None
 
 
-def test_a_dialogue_without_events(module: Any, sample: dict[str, Any]) -> None:
+def test_a_dialogue_without_events(sample: dict[str, Any]) -> None:
     record = {**sample["train.json"][1], "events": []}
-    (row,) = view(module, "outcomes", record)
+    (row,) = view("outcomes", record)
     assert (row["events"], row["seconds"]) == (0, None)
-    assert [len(row["messages"]) for row in view(module, "messages", record)] == [1, 1]
+    assert [len(row["messages"]) for row in view("messages", record)] == [1, 1]
 
 
-def test_a_scenario_is_one_row_whatever_lines_its_dialogues_show(
-    module: Any, sample: dict[str, Any]
-) -> None:
+def test_a_scenario_is_one_row_whatever_lines_its_dialogues_show(sample: dict[str, Any]) -> None:
     records = sample["test.json"]
-    _, chairs, _ = rows = view(module, "scenarios", *records)
+    _, chairs, _ = rows = view("scenarios", *records)
     assert [row["dialogue_ids"] for row in rows] == [
         [records[place]["uuid"] for place in places] for places in ([0], [1, 3], [2])
     ]
@@ -262,32 +278,30 @@ def test_a_scenario_is_one_row_whatever_lines_its_dialogues_show(
         lambda scenario: scenario["kbs"][0]["personal"].update(Target=31),
     ],
 )
-def test_an_id_of_two_scenarios_is_two_rows(
-    module: Any, sample: dict[str, Any], change: Any
-) -> None:
+def test_an_id_of_two_scenarios_is_two_rows(sample: dict[str, Any], change: Any) -> None:
     _, first, _, second = sample["test.json"]
     change(second["scenario"])
-    rows = view(module, "scenarios", first, second)
+    rows = view("scenarios", first, second)
     assert [row["scenario_id"] for row in rows] == [first["scenario"]["uuid"]] * 2
     assert [row["dialogue_ids"] for row in rows] == [[first["uuid"]], [second["uuid"]]]
 
 
-def test_actions_in_words(module: Any, sample: dict[str, Any]) -> None:
+def test_actions_in_words(sample: dict[str, Any]) -> None:
     no_price, rejected = sample["train.json"][1:3]
-    (buyer, _) = view(module, "messages", no_price)
+    (buyer, _) = view("messages", no_price)
     # an offer without a price and the end, both the buyer's; a message still follows
     said = zip(buyer["messages"], buyer["source_turns"], strict=True)
     assert [message["content"] for message, turns in said if 3 in turns] == [
         "[I offer no price.]\n[I quit.]"
     ]
     rejected["events"][-2]["data"]["price"] = 1849.99
-    (_, seller) = view(module, "messages", rejected)
+    (_, seller) = view("messages", rejected)
     assert seller["messages"][-1] == {"role": "assistant", "content": "[I reject.]"}
     assert seller["messages"][-2]["content"].endswith("\n[I offer $1849.99.]")
 
 
-def test_each_side_is_told_what_it_knows(module: Any, sample: dict[str, Any]) -> None:
-    buyer, seller = view(module, "messages", sample["train.json"][0])
+def test_each_side_is_told_what_it_knows(sample: dict[str, Any]) -> None:
+    buyer, seller = view("messages", sample["train.json"][0])
     assert buyer["messages"][0] == {
         "role": "system",
         "content": "You are the buyer, and negotiate with the seller over the price of what a post "
@@ -307,11 +321,11 @@ def test_each_side_is_told_what_it_knows(module: Any, sample: dict[str, Any]) ->
     )
 
 
-def test_briefing_leaves_out_what_is_missing(module: Any, sample: dict[str, Any]) -> None:
+def test_briefing_leaves_out_what_is_missing(sample: dict[str, Any]) -> None:
     record = sample["train.json"][0]
     for kb in record["scenario"]["kbs"]:
         kb["item"].update(Price=None, Description=[])
-    for row in view(module, "messages", record):
+    for row in view("messages", record):
         system = row["messages"][0]["content"]
         assert "listing price" not in system
         assert "description" not in system

@@ -44,9 +44,9 @@ def test_craigslist_train_of_5247_negotiations(tmp_path):
         },
     )
     assert built["utterances", "train"] == sum(len(record["events"]) for record in records)
-    module = get("craigslist_bargains").module
+    negotiations = get("craigslist_bargains").configs["negotiations"]
     rows = table(tmp_path, "craigslist_bargains", "negotiations", "train").to_pylist()
-    assert [module.TO_RECORD["negotiations"](row) for row in rows] == records
+    assert [negotiations.to_record(row) for row in rows] == records
 
 
 def test_cosrec_raw_of_8938_conversations(tmp_path):

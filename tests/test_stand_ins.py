@@ -28,20 +28,20 @@ def dataset():
 def upstream(dataset, tmp_path, monkeypatch):
     """A copy of the sample, in which train and validation have the acts that the rules give."""
     folder = shutil.copytree(dataset.sample, tmp_path / "upstream" / NAME)
-    module = dataset.module
+    rules = dataset.beside("acts")
     records = {split: json.loads((folder / f"{split}.json").read_bytes()) for split in FILES}
-    contexts = module.train_contexts(records["train"])
+    contexts = rules.train_contexts(records["train"])
     for split, negotiations in records.items():
         for record in negotiations:
-            for event, act in zip(record["events"], module.acts(record, contexts), strict=True):
+            for event, act in zip(record["events"], rules.acts(record, contexts), strict=True):
                 if event.get("metadata"):
                     event["metadata"]["intent"] = act.intent
                     if "price" in event["metadata"]:
                         event["metadata"]["price"] = act.price
         (folder / f"{split}.json").write_text(json.dumps(negotiations))
-    for source in module.SOURCES:
-        pin = {"url": f"https://example.org/{source}", "sha256": sha256(folder / source)}
-        monkeypatch.setitem(module.SOURCES, source, pin)
+    for path, source in dataset.sources.items():
+        pin = {"url": f"https://example.org/{path}", "sha256": sha256(folder / path)}
+        monkeypatch.setitem(vars(source), "pin", pin)
     return folder.parent
 
 
@@ -70,7 +70,7 @@ def test_a_mirrors_bytes_are_named_in_the_provenance_and_on_the_card(
     with pytest.raises(SourceError, match=r"test\.json: sha256 expected"):
         open_source(dataset, upstream)
     mirror = {"url": "https://example.org/mirror/test.json", "sha256": sha256(path)}
-    monkeypatch.setitem(dataset.module.SOURCES["test.json"], "mirrors", [mirror])
+    monkeypatch.setitem(dataset.pins["test.json"], "mirrors", [mirror])
     found = built(dataset, upstream, tmp_path / "after")
     assert found.provenance["configs"] == before.provenance["configs"]
     assert found.provenance["sources"]["test.json"] == mirror
@@ -104,7 +104,7 @@ def test_learnt_lists_that_change_an_act_of_upstream_fail_the_build(
     event = next(e for r in records for e in r["events"] if (e["metadata"] or {}).get("price"))
     event["metadata"]["price"] += 1
     path.write_text(json.dumps(records))
-    monkeypatch.setitem(dataset.module.SOURCES["validation.json"], "sha256", sha256(path))
+    monkeypatch.setitem(dataset.pins["validation.json"], "sha256", sha256(path))
     with pytest.raises(RecordError, match=rf"expected upstream's act .* get {TRACKER}"):
         built(dataset, upstream, tmp_path)
     assert not (tmp_path / NAME).exists()
@@ -130,7 +130,7 @@ def test_a_hostile_pickle_is_refused_and_not_run(dataset, tmp_path, monkeypatch,
     folder = shutil.copytree(dataset.sample, tmp_path / "upstream")
     (folder / TRACKER).write_bytes(content)
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(RecordError, match=rf"{TRACKER}\[0\]: expected a pickle of two counts"):
+    with pytest.raises(RecordError, match=rf"{TRACKER}: expected a pickle of two counts"):
         build(Source(dataset, folder, sample=True), tmp_path / "build")
     assert not (tmp_path / "was-run").exists()
 
