@@ -172,6 +172,13 @@ def test_a_judgment_without_intent_is_refused_of_queries(
         records(copy, "queries", "curated")
 
 
+def test_judgments_without_a_line_of_intents_are_refused(copy: Path) -> None:
+    path = copy / "dataset/curated/intents.jsonl"
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[1:]))
+    with pytest.raises(ValueError, match="expected a query id of a recommendation intent in"):
+        records(copy, "queries", "curated")
+
+
 def test_a_judgment_cut_short_is_an_error(copy: Path) -> None:
     path = copy / "dataset/curated/qrels.qrels"
     path.write_bytes(path.read_bytes()[:-2])
