@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -140,10 +141,9 @@ def only_raw() -> Any:
     from parley.collection import get
 
     dataset = get("cosrec")
-    splits = dataset.module.SPLITS
-    raw = splits["dialogues"]["raw"]
-    splits.clear()
-    splits["dialogues"] = {"raw": raw}
+    dialogues = dataset.configs["dialogues"]
+    raw = replace(dialogues, splits={"raw": dialogues.splits["raw"]})
+    dataset.builder.CONFIGS[:] = [raw]
     with tempfile.TemporaryDirectory() as folder:
         dataset.builder(config_name="dialogues", cache_dir=folder, hash="benchmark")
     return dataset
@@ -156,7 +156,7 @@ def parley(source: str, workers: str = "0") -> int:
     from parley.source.files import Source
 
     dataset = only_raw()
-    missing = [name for name in dataset.module.SOURCES if not (Path(source) / name).exists()]
+    missing = [name for name in dataset.sources if not (Path(source) / name).exists()]
     begin()
     with tempfile.TemporaryDirectory() as folder:
         files = Source(dataset, Path(source), missing=missing)

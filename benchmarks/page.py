@@ -81,7 +81,7 @@ def main() -> None:
 def sources(place: Path, dialogues: int) -> dict[str, Source]:
     """Return what is measured, by the name it goes by in the table."""
     cosrec = get("cosrec")
-    missing = [file for file in cosrec.module.SOURCES if file != generate.RAW]
+    missing = [file for file in cosrec.sources if file != generate.RAW]
     folder = generate.write(place / "generated", dialogues)
     found = {"cosrec, generated": Source(cosrec, folder, missing=missing)}
     if real := os.environ.get("PARLEY_SOURCE"):

@@ -308,7 +308,7 @@ class Benchmark:
 
         disable_progress_bars()
         source, dataset = self.source(self.dialogues), methods.only_raw()
-        missing = [name for name in dataset.module.SOURCES if not (source / name).exists()]
+        missing = [name for name in dataset.sources if not (source / name).exists()]
         build(Source(dataset, source, missing=missing), self.folder / "ours")
         theirs = self.folder / "theirs"
         builder = dataset.builder(

@@ -9,17 +9,6 @@ from parley.figures import Data, beside, chat_of, check, differing
 
 Row = dict[str, Any]
 
-KEYS = {
-    "dialogues": ("dialogue_id",),
-    "crowd": ("dialogue_id",),
-    "curated": ("dialogue_id",),
-    "qrels": ("query_id", "document_id"),
-    "prompts": ("name",),
-    "queries": ("query_id",),
-    "intent_labels": ("dialogue_id", "utterance", "annotator", "index"),
-    "messages": ("dialogue_id",),
-}
-
 PARTS = ("crowd", "curated")  # the annotated ones: each a config, and its only split
 LISTED = {"crowd": "intent_annotations", "curated": "intents"}  # where a part has its intents
 

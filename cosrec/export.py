@@ -23,6 +23,8 @@ from parley.errors import OutputError
 from parley.figures import Data
 from parley.formats.convokit import utterance, write_corpus
 
+from .rows import to_judgment_record
+
 CORPUS = {
     "name": "CoSRec",
     "dataset_url": "https://github.com/CAMEO-22/CoSRec",
@@ -31,7 +33,7 @@ CORPUS = {
 
 def trec(data: Data, folder: Path) -> None:
     """Write topics and judgments: of all queries, and of each type."""
-    name = data.module.FEATURES["qrels"]["type"].int2str
+    name = data.features("qrels")["type"].int2str
     topics = [
         (row["query_id"], row["text"] or "", name(row["type"]))
         for row in data.rows("queries", "curated")
@@ -46,7 +48,7 @@ def trec(data: Data, folder: Path) -> None:
         _write(folder / f"topics{part}.tsv", [f"{key}\t{text}" for key, text in texts.items()])
         titles = {query_id: {"title": text} for query_id, text in texts.items()}
         _write(folder / f"topics{part}.json", [json.dumps(titles, indent=2, ensure_ascii=False)])
-        _write(folder / f"qrels{part}.qrels", map(data.module.to_judgment_record, judgments))
+        _write(folder / f"qrels{part}.qrels", map(to_judgment_record, judgments))
 
 
 def convokit(data: Data, folder: Path) -> None:

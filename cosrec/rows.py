@@ -1,11 +1,10 @@
 """From CoSRec's records to rows, and from the rows back to the records.
 
-A record is what `records` of cosrec.py yields for a config: a line of conversations.jsonl; a line
-of qrels.qrels; or, for crowd and curated, what the files hold for one conversation, by name.
+A record is a line of conversations.jsonl; a line of qrels.qrels; or, for crowd and curated, what
+the files hold for one conversation, by their names.
 """
 
 import functools
-from collections.abc import Iterator
 from typing import Any
 
 TYPES = ["search", "recommendation", "product_details"]  # of intents, queries and judgments
@@ -56,113 +55,36 @@ def to_record(row: dict[str, Any]) -> dict[str, str]:
     return {row["dialogue_id"]: to_text(row["turns"])}
 
 
-# Annotated conversations ----------------------------------------------------------------
+# Conversations with all that the files hold for them ------------------------------------
 
 
-def broken_references(record: dict[str, Any]) -> Iterator[tuple[str, str, str, str]]:
-    """Yield (file, field, expected, found) where a file refers to what another does not have."""
-    keywords, profiles = record.get("keywords"), record.get("profiles")
-    if keywords is None and profiles is not None:
-        yield "profiles", "", "no line, as in keywords.jsonl", "one"
-    if profiles is None and keywords is not None:
-        yield "keywords", "", "no line, as in profiles.jsonl", "one"
-    for user_id in sorted((profiles or {}).keys() - (keywords or {}).keys()):
-        yield "profiles", f".{user_id}", "a user that keywords.jsonl has", "another"
-    count = f"\n{record['conversations']}".count("\nU:")
-    for name in ("intent_annotations", "intents"):
-        due = set(range(count))
-        for number, entry in enumerate(record.get(name, ())):
-            utterance, field = entry["utterance"], f"[{number}].utterance"
-            if not 0 <= utterance < count:
-                expected = f"0 to {count - 1}, an utterance of the user in conversations.jsonl"
-                yield name, field, expected, str(utterance)
-            elif utterance not in due:
-                yield name, field, "each utterance once", str(utterance)
-            due -= {utterance}
-    types: dict[str, str] = {}
-    for number, entry in enumerate(record.get("intents", ())):
-        for index, intent in enumerate(entry["intents"]):
-            due_id = f"{record['dialogue_id']}_{entry['utterance']}_{index}"
-            types[due_id] = intent["type"]
-            if intent["id"] != due_id:
-                yield "intents", f"[{number}].intents[{index}].id", due_id, intent["id"]
-    for line in record.get("qrels", ()) if "intents" in record else ():
-        query_id = line.split("\t")[0]
-        intent_id, _, user_index = query_id.partition("#")
-        due_type = "recommendation" if user_index else "search"
-        if types.get(intent_id) != due_type:
-            yield "qrels", "", f"a query id of a {due_type} intent in intents.jsonl", query_id
-
-
-def to_crowd_row(record: dict[str, Any]) -> dict[str, Any]:
-    """Return the row of a crowd conversation."""
-    return {**_to_rated_row(record), "intent_annotations": record.get("intent_annotations")}
-
-
-def to_curated_row(record: dict[str, Any]) -> dict[str, Any]:
-    """Return the row of a curated conversation; an intent without product has null there."""
-    entries = record.get("intents")
-    if entries is not None:
-        entries = [
-            {
-                **entry,
-                "intents": [
-                    {**intent, "product": intent.get("product")} for intent in entry["intents"]
-                ],
-            }
-            for entry in entries
+def to_annotated_row(record: dict[str, Any]) -> dict[str, Any]:
+    """Return the row of a crowd or curated conversation, without what no file holds for it."""
+    row = dict(record)
+    row["turns"] = to_turns(row.pop("conversations"))
+    if "quality" in row:
+        row["ratings"] = row.pop("quality")
+    if "keywords" in row:
+        profiles = row.pop("profiles")
+        row["users"] = [
+            {"user_id": user_id, "keywords": keywords, "profile": profiles.get(user_id)}
+            for user_id, keywords in row.pop("keywords").items()
         ]
-    return {**_to_rated_row(record), "intents": entries}
+    return row
 
 
-def _to_rated_row(record: dict[str, Any]) -> dict[str, Any]:
-    users = None
-    if "keywords" in record:
-        users = [
-            {"user_id": user_id, "keywords": keywords, "profile": record["profiles"].get(user_id)}
-            for user_id, keywords in record["keywords"].items()
-        ]
-    return {
-        "dialogue_id": record["dialogue_id"],
-        "turns": to_turns(record["conversations"]),
-        "ratings": record.get("quality"),
-        "users": users,
-    }
-
-
-def to_crowd_record(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the record of a crowd row: the inverse of `to_crowd_row`."""
-    return _without_nulls(
-        {**_to_rated_record(row), "intent_annotations": row["intent_annotations"]}
-    )
-
-
-def to_curated_record(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the record of a curated row: the inverse of `to_curated_row`."""
-    entries = row["intents"]
-    if entries is not None:
-        entries = [
-            {**entry, "intents": [_without_nulls(intent) for intent in entry["intents"]]}
-            for entry in entries
-        ]
-    return _without_nulls({**_to_rated_record(row), "intents": entries})
-
-
-def _to_rated_record(row: dict[str, Any]) -> dict[str, Any]:
-    record = {
-        "dialogue_id": row["dialogue_id"],
-        "conversations": to_text(row["turns"]),
-        "quality": row["ratings"],
-    }
-    if row["users"] is not None:
-        record["keywords"] = {user["user_id"]: user["keywords"] for user in row["users"]}
-        profiles = {user["user_id"]: user["profile"] for user in row["users"]}
-        record["profiles"] = _without_nulls(profiles)
+def to_annotated_record(row: dict[str, Any]) -> dict[str, Any]:
+    """Return the record of such a row: the inverse of `to_annotated_row`."""
+    record = dict(row)
+    record["conversations"] = to_text(record.pop("turns"))
+    if "ratings" in record:
+        record["quality"] = record.pop("ratings")
+    if "users" in record:
+        users = record.pop("users")
+        profiles = {user["user_id"]: user["profile"] for user in users}
+        record["keywords"] = {user["user_id"]: user["keywords"] for user in users}
+        record["profiles"] = {key: text for key, text in profiles.items() if text is not None}
     return record
-
-
-def _without_nulls(values: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in values.items() if value is not None}
 
 
 # Judgments ------------------------------------------------------------------------------

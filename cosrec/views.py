@@ -1,12 +1,12 @@
 """CoSRec's views: the same records as judged queries, single intents and chats.
 
-Each view is a pure function of records, conversations in upstream's order, that yields (key, row).
+Each view is a pure function of records, conversations in upstream's order, that yields rows.
 They share their keys: `dialogue_id` and `turn`, the place among all turns from 0, name a turn, and
 `utterance` is its place among the user's turns alone, by which upstream counts; `intent_id` names
 a reviewed intent, and `query_id` is that of `qrels`.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import datasets
@@ -14,7 +14,7 @@ import datasets
 from .rows import TYPES, to_judgment_row, to_turns
 
 Record = dict[str, Any]
-Rows = Iterator[tuple[str, dict[str, Any]]]
+Rows = Iterator[dict[str, Any]]
 
 ASPECTS = ("coherence", "logicality", "informativeness", "fluency")
 LABELS = (0, 1, 2)  # of relevance
@@ -22,51 +22,44 @@ START = "<start>"  # what the first user message says where the assistant speaks
 
 # What a row looks like ------------------------------------------------------------------
 
-_string, _integer, _number = (datasets.Value(t) for t in ("string", "int64", "float64"))
-_type = datasets.ClassLabel(names=TYPES)
+TYPE = datasets.ClassLabel(names=TYPES)
 
-VIEW_FEATURES = {
-    "queries": datasets.Features(
-        {
-            "query_id": _string,
-            "intent_id": _string,
-            "dialogue_id": _string,
-            "turn": _integer,
-            "utterance": _integer,
-            "type": _type,
-            "user_index": _integer,
-            "text": _string,
-            "variants": [_string],
-            "judgments": [{"document_id": _string, "relevance": _integer}],
-            **{f"judged_{label}": _integer for label in LABELS},
-        }
-    ),
-    "intent_labels": datasets.Features(
-        {
-            "dialogue_id": _string,
-            "turn": _integer,
-            "speaker": _string,
-            "text": _string,
-            "utterance": _integer,
-            "context": [{"speaker": _string, "text": _string}],
-            "annotator": _integer,
-            "annotators": _integer,
-            "index": _integer,
-            "type": _type,
-            "formulations": [_string],
-            "intent_id": _string,
-            "product": _string,
-        }
-    ),
-    "messages": datasets.Features(
-        {
-            "dialogue_id": _string,
-            "messages": [{"role": _string, "content": _string}],
-            "source_turns": [[_integer]],
-            # raters too: integers from 4 to 5 alone cost a split its statistics on the Hub
-            **dict.fromkeys(("raters", *ASPECTS), _number),
-        }
-    ),
+FEATURES = {
+    "queries": {
+        "query_id": str,
+        "intent_id": str,
+        "dialogue_id": str,
+        "turn": int,
+        "utterance": int,
+        "type": TYPE,
+        "user_index": int,
+        "text": str,
+        "variants": [str],
+        "judgments": [{"document_id": str, "relevance": int}],
+        **{f"judged_{label}": int for label in LABELS},
+    },
+    "intent_labels": {
+        "dialogue_id": str,
+        "turn": int,
+        "speaker": str,
+        "text": str,
+        "utterance": int,
+        "context": [{"speaker": str, "text": str}],
+        "annotator": int,
+        "annotators": int,
+        "index": int,
+        "type": TYPE,
+        "formulations": [str],
+        "intent_id": str,
+        "product": str,
+    },
+    "messages": {
+        "dialogue_id": str,
+        "messages": [{"role": str, "content": str}],
+        "source_turns": [[int]],
+        # raters too: integers from 4 to 5 alone cost a split its statistics on the Hub
+        **dict.fromkeys(("raters", *ASPECTS), float),
+    },
 }
 
 # What the views are made of -------------------------------------------------------------
@@ -119,24 +112,21 @@ def queries(records: Iterable[Record]) -> Rows:
             intent_id, _, user_index = query_id.partition("#")
             utterance, intent = intents[intent_id]
             found = [row["relevance"] for row in rows]
-            yield (
-                query_id,
-                {
-                    "query_id": query_id,
-                    "intent_id": intent_id,
-                    "dialogue_id": record["dialogue_id"],
-                    "turn": places[utterance],
-                    "utterance": utterance,
-                    "type": _type.names.index(intent["type"]),
-                    "user_index": int(user_index) if user_index else None,
-                    "text": canonical(intent["query_variants"]),
-                    "variants": intent["query_variants"],
-                    "judgments": [
-                        {name: row[name] for name in ("document_id", "relevance")} for row in rows
-                    ],
-                    **{f"judged_{label}": found.count(label) for label in LABELS},
-                },
-            )
+            yield {
+                "query_id": query_id,
+                "intent_id": intent_id,
+                "dialogue_id": record["dialogue_id"],
+                "turn": places[utterance],
+                "utterance": utterance,
+                "type": TYPES.index(intent["type"]),
+                "user_index": int(user_index) if user_index else None,
+                "text": canonical(intent["query_variants"]),
+                "variants": intent["query_variants"],
+                "judgments": [
+                    {name: row[name] for name in ("document_id", "relevance")} for row in rows
+                ],
+                **{f"judged_{label}": found.count(label) for label in LABELS},
+            }
 
 
 def intent_labels(records: Iterable[Record]) -> Rows:
@@ -150,24 +140,21 @@ def intent_labels(records: Iterable[Record]) -> Rows:
             context = [{"speaker": t["role"], "text": t["text"]} for t in turns[:turn]]
             for annotator, index, intent in listed(entry):
                 reviewed = annotator is None
-                yield (
-                    f"{record['dialogue_id']} {utterance} {annotator} {index}",
-                    {
-                        "dialogue_id": record["dialogue_id"],
-                        "turn": turn,
-                        "speaker": "user",
-                        "text": turns[turn]["text"],
-                        "utterance": utterance,
-                        "context": context,
-                        "annotator": annotator,
-                        "annotators": None if reviewed else len(entry["intent_annotations"]),
-                        "index": index,
-                        "type": _type.names.index(intent["type"]),
-                        "formulations": intent["query_variants"] if reviewed else [intent["query"]],
-                        "intent_id": intent.get("id"),
-                        "product": intent.get("product"),
-                    },
-                )
+                yield {
+                    "dialogue_id": record["dialogue_id"],
+                    "turn": turn,
+                    "speaker": "user",
+                    "text": turns[turn]["text"],
+                    "utterance": utterance,
+                    "context": context,
+                    "annotator": annotator,
+                    "annotators": None if reviewed else len(entry["intent_annotations"]),
+                    "index": index,
+                    "type": TYPES.index(intent["type"]),
+                    "formulations": intent["query_variants"] if reviewed else [intent["query"]],
+                    "intent_id": intent.get("id"),
+                    "product": intent.get("product"),
+                }
 
 
 def messages(records: Iterable[Record]) -> Rows:
@@ -185,19 +172,9 @@ def messages(records: Iterable[Record]) -> Rows:
             else:
                 chat.append({"role": turn["role"], "content": turn["text"]})
                 source_turns.append([place])
-        yield (
-            record["dialogue_id"],
-            {
-                "dialogue_id": record["dialogue_id"],
-                "messages": chat,
-                "source_turns": source_turns,
-                **ratings_of(record),
-            },
-        )
-
-
-VIEWS: dict[str, Callable[[Iterable[Record]], Rows]] = {
-    "queries": queries,
-    "intent_labels": intent_labels,
-    "messages": messages,
-}
+        yield {
+            "dialogue_id": record["dialogue_id"],
+            "messages": chat,
+            "source_turns": source_turns,
+            **ratings_of(record),
+        }

@@ -252,7 +252,7 @@ def cut(tmp_path_factory):
 
 
 def generated(folder, dialogues, **options):
-    missing = sorted(set(get("cosrec").module.SOURCES) - {generate.RAW})
+    missing = sorted(set(get("cosrec").sources) - {generate.RAW})
     source = Source(get("cosrec"), generate.write(folder / "source", dialogues), missing=missing)
     build(source, folder / "build", **options)
     return folder / "build"

@@ -52,14 +52,14 @@ def test_craigslist_train_of_5247_negotiations(tmp_path):
 def test_cosrec_raw_of_8938_conversations(tmp_path):
     lines = list(generate.conversations(8938))
     folder = generate.write(tmp_path / "source", 8938)
-    sources = set(get("cosrec").module.SOURCES) - {generate.RAW}
+    sources = set(get("cosrec").sources) - {generate.RAW}
     check(
         Source(get("cosrec"), folder, missing=sorted(sources)),
         tmp_path,
         {("dialogues", "raw"): 8938, ("messages", "raw"): 8938},
     )
     rows = table(tmp_path, "cosrec", "dialogues", "raw").to_pylist()
-    assert [get("cosrec").module.to_record(row) for row in rows] == lines
+    assert [get("cosrec").configs["dialogues"].to_record(row) for row in rows] == lines
 
 
 def check(source, output, counts):

@@ -11,18 +11,18 @@ import pytest
 
 import parley.build
 from parley.build import build
-from parley.collection import discover, get
-from parley.errors import RecordError, ScriptError
+from parley.collection import get
+from parley.errors import RecordError
 from parley.folder.built import PROVENANCE
 from parley.rows import workers
 from parley.rows.generate import keyed_rows
-from parley.rows.reader import Reader
+from parley.rows.reader import Opened, Reader
 from parley.source.files import Source, open_source
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="rows are shared out on Linux alone"
 )
-MISSING = sorted(set(get("cosrec").module.SOURCES) - {generate.RAW})
+MISSING = sorted(set(get("cosrec").sources) - {generate.RAW})
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def none_alone(monkeypatch):
     """Let a build fail where it makes rows alone that it could share out."""
 
     def fail(source, config, split, reader):
-        assert config not in source.dataset.module.BY_LINE, "made in one process"
+        assert not workers.shareable(source, config, split), "made in one process"
         return generated(source, config, split, reader)
 
     generated = parley.build.generate
@@ -211,35 +211,28 @@ def test_a_small_file_is_not_worth_a_process(tmp_path, monkeypatch):
     assert (tmp_path / "build" / "cosrec" / PROVENANCE).exists()
 
 
-def test_a_config_of_several_files_cannot_be_shared_out(tmp_path, monkeypatch):
-    dataset = get("cosrec")
-    monkeypatch.setattr(dataset.module, "BY_LINE", ("crowd",))
+def shared(source, monkeypatch):
+    """Return the (config, split) pairs that processes would share, were their files large."""
+    monkeypatch.setattr(workers, "PART", 0)
+    all_ = ((config, split) for config in source.dataset.configs for split in source.splits(config))
+    return [each for each in all_ if workers.shareable(source, *each)]
+
+
+def test_what_is_made_of_several_lines_is_not_shared_out(monkeypatch):
+    source = open_source(get("cosrec"), None, sample=True)
+    assert {config for config, _ in shared(source, monkeypatch)} == {"dialogues", "qrels"}
+
+
+def test_each_line_alone_gives_its_rows(dataset, tmp_path, monkeypatch):
     source = open_source(dataset, None, sample=True)
-    with pytest.raises(ScriptError, match="BY_LINE: crowd/crowd: expected one file, found data"):
-        build(source, tmp_path, workers=2)
-
-
-def shared():
-    for dataset in discover().values():
-        for config in getattr(dataset.module, "BY_LINE", ()):
-            yield dataset, config
-
-
-@pytest.mark.parametrize("real", [False, True], ids=["samples", "real files"])
-def test_each_line_alone_gives_its_rows(real, request, tmp_path):
-    """What a script says of itself in `BY_LINE`, held against its files."""
-    place = request.getfixturevalue("source") if real else None
-    found, compared = list(shared()), 0
-    for dataset, config in found:
-        files = open_source(dataset, place, sample=not real, allow_missing=real)
-        reader = Reader(files.folder, dataset.module)
-        for split in files.splits(config):
-            ((source, path),) = files.paths(config, split).items()
-            due = list(keyed_rows(dataset.module, config, {source: path}, reader))
-            part, made = tmp_path / Path(path).name, []
-            for line in Path(path).read_bytes().removesuffix(b"\n").split(b"\n"):
-                part.write_bytes(line + b"\n")
-                made += keyed_rows(dataset.module, config, {source: str(part)}, reader)
-            assert made == due
-            compared += 1
-    assert compared >= len(found)
+    reader = Reader(source.folder)
+    for config, split in shared(source, monkeypatch):
+        (file,) = source.sources(config, split)
+        due = list(keyed_rows(source, config, split, reader))
+        path = source.folder / file.path
+        part, made = tmp_path / path.name, []
+        for line in path.read_bytes().removesuffix(b"\n").split(b"\n"):
+            part.write_bytes(line + b"\n")
+            opened = {file.path: Opened(reader, file, str(part))}
+            made += dataset.builder.keyed_rows(config, opened)
+        assert made == due

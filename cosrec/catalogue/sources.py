@@ -62,7 +62,7 @@ def _sources() -> dict[str, dict[str, dict[str, str | int]]]:
     return found
 
 
-# Category -> its two files, each with its pin, in the form of a dataset's SOURCES
+# Category -> its two files by their paths, each with its pin
 SOURCES = _sources()
 
 # Products that upstream states of the whole catalogue

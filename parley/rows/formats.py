@@ -45,7 +45,7 @@ def _json_value(file: BinaryIO, loads: Loads) -> Iterable[Any]:
 
 
 def _json_lines(file: BinaryIO, loads: Loads) -> Iterator[Any]:
-    return iter(jsonlines.Reader(_lines_of_json(file), loads=loads))
+    return iter(jsonlines.Reader(_lines_of_json(file), loads=loads).iter(allow_none=True))
 
 
 def _lines_of_json(file: Iterable[bytes]) -> Iterator[bytes]:
