@@ -1,6 +1,7 @@
 """Verification on real data, that each check of any folder can fail, and the comparison of two."""
 
 import json
+import math
 import os
 import shutil
 import signal
@@ -147,6 +148,21 @@ def forget_the_footer(folder):
     pq.write_table(pq.read_table(path).replace_schema_metadata(), path)
 
 
+def turn_columns(folder):
+    path = parquet(folder, "dialogues", "train")
+    table = pq.read_table(path)
+    pq.write_table(table.select(table.schema.names[::-1]), path)
+
+
+def turn_labels(folder):
+    path = parquet(folder, "speakers", "train")
+    table = pq.read_table(path)
+    info = json.loads(table.schema.metadata[b"huggingface"])
+    info["info"]["features"]["svo"]["names"].reverse()
+    metadata = table.schema.metadata | {b"huggingface": json.dumps(info).encode()}
+    pq.write_table(table.replace_schema_metadata(metadata), path)
+
+
 def on_card(old, new):
     def damage(folder):
         text = (folder / "README.md").read_text(encoding="utf-8")
@@ -164,6 +180,7 @@ def provenance(place, change):
     return lambda folder: restate(folder, place, change)
 
 
+BIG_FIVE = "dialogues/train[0].participant_info.mturk_agent_1.personality.big-five.extraversion"
 DAMAGE = {  # check -> what of casino's built sample it must notice
     "files": {
         "a flipped byte": flip,
@@ -172,7 +189,12 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
         "a file too few": lambda folder: parquet(folder, "utterances", "train").unlink(),
         "another hash": provenance("configs.dialogues.train.files[0].sha256", "0" * 64),
     },
-    "schema": {"a column too few": drop_a_column, "another footer": forget_the_footer},
+    "schema": {
+        "a column too few": drop_a_column,
+        "columns in another order": turn_columns,
+        "another footer": forget_the_footer,
+        "names of labels in another order": turn_labels,
+    },
     "provenance": {
         "another version": provenance("version", "9.9.9"),
         "sources of a sample": provenance("sources", {"data/casino.json": {"sha256": "0"}}),
@@ -196,11 +218,16 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
     "digests": {
         "two rows that change places": rows("dialogues/train", swap(0, 1)),
         "another digest": provenance("configs.dialogues.train.digest", "0" * 64),
+        "a digest of another version": provenance("format", DROP),
     },
     "keys": {"a row twice": rows("speakers/train", lambda found: [*found, found[0]])},
     "labels": {
         "a number too high": rows("utterances/train[0].annotations", [10]),
         "a number too low": rows("speakers/train[0].svo", -1),
+    },
+    "numbers": {
+        "NaN": rows("speakers/train[0].extraversion", math.nan),
+        "infinity": rows(BIG_FIVE, math.inf),
     },
     "records": {
         "an unknown label": rows("dialogues/train[0].annotations[0][1]", "flattery"),

@@ -10,6 +10,7 @@ import pyarrow as pa
 from parley.errors import UsageError
 from parley.figures import A_SAMPLE, figures
 from parley.folder.built import BuiltFolder
+from parley.rows.digest import same
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ def compare(old: BuiltFolder, new: BuiltFolder) -> Difference:
     either = dict.fromkeys([*first, *second])
     moved = [(n, first.get(n), second.get(n)) for n in either if first.get(n) != second.get(n)]
     before, after = (
-        {k: v for k, v in folder.provenance.items() if k not in ("configs", "dataset")}
+        {k: v for k, v in folder.provenance.items() if k not in ("configs", "dataset", "format")}
         for folder in both
     )
     return Difference(names[0], splits, changes(before, after, ""), moved)
@@ -140,7 +141,7 @@ def _compare_split(old: BuiltFolder, new: BuiltFolder, config: str, split: str) 
     result.changed = [
         Change(_name(key), list(changes(row, right[key], "")))
         for key, row in left.items()
-        if key in right and row != right[key]
+        if key in right and not same(row, right[key])
     ]
     result.reordered = [k for k in left if k in right] != [k for k in right if k in left]
     return result
@@ -222,5 +223,5 @@ def changes(old: Any, new: Any, path: str) -> list[tuple[str, Any, Any]]:
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         inner = [(f"{path}[{n}]", *pair) for n, pair in enumerate(zip(old, new, strict=True))]
     else:
-        return [] if old == new else [(path, old, new)]
+        return [] if same(old, new) else [(path, old, new)]
     return [change for p, before, after in inner for change in changes(before, after, p)]

@@ -108,8 +108,8 @@ def verify(
     found = [run(checks.files, subject), schema, run(checks.provenance, subject)]
     found += [run(c, subject) for c in (checks.counts, checks.card)]
     if not schema.failed:
-        generic = (checks.digests, checks.keys, checks.labels, checks.records, checks.chats)
-        found += [run(c, subject) for c in generic]
+        generic = (checks.digests, checks.keys, checks.labels, checks.numbers)
+        found += [run(c, subject) for c in (*generic, checks.records, checks.chats)]
         found += [run(c, built) for c in checks_of(dataset.checks)]
         absent = [f"{c}/{s}" for c, s in built.declared if not (source and source.has(c, s))]
         skipped = f"the upstream files of {', '.join(absent)} are not at hand" if absent else ""

@@ -11,6 +11,8 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from parley.rows.digest import Digest
+
 BATCH = 500  # rows; a row group has some of these
 SHARD = 500_000_000  # bytes of Arrow data, as `datasets` cuts
 LARGEST = 200_000_000  # bytes of Arrow data in a row group
@@ -33,6 +35,7 @@ def write(
     folder: Path,
     split: str,
     max_shard_size: int = SHARD,
+    digest: Digest | None = None,
 ) -> list[File]:
     """Write `split-00000-of-00001.parquet`, or more of them, into a folder.
 
@@ -43,6 +46,7 @@ def write(
         split: What the names begin with.
         max_shard_size: Bytes of Arrow data that a file holds at most, unless one row group alone
             is larger.
+        digest: Takes in what is written.
 
     Raises:
         OSError: the disk is full, or does not take the files for another reason.
@@ -55,6 +59,8 @@ def write(
                 shards.append(_Shard(folder / f".{split}-{len(shards):05d}", schema))
                 last.callback(shards[-1].close)
             shards[-1].add(group)
+            if digest:
+                digest.update(group)
     return [
         shard.named(f"{split}-{number:05d}-of-{len(shards):05d}.parquet")
         for number, shard in enumerate(shards)
