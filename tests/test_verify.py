@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 import types
-from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -25,7 +25,7 @@ from parley.folder import checks
 from parley.folder.built import open_folder
 from parley.folder.card import BEGIN, END, figures_on, figures_section, parse
 from parley.folder.diff import compare
-from parley.folder.verify import Check, Verification, _outcome, verify, verify_each
+from parley.folder.verify import Check, Verification, verify, verify_each
 
 
 @pytest.fixture
@@ -585,10 +585,59 @@ def test_an_interrupt_of_verify_is_one_line(sample_build):
             assert err == "interrupted; the same command again does what is left\n"
 
 
-def test_a_process_that_ends_is_no_traceback():
-    class Broken:
-        def result(self):
-            raise BrokenProcessPool
+def children(of):
+    """Return the processes that a process started and that are still there."""
+    found = set()
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            state, parent = stat.read_text().rpartition(")")[2].split()[:2]
+            if int(parent) == of and state != "Z":
+                found.add(int(stat.parent.name))
+    return found
 
-    found = _outcome(get("casino"), Broken())
-    assert "casino: its process ended before it was verified" in str(found)
+
+needs_proc = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+
+
+@needs_proc
+def test_a_process_that_ends_costs_only_what_it_was_at(sample_build, monkeypatch):
+    monkeypatch.setattr("parley.folder.verify._processors", lambda: 2)
+    before = children(os.getpid())
+    killed = []
+
+    def kill(dataset, step):
+        if not killed:
+            killed.extend(children(os.getpid()) - before)
+            for process in killed:
+                os.kill(process, signal.SIGKILL)
+
+    datasets = list(discover().values())
+    found = dict(zip(discover(), verify_each(datasets, sample_build, None, kill), strict=True))
+    assert len(killed) == 2
+    lost = [name for name, each in found.items() if isinstance(each, OutputError)]
+    assert lost == list(found)[:2]
+    assert "casino: its process ended before it was verified" in str(found["casino"])
+    assert not any(found[name].failed for name in found if name not in lost)
+    assert children(os.getpid()) == before
+
+
+@needs_proc
+@pytest.mark.parametrize("signum", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
+def test_a_killed_verify_leaves_no_process(sample_build, signum):
+    command = [sys.executable, "-m", "parley", "verify", "--build", str(sample_build)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        started = wait_for(lambda: children(process.pid))
+    finally:
+        process.send_signal(signum)
+        process.wait(timeout=20)
+    assert started
+    assert wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in started))
+
+
+def wait_for(condition):
+    """Return what a condition gives once it is true, or in the end."""
+    end = time.monotonic() + 20
+    while not (found := condition()) and time.monotonic() < end:
+        time.sleep(0.02)
+    return found

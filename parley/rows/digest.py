@@ -1,4 +1,4 @@
-"""The digest of a table's rows: what two builds, or a build and its copy elsewhere, are compared by.
+"""The digest of a table's rows, by which two builds, or a build and its copy, are compared.
 
 It depends on the values, on their order, and on the names and types of the columns; not on how the
 rows are cut into batches, row groups and files, nor on the encoding that a file or a reader chose.
