@@ -478,6 +478,21 @@ def test_a_schema_change_is_named(difference):
     assert split.schema == ["relevance: int64 -> int32"]
 
 
+@pytest.mark.parametrize(
+    ("damage", "config", "change"),
+    [
+        (turn_labels, "speakers", "names of the labels of svo: prosocial, proself, unclassified"),
+        (turn_columns, "dialogues", "columns in another order: annotations, participant_info"),
+    ],
+)
+def test_what_rows_alone_do_not_tell_is_named(difference, damage, config, change):
+    _, splits = difference("casino", damage)
+    ((place, split),) = splits.items()
+    assert place == (config, "train")
+    assert [found.startswith(change) for found in split.schema] == [True]
+    assert not split.changed
+
+
 def test_columns_that_one_folder_alone_has_are_named_once_and_not_in_every_row(difference):
     def damage(folder):
         table = pq.read_table(parquet(folder, "dialogues", "raw"))

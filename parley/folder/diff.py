@@ -1,13 +1,15 @@
 """Compares two built folders of one dataset, row by row."""
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from difflib import SequenceMatcher
 from typing import Any
 
+import datasets
 import pyarrow as pa
 
-from parley.errors import UsageError
+from parley.errors import UsageError, cut
 from parley.figures import A_SAMPLE, figures
 from parley.folder.built import BuiltFolder
 from parley.rows.digest import same
@@ -209,11 +211,40 @@ def _schema_changes(old: pa.Schema, new: pa.Schema, renamed: dict[str, str]) -> 
         if name not in renamed and name not in renamed.values()
     )
     types = [{name: str(schema.field(name).type) for name in schema.names} for schema in (old, new)]
-    return [f"{name} is called {other}" for name, other in renamed.items()] + [
-        f"{name}: {types[0].get(name, 'absent')} -> {types[1].get(name, 'absent')}"
-        for name in names
-        if types[0].get(name) != types[1].get(name)
-    ]
+    labels = [dict(_labels(schema)) for schema in (old, new)]
+    changed = [f"{name} is called {other}" for name, other in renamed.items()]
+    for name in names:
+        one, other = (side.get(name, "absent") for side in types)
+        if one != other:
+            changed.append(f"{name}: {one} -> {other}")
+    for path in dict.fromkeys([*labels[0], *labels[1]]):
+        one, other = (side.get(path, "none") for side in labels)
+        if one != other:
+            changed.append(cut(f"names of the labels of {path}: {one} -> {other}"))
+    shared = [[name for name in s.names if name in o.names] for s, o in ((old, new), (new, old))]
+    if shared[0] != shared[1]:
+        changed.append(f"columns in another order: {', '.join(shared[1])}")
+    return changed
+
+
+def _labels(schema: pa.Schema) -> Iterator[tuple[str, str]]:
+    """Yield the path of each label that a footer declares, and the names that it has."""
+    try:
+        features = datasets.Features.from_arrow_schema(schema)
+    except Exception:  # whatever stands in the footer of a file that nobody vouches for
+        return
+    yield from _names(features, "")
+
+
+def _names(feature: Any, path: str) -> Iterator[tuple[str, str]]:
+    if isinstance(feature, datasets.ClassLabel):
+        yield path, ", ".join(map(str, feature.names))
+    elif isinstance(feature, dict):
+        for name, inner in feature.items():
+            yield from _names(inner, f"{path}.{name}" if path else name)
+    elif isinstance(feature, list | datasets.List):
+        inner = feature[0] if isinstance(feature, list) else feature.feature
+        yield from _names(inner, f"{path}[]")
 
 
 def changes(old: Any, new: Any, path: str) -> list[tuple[str, Any, Any]]:

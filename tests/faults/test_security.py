@@ -3,7 +3,9 @@
 import ast
 import copy
 import hashlib
+import io
 import json
+import math
 import os
 import shutil
 import signal
@@ -408,6 +410,16 @@ def test_controls_are_shown_instead_of_acting():
         "é\u200d\n😀",
     ]
     assert not ACTING & set(to_json([ESCAPES, {ESCAPES: 1}]))
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_json_parses_strictly_whatever_the_terminal_takes(encoding, monkeypatch):
+    stream = io.TextIOWrapper(io.BytesIO(), encoding, errors="backslashreplace")
+    monkeypatch.setattr("sys.stdout", stream)
+    print(to_json([math.nan, {"é😀": math.inf}, (-math.inf,), 0.5]), flush=True)
+    text = stream.buffer.getvalue().decode(encoding)
+    read = json.loads(text, parse_constant=pytest.fail)
+    assert read == ["NaN", {"é😀": "Infinity"}, ["-Infinity"], 0.5]
 
 
 def reseal(folder):
