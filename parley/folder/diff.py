@@ -224,6 +224,8 @@ def _schema_changes(old: pa.Schema, new: pa.Schema, renamed: dict[str, str]) -> 
     shared = [[name for name in s.names if name in o.names] for s, o in ((old, new), (new, old))]
     if shared[0] != shared[1]:
         changed.append(f"columns in another order: {', '.join(shared[1])}")
+    if not changed and old.metadata != new.metadata:
+        changed.append("the footer is another one, which `datasets` reads the features from")
     return changed
 
 
