@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from parley.figures import Data, beside, chat_of, check, differing
+from parley.chats import chat_of
+from parley.figures import Data, beside, check, differing
 
 Row = dict[str, Any]
 

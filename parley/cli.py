@@ -306,6 +306,8 @@ def build(
         shard = convert_file_size_to_int(max_shard_size)
     except ValueError as error:
         raise UsageError(f"--max-shard-size {max_shard_size}: expected a size as 500MB") from error
+    if shard < 1000:
+        raise UsageError(f"--max-shard-size {max_shard_size}: expected 1KB or more")
     folder = None if sample else _upstream(ctx, source)
     built: list[dict[str, Any]] = []
     missing: list[str] = []
