@@ -14,14 +14,15 @@ import pyarrow as pa
 
 from parley import __version__
 from parley.collection import Dataset
-from parley.figures import figures
+from parley.figures import Figure, figures
 from parley.folder.built import CARD, FORMAT, PROVENANCE, open_folder
-from parley.folder.card import SplitLine, figures_on, figures_section, render, splits_section
+from parley.folder.card import figures_section, render, splits_section
+from parley.folder.measured import FILE, Splits, every_split, measured, text_of
 from parley.folder.replace import replacing, write_whole
 from parley.rows import parquet
 from parley.rows.arrow import Nulls, to_batches
 from parley.rows.digest import Digest
-from parley.rows.features import arrow_schema, card_yaml
+from parley.rows.features import arrow_schema
 from parley.rows.generate import are_unique, generate, seldom_collecting
 from parley.rows.reader import Reader
 from parley.rows.workers import Lost, shareable, shared_batches
@@ -51,9 +52,15 @@ class Split:
         return sum(file.size for file in self.files)
 
     @property
-    def arrow_size(self) -> int:
-        """Bytes of Arrow data."""
-        return sum(file.arrow_size for file in self.files)
+    def measured(self) -> dict[str, Any]:
+        """What `measured.json` says of it."""
+        return {
+            "rows": self.rows,
+            "digest": self.digest,
+            "bytes": self.size,
+            "arrow_bytes": sum(file.arrow_size for file in self.files),
+            "null": self.nulls,
+        }
 
 
 def build(
@@ -91,31 +98,44 @@ def build(
     reader = Reader(source.folder)
     with replacing(output / dataset.name, PROVENANCE) as folder, seldom_collecting():
         splits: list[Split] = []
-        infos: list[dict[str, Any]] = []
         for config in dataset.configs:
-            built = [
+            splits += [
                 _write(source, config, split, reader, folder, on_rows, max_shard_size, workers)
                 for split in source.splits(config)
             ]
-            splits += built
-            if built:
-                infos.append(_dataset_info(dataset, config, built))
         _write_json(folder / PROVENANCE, _provenance(source, splits))
-        if source.sample:
-            table = ""
-        elif update_card:
-            data = open_folder(folder, dataset)
-            table = figures_section(list(figures(dataset.figures, data)))
+        built: dict[str, dict[str, Any]] = {}
+        for split in splits:
+            built.setdefault(split.config, {})[split.name] = split.measured
+        if update_card:
+            found = list(figures(dataset.figures, open_folder(folder, dataset)))
+            text = text_of(dataset, every_split(dataset, built), found)
         else:
-            table = figures_on(dataset.read_card())
-            if source.missing and table:
-                table = f"Built in part: the figures are those of the dataset's card.\n\n{table}"
-        own = "".join(f"{note}\n\n" for note in notes(source)) + table
-        card = render_card(source, splits, infos, own)
-        (folder / CARD).write_text(card, encoding="utf-8")
+            found = measured(dataset).figures(dataset)
+        (folder / CARD).write_text(_card(source, built, found), encoding="utf-8")
     if update_card:
-        write_whole(dataset.card, render_card(source, splits, infos, table, declare_all=True))
+        write_whole(dataset.folder / FILE, text)
+        write_whole(dataset.card, own_card(dataset))
     return splits
+
+
+def _card(source: Source, built: Splits, found: list[Figure]) -> str:
+    """Return the card of a built folder."""
+    dataset = source.dataset
+    parts = [splits_section(dataset, every_split(dataset, built), source.sample), *notes(source)]
+    if not source.sample and (table := figures_section(found)):
+        if source.missing:
+            parts.append("Built in part: the figures are those of the dataset's card.")
+        parts.append(table)
+    return render(dataset, built, "\n\n".join(part.rstrip("\n") for part in parts) + "\n")
+
+
+def own_card(dataset: Dataset) -> str:
+    """Return the card of the dataset folder, its generated parts made anew from `measured.json`."""
+    known = measured(dataset)
+    table = figures_section(known.figures(dataset), whole=False)
+    splits = splits_section(dataset, known.splits)
+    return render(dataset, known.splits, splits + (f"\n{table}" if table else ""), whole=True)
 
 
 def notes(source: Source) -> Iterator[str]:
@@ -125,45 +145,6 @@ def notes(source: Source) -> Iterator[str]:
     for file, others in source.stand_ins.items():
         served = ", ".join(f"`{other}`" for other in others)
         yield f"**Made without `{file}`**: {served} served in its place."
-
-
-def render_card(
-    source: Source,
-    splits: list[Split],
-    infos: list[dict[str, Any]],
-    table: str,
-    declare_all: bool = False,
-) -> str:
-    """Return the dataset's card for what was built, with a table of documented figures.
-
-    With `declare_all`, `configs` names the splits that were not built too: the card in the
-    dataset folder speaks of the dataset, the one in a hub folder of the files beside it.
-    """
-    dataset = source.dataset
-    built = {(split.config, split.name): split for split in splits}
-    declared = dataset.splits
-    lines = [
-        SplitLine(
-            config,
-            name,
-            split.rows if (split := built.get((config, name))) else None,
-            dataset.documented_rows.get(config, {}).get(name),
-            split.nulls if split else (),
-        )
-        for config, names in declared.items()
-        for name in names
-    ]
-    return render(
-        dataset.read_card(),
-        str(dataset.card),
-        {
-            config: [name for name in names if declare_all or (config, name) in built]
-            for config, names in declared.items()
-        },
-        dataset.default,
-        infos,
-        splits_section(lines, source.sample) + (f"\n{table}" if table else ""),
-    )
 
 
 def _write(
@@ -209,21 +190,6 @@ def _write(
             if keys and are_unique(keys):
                 return made
     return write(to_batches(generate(source, config, split, reader), schema, where))
-
-
-def _dataset_info(dataset: Dataset, config: str, splits: list[Split]) -> dict[str, Any]:
-    """Return one entry of the card's `dataset_info`."""
-    return {
-        "config_name": config,
-        "license": dataset.builder.licence(config),
-        "features": card_yaml(dataset.features(config)),
-        "splits": [
-            {"name": split.name, "num_bytes": split.arrow_size, "num_examples": split.rows}
-            for split in splits
-        ],
-        "download_size": sum(split.size for split in splits),
-        "dataset_size": sum(split.arrow_size for split in splits),
-    }
 
 
 def _provenance(source: Source, splits: list[Split]) -> dict[str, Any]:

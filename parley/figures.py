@@ -224,6 +224,29 @@ def figures(module: ModuleType | None, data: Data | None, why_not: str = "") -> 
             yield from _judged(function, table, data, why_not)
 
 
+def recorded(module: ModuleType | None, found: Mapping[str, Mapping[str, Any]]) -> Iterator[Figure]:
+    """Yield every documented figure of a `figures.py` with what was measured before.
+
+    Args:
+        module: The module.
+        found: Name -> measured, verdict, and the reason of what was not checked.
+    """
+    for function in vars(module).values() if module else ():
+        if not isinstance(table := getattr(function, "table", None), _Table):
+            continue
+        for keys, cell in table.cells.items():
+            for part, (stated, known) in _parts(keys, cell):
+                name = ".".join((function.__name__, *part))
+                entry = found.get(name, {"verdict": NOT_CHECKED, "reason": "was not measured yet"})
+                verdict, reason = entry["verdict"], entry.get("reason", "")
+                if table.not_reproducible:
+                    verdict, reason = NOT_REPRODUCIBLE, table.not_reproducible
+                elif verdict == DIFFERS and known is not None:
+                    reason = known.reason
+                place, about = table.place.format(*part), definition_of(function)
+                yield Figure(name, stated, place, about, entry.get("measured"), verdict, reason)
+
+
 def definition_of(function: Callable[..., Any]) -> str:
     """Return the first paragraph of a function's docstring, on one line."""
     return " ".join((function.__doc__ or "").split("\n\n")[0].split())
@@ -257,7 +280,7 @@ def _judged(
                 yield figure(rest, stated, judge(stated, outcome.measured[rest], known))
             else:
                 yield figure(rest, stated, (None, outcome.verdict, outcome.reason))
-        for rest in outcome.measured.keys() - due.keys():
+        for rest in [rest for rest in outcome.measured if rest not in due]:
             reason = "the document states no such value"
             yield figure(rest, "nothing", (outcome.measured[rest], UNEXPLAINED, reason))
 

@@ -10,11 +10,11 @@ from typing import Any
 
 from huggingface_hub import DatasetCard
 
+from parley.build import own_card
 from parley.checking.subject import Subject, lines_of
 from parley.errors import ParleyError
-from parley.figures import figures
-from parley.folder.card import BEGIN, END, card_configs, stated_figures
-from parley.rows.features import card_yaml
+from parley.folder.card import BEGIN, END
+from parley.folder.measured import FILE, measured
 from parley.scoring.leaderboard import renewed
 from parley.tasks import tasks_of
 
@@ -140,27 +140,14 @@ def card_cites(subject: Subject) -> Iterator[str]:
 
 
 def card_is_up_to_date(subject: Subject) -> Iterator[str]:
-    """Configs, features, licences and documented figures on the card are those of the folder."""
-    front, body = subject.card
-    stale = []
-    if front.get("configs") != card_configs(subject.dataset.splits, subject.dataset.default):
-        stale.append("configs: not the configs and splits of the script")
-    infos = {info.get("config_name"): info for info in front.get("dataset_info") or ()}
-    for config, features in _features(subject).items():
-        info = infos.pop(config, {})
-        if info.get("features") != card_yaml(features):
-            stale.append(f"dataset_info: not the features of {config}")
-        elif info.get("license") != (licence := subject.dataset.builder.licence(config)):
-            stale.append(f"dataset_info: {config}: the licence is {licence}")
-    stale += [f"dataset_info: there is no config {config}" for config in infos]
-    stated = {name: found.documented for name, found in stated_figures(body).items()}
-    due = {f.name: f.stated for f in figures(subject.dataset.figures, None, "not now")}
-    for name in {**due, **stated}:
-        if stated.get(name) != due.get(name):
-            there, here = (each.get(name, "nothing") for each in (stated, due))
-            stale.append(f"figure {name}: the card says {there}, figures.py {here}")
-    renew = f"renew it: `parley build {subject.dataset.name} --source DIR --update-cards`"
-    yield from (f"README.md: {each}; {renew}" for each in stale)
+    """The generated parts of the card follow from the script, figures.py and measured.json."""
+    dataset = subject.dataset
+    known = measured(dataset)
+    renew = f"renew it: `parley build {dataset.name} --source DIR --update-cards`"
+    if dataset.read_card() != own_card(dataset):
+        yield f"README.md: configs, features, splits or figures are others than declared; {renew}"
+    if known.version and known.version != dataset.version:
+        yield f"{FILE}: is of version {known.version}, the script of {dataset.version}; {renew}"
 
 
 def card_tells_of_the_tasks(subject: Subject) -> Iterator[str]:

@@ -6,15 +6,15 @@ what stands between the two marks are generated, so that they are always what wa
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 
 from parley.collection import Dataset
 from parley.errors import MOST_PROBLEMS, OutputError, ScriptError
-from parley.figures import OUR_CARD, Figure, tally
+from parley.figures import DIFFERS, OUR_CARD, Figure, tally
+from parley.rows.features import card_yaml
 from parley.shapes import problems
 
 BEGIN = "<!-- parley: generated from here -->"
@@ -26,9 +26,9 @@ _DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 # the last three are of values that their tag or form does not fit: !!bool maybe, 2000-13-45
 _NOT_YAML = (yaml.YAMLError, ValueError, LookupError, TypeError, AttributeError)
 _NOT_BUILT = "not built: its source was not at hand"
-_DOCUMENTED = f" documented, {_NOT_BUILT}"
 PIPE = "&#124;"  # a vertical line in a cell of a table
 _NO_LICENCE = ("", "unknown", "other", "none")
+Splits = Mapping[str, Mapping[str, Mapping[str, Any]]]  # config -> split -> as in measured.json
 _DEEPEST = 50  # lists and mappings in each other; ours have less than 15
 
 
@@ -64,34 +64,56 @@ def _load(text: str) -> Any:
     return yaml.load(text, _LOADER)  # noqa: S506 - safe, in either form
 
 
-def render(
-    card: str,
-    where: str,
-    configs: Mapping[str, Iterable[str]],
-    default: str,
-    infos: Sequence[Mapping[str, Any]],
-    section: str,
-) -> str:
-    """Return the card with its generated parts made anew.
+def render(dataset: Dataset, splits: Splits, section: str, *, whole: bool = False) -> str:
+    """Return the dataset's card with its generated parts made anew.
 
     Args:
-        card: The card as it stands in the dataset folder.
-        where: Its path, for errors.
-        configs: Config -> the splits it has files for.
-        default: The config that `load_dataset` takes when none is named.
-        infos: The entries of `dataset_info`.
-        section: Markdown for between the marks.
+        dataset: The dataset.
+        splits: Config -> split -> what was measured of it, or what a document states.
+        section: Markdown for below the table of splits.
+        whole: Name the splits too that were not built: the card in the dataset folder speaks of
+            the dataset, the one in a built folder of the files beside it.
+
+    Raises:
+        OutputError: the card cannot be read, or lacks the marks around its generated part.
     """
-    front, body = parse(card, where)
+    where = str(dataset.card)
+    front, body = parse(dataset.read_card(), where)
     if body.count(BEGIN) != 1 or body.count(END) != 1:
         raise OutputError(f"{where}: expected the lines {BEGIN} and {END} once each")
+    built = {
+        config: {split: found for split, found in names.items() if "rows" in found}
+        for config, names in splits.items()
+    }
+    named = dataset.splits if whole else built
     front = {key: value for key, value in front.items() if key not in GENERATED}
-    front["configs"] = card_configs(configs, default)
-    front["dataset_info"] = list(infos)
+    front["configs"] = card_configs(named, dataset.default)
+    front["dataset_info"] = [
+        dict(_info(dataset, config, built.get(config, {}))) for config in named if named[config]
+    ]
     head = yaml.dump(front, Dumper=_DUMPER, sort_keys=False, allow_unicode=True, width=1000)
     before, rest = body.split(BEGIN)
     after = rest.split(END)[1]
     return f"---\n{head}---\n{before}{BEGIN}\n\n{section}\n{END}{after}"
+
+
+def _info(
+    dataset: Dataset, config: str, splits: Mapping[str, Mapping[str, Any]]
+) -> Iterator[tuple[str, Any]]:
+    """Yield an entry of the card's `dataset_info`."""
+    yield "config_name", config
+    yield "license", dataset.builder.licence(config)
+    yield "features", card_yaml(dataset.features(config))
+    if splits:
+        yield (
+            "splits",
+            [
+                {"name": split, "num_bytes": found["arrow_bytes"], "num_examples": found["rows"]}
+                for split, found in splits.items()
+            ],
+        )
+        yield "download_size", sum(found["bytes"] for found in splits.values())
+        yield "dataset_size", sum(found["arrow_bytes"] for found in splits.values())
 
 
 def card_configs(configs: Mapping[str, Iterable[str]], default: str) -> list[dict[str, Any]]:
@@ -143,8 +165,8 @@ def summary(dataset: Dataset) -> dict[str, Any]:
     """
     # The features fill most of the front matter, and parsing them most of the time `list` takes.
     card = re.sub(r"^  features:\n(?: {3,}.*\n|  - .*\n)*", "", dataset.read_card(), flags=re.M)
-    front, body = parse(card, str(dataset.card))
-    stated = _documented_rows(body)
+    front, _ = parse(card, str(dataset.card))
+    stated = _documented(dataset)
     front = {key: front.get(key, []) for key in GENERATED} | {
         key: front.get(key) for key in ("pretty_name", "license")
     }
@@ -163,18 +185,31 @@ def summary(dataset: Dataset) -> dict[str, Any]:
                 "license": licence if isinstance(licence, str) else ", ".join(licence),
                 "size": info.get("download_size"),
                 "splits": splits,
-                "documented": {
-                    split: rows
-                    for (name, split), rows in stated.items()
-                    if name == config["config_name"]
-                },
+                "documented": stated.get(config["config_name"], {}),
             }
         )
     return {"name": dataset.name, "pretty_name": front["pretty_name"], "configs": configs}
 
 
-def figures_section(figures: Sequence[Figure]) -> str:
-    """Return the documented figures with what was measured, and the reasons for differences."""
+def _documented(dataset: Dataset) -> dict[str, dict[str, int]]:
+    """Return config -> split -> the rows that a document states of one that was not counted."""
+    from parley.folder.measured import measured
+
+    return {
+        config: {
+            split: found["documented"] for split, found in names.items() if "documented" in found
+        }
+        for config, names in measured(dataset).splits.items()
+    }
+
+
+def figures_section(figures: Sequence[Figure], *, whole: bool = True) -> str:
+    """Return the documented figures with what was measured, and the reasons for differences.
+
+    Args:
+        figures: The figures.
+        whole: Show every figure; else only those that differ, as the card in a dataset folder.
+    """
     documented = [figure for figure in figures if not figure.place.startswith(OUR_CARD)]
     ours = [figure for figure in figures if figure.place.startswith(OUR_CARD)]
     notes: dict[str, int] = {}
@@ -187,9 +222,12 @@ def figures_section(figures: Sequence[Figure]) -> str:
         ]
     if ours:
         lines += [f"{len(ours)} further figures that this card states are recomputed likewise.", ""]
-    for figures, title in ((documented, "The documented figures"), (ours, "This card's figures")):
-        if figures:  # folded: hundreds of lines that few read
-            lines += ["<details>", f"<summary>{title}</summary>", "", *_table(figures, notes)]
+    if not whole:
+        differing = [figure for figure in figures if figure.verdict == DIFFERS]
+        lines += [*_table(differing, notes), ""] if differing else []
+    for some, title in ((documented, "The documented figures"), (ours, "This card's figures")):
+        if some and whole:  # folded: hundreds of lines that few read
+            lines += ["<details>", f"<summary>{title}</summary>", "", *_table(some, notes)]
             lines += ["", "</details>", ""]
     lines += [f"[{number}] {reason}.  " for reason, number in notes.items()]
     return "\n".join(lines).rstrip("\n") + "\n" if lines else ""
@@ -205,42 +243,9 @@ def _table(figures: Sequence[Figure], notes: dict[str, int]) -> Iterator[str]:
         yield f"| {' | '.join(cell.replace('|', PIPE) for cell in cells)} |"
 
 
-def figures_on(card: str) -> str:
-    """Return a card's part with the documented figures, which follows the table of splits."""
-    section = card.split(BEGIN)[-1].split(END)[0]
-    table = section.strip("\n").partition("\n\n")[2]
-    return f"{table}\n" if table else ""
-
-
 def prose(body: str) -> tuple[str, str]:
     """Return the text of a card before and after its generated section."""
     return body.split(BEGIN)[0], body.split(END)[-1]
-
-
-class Stated(NamedTuple):
-    """A figure as a card's table states it."""
-
-    documented: str = ""
-    measured: str = ""
-    verdict: str = ""
-    reason: str = ""
-    place: str = ""
-
-
-def stated_figures(body: str) -> dict[str, Stated]:
-    """Return what a card's tables of figures state, by the names of the figures."""
-    section = body.split(BEGIN)[-1].split(END)[0]
-    notes = dict(re.findall(r"^\[(\d+)\] (.*)\.  $", section, re.MULTILINE))
-    lines = (line[2:-2].split(" | ") for line in section.splitlines() if line.startswith("| `"))
-    rows = ([cell.replace(PIPE, "|") for cell in line] for line in lines)
-    found = {}
-    for row in rows:
-        if len(row) == 5:
-            name, documented, measured, judged, place = row
-            verdict, _, note = judged.partition(" [")
-            reason = notes.get(note.rstrip("]"), "")
-            found[name.strip("`")] = Stated(documented, measured.strip(), verdict, reason, place)
-    return found
 
 
 def is_licensed(card: str, where: str) -> bool:
@@ -256,51 +261,23 @@ def licence_section(card: str, where: str) -> str:
     return body.partition("\n## Licence\n")[2].partition("\n## ")[0].strip()
 
 
-@dataclass(frozen=True)
-class SplitLine:
-    """What the table of splits says of one.
-
-    Args:
-        config: Its config.
-        split: Its name.
-        rows: How many were built, or None if its source was missing.
-        documented: How many a document states, if one does.
-        nulls: The columns, and fields of them, that are null in all rows.
-    """
-
-    config: str
-    split: str
-    rows: int | None
-    documented: int | None = None
-    nulls: Sequence[str] = ()
-
-
-def splits_section(splits: Iterable[SplitLine], sample: bool) -> str:
+def splits_section(dataset: Dataset, splits: Splits, sample: bool = False) -> str:
     """Return the table of splits."""
     lines = ["| config | split | rows | null in all rows |", "| --- | --- | ---: | --- |"]
-    for split in splits:
-        if split.rows is not None:
-            rows = f"{split.rows:,}"
-        elif split.documented is not None:
-            rows = f"{split.documented:,}{_DOCUMENTED}"
-        else:
-            rows = _NOT_BUILT
-        nulls = ", ".join(f"`{column}`" for column in split.nulls)
-        lines.append(f"| `{split.config}` | `{split.split}` | {rows} | {nulls} |")
+    for config, names in dataset.splits.items():
+        for split in names:
+            found = splits.get(config, {}).get(split, {})
+            if "rows" in found:
+                rows = f"{found['rows']:,}"
+            elif (documented := found.get("documented")) is not None:
+                rows = f"{documented:,} documented, {_NOT_BUILT}"
+            else:
+                rows = _NOT_BUILT
+            nulls = ", ".join(f"`{column}`" for column in found.get("null", ()))
+            lines.append(f"| `{config}` | `{split}` | {rows} | {nulls} |")
     if sample:
         lines.append("")
         lines.append(
             "**This is a sample**: invented records in the dataset's layout, no data of it."
         )
     return "\n".join(lines) + "\n"
-
-
-def _documented_rows(card: str) -> dict[tuple[str, str], int]:
-    """Return the rows of splits that the table of splits has from a document: they were not built.
-
-    Returns:
-        (config, split) -> rows.
-    """
-    pattern = rf"^\| `(\w+)` \| `([\w.]+)` \| ([\d,]+){re.escape(_DOCUMENTED)} \|"
-    found = re.findall(pattern, card.split(BEGIN)[-1].split(END)[0], re.M)
-    return {(config, split): int(rows.replace(",", "")) for config, split, rows in found}

@@ -17,7 +17,8 @@ import pyarrow.compute as pc
 from parley.declaration import Config
 from parley.figures import Figure
 from parley.folder.built import CARD, MOST_TEXT, PROVENANCE, BuiltFolder
-from parley.folder.card import GENERATED, Stated, card_configs, parse, prose, stated_figures
+from parley.folder.card import GENERATED, card_configs, figures_section, parse, prose
+from parley.folder.measured import FILE, measured
 from parley.rows.arrow import to_batches
 from parley.rows.digest import Digest, same
 from parley.rows.features import arrow_schema, card_yaml
@@ -201,17 +202,27 @@ def card(subject: Subject) -> Iterator[str]:
             yield f"dataset_info: not the licence of {name}"
     if subject.built.is_sample:
         return
-    stated = stated_figures(body)
+    if figures_section(measured(dataset).figures(dataset)) not in body:
+        yield f"the figures are not those of {dataset.name}/{FILE}; build it again"
+
+
+def as_measured(subject: Subject) -> Iterator[str]:
+    """Rows and figures are those of the dataset's `measured.json`, if they are of its version."""
+    dataset = subject.built.dataset
+    known = measured(dataset)
+    if subject.built.is_sample or known.version != subject.built.version:
+        return
+    for (config, split), found in subject.digests.items():
+        due = known.digest(config, split)
+        if due not in (None, found):
+            yield (
+                f"{config}/{split}: the rows are others than measured (digest {due}, found "
+                f"{found}), but the version is the same: raise VERSION, and run `make cards`"
+            )
     for figure in subject.figures:
-        documented, measured, verdict = stated.pop(figure.name, Stated())[:3]
-        if documented != figure.stated:
-            said = documented or "nothing"
-            yield f"{figure.name}: documented {figure.stated}, the card says {said}"
-        elif measured and figure.measured is not None and measured != str(figure.measured):
-            yield f"{figure.name}: measured {figure.measured}, the card says {measured}"
-        elif measured and figure.measured is not None and verdict != figure.verdict:
-            yield f"{figure.name}: {figure.verdict}, the card says {verdict}"
-    yield from (f"{name}: on the card, but no documented figure" for name in stated)
+        stated = known.found.get(figure.name, {}).get("measured")
+        if figure.measured is not None and stated not in (None, figure.measured):
+            yield f"{figure.name}: measured {figure.measured}, {FILE} says {stated}"
 
 
 def digests(subject: Subject) -> Iterator[str]:

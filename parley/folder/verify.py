@@ -104,7 +104,7 @@ def verify(
     found = [run(checks.files, subject), schema, run(checks.provenance, subject)]
     found += [run(c, subject) for c in (checks.counts, checks.card)]
     if not schema.failed:
-        generic = (checks.digests, checks.keys, checks.labels, checks.numbers)
+        generic = (checks.digests, checks.as_measured, checks.keys, checks.labels, checks.numbers)
         found += [run(c, subject) for c in (*generic, checks.records, checks.chats)]
         found += [run(c, built) for c in checks_of(dataset.checks)]
         absent = [f"{c}/{s}" for c, s in built.declared if not (source and source.has(c, s))]

@@ -15,9 +15,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from parley.collection import Dataset
 from parley.errors import OutputError
 from parley.folder.built import BuiltFolder
-from parley.folder.card import BEGIN, END, parse, stated_figures
+from parley.folder.card import parse, prose
+from parley.folder.measured import measured
 
 DESCRIPTION = "croissant.json"
 _PARQUET = "application/x-parquet"
@@ -70,14 +72,14 @@ def croissant(built: BuiltFolder, folder: Path) -> None:
         )
     except (mlc.ValidationError, KeyError) as error:
         raise OutputError(f"{built.path}: cannot be described as Croissant: {error}") from error
-    described = metadata.to_json() | {"variableMeasured": list(_figures(body))}
+    described = metadata.to_json() | {"variableMeasured": list(_figures(built.dataset))}
     text = json.dumps(described, indent=2, ensure_ascii=False, default=str)
     (folder / DESCRIPTION).write_text(f"{text}\n", encoding="utf-8")
 
 
 def _sections(body: str) -> dict[str, str]:
     """Return a card's sections by their headings, without what is generated."""
-    own = body.split(BEGIN)[0] + body.split(END)[-1]
+    own = "".join(prose(body))
     parts = re.split(r"^## (.+)\n", own, flags=re.MULTILINE)[1:]
     return {heading: text.strip() for heading, text in zip(parts[::2], parts[1::2], strict=True)}
 
@@ -181,14 +183,14 @@ def _type(mlc: Any, feature: Any) -> Any:
     return mlc.DataType.BOOL if kind == "bool" else mlc.DataType.TEXT
 
 
-def _figures(body: str) -> Iterator[dict[str, Any]]:
-    """Yield the documented figures of a card as schema.org has them."""
-    for name, figure in stated_figures(body).items():
+def _figures(dataset: Dataset) -> Iterator[dict[str, Any]]:
+    """Yield the documented figures of a dataset as schema.org has them."""
+    for figure in measured(dataset).figures(dataset):
         reason = f" ({figure.reason})" if figure.reason else ""
         yield {
             "@type": "sc:PropertyValue",
-            "name": name,
-            "value": figure.measured or None,
-            "description": f"documented {figure.documented}: {figure.verdict}{reason}",
+            "name": figure.name,
+            "value": None if figure.measured is None else str(figure.measured),
+            "description": f"documented {figure.stated}: {figure.verdict}{reason}",
             "citation": figure.place,
         }

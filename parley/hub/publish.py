@@ -23,8 +23,9 @@ from huggingface_hub.utils._validators import validate_repo_id
 
 from parley.collection import Dataset
 from parley.errors import OutputError, Problem, PublishError, UsageError
-from parley.folder.built import CARD, BuiltFolder
-from parley.folder.card import is_licensed, licence_section, parse, stated_figures
+from parley.folder.built import BuiltFolder
+from parley.folder.card import is_licensed, licence_section
+from parley.folder.measured import measured
 from parley.folder.verify import Verification, verify
 from parley.hub.repository import (
     BEGUN,
@@ -128,9 +129,12 @@ def refuse(built: BuiltFolder, source: Source | None, permitted: bool) -> LocalF
 
 
 def _outdated(built: BuiltFolder, found: Verification) -> Iterator[str]:
-    _, body = parse(built.card, CARD)
-    stated = stated_figures(body)
-    unsaid = [f for f in found.figures if f.measured is not None and not stated[f.name].measured]
+    known = measured(built.dataset).found
+    unsaid = [
+        figure
+        for figure in found.figures
+        if figure.measured is not None and "measured" not in known.get(figure.name, {})
+    ]
     if unsaid:
         yield (
             f"its card does not state what was measured for {len(unsaid)} figures, as "

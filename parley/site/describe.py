@@ -10,7 +10,8 @@ from markupsafe import Markup
 
 from parley.figures import A_SAMPLE, MATCHES, OUR_CARD, Figure, figures, tally
 from parley.folder.built import CARD, BuiltFolder
-from parley.folder.card import is_licensed, licence_section, parse, prose, stated_figures
+from parley.folder.card import is_licensed, licence_section, parse, prose
+from parley.folder.measured import Measured, measured
 from parley.hub.published import Published, published
 from parley.site.markdown import first_paragraph, to_html
 
@@ -92,15 +93,17 @@ class Description:
 
     @cached_property
     def figures(self) -> list[Figure]:
-        """Each documented figure: as the card states it, or of a sample, as not checked."""
-        due = list(figures(self.built.dataset.figures, self.built, A_SAMPLE))
+        """Each documented figure as it was measured of these rows; of others, not checked."""
+        dataset = self.built.dataset
         if self.built.is_sample:
-            return due
-        definitions = {figure.name: figure.definition for figure in due}
-        return [
-            Figure(name, f.documented, f.place, definitions.get(name, ""), *f[1:4])
-            for name, f in stated_figures(self._card[1]).items()
-        ]
+            return list(figures(dataset.figures, self.built, A_SAMPLE))
+        known = measured(dataset)
+        same = known.version == self.built.version and all(
+            known.digest(config, split) in (None, made["digest"])
+            for config, splits in self.built.provenance["configs"].items()
+            for split, made in splits.items()
+        )
+        return (known if same else Measured()).figures(dataset)
 
     @property
     def documented(self) -> list[Figure]:

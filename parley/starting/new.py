@@ -6,14 +6,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from parley.build import render_card
+from parley.build import own_card
 from parley.collection import NAMES, Dataset, collection_folder, is_name
 from parley.errors import UsageError
-from parley.figures import figures
-from parley.folder.card import figures_section
 from parley.folder.replace import replacing
-from parley.rows.features import card_yaml
-from parley.source.files import Source, open_source
+from parley.source.files import open_source
 from parley.starting.draft import Draft, draft, invented, script, write_sample
 
 SKELETON = Path(__file__).parent.parent / "skeleton"
@@ -38,7 +35,7 @@ def write_skeleton(name: str, home: Path) -> Path:
         for path in sorted(SKELETON.rglob("*"))
         if path.is_file() and path.suffix != ".pyc"
     }
-    texts["README.md"] = _card(Dataset(_NAME, SKELETON))
+    texts["README.md"] = own_card(Dataset(_NAME, SKELETON))
     with replacing(target, mark="") as folder:
         for file, text in texts.items():
             path = folder / file.replace(_NAME, name)
@@ -75,7 +72,7 @@ def write_draft(name: str, home: Path, files: Sequence[Path]) -> tuple[Path, lis
         write_sample(made, folder / "sample")
         dataset = Dataset(name, folder)
         (folder / "README.md").write_text(_drafted_card(dataset, made, folder), encoding="utf-8")
-        (folder / "README.md").write_text(_card(dataset), encoding="utf-8")
+        (folder / "README.md").write_text(own_card(dataset), encoding="utf-8")
     return target, made.remarks
 
 
@@ -92,21 +89,6 @@ def _free(name: str, home: Path) -> Path:
     if (known := collection_folder() / name).is_dir():
         raise UsageError(f"{known} has this name already", remedy="Choose another name.")
     return target
-
-
-def _card(dataset: Dataset) -> str:
-    """Return a dataset's card with its generated part, in which nothing is counted yet."""
-    infos = [
-        {
-            "config_name": config,
-            "license": dataset.builder.licence(config),
-            "features": card_yaml(dataset.features(config)),
-        }
-        for config in dataset.configs
-    ]
-    stated = list(figures(dataset.figures, None, "the upstream files were not at hand"))
-    source = Source(dataset, dataset.sample, missing=[*dataset.sources])
-    return render_card(source, [], infos, figures_section(stated), declare_all=True)
 
 
 def _drafted_card(dataset: Dataset, made: Draft, folder: Path) -> str:

@@ -1,0 +1,118 @@
+"""What was measured of a dataset's rows: `measured.json` beside its script.
+
+    {"version": "1.1.0",
+     "splits": {"dialogues": {
+       "train": {"rows": 1030, "digest": "9a03...", "bytes": 1198304, "arrow_bytes": 4120111,
+                 "null": []},
+       "test": {"documented": 100}}},
+     "figures": {"participants.gender.female": {"measured": 472, "verdict": "matches"}}}
+
+A split that was not built has only the rows that a document states, if one does. `make cards`
+writes it from the real files; card, page, `parley list` and `parley verify` are made from it.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from parley.collection import Dataset
+from parley.errors import OutputError
+from parley.figures import NOT_CHECKED, Figure, recorded
+from parley.shapes import problems
+
+FILE = "measured.json"
+
+Splits = Mapping[str, Mapping[str, Mapping[str, Any]]]  # config -> split -> what is known of it
+
+_SPLIT = {"rows": int, "digest": str, "bytes": int, "arrow_bytes": int, "null": [str]}
+_FIGURE = {"measured?": (int, float, str), "verdict": str, "reason?": str}
+_SHAPE = {
+    "version": str,
+    "splits": {str: {str: (_SPLIT, {"documented": int}, {})}},
+    "figures": {str: _FIGURE},
+}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was measured of the rows of one version; nothing at all of a new dataset.
+
+    Args:
+        version: The version of the rows; "" where nothing was measured.
+        splits: Config -> split -> what is known of it.
+        found: Figure -> its measured value, verdict, and reason where `figures.py` has none.
+    """
+
+    version: str = ""
+    splits: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
+    found: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def figures(self, dataset: Dataset) -> list[Figure]:
+        """Return every documented figure of a dataset with what was measured."""
+        return list(recorded(dataset.figures, self.found))
+
+    def digest(self, config: str, split: str) -> str | None:
+        """Return the digest of a split, None where it was not measured."""
+        found = self.splits.get(config, {}).get(split, {}).get("digest")
+        return None if found is None else str(found)
+
+
+def measured(dataset: Dataset) -> Measured:
+    """Return what was measured of a dataset.
+
+    Raises:
+        OutputError: its `measured.json` is damaged.
+    """
+    path = dataset.folder / FILE
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return Measured()
+    except (OSError, ValueError, RecursionError) as error:
+        raise OutputError(f"{path}: cannot be read: {error}") from error
+    if wrong := list(problems(found, _SHAPE)):
+        raise OutputError(f"{path}: not what parley writes", *wrong, remedy="Run `make cards`.")
+    return Measured(found["version"], found["splits"], found["figures"])
+
+
+def every_split(dataset: Dataset, built: Splits) -> dict[str, dict[str, Mapping[str, Any]]]:
+    """Return what is known of every split: what was measured, or the rows that a document states.
+
+    Args:
+        dataset: The dataset.
+        built: Config -> split -> what was measured of those that were built.
+    """
+    rows = dataset.documented_rows
+
+    def known(config: str, split: str) -> Mapping[str, Any]:
+        if found := built.get(config, {}).get(split):
+            return found
+        documented = rows.get(config, {}).get(split)
+        return {} if documented is None else {"documented": documented}
+
+    return {
+        config: {split: known(config, split) for split in names}
+        for config, names in dataset.splits.items()
+    }
+
+
+def text_of(dataset: Dataset, splits: Splits, figures: Sequence[Figure]) -> str:
+    """Return the text of `measured.json`.
+
+    Args:
+        dataset: The dataset.
+        splits: What is known of every split.
+        figures: The documented figures, recomputed.
+    """
+    found = {figure.name: dict(_entry(figure)) for figure in figures}
+    content = {"version": dataset.version, "splits": splits, "figures": found}
+    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _entry(figure: Figure) -> Iterator[tuple[str, Any]]:
+    if figure.measured is not None:
+        yield "measured", figure.measured
+    yield "verdict", figure.verdict
+    if figure.verdict == NOT_CHECKED:  # any other reason stands in figures.py
+        yield "reason", figure.reason
