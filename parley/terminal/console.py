@@ -1,6 +1,7 @@
 """What goes to the terminal: tables, progress and text that cannot act on the terminal."""
 
 import json
+import logging
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -12,6 +13,8 @@ from rich.console import Console, RenderableType
 from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
+
+from parley.secret import without_secrets
 
 _EVERY = 10  # seconds between two lines of progress in a log
 _WIDEST = 100_000  # columns of what is no terminal: nothing is cut or wrapped there
@@ -37,6 +40,18 @@ def tell(text: str, style: str = "") -> None:
     err.print(plain(text), style=style or None, soft_wrap=True)
 
 
+def tell_logs(*names: str) -> None:
+    """Print what libraries log, and Python's warnings, as messages: servers have a say in them."""
+
+    class Told(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            tell(record.getMessage())
+
+    logging.captureWarnings(True)
+    for name in (*names, "py.warnings"):
+        logging.getLogger(name).handlers = [Told()]
+
+
 # C0 and C1 controls but newline; bidirectional and zero-width controls, which can reorder or
 # hide text (joiners stay: emoji and several scripts need them)
 _CONTROLS = re.compile(
@@ -46,13 +61,14 @@ _CONTROLS = re.compile(
 
 
 def plain(text: str) -> str:
-    r"""Return text with each control character shown as an escape, `\\x1b`, instead of acting."""
+    r"""Return text with each control character shown as an escape, `\\x1b`, and no secret in it."""
+    text = without_secrets(text)
     return _CONTROLS.sub(lambda m: m[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def to_json(value: Any) -> str:
-    r"""Return indented JSON, with each control character as JSON's own escape, `\\u009b`."""
-    text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
+    r"""Return indented JSON, control characters as JSON's own escapes, `\\u009b`, and no secret."""
+    text = without_secrets(json.dumps(value, indent=2, ensure_ascii=False, default=str))
     return _CONTROLS.sub(lambda m: json.dumps(m[0])[1:-1], text)
 
 
