@@ -684,3 +684,13 @@ def test_a_score_that_is_none_is_an_error_of_the_script(run, place, tmp_path, ol
         assert (done.returncode, done.stdout) == (1, "")
         assert "chatter/tasks.py" in done.stderr
     assert not (tmp_path / "kept.jsonl").exists()  # the same command, mended, does it all
+
+
+def test_too_little_memory_is_a_message(run, place, tmp_path):
+    folder = tmp_path / "large" / "chatter"
+    shutil.copytree(place / "more" / "chatter", folder)
+    grow = "    raise MemoryError\n    right = ["
+    (folder / "tasks.py").write_text(TASKS.replace("    right = [", grow))
+    done = run("score", "chatter", "words", "-", text=lines(GOOD), more=folder.parent)
+    assert done.returncode == 1
+    assert done.stderr.startswith("there is not enough memory")

@@ -176,7 +176,7 @@ def _running(built: BuiltFolder) -> Iterator[None]:
         yield
     except MissingSplitError as error:
         raise OutputError(f"{built.path}: {error}") from error
-    except (ParleyError, OSError):
+    except (ParleyError, OSError, MemoryError):
         raise
     except Exception as error:  # whatever stands in a folder that nobody verified
         if isinstance(error, ModuleNotFoundError) and extra_of((error.name or "").split(".")[0]):
