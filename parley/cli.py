@@ -94,6 +94,11 @@ def _as_failure(error: Exception) -> ParleyError:
     if isinstance(error, OSError):
         place = f"{error.filename:.200}: " if isinstance(error.filename, str) else ""
         return ParleyError(f"{place}{error.strerror or error}")
+    if isinstance(error, MemoryError):
+        import traceback
+
+        traceback.clear_frames(error.__traceback__)  # which hold what filled the memory
+        return ParleyError("there is not enough memory for this: give it more, or less to do")
     if isinstance(error, ModuleNotFoundError) and error.name in ("fcntl", "resource"):
         return ParleyError("parley runs on Linux and macOS; on Windows, use it in WSL")
     if isinstance(error, ModuleNotFoundError) and (missing := _missing(error)):

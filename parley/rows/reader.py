@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from parley.errors import MOST_PROBLEMS, Problem, RecordError, ScriptError
+from parley.errors import MOST_PROBLEMS, Causes, Problem, RecordError, ScriptError
 from parley.rows.strict_json import loads
 from parley.shapes import fitter, problems, show
 
@@ -45,7 +45,8 @@ class Reader:
         """Yield the records of one file; once it is read, raise RecordError if any was wrong."""
         file = os.path.relpath(path, self._folder)
         by_line = not file.endswith(_WHOLE)
-        found: list[Problem] = []
+        comma = ", " if by_line else ""
+        causes, found = Causes(": " if by_line else ""), []
         number = 0
         state = os.stat(path)
         settled = time.time() - max(state.st_mtime, state.st_ctime) > SETTLED
@@ -59,25 +60,24 @@ class Reader:
             if not isinstance(records, Iterable) or isinstance(records, dict | str):
                 raise RecordError("", Problem(file, "a list of records", show(records)))
             for record in records:
-                place = f"{file}, line {number + 1}" if by_line else f"{file}[{number}]"
+                part = f"line {number + 1}" if by_line else f"[{number}]"
                 wrong = []
                 if not fits(record):
                     wrong = list(islice(problems(record, shape), MOST_PROBLEMS))
                 for problem in wrong:
-                    inner = problem.place.lstrip(".") if by_line else problem.place
-                    joined = f"{place}: {inner}" if by_line and inner else place + inner
-                    found.append(Problem(joined, problem.expected, problem.found, problem.what))
-                if len(found) >= MOST_PROBLEMS:
+                    causes.add(part, problem)
+                if len(causes) >= MOST_PROBLEMS:
                     break
                 if not wrong:
-                    self.file, self.place = file, place
+                    self.file, self.place = file, f"{file}{comma}{part}"
                     yield record
                 number += 1
         except (ValueError, RecursionError) as error:
             found.append(Problem("", what=_explain(error, str(path), file, number, by_line)))
         self.file = self.place = ""
-        if found:
-            raise RecordError("", *found)
+        if causes or found:
+            told = (each.at(file + comma) for each in causes.told())
+            raise RecordError("", *told, *found)
         self._ended.add(os.path.abspath(path))
         if settled:
             self._passed[this] = shape  # which so keeps its id
