@@ -3,11 +3,12 @@
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from parley.errors import Problem
 from parley.figures import Data
-from parley.scoring.forms import TREC_RUN, Key, Prediction
+from parley.scoring.forms import NO_HIT, TREC_RUN, Key, Prediction, Run
 from parley.scoring.spread import interval, resamples
 from parley.tasks import MEASURED, Reference, Score, Task
 
@@ -34,9 +35,7 @@ def judged(data: Data, topics: str) -> dict[Key, list[Row]]:
     return found
 
 
-def score_run(
-    gold: Mapping[Key, list[Row]], predictions: Mapping[Key, Prediction], topics: str
-) -> Score:
+def score_run(gold: Mapping[Key, list[Row]], predictions: Run, topics: str) -> Score:
     """Return the mean of each measure over the topics of a type."""
     import ir_measures
     import numpy as np
@@ -48,9 +47,13 @@ def score_run(
         for rows in gold.values()
         for row in rows
     ]
+    run = ranked(predictions)
+    first = {topic: dict(islice(found.items(), 10)) for topic, found in run.items()}
+    of_ten = [measure for measure in measures.values() if measure != AP]
     of_topics: dict[tuple[Any, str], float] = {
         (each.measure, each.query_id): each.value
-        for each in ir_measures.iter_calc(measures.values(), qrels, ranked(predictions))
+        for asked, given in ((of_ten, first), ([AP], run))
+        for each in ir_measures.iter_calc(asked, qrels, given)
     }
     types: dict[str, list[str]] = {}
     for (query_id,), rows in gold.items():
@@ -64,24 +67,26 @@ def score_run(
             metrics.setdefault(type_, {})[name] = float(values.mean())
             spread.setdefault(type_, {})[name] = interval(values[drawn].mean(axis=1))
     counts = {f"{type_} topics": len(query_ids) for type_, query_ids in sorted(types.items())}
-    return Score(metrics, spread, counts | {"documents": len(predictions)})
+    documents = sum(len(found) - (NO_HIT in found) for found in run.values())
+    return Score(metrics, spread, counts | {"documents": documents})
 
 
-def ranked(predictions: Mapping[Key, Prediction]) -> dict[str, dict[str, float]]:
+def ranked(predictions: Run) -> dict[str, dict[str, float]]:
     """Return a run, topic -> document -> place: all measures see one order, and no tie.
 
-    The highest place is the best. The order is that of trec_eval, which keeps 32 bits of a score:
-    by score, and of equal ones by the bytes of the document's id, the last one best.
+    The highest place is the best, and stands first. The order is that of trec_eval, which keeps 32
+    bits of a score: by score, and of equal ones by the bytes of the document's id, the last one
+    best.
     """
     import numpy as np
 
-    given = np.array([each["score"] for each in predictions.values()], dtype=float)
-    with np.errstate(over="ignore"):  # what is too large for 32 bits is infinite to trec_eval
-        scores = given.astype(np.float32).tolist()
     run: dict[str, dict[str, float]] = {}
-    order = sorted(zip(scores, predictions, strict=True))
-    for place, (_, (query_id, document_id)) in enumerate(order):
-        run.setdefault(query_id, {})[document_id] = float(place)
+    for topic, documents, given in predictions.topics():  # the documents in the order of their ids
+        with np.errstate(over="ignore"):  # what is too large for 32 bits is infinite to trec_eval
+            scores = np.array(given).astype(np.float32)
+        order = np.argsort(scores, kind="stable")[::-1].tolist()
+        places = map(float, range(len(order), 0, -1))
+        run[topic] = dict(zip([documents[place] for place in order], places, strict=True))
     return run
 
 
@@ -236,7 +241,8 @@ TASKS = {
         configs=("qrels",),
         fields={
             "query_id": "a topic: a query_id of `qrels`, with # in it for a recommendation",
-            "document_id": "a passage for a search, a product for a recommendation",
+            "document_id": "a passage for a search, a product for a recommendation; of a topic for "
+            f"which nothing was found, `{NO_HIT}` in its only line",
             "score": "finite; the higher the better. It alone decides the order, to the 32 bits "
             "that trec_eval keeps; of equal ones the document id that is last by its bytes is "
             "first. The fields Q0, RANK and TAG decide nothing",

@@ -94,6 +94,11 @@ def _as_failure(error: Exception) -> ParleyError:
     if isinstance(error, OSError):
         place = f"{error.filename:.200}: " if isinstance(error.filename, str) else ""
         return ParleyError(f"{place}{error.strerror or error}")
+    if isinstance(error, MemoryError):
+        import traceback
+
+        traceback.clear_frames(error.__traceback__)  # which hold what filled the memory
+        return ParleyError("there is not enough memory for this: give it more, or less to do")
     if isinstance(error, ModuleNotFoundError) and error.name in ("fcntl", "resource"):
         return ParleyError("parley runs on Linux and macOS; on Windows, use it in WSL")
     if isinstance(error, ModuleNotFoundError) and (missing := _missing(error)):
@@ -524,8 +529,8 @@ def publish(
 ) -> None:
     """Publish a built dataset to the Hub: verified, in one commit, tagged and read back.
 
-    The token is that of `hf auth login` or HF_TOKEN. An interrupted run leaves the repository at
-    the old version or at the new one; the next run does what is left.
+    The token is that of `hf auth login`, HF_TOKEN or a Trusted Publisher. An interrupted run leaves
+    the repository at the old version or at the new one; the next run does what is left.
     """
     from parley.folder.built import find_folder
     from parley.folder.replace import locked
@@ -533,25 +538,27 @@ def publish(
     from parley.hub.publish import read_back, ready, refuse
     from parley.hub.published import Published, note
     from parley.source.files import at_hand
-    from parley.terminal.console import emit, tell, to_json
+    from parley.terminal.console import emit, tell, tell_logs, to_json
     from parley.terminal.report import publication
 
     def step(what: str) -> None:
         tell(f"{repo}: {what}")
 
     dataset = get(name)
+    tell_logs("huggingface_hub")
     ready(repo, dry_run, endpoint)
-    files = at_hand(dataset, _upstream(ctx, source))
+    upstream = at_hand(dataset, _upstream(ctx, source))
     find_folder(folder, dataset)
     # no build may come between what is verified and what is uploaded
     with locked((folder / name).resolve().parent):
         built = find_folder(folder, dataset)
         step("verifying the folder")
-        if files is None:
+        if upstream is None:
             step("its upstream files are not at hand, and so not compared with it")
+        files = refuse(built, upstream, permitted)
         found = publish_folder(
             built,
-            refuse(built, files, permitted),
+            files,
             repo,
             private=private,
             tag=tag,
@@ -563,9 +570,9 @@ def publish(
         step("reading it back from an empty cache")
         read_back(built, found, endpoint)
         try:
-            note(built, Published(repo, found.commit))
+            note(files, Published(repo, found.commit))
         except ParleyError as error:
-            step(f"published, but the folder cannot keep a note of that: {error}")
+            step(f"published, but the cache cannot keep a note of that: {error}")
     if as_json:
         typer.echo(to_json(found.as_dict()))
     else:

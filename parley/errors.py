@@ -12,10 +12,14 @@ ParleyError              all of them; printed, the message is for people and com
 └── Failures             several of them, of several datasets
 """
 
+import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 MOST_PROBLEMS = 20
+_PLACES = 3  # of one cause, which are named
+_VARYING = re.compile(r"\d+|, (found|such as) .*", re.DOTALL)  # from place to place, of one cause
 
 
 @dataclass(frozen=True)
@@ -26,7 +30,7 @@ class Problem:
         place: Where: a file, a line, a path in a record.
         expected: What was expected there.
         found: What was found instead.
-        what: What is wrong in words, where it is no matter of expected and found.
+        what: What is wrong in words, where expected and found do not say it all.
     """
 
     place: str
@@ -39,12 +43,67 @@ class Problem:
         return replace(self, place=place + self.place)
 
     def __str__(self) -> str:
-        parts = (f"expected {self.expected}", f"found {self.found}")
-        stated = (
-            part for part, given in zip(parts, (self.expected, self.found), strict=True) if given
+        parts = (
+            self.what,
+            self.expected and f"expected {self.expected}",
+            self.found and f"found {self.found}",
         )
-        said = self.what or ", ".join(stated)
+        said = ", ".join(filter(None, parts))
         return f"{self.place}: {said}" if self.place else said
+
+
+class Causes:
+    """What is wrong with the parts of a file, as it is found: each cause is told once.
+
+    Args:
+        mark: Stands between a part and a place in it: ": " after "line 3", nothing after "[3]".
+    """
+
+    def __init__(self, mark: str = ": ") -> None:
+        self._mark = mark
+        self._counts: Counter[tuple[str, ...]] = Counter()
+        self._first: dict[tuple[str, ...], list[tuple[str, str, Problem]]] = {}
+
+    def __len__(self) -> int:
+        """Return how many causes there are."""
+        return len(self._first)
+
+    def add(self, part: str, problem: Problem) -> None:
+        """Note a problem of a part; its place is one in that part, or "" for all of it."""
+        said = (problem.place, problem.what, problem.expected)
+        cause = tuple(_VARYING.sub("", each) for each in said)
+        self._counts[cause] += 1
+        if self._counts[cause] <= _PLACES:
+            inner = problem.place.lstrip(".") if self._mark else problem.place
+            self._first.setdefault(cause, []).append((part, inner and self._mark + inner, problem))
+
+    def told(self) -> list[Problem]:
+        """Return a problem for each cause: its first places, and how many more there are."""
+        return [
+            self._joined(cause, *zip(*each, strict=True)) for cause, each in self._first.items()
+        ]
+
+    def _joined(
+        self,
+        cause: tuple[str, ...],
+        parts: tuple[str, ...],
+        inner: tuple[str, ...],
+        found: tuple[Problem, ...],
+    ) -> Problem:
+        more = self._counts[cause] - len(parts)
+        after = f" and {more:,} more" if more else ""
+        if len(parts) == 1:
+            where = parts[0] + inner[0]
+        elif len({*inner}) == 1:
+            where = "; ".join(parts) + after + (inner[0] and f": {inner[0].lstrip('.: ')}")
+        else:
+            where = "; ".join(map(str.__add__, parts, inner)) + after
+        return Problem(
+            where,
+            ", ".join(dict.fromkeys(each.expected for each in found if each.expected)),
+            ", ".join(dict.fromkeys(each.found for each in found if each.found)),
+            "; ".join(dict.fromkeys(each.what for each in found if each.what)),
+        )
 
 
 class ParleyError(Exception):

@@ -182,13 +182,13 @@ def _object_problems(value: Any, shape: dict[Any, Any], path: str) -> Iterator[P
         return
     known = {key.removesuffix("?") for key in shape}
     for key in sorted(value.keys() - known):
-        yield Problem(f"{path}.{key}", what=f"unknown field, found {show(value[key])}")
+        yield Problem(f"{path}.{key}", what="unknown field", found=show(value[key]))
     for key, inner in shape.items():
         name = key.removesuffix("?")
         if name in value:
             yield from problems(value[name], inner, f"{path}.{name}")
         elif name == key:
-            yield Problem(f"{path}.{name}", what=f"missing, expected {_expected(inner, None)}")
+            yield Problem(f"{path}.{name}", _expected(inner, None), what="missing")
 
 
 def _checked_problems(value: Any, shape: Checked, path: str) -> Iterator[Problem]:

@@ -185,6 +185,18 @@ def _wrong(task: Any, name: str) -> Iterator[Problem]:
         if option in OWN_OPTIONS:
             what = f"--{option} is an option of `parley score` itself; name it otherwise"
             yield Problem(f"{where}.options", what=what)
+    for reference in task.references:
+        for path, value in flat(reference.metrics).items():
+            if not isinstance(value, str) or not _is_finite(value):
+                place = f"{where}.references, {reference.name}, {'.'.join(path)}"
+                yield Problem(place, "a finite number as its document prints it", repr(value))
+
+
+def _is_finite(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
 
 
 def flat(tree: Mapping[str, Any], path: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
@@ -210,6 +222,9 @@ def wrong_scores(score: Any) -> Iterator[Problem]:
             yield Problem(f"metrics.{'.'.join(path)}", "a number or Undefined", repr(value))
         elif not isinstance(value, Undefined) and not math.isfinite(value):
             yield Problem(f"metrics.{'.'.join(path)}", "a number or Undefined", str(value))
+    for name, count in score.counts.items():
+        if type(count) is not int:
+            yield Problem(f"counts.{name}", "an integer", repr(count))
     for path, value in flat(score.spread).items():
         if path not in metrics:
             yield Problem(f"spread.{'.'.join(path)}", what="there is no such metric")

@@ -3,7 +3,8 @@
 It answers what huggingface_hub and datasets ask huggingface.co when a dataset is read or published
 by `parley publish`, and takes the files of a Space, and refuses what the Hub refuses. Unlike the
 Hub it sends LFS files itself, where the Hub redirects to a CDN, has one branch, gives every list as
-one page, checks no card, shows no Space, and knows a repository by its name, whatever its type.
+one page, checks no card, shows no Space, knows a repository by its name, whatever its type, and a
+CI's proof of itself by `trusted`, where the Hub checks a signature.
 
     with Hub() as hub:
         hub.tokens["hf_ana"] = User("ana", orgs=("org",))
@@ -37,9 +38,12 @@ class User:
     name: str
     orgs: tuple[str, ...] = ()
     role: str = "write"  # or "read"
+    only: str = ""  # the repository that the token of a Trusted Publisher is for
 
     def owns(self, repo_id: str) -> bool:
         """Tell whether a repository is in his own namespace or in one of his organisations."""
+        if self.only:
+            return repo_id == self.only
         return repo_id.split("/")[0] in (self.name, *self.orgs)
 
 
@@ -222,11 +226,33 @@ def route(method: str, path: str) -> Callable[..., Callable[..., object]]:
 
 @route("GET", "/api/whoami-v2")
 def whoami(call: Call) -> object:
-    if not call.user:
+    if not call.user or call.user.only:
         raise Refusal(401, "Invalid username or password.")
     auth = {"type": "access_token", "accessToken": {"role": call.user.role}}
     orgs = [{"type": "org", "name": org} for org in call.user.orgs]
     return {"type": "user", "name": call.user.name, "orgs": orgs, "auth": auth}
+
+
+@route("GET", "/id-token")
+def id_token(call: Call) -> object:
+    """Answer as the runner of GitHub's Actions does, which is no part of a Hub."""
+    if not call.user or call.query.get("audience") != call.hub.endpoint:
+        raise Refusal(403, "No token for this audience")
+    return {"value": next(iter(call.hub.trusted))}
+
+
+@route("POST", "/oauth/token")
+def exchange(call: Call) -> object:
+    wanted, kind = call.json, "urn:ietf:params:oauth:"
+    asked = (wanted["grant_type"], wanted["subject_token_type"])
+    if asked != (f"{kind}grant-type:token-exchange", f"{kind}token-type:id_token"):
+        raise Refusal(400, "unsupported_grant_type")
+    if call.hub.trusted.get(str(wanted["subject_token"])) != wanted["resource"]:
+        raise Refusal(400, "invalid_grant")
+    token = f"hf_jwt_{len(call.hub.tokens)}"
+    only = str(wanted["resource"]).removeprefix("datasets/")
+    call.hub.tokens[token] = User("", only=only)
+    return {"access_token": token, "token_type": "bearer", "expires_in": 3600}
 
 
 @route("GET", "/datasets/{id}/resolve/{revision}/{path}")
@@ -291,6 +317,8 @@ def create(call: Call) -> object:
     wanted, repos = call.json, call.hub.repos
     org = wanted.get("organization") or (call.user.name if call.user else "")
     repo_id = f"{org}/{wanted['name']}"
+    if call.user and call.user.only:
+        raise Refusal(403, "This token is for one repository")
     call.require_writer(repo_id, f'You cannot create a dataset under the namespace "{org}"')
     if wanted["type"] not in ("dataset", "space"):
         raise Refusal(400, "There are only datasets and Spaces here")
@@ -397,6 +425,8 @@ class Hub:
 
     def __init__(self) -> None:
         self.tokens: dict[str, User] = {}
+        self.trusted: dict[str, str] = {}  # a CI's proof of itself -> the resource it may write
+        self.headers: dict[str, str] = {}  # sent with every answer
         self.repos: dict[str, Repo] = {}
         self.log: list[tuple[str, str, int]] = []  # method, path, status; 0: dropped unheard
         self.permits: set[str] = set()  # the paths where uploads to LFS were agreed on
@@ -520,7 +550,7 @@ class _Handler(BaseHTTPRequestHandler):
         if how in ("drop", "drop-after"):
             return
         self.send_response(status)
-        for name, value in {**headers, "Content-Length": str(len(content))}.items():
+        for name, value in {**hub.headers, **headers, "Content-Length": str(len(content))}.items():
             self.send_header(name, value)
         self.end_headers()
         if self.command != "HEAD":

@@ -74,6 +74,37 @@ def test_a_wrong_type_and_an_unknown_speaker_at_once(casino):
     ]
 
 
+def test_the_same_cause_is_told_once_with_its_count_and_first_places(casino, tmp_path):
+    def change(records):
+        for number, record in enumerate(records):
+            record["mood"] = number
+        records[1]["chat_logs"][0]["text"] = None
+
+    edit(casino / "data/casino.json", change)
+    more = len(json.loads((casino / "data/casino.json").read_text(encoding="utf-8"))) - 3
+    assert problems_of("casino", "dialogues/train", casino) == [
+        f"data/casino.json[0]; [1]; [2] and {more} more: mood: unknown field, found 0, 1, 2",
+        "data/casino.json[1].chat_logs[0].text: expected a string, found null",
+    ]
+    cosrec = copy_of("cosrec", tmp_path)
+    path = cosrec / "dataset/crowd/conversations.jsonl"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    path.write_text(
+        "".join(json.dumps({key: 1}) + "\n" for each in lines for key in json.loads(each))
+    )
+    (found,) = problems_of("cosrec", "dialogues/crowd", cosrec)
+    assert (
+        found
+        == "dataset/crowd/conversations.jsonl, "
+        + "; ".join(
+            f"line {number}: {key}"
+            for number, line in enumerate(lines, 1)
+            for key in json.loads(line)
+        )
+        + ": expected a string, found 1"
+    )
+
+
 def test_an_unknown_label(casino):
     edit(casino / "data/casino.json", lambda d: d[0]["annotations"][0].__setitem__(1, "flattery"))
     (found,) = problems_of("casino", "dialogues/train", casino)

@@ -17,6 +17,7 @@ from parley.errors import RecordError
 from parley.figures import agrees
 from parley.folder.built import open_folder
 from parley.scoring.evaluate import score
+from parley.scoring.forms import NO_HIT, Run
 from parley.scoring.spread import interval, resamples
 from parley.terminal.tasks import lay_out_score
 
@@ -100,8 +101,10 @@ def test_measures_are_those_of_a_plain_computation(built, tmp_path):
 )
 def test_scores_decide_the_order_as_in_trec_eval(built, scores, order):
     pytrec_eval = importlib.import_module("pytrec_eval")
-    run = {("q", document): {"score": value} for document, value in scores.items()}
-    (found,) = tasks.ranked(run).values()
+    run = Run()
+    for number, (document, value) in enumerate(scores.items(), 1):
+        run.keep(number, ("q", document), {"score": value})
+    (found,) = tasks.ranked(run.in_order({("q",): None})).values()
     assert sorted(found, key=found.get, reverse=True) == list(order)
     for place, document in enumerate(order, 1):
         evaluator = pytrec_eval.RelevanceEvaluator({"q": {document: 1}}, ["recip_rank"])
@@ -116,6 +119,33 @@ def test_one_type_of_topics_is_scored_by_itself(built, tmp_path):
         assert part.counts[f"{kind} topics"] == whole.counts[f"{kind} topics"]
     with pytest.raises(RecordError, match=f'query_id "{RECOMMENDATION}"'):
         score(built, "retrieval", {"topics": "search"}, file=str(tmp_path / "run"))
+
+
+def test_a_file_of_one_type_of_topics_names_the_option(built, tmp_path):
+    runs = {
+        kind: "".join(f"{topic} Q0 d 1 1.0 me\n" for topic in pools(built) if ("#" in topic) == is_)
+        for kind, is_ in (("search", False), ("recommendation", True))
+    }
+    runs["all"] = "".join(runs.values())
+    for kind, text in runs.items():
+        (tmp_path / "run").write_text(text)
+        for chosen in runs.keys() - {kind}:
+            with pytest.raises(RecordError, match=f"all for --topics {kind}: score it with that"):
+                score(built, "retrieval", {"topics": chosen}, file=str(tmp_path / "run"))
+        assert score(built, "retrieval", {"topics": kind}, file=str(tmp_path / "run"))
+
+
+def test_a_topic_without_a_hit_is_worth_nothing_and_counts(built, tmp_path):
+    run = {
+        topic: {NO_HIT: 0.0} if topic == SEARCH else {d: float(grade) for d, grade in pool.items()}
+        for topic, pool in pools(built).items()
+    }
+    found = score(built, "retrieval", {}, file=write_run(tmp_path / "run", run)).score
+    searches = found.counts["search topics"]
+    assert found.metrics["search"]["nDCG@10"] == pytest.approx(1 - 1 / searches)
+    assert found.metrics["search"]["judged"] == pytest.approx(1 - 1 / searches)
+    assert found.metrics["recommendation"]["nDCG@10"] == 1
+    assert found.counts["documents"] == sum(map(len, run.values())) - 1
 
 
 def test_all_that_is_wrong_with_a_run_is_told_at_once(built, tmp_path):

@@ -182,25 +182,65 @@ def test_an_older_version_does_not_replace_a_newer_one(hub, folder, sample_build
 def test_what_is_not_ours_is_not_removed(hub, folder, sample_build, tmp_path):
     other = tmp_path / "other"
     other.mkdir()
-    (other / "thesis.txt").write_text("years of work")
+    (other / "thesis.csv").write_text("years of work")
     hub.seed("org/casino", other)
-    with pytest.raises(PublishError, match=r"files that parley did not bring, 1 as thesis\.txt"):
+    with pytest.raises(PublishError, match=r"data that parley did not bring, 1 as thesis\.csv"):
         put(hub, folder)
     assert published(hub) == content(other)
     (other / "provenance.json").write_text("[]")
     hub.seed("org/casino", other)
     with pytest.raises(
-        PublishError, match=r"files that parley did not bring, 2 as provenance\.json"
+        PublishError, match=r"data that parley did not bring, 2 as provenance\.json"
     ):
         put(hub, folder)
     hub.seed("org/casino", sample_build / "duo")
     with pytest.raises(PublishError, match="holds the dataset 'duo'"):
         put(hub, folder)
     assert published(hub) == content(sample_build / "duo")
-    hub.seed("org/casino", folder)
-    hub.push("org/casino", {"thesis.txt": b"years of work", ".huggingface.yaml": b"{}"})
-    with pytest.raises(PublishError, match=r"files that parley did not bring, 1 as thesis\.txt"):
+
+
+LEFT_ALONE = ("eval.yaml", "LICENSE", "docs/a.png", "dialogues/look.ipynb", "cite.txt", "other.py")
+
+
+@pytest.mark.parametrize("first", [False, True], ids=["a next version", "the first publishing"])
+def test_files_of_others_are_left_alone(hub, folder, tmp_path, first):
+    others = dict.fromkeys(LEFT_ALONE, b"somebody's")
+    if first:
+        (tmp_path / "new").mkdir()
+        (tmp_path / "new" / "README.md").write_text("---\nlicense: mit\n---\n")
+        hub.seed("org/casino", tmp_path / "new")
+    else:
         put(hub, folder)
+        next_version(folder)
+    hub.push("org/casino", others)
+    done = put(hub, folder)
+    assert published(hub) == content(folder) | others
+    assert sorted(done.left) == sorted(LEFT_ALONE)
+    assert put(hub, folder).changed == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "dialogues/train-00001-of-00002.parquet",
+        "more/a.csv.gz",
+        "a.JSONL",
+        "dataset_infos.json",
+        "a.arrow",
+        "a.zip",
+        "casino.py",
+        ".huggingface.yaml",
+    ],
+)
+def test_data_of_others_is_refused(hub, folder, name):
+    put(hub, folder)
+    next_version(folder)
+    hub.push("org/casino", {name: b"{}", "LICENSE": b"somebody's"})
+    before = published(hub)
+    said = f"data that parley did not bring, 1 as {re.escape(name)}"
+    with pytest.raises(PublishError, match=said):
+        put(hub, folder)
+    assert published(hub) == before
 
 
 def test_private_repositories(hub, folder, monkeypatch):
@@ -267,6 +307,24 @@ def test_a_file_that_changes_while_it_is_uploaded(hub, folder, monkeypatch):
     assert published(hub) == {}
 
 
+@pytest.mark.parametrize("request_", ["/preupload/", "/commit/", "/tag/"])
+@pytest.mark.parametrize("how", ["longer", "other", "gone"])
+def test_a_folder_that_changes_while_it_is_published(hub, folder, request_, how):
+    """What was read before is published, and nobody says that it was not."""
+    verified = content(folder)
+    path = folder / "README.md"
+
+    def change():
+        if how == "gone":
+            shutil.rmtree(folder)
+        else:
+            path.write_bytes(path.read_bytes()[::-1] + (b"more" if how == "longer" else b""))
+
+    hub.fail("POST", request_, change)
+    assert put(hub, folder).commit == hub.commits("org/casino")[-1]
+    assert published(hub) == published(hub, revision=NOW) == verified
+
+
 def test_what_comes_back_otherwise_is_named(hub, folder, sample_build, tmp_path, monkeypatch):
     """The Hub's, and no folder of its name, is compared with what the folder said when verified."""
     built, done = open_folder(folder), put(hub, folder)
@@ -297,10 +355,10 @@ def test_who_commits_first(hub, folder):
     put(hub, folder)
     before = content(folder)
     next_version(folder)
-    hub.fail("POST", "/commit/", lambda: hub.push("org/casino", {"other.txt": b"first!\n"}))
+    hub.fail("POST", "/commit/", lambda: hub.push("org/casino", {"other.csv": b"first!\n"}))
     with pytest.raises(PublishError, match="Somebody else changed it meanwhile"):
         put(hub, folder)
-    assert published(hub) == before | {"other.txt": b"first!\n"}
+    assert published(hub) == before | {"other.csv": b"first!\n"}
     assert sorted(hub.tags("org/casino")) == [NOW]
 
 
@@ -316,7 +374,7 @@ def test_who_publishes_the_same_at_the_same_time(hub, folder):
 def test_who_brings_the_same_files_and_more_is_somebody_else(hub, folder):
     put(hub, folder)
     edit_card(folder)
-    new = {"README.md": content(folder)["README.md"], "other.txt": b"more"}
+    new = {"README.md": content(folder)["README.md"], "other.csv": b"more"}
     # huggingface_hub then has nothing left to commit
     step = meanwhile("uploading", lambda: hub.push("org/casino", new))
     with pytest.raises(PublishError, match="Somebody else changed it meanwhile"):
@@ -585,10 +643,10 @@ def test_a_card_that_leaves_figures_out_is_refused(source, real_build, tmp_path)
 # The command line -------------------------------------------------------------------------
 
 
-def command(hub, home, *arguments, token=TOKEN, program=("-m", "parley")):
+def command(hub, home, *arguments, token=TOKEN, program=("-m", "parley"), environ=None):
     return subprocess.Popen(
         [sys.executable, *program, *map(str, arguments)],
-        env=hub.environ(home, token) | {"COLUMNS": "100"},
+        env=hub.environ(home, token) | {"COLUMNS": "100"} | (environ or {}),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -645,6 +703,116 @@ publishing.refuse = lambda built, source, permitted: held(built.path)
 from parley.cli import main
 main()
 """
+UNVERIFIED = ("-c", f"import sys; sys.path.append({str(Path(__file__).parent)!r}){PUBLISH}")
+
+
+def test_what_a_kill_leaves_is_removed_by_the_next_run(hub, folder, tmp_path):
+    """While it is read back: the cache for that goes with the next run."""
+    asked, go_on, places = threading.Event(), threading.Event(), tmp_path / "places"
+    places.mkdir()
+    arguments = ("publish", "casino", "--repo", "org/casino", "--build", folder.parent)
+    how = {"program": UNVERIFIED, "environ": {"TMPDIR": str(places)}}
+    hub.fail("*", "/resolve/", lambda: (asked.set(), go_on.wait(60)))
+    publisher = command(hub, tmp_path / "home", *arguments, **how)
+    assert asked.wait(60)
+    publisher.kill()
+    publisher.wait()
+    assert len(list(places.glob("parley-*/content"))) == 1
+    go_on.set()
+    publisher.communicate(timeout=60)  # what it had started has ended as well
+    assert run(hub, tmp_path / "home", *arguments, **how)[0] == 0
+    assert not list(places.glob("parley-*"))
+
+
+def publish_trusted(hub, folder, **environ):
+    """Publish a sample as a job of GitHub's Actions does, which has no token for the Hub."""
+    hub.tokens["runner-token"] = User("runner")
+    hub.seed("org/casino", folder, private=True)
+    hub.trusted["ci-proof"] = "datasets/org/casino"
+    trusted = {
+        "GITHUB_ACTIONS": "true",
+        "ACTIONS_ID_TOKEN_REQUEST_URL": f"{hub.endpoint}/id-token",
+        "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "runner-token",
+        "HF_OIDC_RESOURCE": "datasets/org/casino",
+    }
+    with (folder / "README.md").open("a") as card:
+        card.write("more\n")
+    arguments = ("publish", "casino", "--repo", "org/casino", "--build", folder.parent, "--no-tag")
+    how = {"program": UNVERIFIED, "token": None, "environ": trusted | environ}
+    found = run(hub, folder.parent / "home", *arguments, **how)
+    assert not any(token in "".join(found[1:]) for token in hub.tokens)
+    return found
+
+
+def test_a_trusted_publisher(hub, folder):
+    """One exchange, whose token also reads back what is private."""
+    status, stdout, stderr = publish_trusted(hub, folder)
+    assert status == 0, stderr
+    assert "read back and equal" in stdout
+    assert published(hub)["README.md"] == content(folder)["README.md"]
+    assert [path for _, path, _ in hub.log].count("/oauth/token") == 1
+
+
+@pytest.mark.parametrize(
+    ("environ", "expected", "says"),
+    [
+        ({"HF_OIDC_RESOURCE": "datasets/org/other"}, 2, "expected datasets/org/casino, found"),
+        ({"ACTIONS_ID_TOKEN_REQUEST_URL": ""}, 1, "`id-token: write`"),
+        ({"GITHUB_ACTIONS": "", "HF_OIDC_ID_TOKEN": "another-proof"}, 1, "Trusted Publisher"),
+    ],
+)
+def test_who_is_no_trusted_publisher(hub, folder, environ, expected, says):
+    status, _, stderr = publish_trusted(hub, folder, **environ)
+    assert (status, says in stderr) == (expected, True), stderr
+    assert "another-proof" not in stderr
+    assert len(hub.commits("org/casino")) == 1
+
+
+def odd_names(hub):
+    hub.tokens[TOKEN] = User(f"ana{TOKEN}", orgs=(f"org{TOKEN}",))
+    return "may not be written with this token"
+
+
+def odd_file(hub):
+    hub.seed("org/casino", Path(__file__).parent / "mutations")
+    hub.push("org/casino", {f"!{TOKEN}.csv": b"x"})
+    return "data that parley did not bring"
+
+
+def odd_commit(hub):
+    hub.seed("org/casino", Path(__file__).parent / "mutations")
+    vars(hub.repos["org/casino"].commits[-1])["id"] = TOKEN
+    return "a commit that can be none"
+
+
+def odd_warning(hub):
+    hub.headers["X-HF-Warning"] = f"a; warned of {TOKEN}\x1b]"
+    return "warned of …"
+
+
+def odd_error(hub):
+    hub.fail("*", "whoami", 500, times=-1)
+    hub.headers["X-Error-Message"] = f"no {TOKEN}"
+    return "no …"
+
+
+def a_password(hub):
+    hub.fail("*", "", 500, times=-1)
+    hub.endpoint = hub.endpoint.replace("//", "//ana:passw0rd@")
+    return "http://…127.0.0.1"
+
+
+@pytest.mark.parametrize(
+    "odd", [odd_names, odd_file, odd_commit, odd_warning, odd_error, a_password]
+)
+def test_what_the_hub_gives_back_of_a_token_is_not_printed(hub, folder, odd):
+    said = odd(hub)
+    arguments = ("publish", "casino", "--repo", "org/casino", "--build", folder.parent)
+    how = {"program": UNVERIFIED, "token": TOKEN}
+    _, stdout, stderr = run(hub, folder.parent, *arguments, "--dry-run", "--json", **how)
+    assert said in stderr
+    assert "passw0rd" not in stdout + stderr
+    assert "\x1b" not in stderr
 
 
 @pytest.mark.skipif(not Path("/proc/locks").exists(), reason="Linux lists who waits for a lock")
@@ -654,9 +822,8 @@ def test_a_build_waits_until_the_folder_is_published(hub, folder):
     expected, build = content(folder), folder.parent
     asked, go_on = threading.Event(), threading.Event()
     hub.fail("POST", "/preupload/", lambda: (asked.set(), go_on.wait(60)))
-    program = ("-c", f"import sys; sys.path.append({str(Path(__file__).parent)!r}){PUBLISH}")
     arguments = ("publish", "casino", "--repo", "org/casino", "--build", build)
-    publisher = command(hub, build / "home", *arguments, program=program)
+    publisher = command(hub, build / "home", *arguments, program=UNVERIFIED)
     builder = None
     try:
         assert asked.wait(60)

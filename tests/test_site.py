@@ -1,5 +1,6 @@
 """The site as files; tests/test_browser.py opens it."""
 
+import hashlib
 import html
 import json
 import os
@@ -25,6 +26,7 @@ from parley.figures import tally
 from parley.folder.built import open_folder
 from parley.folder.card import is_licensed, parse, stated_figures
 from parley.hub.published import Published, note, published
+from parley.hub.repository import LocalFile
 from parley.site.data import write_script
 from parley.site.describe import Description
 from parley.site.filters import filters
@@ -336,15 +338,23 @@ def test_figures_stand_with_verdict_and_reason(source, real_build, tmp_path, dat
     assert verdicts == [figure.verdict for figure in stated.values()]
 
 
+def note_published(folder):
+    provenance = folder / "provenance.json"
+    sha256 = hashlib.sha256(provenance.read_bytes()).hexdigest()
+    note({"provenance.json": LocalFile(provenance, sha256)}, Published("org/casino", "a" * 40))
+
+
 def test_what_is_loaded_is_what_was_published(sample_build, tmp_path):
     shutil.copytree(sample_build / "casino", tmp_path / "casino")
     built = open_folder(tmp_path / "casino")
     assert Description(built, "build/casino").load == {"path": "build/casino", "revision": None}
-    note(built, Published("org/casino", "a" * 40))
+    note_published(tmp_path / "casino")
     found = Description(built, "build/casino")
     assert found.load == {"path": "org/casino", "revision": "a" * 40}
     assert f'load_dataset("org/casino", split="train", revision="{"a" * 40}")' in found.snippet
-    assert ".published.json" not in built.contents()
+    with (tmp_path / "casino" / "provenance.json").open("a") as file:
+        file.write("\n")  # as another build that took the folder's place
+    assert published(open_folder(tmp_path / "casino")) is None
 
 
 @pytest.mark.parametrize(
@@ -358,10 +368,21 @@ def test_what_is_loaded_is_what_was_published(sample_build, tmp_path):
         '{"repo": "org/casino", "commit": "' + "a" * 40 + '", "more": 1}',
     ],
 )
-def test_what_nothing_sound_says_is_not_published(sample_build, tmp_path, said):
+def test_what_nothing_sound_says_is_not_published(sample_build, tmp_path, monkeypatch, said):
+    monkeypatch.setenv("PARLEY_CACHE", str(tmp_path / "cache"))
+    built = open_folder(sample_build / "casino")
+    note_published(sample_build / "casino")
+    (noted,) = (tmp_path / "cache").rglob("*.json")
+    assert published(built)
+    noted.write_text(said)
+    assert published(built) is None
+
+
+def test_a_folder_does_not_say_where_it_was_published(sample_build, tmp_path):
     shutil.copytree(sample_build / "casino", tmp_path / "casino")
-    (tmp_path / "casino" / ".published.json").write_text(said)
-    assert published(open_folder(tmp_path / "casino")) is None
+    said = {"repo": "evil/malware", "commit": "a" * 40}
+    (tmp_path / "casino" / ".published.json").write_text(json.dumps(said))
+    assert "evil" not in Description(open_folder(tmp_path / "casino"), "casino").snippet
 
 
 # The commands ------------------------------------------------------------------------------

@@ -1,13 +1,17 @@
 """Scoring through an invented dataset: what a file must hold, and what comes of it."""
 
+import bz2
 import gzip
+import io
 import itertools
 import json
+import lzma
 import os
 import re
 import shutil
 import signal
 import sys
+import tarfile
 import threading
 from contextlib import suppress
 from types import SimpleNamespace
@@ -20,7 +24,9 @@ from parley.cli import main
 from parley.collection import Dataset
 from parley.errors import RecordError, UsageError
 from parley.folder.built import find_folder
+from parley.scoring import predictions
 from parley.scoring.evaluate import score
+from parley.scoring.forms import Run
 from parley.scoring.leaderboard import BEGIN, END
 from parley.scoring.predictions import check, read
 from parley.source.files import open_source
@@ -233,9 +239,9 @@ BAD = {
     ),
     "an unknown key": (
         '{"id": "nine", "turn": 0, "words": 1}',
-        'line 1: there is no id "nine", turn 0 to predict',
+        'line 1 (id "nine", turn 0): there is no such id and turn to predict',
     ),
-    "no object": ("[1]", "line 1: expected an object, found [1]"),
+    "no object": ("1", "line 1: expected an object, found 1"),
     "no JSON": ("{id: 1}", "line 1: invalid JSON: "),
     "not UTF-8": (b'{"id": "\xff"}', "line 1: invalid UTF-8: the byte 0xff"),
     "not finite": (
@@ -243,6 +249,16 @@ BAD = {
         'line 1 (id "one", turn 0): words: NaN is not JSON',
     ),
     "infinite": ('{"id": "one", "turn": 0, "words": 1e999}', "the number 1e999 is too large"),
+    "a huge integer": (
+        f'{{"id": "one", "turn": 0, "words": {"9" * 5000}}}',
+        "line 1: words: the number 999999999999999999999999999999 is too large",
+    ),
+    "nested deeply": (f'{{"id": {"[" * 90_000}', "invalid JSON: nested too deeply at column"),
+    "a lone surrogate": (
+        '{"id": "one", "turn": 0, "words": "\\ud800"}',
+        "line 1 (id \"one\", turn 0): words: '\\ud800' is a lone surrogate",
+    ),
+    "a byte order mark": ('\ufeff{"id": "one"}', "line 1: invalid JSON: unexpected BOM"),
     "a key of JSON twice": (
         '{"id": "one", "turn": 0, "words": 1, "words": 2}',
         "line 1 (id \"one\", turn 0): words: the key 'words' stands twice",
@@ -267,7 +283,7 @@ def test_all_problems_of_a_file_are_told_at_once(run):
     done = run("score", "chatter", "words", "-", text=text)
     assert done.returncode == 1
     assert done.stderr.splitlines() == [
-        "standard input: cannot be scored, 1 of 3 predictions are missing:",
+        "standard input: cannot be scored as JSON Lines, 1 of 3 predictions are missing:",
         '  line 2 (id "one", turn 0): stands twice, first in line 1',
         '  line 3 (id "one", turn 1): words: expected an integer, found "1"',
         "  line 4: invalid JSON: Expecting value at column 1",
@@ -276,18 +292,97 @@ def test_all_problems_of_a_file_are_told_at_once(run):
     ]
 
 
-def test_a_flood_of_problems_is_cut(run):
-    done = run("score", "chatter", "words", "-", text="x\n" * 100_000)
+def test_the_same_cause_is_told_once_with_its_count_and_first_places(run):
+    wrong = [{**each, "more": number} for number, each in enumerate(GOOD * 4)]
+    text = lines(wrong) + lines([{**GOOD[1], "words": "a"}]) + "{}\n"
+    done = run("score", "chatter", "words", "-", text=text)
+    assert done.stderr.splitlines()[:-1] == [
+        "standard input: cannot be scored as JSON Lines:",
+        '  line 1 (id "one", turn 0); line 2 (id "one", turn 1); line 3 (id "two", turn 0) '
+        "and 9 more: more: unknown field, found 0, 1, 2",
+        '  line 13 (id "one", turn 1): words: expected an integer, found "a"',
+        "  line 14: id: missing, expected a string",
+        "  line 14: turn: missing, expected an integer",
+        "  line 14: words: missing, expected an integer",
+    ]
+    run_of_none = run("score", "chatter", "words", "--baseline", "none")
+    places = 'id "one", turn 0; id "one", turn 1; id "two", turn 0'
+    assert f"  {places}: missing" in run_of_none.stderr.splitlines()
+
+
+def test_a_flood_of_problems_is_cut(run, monkeypatch):
+    various = "".join(f'{{"{chr(97 + n) * 9}": 1}}\n' for n in range(26))
+    done = run("score", "chatter", "words", "-", text=various * 100)
     assert len(done.stderr.splitlines()) == 23
     assert "the first 20 problems; there may be more" in done.stderr
+    monkeypatch.setattr(predictions, "_MOST_WRONG", 1000)
+    done = run("score", "chatter", "words", "-", text="x\n" * 3000)
+    (_, told, over, _) = done.stderr.splitlines()
+    assert told.startswith("  line 1; line 2; line 3 and 997 more: invalid JSON")
+    assert over == "  1,000 lines are wrong; nothing was read beyond"
 
 
-def test_no_more_is_read_than_is_told(place):
+def test_no_more_is_read_than_is_told(place, monkeypatch):
     task = tasks_of(Dataset("chatter", place / "more" / "chatter"))["words"]
+    monkeypatch.setattr(predictions, "_MOST_WRONG", 50)
     endless = itertools.count()
     with pytest.raises(RecordError):
         check(endless, task, {("one", 0): "Hi!"}, "numbers")
-    assert next(endless) == 20
+    assert next(endless) == 50
+
+
+def test_a_file_that_unpacks_without_end_is_read_no_further(run, monkeypatch):
+    """Each line of it is sound, so that only its size can end it."""
+    monkeypatch.setattr(predictions, "_LARGEST", 1_000_000)
+    text = "".join(f"one Q0 {number} 1 1 x\n" for number in range(400_000)).encode()
+    done = run("score", "chatter", "run", "-", text=gzip.compress(text))
+    (_, problem, _) = done.stderr.splitlines()
+    assert problem == "  it has more than 1,000,000 bytes; nothing was read beyond"
+
+
+def tar(data):
+    """Return an archive of one file."""
+    with io.BytesIO() as out:
+        with tarfile.open(fileobj=out, mode="w") as archive:
+            archive.addfile(tarfile.TarInfo("mine.jsonl"), io.BytesIO(data))
+        return out.getvalue()
+
+
+OTHERS = {
+    "a list": (json.dumps(GOOD).encode(), "it is one JSON text: write each prediction as an"),
+    "a list over lines": (json.dumps(GOOD, indent=1).encode(), "it is one JSON text"),
+    "xz": (lzma.compress(b"{}"), "it is compressed with xz: decompress it"),
+    "zstd": (b"\x28\xb5\x2f\xfd\x04", "it is compressed with zstd"),
+    "lz4": (b"\x04\x22\x4d\x18d", "it is compressed with lz4"),
+    "bzip2": (bz2.compress(b"{}"), "it is compressed with bzip2"),
+    "zip": (b"PK\x03\x04", "it is a zip archive: name a file"),
+    "7z": (b"7z\xbc\xaf\x27\x1c", "it is a 7z archive"),
+    "tar": (tar(b"{}"), "it is a tar archive"),
+    "a compressed tar": (gzip.compress(tar(b"{}")), "it is a tar archive"),
+    "gzip twice": (gzip.compress(gzip.compress(b"{}")), "it is compressed twice"),
+    "Parquet": (b"PAR1\x15\x04", "it is Parquet: write a line of text"),
+    "Arrow": (b"ARROW1\0\0", "it is Arrow data"),
+    "UTF-16": (lines(GOOD).encode("utf-16"), "it is in UTF-16"),
+    "nothing": (b"", "it is empty"),
+}
+
+
+@pytest.mark.parametrize(("data", "message"), OTHERS.values(), ids=list(OTHERS))
+@pytest.mark.parametrize("task", ["words", "run"])
+def test_what_is_no_file_of_predictions_is_named(run, task, data, message):
+    if message.startswith("it is one JSON text") and task == "run":
+        message = "expected six fields"
+    done = run("score", "chatter", task, "-", text=data)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"  {message}" in done.stderr or f": {message}" in done.stderr
+    if not message.startswith("expected"):
+        assert len(done.stderr.splitlines()) == 3
+
+
+def test_a_topic_may_be_named_as_such_a_file_begins(run, place, tmp_path):
+    for name in ("PAR1", "PK", "BZh"):
+        done = run("score", "chatter", "run", "-", text=f"{name} Q0 d 1 1.0 x\n")
+        assert "there is no such query_id to predict" in done.stderr
 
 
 def test_of_a_line_without_end_nothing_more_is_said(run):
@@ -314,7 +409,7 @@ def test_what_stands_before_the_damage_is_named_too(run):
     text = f"nonsense{' ' * 300_000}\n{lines(GOOD)}".encode()
     done = run("score", "chatter", "words", "-", text=gzip.compress(text)[:-9])
     message, first, damage, _ = done.stderr.splitlines()
-    assert message.endswith("standard input: cannot be scored:")
+    assert message.endswith("standard input: cannot be scored as JSON Lines:")
     assert first.startswith("  line 1: invalid JSON")
     assert damage.startswith("  damaged gzip data")
 
@@ -335,12 +430,20 @@ RUNS = {
         'line 1 (query_id "one", document_id "d1"): score: expected a finite number, found "nan"',
     ),
     "infinite": ("one Q0 d1 1 1e999 x", 'score: expected a finite number, found "1e999"'),
-    "unknown": ("six Q0 d1 1 0.5 x", 'line 1: there is no query_id "six" to predict'),
+    "unknown": (
+        "six Q0 d1 1 0.5 x",
+        'line 1 (query_id "six", document_id "d1"): there is no such query_id to predict',
+    ),
     "twice": (
         "one Q0 d1 1 0.5 x\none Q0 d1 2 0.4 x",
         'line 2 (query_id "one", document_id "d1"): stands twice, first in line 1',
     ),
     "missing": ("one Q0 d1 1 0.5 x", 'query_id "two": missing'),
+    "a hit beside none": (
+        "one Q0 - 1 0 x\none Q0 d1 1 0.5 x",
+        'line 2 (query_id "one", document_id "d1"): stands beside line 1, though - says',
+    ),
+    "none beside a hit": ("one Q0 d1 1 0.5 x\none Q0 - 1 0 x", "stands beside line 1, though -"),
 }
 
 
@@ -355,6 +458,46 @@ def test_a_run_is_scored(run):
     text = "two Q0 d\u00a02 1 -.5e-3 x\none\tQ0 d1 1 2 x\r\none Q0 d3 2 1. x\n"
     done = run("score", "chatter", "run", "-", "--json", text=text)
     assert json.loads(done.stdout)["metrics"] == {"lines": 3}, done.stderr
+
+
+ODD = {
+    "sound": "one Q0 d1 1 0.5 x",
+    "spaces": " one\t Q0  d1 01 +5.e-1 x\r",
+    "wide spaces": "one Q0 d\u00a0\u2003 1 0.5 x",
+    "a zero byte": "one Q0 d1 1 0.5 \0",
+    "fields of another line": "one Q0 d1 1 0.5\nx one Q0 d2 1 0.5 x",
+    "no fields": "",
+    "an underscore": "one Q0 d1 1 0_5 x",
+    "other digits": "one Q0 d1 \u0663 0.5 x",
+    "a byte order mark": "\ufeffone Q0 d1 1 0.5 x",
+    "no UTF-8": b"one Q0 d1 1 0.5 \xff",
+    "not finite": "one Q0 d1 1 1e999 x",
+    "a sign": "one Q0 d1 1 + x",
+    "twice": "two Q0 d3 1 0.5 x",
+    "none": "one Q0 - 1 0.5 x",
+    "unknown": "six Q0 d1 1 0.5 x",
+}
+
+
+@pytest.mark.parametrize("odd", ODD.values(), ids=list(ODD))
+@pytest.mark.parametrize("before", [0, 3, 30])
+def test_many_lines_at_once_are_read_as_one_by_one(place, tmp_path, monkeypatch, odd, before):
+    monkeypatch.setattr(predictions, "_AT_ONCE", 200)
+    task = tasks_of(Dataset("chatter", place / "more" / "chatter"))["run"]
+    file = tmp_path / "run"
+    sound = b"".join(b"two Q0 d%d %d -%d x\n" % (n, n, n) for n in range(before))
+    file.write_bytes(sound + (odd if isinstance(odd, bytes) else odd.encode()) + b"\n")
+
+    def found():
+        try:
+            made = read(str(file), task, {("one",): 1, ("two",): 2} if before else {("one",): 1})
+        except RecordError as error:
+            return str(error)
+        return list(made.items())
+
+    quick = found()
+    monkeypatch.setattr(Run, "keep_all", lambda *_: set())
+    assert quick == found()
 
 
 def test_what_a_baseline_predicts_can_be_kept_and_scores_the_same(run, tmp_path):
@@ -476,6 +619,13 @@ BROKEN = {
         "TASKS['words'].example: expected fields of ['id', 'turn', 'words'], found ['tern']",
     ),
     **{
+        f"a reference of {number}": (
+            TASKS.replace('{"right": "0.9"}', f'{{"right": {number}}}'),
+            "TASKS['words'].references, a paper's, right: expected a finite number",
+        )
+        for number in ("float('nan')", "'inf'", "'1e999'", "'a few'")
+    },
+    **{
         f"an option named {option}": (
             TASKS.replace('options={"unit": (', f'options={{"{option}": ('),
             f"TASKS['words'].options: --{option} is an option of `parley score` itself",
@@ -518,6 +668,7 @@ SCORES = {
     "a number that is none": ('"left": 0.25', '"left": float("nan")'),
     "a spread that is none": ("Folds(0.125)", "Folds(float('inf'))"),
     "a spread of nothing": ('{"right": Folds(0.125)}', '{"left": Folds(0.125)}'),
+    "a count that is none": ("unit: 1}", "unit: float('nan')}"),
     "an error": ("return Score(\n", "return gold['nothing'](\n"),
 }
 
@@ -528,6 +679,18 @@ def test_a_score_that_is_none_is_an_error_of_the_script(run, place, tmp_path, ol
     shutil.copytree(place / "more" / "chatter", folder)
     assert old in TASKS
     (folder / "tasks.py").write_text(TASKS.replace(old, new))
+    for args in (("-",), ("--baseline", "ones", "--predictions", "kept.jsonl")):
+        done = run("score", "chatter", "words", *args, text=lines(GOOD), more=folder.parent)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert "chatter/tasks.py" in done.stderr
+    assert not (tmp_path / "kept.jsonl").exists()  # the same command, mended, does it all
+
+
+def test_too_little_memory_is_a_message(run, place, tmp_path):
+    folder = tmp_path / "large" / "chatter"
+    shutil.copytree(place / "more" / "chatter", folder)
+    grow = "    raise MemoryError\n    right = ["
+    (folder / "tasks.py").write_text(TASKS.replace("    right = [", grow))
     done = run("score", "chatter", "words", "-", text=lines(GOOD), more=folder.parent)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "chatter/tasks.py" in done.stderr
+    assert done.returncode == 1
+    assert done.stderr.startswith("there is not enough memory")

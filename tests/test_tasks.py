@@ -140,10 +140,8 @@ def test_what_is_missing_twice_or_unknown_is_named(case, built, tmp_path):
     assert found.pop(_key(task.required, last) or _key(task.key, last)) == "missing"
     twice = found.pop(f"line {len(kept) + 1} ({_key(task.key, first)})")
     assert twice == "stands twice, first in line 1"
-    assert found == {
-        f"line {len(kept) + 2}": f"there is no {_key(required, task.form.parse(unknown.encode()))} "
-        "to predict"
-    }
+    place = f"line {len(kept) + 2} ({_key(task.key, task.form.parse(unknown.encode()))})"
+    assert found == {place: f"there is no such {' and '.join(required)} to predict"}
 
 
 def _other(value):

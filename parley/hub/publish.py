@@ -11,13 +11,10 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import huggingface_hub
 from huggingface_hub.errors import HFValidationError
 from huggingface_hub.utils._validators import validate_repo_id
 
@@ -29,16 +26,19 @@ from parley.folder.measured import measured
 from parley.folder.verify import Verification, verify
 from parley.hub.repository import (
     BEGUN,
-    KEEP,
+    LEAVE,
     NOT_BEGUN,
     Change,
     LocalFile,
     LocalFiles,
     Repository,
     clear_errors,
-    hide_token,
+    token,
+    trusted_for,
 )
+from parley.secret import without_secrets
 from parley.source.files import Source
+from parley.temporary import temporary_folder
 
 
 @dataclass(frozen=True)
@@ -56,11 +56,22 @@ class Publication:
     @property
     def changed(self) -> list[Change]:
         """The files that are not in the repository as they are here."""
-        return [change for change in self.changes if change.action != KEEP]
+        return [change for change in self.changes if change.writes]
+
+    @property
+    def left(self) -> list[str]:
+        """The files of others, which stay as they are."""
+        return [change.path for change in self.changes if change.action == LEAVE]
 
     def as_dict(self) -> dict[str, Any]:
         """Return it all for JSON."""
         return {**vars(self), "changes": [vars(change) for change in self.changes]}
+
+
+_NOT_TRUSTED = (
+    "Nothing was written. Name this workflow as a Trusted Publisher in the settings of the "
+    "repository, and give its job `id-token: write`; or unset HF_OIDC_RESOURCE."
+)
 
 
 def ready(repo: str, dry_run: bool, endpoint: str | None = None) -> None:
@@ -68,7 +79,14 @@ def ready(repo: str, dry_run: bool, endpoint: str | None = None) -> None:
     _require_name(repo)
     if endpoint and (not re.fullmatch("https?://[!-~]+", endpoint) or "@" in endpoint):
         raise UsageError("--endpoint: expected the URL of a Hub, without a name or token in it")
-    if not dry_run and not huggingface_hub.get_token():
+    if (trusted := trusted_for()) and trusted.lower() != f"datasets/{repo}".lower():
+        raise UsageError(
+            f"HF_OIDC_RESOURCE: expected datasets/{repo}, found {trusted}",
+            remedy="It names the repository that a Trusted Publisher gets a token for.",
+        )
+    with clear_errors("no token for the Hub", _NOT_TRUSTED):
+        found = token()
+    if not dry_run and not found:
         raise PublishError("there is no token for the Hub: run `hf auth login`, or set HF_TOKEN")
 
 
@@ -166,7 +184,7 @@ def publish(
     endpoint: str | None = None,
     on_step: Callable[[str], None] = lambda step: None,
 ) -> Publication:
-    """Make a dataset repository hold just what a built folder holds.
+    """Make a dataset repository hold what a built folder holds, and no other data.
 
     The token is the one that huggingface_hub is logged in with. Call `ready` and `refuse` before.
 
@@ -202,7 +220,7 @@ def publish(
                 head, changes, tagged = _look(there, built, files, private, tag)
             if head is None:
                 raise PublishError(f"{repo}: was made, but the Hub shows no commit of it")
-            if count := sum(change.action != KEEP for change in changes):
+            if count := sum(change.writes for change in changes):
                 on_step(f"uploading {count} files")
                 head = there.commit(files, changes, head, f"Publish {built.dataset.name} {version}")
             if tag and not tagged:
@@ -230,8 +248,8 @@ def _look(
         )
     if foreign := there.foreign(head, name):
         raise PublishError(
-            f"{repo}: holds {foreign}; publishing {name} there would remove them. "
-            "Take another --repo, or empty that one first."
+            f"{repo}: holds {foreign}; publishing {name} there would mix the two. "
+            "Take another --repo, or remove that on the Hub first."
         )
     changes = there.changes(files, head)
     tagged = there.tags().get(version) if head and tag else None
@@ -240,7 +258,7 @@ def _look(
             f"{repo}: {version} is published already, as commit {tagged[:12]}, and is not "
             f"this folder. Raise VERSION in {name}.py, or leave the tag alone with --no-tag."
         )
-    if tagged and any(change.action != KEEP for change in changes):
+    if tagged and any(change.writes for change in changes):
         raise PublishError(
             f"{repo}: {version} is published already, and the repository has moved on since. "
             "To go back to it, publish with --no-tag."
@@ -255,12 +273,15 @@ def read_back(built: BuiltFolder, published: Publication, endpoint: str | None) 
         PublishError: naming each split that came back otherwise, and what to do.
     """
     configs = built.provenance["configs"]
-    with tempfile.TemporaryDirectory(prefix="parley-") as cache:
+    with temporary_folder("publish") as cache:
         caches = {
-            name: str(Path(cache) / name.lower())
+            name: str(cache / name.lower())
             for name in ("HF_HUB_CACHE", "HF_DATASETS_CACHE", "HF_ASSETS_CACHE", "HF_XET_CACHE")
         }
         hub = {"HF_ENDPOINT": endpoint.rstrip("/")} if endpoint else {}
+        if trusted_for():  # whose proof to the Hub may be too old by now for a second token
+            with clear_errors(published.repo, BEGUN):
+                hub |= {"HF_OIDC_RESOURCE": "", "HF_TOKEN": token() or ""}
         # a process of its own, since caches and endpoint are set at import; torch, which takes
         # seconds to import, has no part in reading
         done = subprocess.run(  # noqa: S603
@@ -275,7 +296,7 @@ def read_back(built: BuiltFolder, published: Publication, endpoint: str | None) 
         reason = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
         raise PublishError(
             f"{published.repo}: published as {published.revision}, but could not be read back: "
-            f"{hide_token(reason)}",
+            f"{without_secrets(reason)}",
             remedy="Run the same command again: it publishes nothing twice, and reads again.",
         )
     found = json.loads(done.stdout)

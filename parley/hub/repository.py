@@ -1,11 +1,13 @@
 """A dataset repository on the Hub, compared with a folder and made to hold it."""
 
 import hashlib
+import os
+import re
 import stat
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +19,20 @@ from huggingface_hub.utils.sha import git_hash
 
 from parley.errors import OutputError, ParleyError, PublishError
 from parley.folder.built import CARD, PROVENANCE, read_provenance
+from parley.secret import keep_secret, without_secrets
+from parley.temporary import temporary_folder
 
-ADD, CHANGE, REMOVE, KEEP = "add", "change", "remove", "keep"
+ADD, CHANGE, REMOVE, KEEP, LEAVE = "add", "change", "remove", "keep", "leave"
 _SMALL = 10_000_000  # bytes; the Hub takes larger files by their hash alone
+
+# Files of records, as docs/publishing.md lists them: whoever reads all of a kind would mix them
+# with ours. Images, texts and notebooks are for people.
+_RECORDS = re.compile(
+    r".*\.(parquet|geoparquet|gpq|arrow|lance|vortex|tsfile|csv|tsv|json|jsonl|ndjson|xml|conll|conllu"
+    r"|h5|hdf5|eval|zip|tar|tgz)(\.(gz|bz2|xz|zst|lz4))?",
+    re.IGNORECASE | re.DOTALL,
+)
+_SETTINGS = ".huggingface.yaml"  # `datasets` lets it overrule the card
 
 
 @dataclass(frozen=True)
@@ -29,9 +42,18 @@ class LocalFile:
     path: Path
     sha256: str
 
-    @property
+    @cached_property
     def size(self) -> int:
-        """Its size in bytes.
+        """Its size in bytes when it was first looked at."""
+        return self.size_now()
+
+    @cached_property
+    def blob_id(self) -> str:
+        """The id that git gives to what was verified; it is known since the file was first read."""
+        return str(git_hash(self.read()))
+
+    def size_now(self) -> int:
+        """Return its size in bytes.
 
         Raises:
             OutputError: no plain file is there any more.
@@ -50,15 +72,17 @@ class LocalFile:
         Raises:
             OutputError: it is not what was verified.
         """
+        self.size_now()
         content = self.path.read_bytes()
         if hashlib.sha256(content).hexdigest() != self.sha256:
             raise self.changed()
+        vars(self)["blob_id"] = str(git_hash(content))  # once published, the file may be another
         return content
 
     def changed(self) -> OutputError:
         """Return the error that it is not what was verified."""
         return OutputError(
-            f"{self.path}: changed after it was verified, and was not published",
+            f"{self.path}: changed after it was verified",
             remedy="Publish again, when nothing else writes into the folder.",
         )
 
@@ -73,6 +97,11 @@ class Change:
     path: str
     action: str
     size: int
+
+    @property
+    def writes(self) -> bool:
+        """Whether the file is not left as it is."""
+        return self.action not in (KEEP, LEAVE)
 
 
 class Repository:
@@ -91,10 +120,10 @@ class Repository:
         try:
             info = self._api.dataset_info(self.name)
         except RepositoryNotFoundError as error:
-            if error.response.status_code == 401 and huggingface_hub.get_token():
+            if error.response.status_code == 401 and token():
                 self._api.whoami()  # raises if it is the token that the Hub does not know
             return None, False
-        return info.sha, bool(info.private)
+        return _commit_id(info.sha), bool(info.private)
 
     def create(self, private: bool) -> None:
         """Make it, unless somebody else did so meanwhile."""
@@ -106,8 +135,10 @@ class Repository:
         Raises:
             PublishError: it may not.
         """
-        if not huggingface_hub.get_token():
+        if not token():
             return "there is no token: a private repository is not seen, and writing is not tried"
+        if trusted_for():  # a token that is for this repository, and is nobody's
+            return "a dry run does not try whether the Trusted Publisher may write there"
         user = self._api.whoami()
         groups = [organisation["name"] for organisation in user.get("orgs", ())]
         owner = self.name.partition("/")[0]
@@ -126,12 +157,16 @@ class Repository:
         return "a dry run does not try whether this token may write there"
 
     def changes(self, local: LocalFiles, revision: str | None) -> list[Change]:
-        """Return every local file and every file of a commit, and what makes the two equal."""
+        """Return every local file and every file of a commit, and what makes the two equal.
+
+        Files of others that do not bear on what is loaded are left as they are.
+        """
         remote = self._files(revision)
         found = []
         for path in sorted({*local, *remote}):
             if path not in local:
-                found.append(Change(path, REMOVE, remote[path].size))
+                action = REMOVE if self._bears_on_loading(path) else LEAVE
+                found.append(Change(path, action, remote[path].size))
                 continue
             action = ADD
             if path in remote:
@@ -140,12 +175,12 @@ class Repository:
         return found
 
     def holds(self, local: LocalFiles, revision: str | None) -> bool:
-        """Tell whether a commit holds just the local files."""
-        return all(change.action == KEEP for change in self.changes(local, revision))
+        """Tell whether a commit holds the local files, and nothing else that would be loaded."""
+        return not any(change.writes for change in self.changes(local, revision))
 
     def foreign(self, revision: str | None, dataset: str) -> str:
-        """Return what stands in a commit that no build of the dataset brought, or ""."""
-        files = self._files(revision)
+        """Return the data in a commit that no build of the dataset brought, or ""."""
+        files = {p: file for p, file in self._files(revision).items() if self._bears_on_loading(p)}
         there = self._provenance(revision, files.get(PROVENANCE))
         if there.get("dataset", dataset) != dataset:
             return f"the dataset {there['dataset']!r}"
@@ -153,12 +188,17 @@ class Repository:
         parts = (split["files"] for splits in configs for split in splits.values())
         brought = {file["path"] for files in parts for file in files}
         others = sorted(files.keys() - brought - {CARD, *([PROVENANCE] if brought else [])})
-        return f"files that parley did not bring, {len(others)} as {others[0]}" if others else ""
+        return f"data that parley did not bring, {len(others)} as {others[0]}" if others else ""
+
+    def _bears_on_loading(self, path: str) -> bool:
+        """Tell whether a file holds records, or changes what `datasets` makes of a repository."""
+        script = f"{self.name.partition('/')[2]}.py".lower()  # runs before datasets 4
+        return path.lower() in (_SETTINGS, script) or bool(_RECORDS.fullmatch(path))
 
     def tags(self) -> dict[str, str]:
         """Return tag -> commit."""
         refs = self._api.list_repo_refs(self.name, repo_type="dataset")
-        return {tag.name: tag.target_commit for tag in refs.tags}
+        return {tag.name: _commit_id(tag.target_commit) for tag in refs.tags}
 
     def tag(self, tag: str, commit: str) -> None:
         """Tag a commit; an existing tag is an error."""
@@ -178,16 +218,17 @@ class Repository:
             if change.action == REMOVE
             else _addition(change.path, local[change.path])
             for change in changes
-            if change.action != KEEP
+            if change.writes
         ]
         try:
-            done = self._api.create_commit(
+            made = self._api.create_commit(
                 self.name,
                 operations,
                 commit_message=message,
                 repo_type="dataset",
                 parent_commit=parent,
-            ).oid
+            )
+            done = _commit_id(made.oid)
         except HfHubHTTPError as error:
             if error.response.status_code != 412:
                 raise
@@ -202,7 +243,7 @@ class Repository:
             raise PublishError(
                 f"{self.name}: holds other files than these after the commit", remedy=_ADVICE[412]
             )
-        return str(done)
+        return done
 
     def _files(self, revision: str | None) -> dict[str, RepoFile]:
         if revision is None:
@@ -211,18 +252,18 @@ class Repository:
             self.name, recursive=True, revision=revision, repo_type="dataset"
         )
         files = {item.path: item for item in tree if isinstance(item, RepoFile)}
-        return {path: file for path, file in files.items() if not path.startswith(".")}
+        return {p: file for p, file in files.items() if p == _SETTINGS or not p.startswith(".")}
 
     def _provenance(self, revision: str | None, file: RepoFile | None) -> dict[str, Any]:
         """Return what a commit says of itself, or nothing if parley did not write that."""
         if file is None or file.size > 1_000_000:
             return {}
-        with tempfile.TemporaryDirectory() as folder:
+        with temporary_folder("publish") as folder:
             self._api.hf_hub_download(
                 self.name, PROVENANCE, repo_type="dataset", revision=revision, local_dir=folder
             )
             try:
-                return read_provenance(Path(folder))
+                return read_provenance(folder)
             except OutputError:  # another program's provenance.json
                 return {}
 
@@ -231,7 +272,7 @@ def _same(local: LocalFile, remote: RepoFile) -> bool:
     """Tell whether what was verified is what the Hub has."""
     if remote.lfs:
         return bool(remote.lfs.sha256 == local.sha256)
-    return local.size == remote.size and git_hash(local.read()) == remote.blob_id
+    return local.size == remote.size and local.blob_id == remote.blob_id
 
 
 def _addition(path: str, file: LocalFile) -> CommitOperationAdd:
@@ -240,7 +281,7 @@ def _addition(path: str, file: LocalFile) -> CommitOperationAdd:
     What the Hub may take as it is goes as the bytes that are compared here. What is larger it
     takes by this sha256 alone, and compares with it what arrives.
     """
-    if file.size <= _SMALL:
+    if file.size_now() <= _SMALL:
         return CommitOperationAdd(path, file.read())
     addition = CommitOperationAdd(path, file.path)
     if addition.upload_info.sha256.hex() != file.sha256:
@@ -253,8 +294,8 @@ _ADVICE = {
     403: "This token may not write there: ask its owner, or take another --repo.",
     404: "It does not exist, or this token may not see it.",
     409: "Somebody else tagged it meanwhile: look at what they did.",
-    412: "Somebody else changed it meanwhile, and nothing of yours was written: look at what they "
-    "did, and publish again if you still want to.",
+    412: "Somebody else changed it meanwhile: look at what they did, and publish again if you "
+    "still want to.",
 }
 NOT_BEGUN = "Nothing was written. Unless this names something to mend, try again later."
 BEGUN = (
@@ -284,11 +325,29 @@ def clear_errors(where: str, advice: str) -> Iterator[None]:
         said.append(getattr(failure, "server_message", None) or str(failure))
         message = " ".join(" ".join(said).split()) or type(failure).__name__
         raise PublishError(
-            hide_token(f"{where}: {message}"), remedy=_ADVICE.get(status or 0, advice)
+            without_secrets(f"{where}: {message}"), remedy=_ADVICE.get(status or 0, advice)
         ) from error
 
 
-def hide_token(text: str) -> str:
-    """Return the text without the token, if it should stand there."""
-    token = huggingface_hub.get_token()
-    return text.replace(token, "…") if token else text
+def token() -> str | None:
+    """Return the token for the Hub, and keep it out of all that is printed.
+
+    Raises:
+        Exception: whatever huggingface_hub raises where a Trusted Publisher gets none.
+    """
+    found = huggingface_hub.get_token()
+    if found:
+        keep_secret(found)
+    return found
+
+
+def trusted_for() -> str:
+    """Return what the token of a Trusted Publisher is for, "datasets/org/name", or ""."""
+    return os.environ.get("HF_OIDC_RESOURCE", "")
+
+
+def _commit_id(found: Any) -> str:
+    """Return what a Hub gave as the id of a commit, if it has the form of one."""
+    if not re.fullmatch("[0-9a-f]{40}", str(found)):
+        raise PublishError(f"the Hub named a commit that can be none: {str(found)[:100]!r}")
+    return str(found)

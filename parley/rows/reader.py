@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 import orjson
 
 from parley.declaration import Folder, Source
-from parley.errors import MOST_PROBLEMS, Problem, RecordError, ScriptError
+from parley.errors import MOST_PROBLEMS, Causes, Problem, RecordError, ScriptError
 from parley.rows.formats import FORMATS, OF_LINES
 from parley.rows.strict_json import loads
 from parley.shapes import fitter, problems
@@ -68,28 +68,30 @@ class Reader:
         this = (name, *at, id(source))
         passed = this in self._passed
         wrong = _nothing_wrong if passed else _checker(source)
+        comma = ", " if by_line else ""
+        causes, number = Causes(": " if by_line else ""), -1
         found: list[Problem] = []
-        number = -1
         try:
             with file.open() as opened:
                 for number, record in enumerate(read(opened, orjson.loads if passed else loads)):
-                    place = f"{name}, line {_line(source, number)}" if by_line else name
-                    if not by_line and source.read not in _WHOLE:
-                        place += f"[{number}]"
+                    part = f"line {_line(source, number)}" if by_line else f"[{number}]"
+                    if source.read in _WHOLE:
+                        part = ""
                     if some := wrong(record):
-                        found += [_placed(each, place, by_line) for each in some]
-                        if len(found) >= MOST_PROBLEMS:
+                        for each in some:
+                            causes.add(part, each)
+                        if len(causes) >= MOST_PROBLEMS:
                             break
-                    elif not found:
-                        self.file, self.place = name, place
+                    elif not causes:
+                        self.file, self.place = name, f"{name}{comma}{part}"
                         yield record
         except (ValueError, RecursionError, ArchiveError) as error:
-            found.append(
-                Problem("", what=_explain(error, name, _line(source, number + 1), by_line))
-            )
+            explained = _explain(error, name, _line(source, number + 1), by_line)
+            found.append(Problem("", what=explained))
         self.file = self.place = ""
-        if found:
-            raise RecordError("", *found)
+        if causes or found:
+            told = (each.at(name + comma) for each in causes.told())
+            raise RecordError("", *told, *found)
         if settled:
             self._passed[this] = source  # which so keeps its id
 
@@ -184,12 +186,6 @@ def _checker(source: Source) -> Callable[[Any], list[Problem]]:
         return []
 
     return wrong
-
-
-def _placed(problem: Problem, place: str, by_line: bool) -> Problem:
-    inner = problem.place.lstrip(".") if by_line else problem.place
-    joined = f"{place}: {inner}" if by_line and inner else place + inner
-    return Problem(joined, problem.expected, problem.found, problem.what)
 
 
 def _line(source: Source, number: int) -> int:

@@ -1,15 +1,18 @@
 """Scores predictions on a task of a built dataset, and says what they are worth beside others."""
 
-from collections.abc import Iterable, Iterator, Mapping
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from parley.errors import OutputError, ParleyError, RecordError, ScriptError, UsageError
+from parley.errors import OutputError, ParleyError, ScriptError, UsageError
 from parley.extras import extra_of
 from parley.figures import MissingSplitError
 from parley.folder.built import BuiltFolder
+from parley.scoring.forms import Key
 from parley.scoring.predictions import check, read, write
 from parley.scoring.spread import Folds, Interval
 from parley.tasks import Gold, Reference, Score, Task, Undefined, find, flat, wrong_scores
@@ -134,24 +137,37 @@ def score(
         with _running(built):
             made = f"the baseline {baseline} of {_script(built)}"
             predictions = check(task.baselines[baseline](built, **options), task, gold, made)
-        if keep:
-            write(keep, task, predictions.values())
     elif found is not None:
         predictions = check(found, task, gold, "the predictions")
     else:
-        try:
-            predictions = read(file, task, gold)
-        except RecordError as error:
-            if built.is_sample:  # those of the dataset are mostly unknown to it
-                error.remedy = f"{built.path} is built of the sample, not of the dataset."
-            raise
+        predictions = read(file, task, gold, partial(_hint, built, task, options, gold))
     with _running(built):
         scored = task.score(gold, predictions, **options)
         if wrong := list(wrong_scores(scored)):
             raise ScriptError(f"{_script(built)}: {name} gives a score that is none", *wrong)
+    if keep:  # at last: before, the same command does all of it again
+        write(keep, task, predictions.values())
     of = "predictions" if found is not None else "standard input" if file == "-" else file
     of = f"baseline {baseline}" if baseline else of
     return Result(built.dataset.name, name, task, options, of, built.is_sample, scored)
+
+
+def _hint(
+    built: BuiltFolder, task: Task, options: Mapping[str, str], gold: Gold, keys: Collection[Key]
+) -> str:
+    """Return what to do about a file of predictions for these keys, which cannot be scored."""
+    fits = len(gold) if gold.keys() >= set(keys) else math.inf
+    told = ""
+    for option, values in task.options.items():
+        for value in values if keys else ():
+            with _running(built):
+                other = task.gold(built, **{**options, option: value}).keys()
+            if len(other) < fits and other >= set(keys):
+                fits = len(other)
+                told = f"What it predicts is all for --{option} {value}: score it with that."
+    if built.is_sample:  # the predictions for the dataset are mostly unknown to it
+        told = f"{told} {built.path} is built of the sample, not of the dataset.".lstrip()
+    return told
 
 
 def _script(built: BuiltFolder) -> str:
@@ -165,7 +181,7 @@ def _running(built: BuiltFolder) -> Iterator[None]:
         yield
     except MissingSplitError as error:
         raise OutputError(f"{built.path}: {error}") from error
-    except (ParleyError, OSError):
+    except (ParleyError, OSError, MemoryError):
         raise
     except Exception as error:  # whatever stands in a folder that nobody verified
         if isinstance(error, ModuleNotFoundError) and extra_of((error.name or "").split(".")[0]):

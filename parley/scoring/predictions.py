@@ -9,28 +9,50 @@ import io
 import json
 import sys
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
-from parley.errors import MOST_PROBLEMS, OutputError, Problem, RecordError, UsageError
-from parley.scoring.forms import Key, Prediction
+from parley.errors import MOST_PROBLEMS, Causes, OutputError, Problem, RecordError, UsageError
+from parley.scoring.forms import JSON_LINES, TREC_RUN, Form, Key, Prediction, Run
 from parley.shapes import fitter, problems, show
 from parley.tasks import Gold, Task
 
 _LONGEST = 1_000_000  # bytes of a line; what is longer is no prediction
+_LARGEST = 128_000_000  # bytes of a file, decompressed; memory grows with what it holds
+_MOST_WRONG = 100_000  # lines; of a flood no more is counted
+_AT_ONCE = 1 << 18  # bytes
 _GZIP = b"\x1f\x8b"
+_OTHERS = {  # the first bytes of what is easily given in place of a file of predictions
+    _GZIP: "it is compressed twice: decompress it once",
+    b"\xfd7zXZ\0": "it is compressed with xz: decompress it, or compress it with gzip",
+    b"\x28\xb5\x2f\xfd": "it is compressed with zstd: decompress it, or compress it with gzip",
+    b"\x04\x22\x4d\x18": "it is compressed with lz4: decompress it, or compress it with gzip",
+    b"BZh": "it is compressed with bzip2: decompress it, or compress it with gzip",
+    b"7z\xbc\xaf\x27\x1c": "it is a 7z archive: name a file that was in it",
+    b"PK": "it is a zip archive: name a file that was in it",
+    b"PAR1": "it is Parquet: write a line of text for each prediction",
+    b"ARROW1": "it is Arrow data: write a line of text for each prediction",
+    b"\xff\xfe": "it is in UTF-16 or UTF-32: write it in UTF-8",
+    b"\xfe\xff": "it is in UTF-16: write it in UTF-8",
+    b"\0\0\xfe\xff": "it is in UTF-32: write it in UTF-8",
+}
 
 
-def read(file: str, task: Task, gold: Gold) -> dict[Key, Prediction]:
+def read(
+    file: str, task: Task, gold: Gold, hint: Callable[[Collection[Key]], str] = lambda keys: ""
+) -> Mapping[Key, Prediction]:
     """Return the predictions of a file, one for each key of `gold` and in its order.
 
     Args:
         file: A path, or "-" for standard input.
         task: What they must look like.
         gold: What is to be predicted.
+        hint: Returns what to do about a file that holds predictions for other keys than are due,
+            given the required keys that it has.
 
     Raises:
         RecordError: naming everything that is wrong with the file, by line and key.
@@ -38,19 +60,59 @@ def read(file: str, task: Task, gold: Gold) -> dict[Key, Prediction]:
         OSError: it cannot be read.
     """
     name = "standard input" if file == "-" else file
+    size = 0
     with _opened(file) as stream:
         checker = _Checker(task, gold, "line")
         try:
-            for number, line in enumerate(iter(lambda: stream.readline(_LONGEST), b""), 1):
-                checker.take(number, line)
+            for lines in _lines(stream):
+                if not size and (mistake := _mistaken(lines[0], task.form)):
+                    checker.stop(mistake)
+                size += sum(map(len, lines)) + len(lines)
+                if size > _LARGEST:
+                    checker.stop(f"it has more than {_LARGEST:,} bytes; nothing was read beyond")
                 if checker.is_over:
                     break
+                checker.take_all(lines)
+                if checker.is_over:
+                    break
+            if not size:
+                checker.stop("it is empty")
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             checker.stop(f"damaged gzip data: {error}; compress or copy it again")
-    return checker.finish(name)
+    return checker.finish(name, hint)
 
 
-def check(found: Iterable[Any], task: Task, gold: Gold, name: str) -> dict[Key, Prediction]:
+def _lines(stream: IO[bytes]) -> Iterator[list[bytes]]:
+    """Yield the lines of a stream without their ends, some at a time; of one too long the start."""
+    begun: list[bytes] = []  # the pieces of a line that has not ended
+    while piece := stream.read1(_AT_ONCE):  # type: ignore[attr-defined]
+        head, newline, tail = piece.rpartition(b"\n")
+        if newline:
+            yield b"".join([*begun, head]).split(b"\n")
+            begun.clear()
+        begun.append(tail)
+        if len(begun) > _LONGEST or sum(map(len, begun)) >= _LONGEST:
+            break
+    if last := b"".join(begun):
+        yield [last]
+
+
+def _mistaken(line: bytes, form: Form) -> str:
+    """Return what a file is, by its first line, if it is no file of predictions; else ""."""
+    with suppress(ValueError):
+        if isinstance(form.parse(line), dict):
+            return ""
+    for start, what in _OTHERS.items():
+        if line.startswith(start):
+            return what
+    if line[257:262] == b"ustar":
+        return "it is a tar archive: name a file that was in it"
+    if form is JSON_LINES and (line.strip() == b"{" or line.lstrip().startswith(b"[")):
+        return "it is one JSON text: write each prediction as an object in a line of its own"
+    return ""
+
+
+def check(found: Iterable[Any], task: Task, gold: Gold, name: str) -> Mapping[Key, Prediction]:
     """Return predictions that a function made, checked and ordered as those of a file are.
 
     Each is read from the line that it has in a file: `write` can write what is returned.
@@ -87,6 +149,39 @@ def require_free(path: Path) -> None:
         raise OutputError(f"{path}: there is no folder {path.parent} to make it in")
 
 
+class _Table:
+    """Sound predictions by their key."""
+
+    def __init__(self) -> None:
+        self._found: dict[Key, tuple[int, Prediction]] = {}  # with the number of the line
+
+    def clash(self, key: Key, unit: str) -> str:
+        """Return why a prediction of this key cannot stand beside those that are here, or ""."""
+        there = self._found.get(key)
+        return f"stands twice, first in {unit} {there[0]}" if there else ""
+
+    def keep(self, number: int, key: Key, prediction: Prediction) -> None:
+        """Keep the prediction of a line."""
+        self._found[key] = number, prediction
+
+    def keep_all(self, first: int, lines: Sequence[bytes], gold: Gold) -> set[Key]:
+        """Keep none: they are taken line by line."""
+        return set()
+
+    def in_order(self, gold: Gold) -> Mapping[Key, Prediction]:
+        """Return the predictions in the order of gold, and then of their keys."""
+        order = {key: number for number, key in enumerate(gold)}
+        required = len(next(iter(order), ()))
+        ranked = sorted(self._found, key=lambda key: (order[key[:required]], key[required:]))
+        return {key: self._found[key][1] for key in ranked}
+
+
+def _is_run(task: Task) -> bool:
+    """Tell whether a task asks nothing of a run that the form itself does not."""
+    declared = (task.form, task.key, task.required, task.shape, task.objections)
+    return declared == (TREC_RUN, Run.KEY, Run.KEY[:1], Run.SHAPE, Task.objections)
+
+
 class _Checker:
     """Takes predictions one by one, and knows at the end what is wrong with them.
 
@@ -100,28 +195,39 @@ class _Checker:
         self._task, self._gold, self._unit = task, gold, unit
         self.fits = fitter(task.shape)  # whether a prediction has the shape
         self._required = len(task.required or task.key)
-        self._found: dict[Key, Prediction] = {}
-        self._numbers: dict[Key, int] = {}
+        self._found: Run | _Table = Run() if _is_run(task) else _Table()
+        self._count = 0  # of lines
         self._seen: set[Key] = set()  # required keys, of what is wrong too
-        self._problems: list[Problem] = []
-        self._is_broken = False
+        self._causes = Causes()
+        self._wrong = 0  # lines
+        self._broken = ""  # what keeps the rest from being read
 
     @property
     def is_over(self) -> bool:
         """Whether reading on is of no use: what is wrong so far is all that an error tells."""
-        return self._is_broken or len(self._problems) >= MOST_PROBLEMS
+        return bool(self._broken) or len(self._causes) >= MOST_PROBLEMS
 
     def stop(self, what: str) -> None:
         """Note what is wrong with the file, of which nothing more can be read."""
-        self._problems.append(Problem("", what=what))
-        self._is_broken = True
+        self._broken = what
+
+    def take_all(self, lines: Sequence[bytes]) -> None:
+        """Take the next lines of a file."""
+        if kept := self._found.keep_all(self._count + 1, lines, self._gold):
+            self._count += len(lines)
+            self._seen |= kept
+            return
+        for line in lines:
+            self._count += 1
+            self.take(self._count, line)
+            if self.is_over:
+                return
 
     def take(self, number: int, line: bytes) -> None:
         """Parse a line and add what it says."""
         if len(line) >= _LONGEST:
             what = f"has {_LONGEST:,} bytes or more; nothing was read beyond it"
-            self._object(number, None, [Problem("", what=what)])
-            self._is_broken = True
+            self.stop(f"{self._unit} {number}: {what}")
             return
         if not line.strip():
             self._object(number, None, [Problem("", "a prediction", "an empty line")])
@@ -144,14 +250,12 @@ class _Checker:
         key = tuple([prediction[name] for name in self._task.key])
         due = key[: self._required]
         if due not in self._gold:
-            what = f"there is no {_named(self._task.key, due)} to predict"
-            self._problems.append(Problem(f"{self._unit} {number}", what=what))
-        elif key in self._found:
-            what = f"stands twice, first in {self._unit} {self._numbers[key]}"
+            what = f"there is no such {' and '.join(self._task.key[: self._required])} to predict"
             self._object(number, prediction, [Problem("", what=what)])
+        elif clash := self._found.clash(key, self._unit):
+            self._object(number, prediction, [Problem("", what=clash)])
         else:
-            self._found[key] = prediction
-            self._numbers[key] = number
+            self._found.keep(number, key, prediction)
             self._seen.add(due)
             if wrong := list(self._task.objections(prediction, self._gold[due])):
                 self._object(number, prediction, wrong)
@@ -166,30 +270,31 @@ class _Checker:
             if all(type(part) in (str, int) for part in key):  # true is no 1
                 self._seen.add(key[: self._required])
         for problem in islice(found, MOST_PROBLEMS):
-            inner = problem.place.lstrip(".").replace("\n", "\\n")
-            where = f"{place}: {inner}" if inner else place
-            self._problems.append(Problem(where, problem.expected, problem.found, problem.what))
+            inner = problem.place.replace("\n", "\\n")
+            self._causes.add(place, replace(problem, place=inner))
+        self._wrong += 1
+        if self._wrong >= _MOST_WRONG:
+            self.stop(f"{self._wrong:,} {self._unit}s are wrong; nothing was read beyond")
 
-    def finish(self, name: str) -> dict[Key, Prediction]:
+    def finish(
+        self, name: str, hint: Callable[[Collection[Key]], str] = lambda keys: ""
+    ) -> Mapping[Key, Prediction]:
         """Return the predictions in the order of gold.
 
         Raises:
             RecordError: something is wrong with them.
         """
-        message = f"{name}: cannot be scored"
+        message = f"{name}: cannot be scored as {self._task.form.name}"
         if not self.is_over and (missing := [key for key in self._gold if key not in self._seen]):
             message += f", {len(missing):,} of {len(self._gold):,} predictions are missing"
-            self._problems += [
-                Problem(_named(self._task.key, key), what="missing")
-                for key in missing[: MOST_PROBLEMS - len(self._problems)]
-            ]
-        if self._problems:
-            raise RecordError(message, *self._problems)
-        if self._required == len(self._task.key):
-            return {key: self._found[key] for key in self._gold}
-        order = {key: number for number, key in enumerate(self._gold)}
-        ranked = sorted(self._found, key=lambda key: (order[key[: self._required]], key))
-        return {key: self._found[key] for key in ranked}
+            for key in missing:
+                self._causes.add(_named(self._task.key, key), Problem("", what="missing"))
+        told = self._causes.told()
+        if self._broken:
+            told.append(Problem("", what=self._broken))
+        if told:
+            raise RecordError(message, *told, remedy=hint(self._seen))
+        return self._found.in_order(self._gold)
 
 
 def _named(names: Iterable[str], key: Key) -> str:

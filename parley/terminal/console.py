@@ -1,6 +1,7 @@
 """What goes to the terminal: tables, progress and text that cannot act on the terminal."""
 
 import json
+import logging
 import math
 import re
 import sys
@@ -14,6 +15,8 @@ from rich.console import Console, RenderableType
 from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
+
+from parley.secret import without_secrets
 
 _EVERY = 10  # seconds between two lines of progress in a log
 _WIDEST = 100_000  # columns of what is no terminal: nothing is cut or wrapped there
@@ -39,6 +42,18 @@ def tell(text: str, style: str = "") -> None:
     err.print(plain(text), style=style or None, soft_wrap=True)
 
 
+def tell_logs(*names: str) -> None:
+    """Print what libraries log, and Python's warnings, as messages: servers have a say in them."""
+
+    class Told(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            tell(record.getMessage())
+
+    logging.captureWarnings(True)
+    for name in (*names, "py.warnings"):
+        logging.getLogger(name).handlers = [Told()]
+
+
 # C0 and C1 controls but newline; bidirectional and zero-width controls, which can reorder or
 # hide text (joiners stay: emoji and several scripts need them)
 _CONTROLS = re.compile(
@@ -48,7 +63,8 @@ _CONTROLS = re.compile(
 
 
 def plain(text: str) -> str:
-    r"""Return text with each control character shown as an escape, `\\x1b`, instead of acting."""
+    r"""Return text with each control character shown as an escape, `\\x1b`, and no secret in it."""
+    text = without_secrets(text)
     return _CONTROLS.sub(lambda m: m[0].encode("unicode_escape").decode("ascii"), text)
 
 
@@ -56,7 +72,7 @@ def to_json(value: Any) -> str:
     r"""Return indented JSON, with each control character as JSON's own escape, `\\u009b`.
 
     NaN and the infinities, which JSON does not know, are the strings "NaN", "Infinity" and
-    "-Infinity". Where standard output takes no Unicode, all but ASCII is escaped.
+    "-Infinity". Where standard output takes no Unicode, all but ASCII is escaped. Secrets are hidden.
     """
     ascii_only = not (getattr(sys.stdout, "encoding", None) or "").lower().startswith("utf")
     options: Any = {"indent": 2, "ensure_ascii": ascii_only, "default": str, "allow_nan": False}
@@ -64,6 +80,7 @@ def to_json(value: Any) -> str:
         text = json.dumps(value, **options)
     except ValueError:
         text = json.dumps(_finite(value), **options)
+    text = without_secrets(text)
     return _CONTROLS.sub(lambda m: json.dumps(m[0])[1:-1], text)
 
 

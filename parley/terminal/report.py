@@ -188,8 +188,9 @@ def differences(found: Difference) -> RenderableType:
 def publication(found: Publication) -> RenderableType:
     """Return a table of the files that publishing changed or would change, and what it gave."""
     rows = [(change.action, change.path, size(change.size)) for change in found.changed]
-    kept = len(found.changes) - len(rows)
+    kept = len(found.changes) - len(rows) - len(found.left)
     same = f"{kept} files are there already" if kept else ""
+    left = f"left as they are, since parley did not bring them: {', '.join(_shown(found.left))}"
     if found.dry_run:
         new = f"{found.repo} would be made; " if found.is_new else ""
         last = f"a dry run: {new}nothing was written"
@@ -198,7 +199,8 @@ def publication(found: Publication) -> RenderableType:
     else:
         last = f"{found.url}\nno change: commit {found.commit}, read back and equal"
     load = f'load_dataset("{found.repo}", ..., revision="{found.commit}")' if found.commit else ""
-    lines = [Text(plain(line)) for line in (same, last, load) if line]
+    said = (same, left if found.left else "", last, load)
+    lines = [Text(plain(line)) for line in said if line]
     return Group(*([table(("", "file", ">size"), rows)] if rows else []), *lines)
 
 

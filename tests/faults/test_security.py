@@ -806,14 +806,14 @@ def test_a_hub_with_escapes_and_a_path_upwards(hub, sample_build, tmp_path, monk
     log_in(hub, monkeypatch)
     hub.seed("org/casino", sample_build / "casino")
     said = {"dataset": ESCAPES, "../outside.txt": CANARY}
-    hub.push("org/casino", {"provenance.json": json.dumps(said).encode(), ESCAPES: b"x"})
+    hub.push("org/casino", {"provenance.json": json.dumps(said).encode(), f"{ESCAPES}.csv": b"x"})
     folder = sample_build / "casino"
     with pytest.raises(PublishError) as caught:
         publish(open_folder(folder), held(folder, folder), "org/casino", endpoint=hub.endpoint)
     assert not ACTING & set(plain(str(caught.value)))
     provenance = (folder / "provenance.json").read_bytes()
-    hub.push("org/casino", {"provenance.json": provenance, "/up.txt": b"x"})
-    with pytest.raises(PublishError, match="files that parley did not bring, 2 as"):
+    hub.push("org/casino", {"provenance.json": provenance, "/up.csv": b"x"})
+    with pytest.raises(PublishError, match="data that parley did not bring, 2 as"):
         publish(open_folder(folder), held(folder, folder), "org/casino", endpoint=hub.endpoint)
-    assert not list(tmp_path.rglob("up.txt"))
+    assert not list(tmp_path.rglob("up.csv"))
     tally("answer of a Hub with escapes or a path upwards", 2)
