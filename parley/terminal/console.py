@@ -72,7 +72,8 @@ def to_json(value: Any) -> str:
     r"""Return indented JSON, with each control character as JSON's own escape, `\\u009b`.
 
     NaN and the infinities, which JSON does not know, are the strings "NaN", "Infinity" and
-    "-Infinity". Where standard output takes no Unicode, all but ASCII is escaped. Secrets are hidden.
+    "-Infinity". Where standard output takes no Unicode, all but ASCII is escaped. Secrets are
+    hidden.
     """
     ascii_only = not (getattr(sys.stdout, "encoding", None) or "").lower().startswith("utf")
     options: Any = {"indent": 2, "ensure_ascii": ascii_only, "default": str, "allow_nan": False}
