@@ -69,6 +69,8 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # text that a terminal cannot show is escaped
             stream.reconfigure(errors="backslashreplace")
+    # A process that another package starts looks for no code in the current folder (Python 3.11)
+    os.environ.setdefault("PYTHONSAFEPATH", "1")
     signal.signal(signal.SIGINT, _interrupt)
     try:
         app()
