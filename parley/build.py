@@ -14,16 +14,16 @@ import pyarrow as pa
 
 from parley import __version__
 from parley.figures import figures
-from parley.folder.built import CARD, PROVENANCE, open_folder
+from parley.folder.built import CARD, FORMAT, PROVENANCE, open_folder
 from parley.folder.card import SplitLine, figures_on, figures_section, render, splits_section
 from parley.folder.replace import replacing, write_whole
 from parley.rows import parquet
-from parley.rows.arrow import Chunk, Nulls, to_chunks
+from parley.rows.arrow import Nulls, to_batches
 from parley.rows.digest import Digest
 from parley.rows.features import arrow_schema, card_yaml
 from parley.rows.generate import are_unique, generate, seldom_collecting
 from parley.rows.reader import Reader
-from parley.rows.workers import Lost, shareable, shared_chunks
+from parley.rows.workers import Lost, shareable, shared_batches
 from parley.source import pins
 from parley.source.files import Source
 
@@ -182,23 +182,24 @@ def _write(
     target = folder / config
     target.mkdir(exist_ok=True)
 
-    def write(chunks: Iterator[Chunk]) -> Split:
-        digest, nulls = Digest(), Nulls(schema)
+    def write(batches: Iterator[pa.RecordBatch]) -> Split:
+        digest, nulls = Digest(schema), Nulls(schema)
 
-        def batches() -> Iterator[pa.RecordBatch]:
-            for batch, lines in chunks:
-                digest.add(lines, batch.num_rows)
+        def looked_at() -> Iterator[pa.RecordBatch]:
+            rows = 0
+            for batch in batches:
+                rows += batch.num_rows
                 nulls.add(batch)
-                on_rows(where, digest.rows)
+                on_rows(where, rows)
                 yield batch
 
-        files = parquet.write(batches(), schema, target, split, max_shard_size)
+        files = parquet.write(looked_at(), schema, target, split, max_shard_size, digest)
         seconds = time.perf_counter() - start
         return Split(config, split, digest.hexdigest(), files, seconds, nulls.left)
 
     if workers and shareable(source, config, split):
         keys = array("q")
-        shared = shared_chunks(source, config, split, schema, target, workers, keys)
+        shared = shared_batches(source, config, split, schema, target, workers, keys)
         try:
             with closing(shared):
                 made = write(shared)
@@ -207,7 +208,7 @@ def _write(
         else:
             if keys and are_unique(keys):
                 return made
-    return write(to_chunks(generate(source, config, split, reader), schema, where))
+    return write(to_batches(generate(source, config, split, reader), schema, where))
 
 
 def _dataset_info(config: str, info: Any, splits: list[Split]) -> dict[str, Any]:
@@ -238,6 +239,7 @@ def _provenance(source: Source, splits: list[Split]) -> dict[str, Any]:
             ],
         }
     return {
+        "format": FORMAT,
         "dataset": dataset.name,
         "version": str(dataset.builder.VERSION),
         "sample": source.sample,

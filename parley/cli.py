@@ -69,6 +69,8 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # text that a terminal cannot show is escaped
             stream.reconfigure(errors="backslashreplace")
+    # A process that another package starts looks for no code in the current folder (Python 3.11)
+    os.environ.setdefault("PYTHONSAFEPATH", "1")
     signal.signal(signal.SIGINT, _interrupt)
     try:
         app()
@@ -311,6 +313,8 @@ def build(
         shard = convert_file_size_to_int(max_shard_size)
     except ValueError as error:
         raise UsageError(f"--max-shard-size {max_shard_size}: expected a size as 500MB") from error
+    if shard < 1000:
+        raise UsageError(f"--max-shard-size {max_shard_size}: expected 1KB or more")
     folder = None if sample else _upstream(ctx, source)
     built: list[dict[str, Any]] = []
     missing: list[str] = []

@@ -23,7 +23,9 @@ from huggingface_hub import HfFileSystem, constants, snapshot_download
 
 from parley.build import build
 from parley.collection import discover, get
+from parley.rows.arrow import to_batch
 from parley.rows.digest import Digest
+from parley.rows.features import arrow_schema
 from parley.source.files import Source
 
 try:
@@ -164,14 +166,21 @@ def splits(folder):
             yield from ((path.parent.name, entry) for entry in config.values())
 
 
+def holds(rows, name, entry):
+    """Tell whether an engine's rows are those of a split of a dataset."""
+    config, _ = entry["files"][0]["path"].split("/")
+    schema = arrow_schema(get(name).module.FEATURES[config])
+    digest = Digest(schema)
+    digest.update(to_batch(list(rows), schema))
+    return (digest.rows, digest.hexdigest()) == (entry["rows"], entry["digest"])
+
+
 def differing(read, folder, root, *options):
     """Return the splits that an engine reads otherwise than they were written, and how many."""
     wrong, total = [], 0
     for name, entry in splits(folder):
         files = [f"{root}/{name}/{file['path']}" for file in entry["files"]]
-        digest = Digest()
-        digest.update(read(files, *options))
-        if (digest.rows, digest.hexdigest()) != (entry["rows"], entry["digest"]):
+        if not holds(read(files, *options), name, entry):
             wrong.append(files)
         total += 1
     return wrong, total
@@ -237,9 +246,7 @@ def test_a_plain_url(engine, hub, sample_build):
     if engine == "pyarrow":
         package("aiohttp")
         options = [fsspec.filesystem("http", skip_instance_cache=True)]
-    digest = Digest()
-    digest.update(READ[engine]([url], *options))
-    assert (digest.rows, digest.hexdigest()) == (entry["rows"], entry["digest"])
+    assert holds(READ[engine]([url], *options), "casino", entry)
 
 
 # Shards -----------------------------------------------------------------------------------

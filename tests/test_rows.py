@@ -1,10 +1,16 @@
+import hashlib
+import json
+import math
+import struct
+
 import datasets
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from parley.errors import RowError
-from parley.rows.arrow import AT_ONCE, MOST_AT_ONCE, Nulls, to_batch, to_chunks
-from parley.rows.digest import Digest
+from parley.rows.arrow import AT_ONCE, MOST_AT_ONCE, Nulls, to_batch, to_batches
+from parley.rows.digest import Digest, same
 from parley.rows.features import arrow_schema
 
 V = datasets.Value
@@ -101,34 +107,139 @@ def test_a_column_under_another_name_is_two_problems():
     assert ".id: missing" in str(error.value)
 
 
-def test_digest_is_of_values_and_their_order():
-    def digest(*rows):
-        result = Digest()
-        result.update(rows)
-        return result.hexdigest()
+def digest(*batches, schema=SCHEMA):
+    result = Digest(schema)
+    for batch in batches:
+        result.update(batch)
+    return result.hexdigest()
 
-    assert digest(ROW, NULLS) == digest(dict(reversed(ROW.items())), NULLS)
-    assert digest(ROW, NULLS) != digest(NULLS, ROW)
-    assert digest(ROW) != digest({**ROW, "score": 0.2})
-    # stated here so that anyone can recompute it without parley
-    import hashlib
-    import json
 
-    text = json.dumps(ROW, sort_keys=True, ensure_ascii=False, separators=(",", ":")) + "\n"
-    assert digest(ROW) == hashlib.sha256(text.encode()).hexdigest()
+def plain_digest(rows, schema):
+    """Return the digest as the module's docstring says it, from plain values."""
+    columns = []
+
+    def add(path, type_, values):
+        there = [value for value in values if value is not None]
+        streams = [bytes(value is not None for value in values)]
+        inner = []
+        if pa.types.is_struct(type_):
+            name = "struct"
+            inner = [
+                ([*path, f.name], f.type, [None if v is None else v[f.name] for v in values])
+                for f in type_
+            ]
+        elif pa.types.is_list(type_):
+            name = "list"
+            streams.append(b"".join(struct.pack("<q", len(value)) for value in there))
+            inner = [([*path, 0], type_.value_type, [item for value in there for item in value])]
+        elif (name := str(type_)) == "string":
+            texts = [value.encode() for value in there]
+            streams.append(b"".join(struct.pack("<q", len(text)) for text in texts))
+            streams.append(b"".join(texts))
+        else:
+            form = {"bool": "?", "int32": "i", "int64": "q", "float": "f", "double": "d"}[name]
+            streams.append(b"".join(struct.pack(f"<{form}", value) for value in there))
+        hashes = [hashlib.sha256(stream).hexdigest() for stream in streams]
+        columns.append([path, name, hashes])
+        for each in inner:
+            add(*each)
+
+    for field in schema:
+        add([field.name], field.type, [row[field.name] for row in rows])
+    text = json.dumps([len(rows), columns]).replace(" ", "")
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+ODD = {
+    **ROW,
+    "id": "\u00e4\U0001f600\x00",
+    "price": -0.0,
+    "flag": False,
+    "turns": [
+        {"text": "\u00df" * n, "labels": [None, "", "z"], "deal": {"n": n}} for n in range(3)
+    ],
+    "pairs": [None, [None], [], ["\u2028"]],
+}
+
+
+def test_anyone_can_recompute_a_digest():
+    rows = [ROW, NULLS, ODD, {**ROW, "turns": [], "pairs": None}, {**NULLS, "turns": [None]}] * 3
+    whole = to_batch(rows, SCHEMA)
+    due = plain_digest(rows, SCHEMA)
+    assert digest(whole) == due
+    for cut in range(len(rows)):
+        assert digest(whole.slice(0, cut), whole.slice(cut)) == due
+    assert plain_digest(rows[2:9], SCHEMA) == digest(whole.slice(2, 4), whole.slice(6, 3))
+
+
+def test_anyone_can_recompute_the_digests_of_a_build(dataset, sample_build, tmp_path):
+    """Also from a file with other row groups and encodings."""
+    folder = sample_build / dataset.name
+    for config, splits in json.loads((folder / "provenance.json").read_text())["configs"].items():
+        for stated in splits.values():
+            (file,) = stated["files"]
+            table = pq.read_table(folder / file["path"])
+            schema = arrow_schema(dataset.module.FEATURES[config])
+            assert plain_digest(table.to_pylist(), schema) == stated["digest"]
+            other = tmp_path / "other.parquet"
+            pq.write_table(table, other, row_group_size=2, use_dictionary=False, store_schema=False)
+            assert digest(pq.read_table(other), schema=schema) == stated["digest"]
+
+
+def test_digest_is_independent_of_encoding_and_of_what_lies_under_nulls():
+    text = pa.array(["a", None, "b", "a"])
+    plain = pa.table({"x": text})
+    for other in (text.dictionary_encode(), text.cast(pa.large_string())):
+        assert digest(pa.table({"x": other}), schema=plain.schema) == digest(
+            plain, schema=plain.schema
+        )
+    mask = pa.array([False, True])
+    lists = pa.ListArray.from_arrays([0, 1, 3], pa.array([1, 8, 9]), mask=mask)
+    structs = pa.StructArray.from_arrays([pa.array([1, 9])], ["n"], mask=mask)
+    for hidden, due in ((lists, [[1], None]), (structs, [{"n": 1}, None])):
+        table = pa.table({"x": hidden})
+        assert digest(table, schema=table.schema) == plain_digest(
+            [{"x": value} for value in due], table.schema
+        )
+
+
+LIKE = [None, 0.0, -0.0, math.nan, math.inf, -math.inf]
+
+
+def test_a_digest_tells_values_apart():
+    schema = pa.schema({"x": pa.float64()})
+    batches = [pa.RecordBatch.from_pylist([{"x": value}], schema) for value in LIKE]
+    assert len({digest(batch, schema=schema) for batch in batches}) == len(LIKE)
+    for one in LIKE:
+        assert [same({"x": [one]}, {"x": [two]}) for two in LIKE].count(True) == 1
+    pairs = [
+        [["a"], ["", "b"]],
+        [["a", ""], ["b"]],
+        [["a"], None, ["", "b"]],
+        [["a"], [], ["", "b"]],
+        [["ab"], ["", ""]],
+        [["a"], [None, "b"]],
+    ]
+    batches = [to_batch([{**ROW, "pairs": each}], SCHEMA) for each in pairs]
+    assert len({digest(batch) for batch in batches}) == len(pairs)
+    assert digest(*batches[:2]) != digest(*batches[1::-1])
+
+
+def test_a_digest_tells_columns_apart():
+    names = [{"x": pa.int64()}, {"y": pa.int64()}, {"x": pa.int32()}]
+    schemas = [pa.schema(columns) for columns in names]
+    found = {digest(schema.empty_table(), schema=schema) for schema in schemas}
+    assert len(found) == len(schemas)
+    with pytest.raises(RowError, match="date32"):
+        Digest(pa.schema({"x": pa.date32()}))
 
 
 @pytest.mark.parametrize("length", [0, 5_000, AT_ONCE, 2 * AT_ONCE])
 def test_rows_come_in_chunks_of_a_size_and_none_is_lost(length):
     rows = [{"text": f"{number}{'x' * length}"} for number in range(2400 if length == 0 else 60)]
-    chunks = list(to_chunks(iter(rows), pa.schema({"text": pa.string()})))
-    assert [row for batch, _ in chunks for row in batch.to_pylist()] == rows
-    digest, whole = Digest(), Digest()
-    for batch, lines in chunks:
-        digest.add(lines, batch.num_rows)
-    whole.update(rows)
-    assert (digest.rows, digest.hexdigest()) == (len(rows), whole.hexdigest())
-    first, *later, _ = [batch.num_rows for batch, _ in chunks]
+    batches = list(to_batches(iter(rows), pa.schema({"text": pa.string()})))
+    assert [row for batch in batches for row in batch.to_pylist()] == rows
+    first, *later, _ = [batch.num_rows for batch in batches]
     if length == 0:
         assert later == [4 * first, 16 * first, *[MOST_AT_ONCE] * 4]
     else:
@@ -138,7 +249,7 @@ def test_rows_come_in_chunks_of_a_size_and_none_is_lost(length):
 def test_a_row_of_a_later_chunk_is_named_by_its_number():
     rows = [{"text": "x"}] * 1100 + [{"text": 7}]
     with pytest.raises(RowError, match=r"^here\[1100\]\.text: expected string, found 7$"):
-        list(to_chunks(rows, pa.schema({"text": pa.string()}), "here"))
+        list(to_batches(rows, pa.schema({"text": pa.string()}), "here"))
 
 
 def test_columns_that_are_null_in_all_rows_are_named_with_their_fields():

@@ -1,6 +1,7 @@
 """Verification on real data, that each check of any folder can fail, and the comparison of two."""
 
 import json
+import math
 import os
 import shutil
 import signal
@@ -8,7 +9,7 @@ import subprocess
 import sys
 import time
 import types
-from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -24,7 +25,7 @@ from parley.folder import checks
 from parley.folder.built import open_folder
 from parley.folder.card import BEGIN, END, figures_on, figures_section, parse
 from parley.folder.diff import compare
-from parley.folder.verify import Check, Verification, _outcome, verify, verify_each
+from parley.folder.verify import Check, Verification, verify, verify_each
 
 
 @pytest.fixture
@@ -147,6 +148,21 @@ def forget_the_footer(folder):
     pq.write_table(pq.read_table(path).replace_schema_metadata(), path)
 
 
+def turn_columns(folder):
+    path = parquet(folder, "dialogues", "train")
+    table = pq.read_table(path)
+    pq.write_table(table.select(table.schema.names[::-1]), path)
+
+
+def turn_labels(folder):
+    path = parquet(folder, "speakers", "train")
+    table = pq.read_table(path)
+    info = json.loads(table.schema.metadata[b"huggingface"])
+    info["info"]["features"]["svo"]["names"].reverse()
+    metadata = table.schema.metadata | {b"huggingface": json.dumps(info).encode()}
+    pq.write_table(table.replace_schema_metadata(metadata), path)
+
+
 def on_card(old, new):
     def damage(folder):
         text = (folder / "README.md").read_text(encoding="utf-8")
@@ -164,6 +180,7 @@ def provenance(place, change):
     return lambda folder: restate(folder, place, change)
 
 
+BIG_FIVE = "dialogues/train[0].participant_info.mturk_agent_1.personality.big-five.extraversion"
 DAMAGE = {  # check -> what of casino's built sample it must notice
     "files": {
         "a flipped byte": flip,
@@ -172,7 +189,12 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
         "a file too few": lambda folder: parquet(folder, "utterances", "train").unlink(),
         "another hash": provenance("configs.dialogues.train.files[0].sha256", "0" * 64),
     },
-    "schema": {"a column too few": drop_a_column, "another footer": forget_the_footer},
+    "schema": {
+        "a column too few": drop_a_column,
+        "columns in another order": turn_columns,
+        "another footer": forget_the_footer,
+        "names of labels in another order": turn_labels,
+    },
     "provenance": {
         "another version": provenance("version", "9.9.9"),
         "sources of a sample": provenance("sources", {"data/casino.json": {"sha256": "0"}}),
@@ -196,11 +218,16 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
     "digests": {
         "two rows that change places": rows("dialogues/train", swap(0, 1)),
         "another digest": provenance("configs.dialogues.train.digest", "0" * 64),
+        "a digest of another version": provenance("format", DROP),
     },
     "keys": {"a row twice": rows("speakers/train", lambda found: [*found, found[0]])},
     "labels": {
         "a number too high": rows("utterances/train[0].annotations", [10]),
         "a number too low": rows("speakers/train[0].svo", -1),
+    },
+    "numbers": {
+        "NaN": rows("speakers/train[0].extraversion", math.nan),
+        "infinity": rows(BIG_FIVE, math.inf),
     },
     "records": {
         "an unknown label": rows("dialogues/train[0].annotations[0][1]", "flattery"),
@@ -451,6 +478,21 @@ def test_a_schema_change_is_named(difference):
     assert split.schema == ["relevance: int64 -> int32"]
 
 
+@pytest.mark.parametrize(
+    ("damage", "config", "change"),
+    [
+        (turn_labels, "speakers", "names of the labels of svo: prosocial, proself, unclassified"),
+        (turn_columns, "dialogues", "columns in another order: annotations, participant_info"),
+    ],
+)
+def test_what_rows_alone_do_not_tell_is_named(difference, damage, config, change):
+    _, splits = difference("casino", damage)
+    ((place, split),) = splits.items()
+    assert place == (config, "train")
+    assert [found.startswith(change) for found in split.schema] == [True]
+    assert not split.changed
+
+
 def test_columns_that_one_folder_alone_has_are_named_once_and_not_in_every_row(difference):
     def damage(folder):
         table = pq.read_table(parquet(folder, "dialogues", "raw"))
@@ -558,10 +600,59 @@ def test_an_interrupt_of_verify_is_one_line(sample_build):
             assert err == "interrupted; the same command again does what is left\n"
 
 
-def test_a_process_that_ends_is_no_traceback():
-    class Broken:
-        def result(self):
-            raise BrokenProcessPool
+def children(of):
+    """Return the processes that a process started and that are still there."""
+    found = set()
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            state, parent = stat.read_text().rpartition(")")[2].split()[:2]
+            if int(parent) == of and state != "Z":
+                found.add(int(stat.parent.name))
+    return found
 
-    found = _outcome(get("casino"), Broken())
-    assert "casino: its process ended before it was verified" in str(found)
+
+needs_proc = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+
+
+@needs_proc
+def test_a_process_that_ends_costs_only_what_it_was_at(sample_build, monkeypatch):
+    monkeypatch.setattr("parley.folder.verify._processors", lambda: 2)
+    before = children(os.getpid())
+    killed = []
+
+    def kill(dataset, step):
+        if not killed:
+            killed.extend(children(os.getpid()) - before)
+            for process in killed:
+                os.kill(process, signal.SIGKILL)
+
+    datasets = list(discover().values())
+    found = dict(zip(discover(), verify_each(datasets, sample_build, None, kill), strict=True))
+    assert len(killed) == 2
+    lost = [name for name, each in found.items() if isinstance(each, OutputError)]
+    assert lost == list(found)[:2]
+    assert "casino: its process ended before it was verified" in str(found["casino"])
+    assert not any(found[name].failed for name in found if name not in lost)
+    assert children(os.getpid()) == before
+
+
+@needs_proc
+@pytest.mark.parametrize("signum", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
+def test_a_killed_verify_leaves_no_process(sample_build, signum):
+    command = [sys.executable, "-m", "parley", "verify", "--build", str(sample_build)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        started = wait_for(lambda: children(process.pid))
+    finally:
+        process.send_signal(signum)
+        process.wait(timeout=20)
+    assert started
+    assert wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in started))
+
+
+def wait_for(condition):
+    """Return what a condition gives once it is true, or in the end."""
+    end = time.monotonic() + 20
+    while not (found := condition()) and time.monotonic() < end:
+        time.sleep(0.02)
+    return found

@@ -163,16 +163,16 @@ def test_a_worker_that_fails_costs_only_time(what, tmp_path, small_parts, monkey
         monkeypatch.setattr(workers, "LONGEST", 1)
     failed = tmp_path / "failed"
 
-    def to_chunks(*arguments):
-        for batch, lines in rows(*arguments):
-            if b"CoSRec-Raw_350" in lines:
+    def to_batches(*arguments):
+        for batch in rows(*arguments):
+            if "CoSRec-Raw_350" in batch.column(0).to_pylist():
                 failed.touch()
                 os.kill(os.getpid(), signal.SIGKILL if what == "is killed" else signal.SIGSTOP)
-            yield batch, lines
+            yield batch
 
     if what != "has no room":
-        rows = workers.to_chunks
-        monkeypatch.setattr(workers, "to_chunks", to_chunks)
+        rows = workers.to_batches
+        monkeypatch.setattr(workers, "to_batches", to_batches)
     lost = []
 
     def share(*arguments):

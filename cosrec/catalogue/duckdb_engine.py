@@ -19,12 +19,13 @@ import pyarrow.parquet as pq
 
 from parley.errors import OutputError, ParleyError
 from parley.rows import parquet
+from parley.rows.digest import Digest
 
 from . import sift
 from .files import LONGEST, Category, RawFile
 from .rules import Thresholds
 from .sift import Read, Sifted, sift_products, sift_reviews
-from .tables import REVIEW_COUNTS_SQL, SCHEMAS, SQL, Digest, Written, digested, with_footer
+from .tables import REVIEW_COUNTS_SQL, SCHEMAS, SQL, Written, with_footer
 from .workers import Workers
 
 # A byte for each hash of an id of a kept product, which all processes share: what is 0 is certainly
@@ -169,9 +170,9 @@ class DuckDB:
         written = {}
         with self._tables(folder) as tables:
             for table in SCHEMAS:
-                digest = Digest()
-                batches = digested(tables.batches(table), digest)
-                files = parquet.write(batches, with_footer(table), target / table, category)
+                digest = Digest(SCHEMAS[table])
+                batches, schema = tables.batches(table), with_footer(table)
+                files = parquet.write(batches, schema, target / table, category, digest=digest)
                 written[table] = Written(
                     rows=digest.rows,
                     arrow_size=sum(file.arrow_size for file in files),

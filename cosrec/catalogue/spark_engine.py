@@ -21,12 +21,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from parley.errors import ParleyError
+from parley.rows.digest import Digest
 
 from . import rules, sift
 from .files import Category, changed, hash_file
 from .rules import Thresholds
 from .sift import MOST_SHOWN, Read, Sifted
-from .tables import REVIEW_COUNTS_SQL, SCHEMAS, SQL, Digest, Written
+from .tables import REVIEW_COUNTS_SQL, SCHEMAS, SQL, Written
 
 _ROW_GROUP = 4 << 20  # bytes: small ones keep streaming quick
 _BOM = b"\xef\xbb\xbf"
@@ -218,7 +219,7 @@ def _has_bom(path: Path) -> bool:
 def _take(parts: Path, table: str, target: Path, category: str) -> Written:
     """Move the files of a table to where they belong, and read them for their digest."""
     schema = SCHEMAS[table]
-    digest = Digest()
+    digest = Digest(schema)
     size = 0
     found = [
         path for path in sorted(parts.glob("part-*.parquet")) if pq.read_metadata(path).num_rows

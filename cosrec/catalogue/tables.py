@@ -1,17 +1,13 @@
-"""The two published tables: their columns, how they are made from what was sifted, their digest.
+"""The two published tables: their columns, how they are made from what was sifted.
 
 The statements run on DuckDB and on Spark alike, over the views `sifted_products` and
 `sifted_reviews`, which hold the rows of `sift`.
 """
 
-import hashlib
-import json
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 _STARS = range(1, 6)
 
@@ -105,63 +101,6 @@ class Written:
     arrow_size: int
     digest: str
     files: list[dict[str, Any]]  # name, size, sha256, rows
-
-
-class Digest:
-    """A sha256 over a table's rows in order, however they are cut into batches and files.
-
-    It is taken over a list of streams, each with its path and sha256: of every column which values
-    are there, how long each is, and the values themselves, little-endian or UTF-8.
-    """
-
-    def __init__(self) -> None:
-        self._streams: dict[str, Any] = {}
-        self.rows = 0
-
-    def update(self, batch: pa.RecordBatch) -> None:
-        """Take in more rows."""
-        self.rows += batch.num_rows
-        for name, column in zip(batch.schema.names, batch.columns, strict=True):
-            self._add(name, column)
-
-    def _add(self, path: str, array: pa.Array) -> None:
-        self._hash(f"{path}.valid", array.is_valid().cast(pa.uint8()))
-        if array.null_count:
-            array = array.drop_null()
-        if pa.types.is_list(array.type):
-            self._hash(f"{path}.lengths", pc.list_value_length(array).cast(pa.int64()))
-            self._add(f"{path}[]", array.flatten())
-        elif pa.types.is_string(array.type):
-            self._hash(f"{path}.lengths", pc.binary_length(array).cast(pa.int64()))
-            self._hash(path, array)
-        else:
-            boolean = pa.types.is_boolean(array.type)
-            self._hash(path, array.cast(pa.uint8()) if boolean else array)
-
-    def _hash(self, path: str, array: pa.Array) -> None:
-        stream = self._streams.setdefault(path, hashlib.sha256())
-        buffers = array.buffers()
-        if buffers[-1] is None or not len(array):
-            return
-        if pa.types.is_string(array.type):
-            offsets = memoryview(buffers[1]).cast("i")
-            start, stop = offsets[array.offset], offsets[array.offset + len(array)]
-        else:
-            width = array.type.bit_width // 8
-            start, stop = array.offset * width, (array.offset + len(array)) * width
-        stream.update(memoryview(buffers[-1])[start:stop])
-
-    def hexdigest(self) -> str:
-        """Return the digest of the rows so far, in hexadecimal."""
-        streams = [[path, hash.hexdigest()] for path, hash in sorted(self._streams.items())]
-        return hashlib.sha256(json.dumps([self.rows, streams]).encode()).hexdigest()
-
-
-def digested(batches: Iterable[pa.RecordBatch], digest: Digest) -> Iterator[pa.RecordBatch]:
-    """Yield the batches while the digest takes them in."""
-    for batch in batches:
-        digest.update(batch)
-        yield batch
 
 
 # `datasets` takes half a second to import, in which the processes can be at work already: so it is

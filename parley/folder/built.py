@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 CARD, PROVENANCE = "README.md", "provenance.json"
+FORMAT = 2  # of the provenance: the digests of format 1, which it did not state, were of JSON
 MOST_TEXT = 16_000_000  # bytes of a card or provenance; ours have some 100,000
 _AT_ONCE = 1000  # rows that are Python objects at once, where not all are asked for
 
 _PROVENANCE = {
+    "format?": int,
     "dataset": str,
     "version": str,
     "sample": bool,
@@ -78,6 +80,11 @@ class BuiltFolder:
     def version(self) -> str:
         """The dataset's version."""
         return str(self.provenance["version"])
+
+    @property
+    def is_older(self) -> bool:
+        """Whether another version of the tool built it, with digests of another kind."""
+        return self.provenance.get("format") != FORMAT
 
     def command(self, command: str, option: str, *more: str) -> str:
         """Return a command about it as one may type it; the option names the folder above it."""

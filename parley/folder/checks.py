@@ -11,12 +11,14 @@ from functools import cached_property
 from typing import Any
 
 import datasets
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from parley.figures import Figure
 from parley.folder.built import CARD, MOST_TEXT, PROVENANCE, BuiltFolder
 from parley.folder.card import GENERATED, Stated, card_configs, parse, prose, stated_figures
-from parley.rows.digest import Digest
+from parley.rows.arrow import to_batches
+from parley.rows.digest import Digest, same
 from parley.rows.features import arrow_schema, card_yaml
 from parley.rows.generate import generate
 from parley.rows.reader import Reader
@@ -46,8 +48,9 @@ class Subject:
         """The digest of the rows of each split."""
         found = {}
         for config, split in self.built.declared:
-            digest = Digest()
-            digest.update(self.built.rows(config, split))
+            digest = Digest(_schema(self.built, config))
+            for table in self.built.tables(config, split):
+                digest.update(table)
             found[config, split] = digest.hexdigest()
         return found
 
@@ -55,6 +58,10 @@ class Subject:
     def card(self) -> tuple[dict[str, Any], str]:
         """The front matter of the folder's card, and the text below it."""
         return parse(self.built.card, CARD)
+
+
+def _schema(built: BuiltFolder, config: str) -> pa.Schema:
+    return arrow_schema(built.module.FEATURES[config])
 
 
 def files(subject: Subject) -> Iterator[str]:
@@ -87,14 +94,22 @@ def files(subject: Subject) -> Iterator[str]:
 def schema(subject: Subject) -> Iterator[str]:
     """Every file has the schema of its config's features, in its columns and in its footer."""
     for config, split in subject.built.declared:
-        expected = subject.built.module.FEATURES[config]
-        footer = arrow_schema(expected).metadata
+        expected = _schema(subject.built, config)
         for table in subject.built.tables(config, split):
-            found = datasets.Features.from_arrow_schema(table.schema)
-            if found != expected:
-                yield f"{config}/{split}: expected the features {expected}, found {found}"
-            elif table.schema.metadata != footer:
+            if not table.schema.equals(expected):
+                found = ", ".join(_columns(table.schema))
+                due = ", ".join(_columns(expected))
+                yield f"{config}/{split}: expected the columns {due}, found {found}"
+                continue
+            features = datasets.Features.from_arrow_schema(table.schema)
+            if features != (declared := subject.built.module.FEATURES[config]):
+                yield f"{config}/{split}: expected the features {declared}, found {features}"
+            elif table.schema.metadata != expected.metadata:
                 yield f"{config}/{split}: the footer is not in the form that builds write"
+
+
+def _columns(schema: pa.Schema) -> Iterator[str]:
+    return (f"{field.name} ({field.type})" for field in schema)
 
 
 def provenance(subject: Subject) -> Iterator[str]:
@@ -198,6 +213,9 @@ def card(subject: Subject) -> Iterator[str]:
 
 def digests(subject: Subject) -> Iterator[str]:
     """The rows of every split have the digest that the provenance states."""
+    if subject.built.is_older:
+        yield f"built by another version of parley, with other digests: run {subject.built.rebuild}"
+        return
     for (config, split), found in subject.digests.items():
         stated = subject.built.provenance["configs"].get(config, {}).get(split, {}).get("digest")
         if found != stated:
@@ -238,6 +256,27 @@ def _wrong_labels(values: Any, feature: Any, path: str) -> Iterator[tuple[str, i
     elif isinstance(feature, list | datasets.List):
         inner = feature[0] if isinstance(feature, list) else feature.feature
         yield from _wrong_labels(pc.list_flatten(values), inner, f"{path}[]")
+
+
+def numbers(subject: Subject) -> Iterator[str]:
+    """Every number is finite."""
+    for config, split in subject.built.declared:
+        for table in subject.built.tables(config, split):
+            for name in table.schema.names:
+                for path, wrong in _not_finite(table[name], name):
+                    yield f"{config}/{split}: {path}: expected a finite number, found {wrong}"
+
+
+def _not_finite(values: Any, path: str) -> Iterator[tuple[str, float]]:
+    """Yield (path, number) of each NaN and infinity in a column."""
+    if pa.types.is_struct(values.type):
+        for field in values.type:
+            yield from _not_finite(pc.struct_field(values, field.name), f"{path}.{field.name}")
+    elif pa.types.is_list(values.type):
+        yield from _not_finite(pc.list_flatten(values), f"{path}[]")
+    elif pa.types.is_floating(values.type):
+        for wrong in pc.unique(values.filter(pc.invert(pc.is_finite(values)))).to_pylist():
+            yield path, wrong
 
 
 def records(subject: Subject) -> Iterator[str]:
@@ -308,10 +347,16 @@ def _against_source(
     subject: Subject, source: Source, config: str, split: str, reader: Reader
 ) -> Iterator[str]:
     to_record = subject.built.module.TO_RECORD.get(config)
-    digest, made = Digest(), []
-    for row in generate(source, config, split, reader):
-        digest.update([row])
-        made.append(row)
+    schema, made = _schema(subject.built, config), []
+    digest = Digest(schema)
+
+    def rows() -> Iterator[Any]:
+        for row in generate(source, config, split, reader):
+            made.append(row)
+            yield row
+
+    for batch in to_batches(rows(), schema, f"{config}/{split}"):
+        digest.update(batch)
     if digest.hexdigest() != subject.digests[config, split]:
         yield from _unlike(f"{config}/{split}", subject.built.rows(config, split), made)
     if to_record:
@@ -329,7 +374,7 @@ def _unlike(where: str, rows: list[Any], due: list[Any]) -> Iterator[str]:
     if len(rows) != len(due):
         yield f"{where}: {len(rows)} rows, but the source gives {len(due)}"
     for number, (row, expected) in enumerate(zip(rows, due, strict=False)):
-        if row != expected:
+        if not same(row, expected):
             path = first_difference(row, expected)
             yield f"{where}[{number}]: is not the row that the source gives: {path}"
 
@@ -340,10 +385,10 @@ def first_difference(found: Any, expected: Any, path: str = "") -> str:
         for key in {**expected, **found}:
             if key not in found or key not in expected:
                 return f"{path}.{key}: {'missing' if key in expected else 'unknown upstream'}"
-            if found[key] != expected[key]:
+            if not same(found[key], expected[key]):
                 return first_difference(found[key], expected[key], f"{path}.{key}")
     if isinstance(found, list) and isinstance(expected, list) and len(found) == len(expected):
         for number, (one, other) in enumerate(zip(found, expected, strict=True)):
-            if one != other:
+            if not same(one, other):
                 return first_difference(one, other, f"{path}[{number}]")
     return f"{path}: expected {expected!r:.60}, found {found!r:.60}"

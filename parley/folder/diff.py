@@ -1,15 +1,18 @@
 """Compares two built folders of one dataset, row by row."""
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from difflib import SequenceMatcher
 from typing import Any
 
+import datasets
 import pyarrow as pa
 
-from parley.errors import UsageError
+from parley.errors import UsageError, cut
 from parley.figures import A_SAMPLE, figures
 from parley.folder.built import BuiltFolder
+from parley.rows.digest import same
 
 
 @dataclass(frozen=True)
@@ -96,7 +99,7 @@ def compare(old: BuiltFolder, new: BuiltFolder) -> Difference:
     either = dict.fromkeys([*first, *second])
     moved = [(n, first.get(n), second.get(n)) for n in either if first.get(n) != second.get(n)]
     before, after = (
-        {k: v for k, v in folder.provenance.items() if k not in ("configs", "dataset")}
+        {k: v for k, v in folder.provenance.items() if k not in ("configs", "dataset", "format")}
         for folder in both
     )
     return Difference(names[0], splits, changes(before, after, ""), moved)
@@ -140,7 +143,7 @@ def _compare_split(old: BuiltFolder, new: BuiltFolder, config: str, split: str) 
     result.changed = [
         Change(_name(key), list(changes(row, right[key], "")))
         for key, row in left.items()
-        if key in right and row != right[key]
+        if key in right and not same(row, right[key])
     ]
     result.reordered = [k for k in left if k in right] != [k for k in right if k in left]
     return result
@@ -208,11 +211,42 @@ def _schema_changes(old: pa.Schema, new: pa.Schema, renamed: dict[str, str]) -> 
         if name not in renamed and name not in renamed.values()
     )
     types = [{name: str(schema.field(name).type) for name in schema.names} for schema in (old, new)]
-    return [f"{name} is called {other}" for name, other in renamed.items()] + [
-        f"{name}: {types[0].get(name, 'absent')} -> {types[1].get(name, 'absent')}"
-        for name in names
-        if types[0].get(name) != types[1].get(name)
-    ]
+    labels = [dict(_labels(schema)) for schema in (old, new)]
+    changed = [f"{name} is called {other}" for name, other in renamed.items()]
+    for name in names:
+        one, other = (side.get(name, "absent") for side in types)
+        if one != other:
+            changed.append(f"{name}: {one} -> {other}")
+    for path in dict.fromkeys([*labels[0], *labels[1]]):
+        one, other = (side.get(path, "none") for side in labels)
+        if one != other:
+            changed.append(cut(f"names of the labels of {path}: {one} -> {other}"))
+    shared = [[name for name in s.names if name in o.names] for s, o in ((old, new), (new, old))]
+    if shared[0] != shared[1]:
+        changed.append(f"columns in another order: {', '.join(shared[1])}")
+    if not changed and old.metadata != new.metadata:
+        changed.append("the footer is another one, which `datasets` reads the features from")
+    return changed
+
+
+def _labels(schema: pa.Schema) -> Iterator[tuple[str, str]]:
+    """Yield the path of each label that a footer declares, and the names that it has."""
+    try:
+        features = datasets.Features.from_arrow_schema(schema)
+    except Exception:  # whatever stands in the footer of a file that nobody vouches for
+        return
+    yield from _names(features, "")
+
+
+def _names(feature: Any, path: str) -> Iterator[tuple[str, str]]:
+    if isinstance(feature, datasets.ClassLabel):
+        yield path, ", ".join(map(str, feature.names))
+    elif isinstance(feature, dict):
+        for name, inner in feature.items():
+            yield from _names(inner, f"{path}.{name}" if path else name)
+    elif isinstance(feature, list | datasets.List):
+        inner = feature[0] if isinstance(feature, list) else feature.feature
+        yield from _names(inner, f"{path}[]")
 
 
 def changes(old: Any, new: Any, path: str) -> list[tuple[str, Any, Any]]:
@@ -222,5 +256,5 @@ def changes(old: Any, new: Any, path: str) -> list[tuple[str, Any, Any]]:
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         inner = [(f"{path}[{n}]", *pair) for n, pair in enumerate(zip(old, new, strict=True))]
     else:
-        return [] if old == new else [(path, old, new)]
+        return [] if same(old, new) else [(path, old, new)]
     return [change for p, before, after in inner for change in changes(before, after, p)]

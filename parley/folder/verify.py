@@ -1,15 +1,10 @@
 """Verifies a built folder: that it is whole and consistent, and every documented figure."""
 
-import multiprocessing
 import os
-import signal
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Thread, current_thread, main_thread
 from typing import Any
 
 from parley.collection import Dataset, get
@@ -17,6 +12,7 @@ from parley.errors import OutputError, ParleyError
 from parley.figures import A_SAMPLE, UNEXPLAINED, Figure, checks_of, definition_of, figures
 from parley.folder import checks
 from parley.folder.built import BuiltFolder, find_folder
+from parley.folder.side_by_side import Lost, side_by_side
 from parley.rows.generate import seldom_collecting
 from parley.source.files import Source, at_hand, open_source
 
@@ -108,8 +104,8 @@ def verify(
     found = [run(checks.files, subject), schema, run(checks.provenance, subject)]
     found += [run(c, subject) for c in (checks.counts, checks.card)]
     if not schema.failed:
-        generic = (checks.digests, checks.keys, checks.labels, checks.records, checks.chats)
-        found += [run(c, subject) for c in generic]
+        generic = (checks.digests, checks.keys, checks.labels, checks.numbers)
+        found += [run(c, subject) for c in (*generic, checks.records, checks.chats)]
         found += [run(c, built) for c in checks_of(dataset.checks)]
         absent = [f"{c}/{s}" for c, s in built.declared if not (source and source.has(c, s))]
         skipped = f"the upstream files of {', '.join(absent)} are not at hand" if absent else ""
@@ -139,57 +135,35 @@ def verify_each(
         sources: The folder that holds their upstream files; None is the cache.
         on_step: Called with a dataset's name and what is about to be checked of it.
     """
+    jobs = [(each.name, build, sources) for each in datasets]
     workers = min(_processors(), len(datasets))
     if workers < 2:
-        for dataset in datasets:
-            try:
-                yield _verify(dataset.name, build, sources, on_step)
-            except ParleyError as error:
-                yield error
+        yield from (_outcome(*job, on_step) for job in jobs)
         return
-    # Spawned, not forked: a fork of a process with pyarrow's threads may hang on a lock.
-    spawn = multiprocessing.get_context("spawn")
-    steps = spawn.SimpleQueue()
+    outcomes = side_by_side(_outcome, jobs, workers, on_step)
+    with closing(outcomes):  # as at Ctrl-C: what is not verified yet need not be
+        for dataset, outcome in zip(datasets, outcomes, strict=True):
+            yield _lost(dataset.name) if isinstance(outcome, Lost) else outcome
 
-    def pass_on() -> None:
-        while step := steps.get():
-            on_step(*step)
 
-    thread = Thread(target=pass_on, daemon=True)
-    thread.start()
-    others = multiprocessing.active_children()
-    pool = ProcessPoolExecutor(workers, spawn, _begin, (steps,))
+def _outcome(
+    name: str, build: Path, sources: Path | None, on_step: OnStep
+) -> Verification | ParleyError:
     try:
-        with _ignoring_interrupts():  # the processes inherit that: Ctrl-C is for this one
-            jobs: list[tuple[Dataset, Future[Verification]]] = [
-                (each, pool.submit(_verify, each.name, build, sources, _pass_on))
-                for each in datasets
-            ]
-        for dataset, job in jobs:
-            yield _outcome(dataset, job)
-        if not any(isinstance(job.exception(), BrokenProcessPool) for _, job in jobs):
-            steps.put(None)  # which a process that was killed while it wrote would block
-            thread.join()
-    except BaseException:  # as Ctrl-C: what is not verified yet need not be
-        for process in set(multiprocessing.active_children()) - set(others):
-            process.kill()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _outcome(dataset: Dataset, job: "Future[Verification]") -> Verification | ParleyError:
-    try:
-        return job.result()
+        dataset = get(name)
+        with seldom_collecting():
+            return verify(find_folder(build, dataset), at_hand(dataset, sources), on_step)
     except ParleyError as error:
         return error
-    except BrokenProcessPool:
-        return OutputError(
-            f"{dataset.name}: its process ended before it was verified, or another's did",
-            remedy=f"Memory may be short: verify it alone, with `parley verify {dataset.name}`.",
-        )
     except Exception as error:  # one that nobody foresaw must not hide the other datasets
-        return OutputError(f"{dataset.name}: was not verified: {type(error).__name__}: {error}")
+        return OutputError(f"{name}: was not verified: {type(error).__name__}: {error}")
+
+
+def _lost(name: str) -> ParleyError:
+    return OutputError(
+        f"{name}: its process ended before it was verified",
+        remedy=f"Memory may be short: verify it alone, with `parley verify {name}`.",
+    )
 
 
 def _processors() -> int:
@@ -197,33 +171,3 @@ def _processors() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-@contextmanager
-def _ignoring_interrupts() -> Iterator[None]:
-    if current_thread() is not main_thread():
-        yield
-        return
-    usual = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, usual)
-
-
-_steps: Any = None  # in a process of the pool: where its steps go
-
-
-def _begin(steps: Any) -> None:
-    global _steps
-    _steps = steps
-
-
-def _pass_on(dataset: str, step: str) -> None:
-    _steps.put((dataset, step))
-
-
-def _verify(name: str, build: Path, sources: Path | None, on_step: OnStep) -> Verification:
-    dataset = get(name)
-    with seldom_collecting():
-        return verify(find_folder(build, dataset), at_hand(dataset, sources), on_step)

@@ -12,6 +12,8 @@ from typing import Any
 import datasets
 
 from parley.rows.digest import Digest
+from parley.rows.features import arrow_schema
+from parley.rows.parquet import BATCH
 
 
 def main() -> None:
@@ -31,8 +33,9 @@ def _digests(repo: str, revision: str, config: str, split: str) -> dict[str, str
         rows: Any = datasets.load_dataset(
             repo, config, split=split, revision=revision, streaming=streaming
         )
-        digest = Digest()
-        digest.update(rows)
+        digest = Digest(arrow_schema(rows.features))
+        for batch in rows.with_format("arrow").iter(BATCH):
+            digest.update(batch)
         digests[way] = digest.hexdigest()
     return digests
 

@@ -15,14 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from parley.errors import MOST_PROBLEMS, Problem, RowError
-from parley.rows.digest import canonical
 
-# Bytes of canonical JSON whose rows are Python objects at once, more or less. More of them leave
+# Bytes of Arrow data whose rows are Python objects at once, more or less. More of them leave
 # the processor's cache, which costs much time; fewer make more arrays, each of which costs some.
 AT_ONCE = 128_000
 MOST_AT_ONCE = 500  # rows, however short
-
-Chunk = tuple[pa.RecordBatch, bytes | memoryview]  # rows, and the same as canonical JSON
 
 _NULL = type(None)
 
@@ -56,17 +53,17 @@ def to_batch(
     return pa.RecordBatch.from_struct_array(array).replace_schema_metadata(schema.metadata)
 
 
-def to_chunks(rows: Iterable[Any], schema: pa.Schema, where: str = "") -> Iterator[Chunk]:
-    """Yield rows as record batches of a few, each with the same rows as canonical JSON."""
+def to_batches(rows: Iterable[Any], schema: pa.Schema, where: str = "") -> Iterator[pa.RecordBatch]:
+    """Yield rows as record batches of a few."""
     rest, start = iter(rows), 0
     count = 10  # of the first, of whose length nothing is known
     while some := list(islice(rest, count)):
-        batch, lines = to_batch(some, schema, where, start), canonical(some)
+        batch = to_batch(some, schema, where, start)
         start += len(some)
-        wanted = len(some) * AT_ONCE // len(lines)
+        wanted = len(some) * AT_ONCE // max(1, batch.nbytes)
         count = min(max(1, wanted), 4 * count, MOST_AT_ONCE)  # longer ones may follow
-        yield batch, lines
-        del batch, lines
+        yield batch
+        del batch
 
 
 def _to_array(values: list[Any], type_: pa.DataType) -> pa.Array:

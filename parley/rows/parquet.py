@@ -11,6 +11,8 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from parley.rows.digest import Digest
+
 BATCH = 500  # rows; a row group has some of these
 SHARD = 500_000_000  # bytes of Arrow data, as `datasets` cuts
 LARGEST = 200_000_000  # bytes of Arrow data in a row group
@@ -33,6 +35,7 @@ def write(
     folder: Path,
     split: str,
     max_shard_size: int = SHARD,
+    digest: Digest | None = None,
 ) -> list[File]:
     """Write `split-00000-of-00001.parquet`, or more of them, into a folder.
 
@@ -41,41 +44,44 @@ def write(
         schema: Their schema, with the footer's metadata.
         folder: Where to write.
         split: What the names begin with.
-        max_shard_size: Bytes of Arrow data that a file holds at most, unless one row group alone
-            is larger.
+        max_shard_size: Bytes of Arrow data that a file holds at most, unless one row alone is
+            larger.
+        digest: Takes in what is written.
 
     Raises:
         OSError: the disk is full, or does not take the files for another reason.
     """
     shards: list[_Shard] = []
     with ExitStack() as last:
-        for group in row_groups(batches):
+        for group in row_groups(batches, min(LARGEST, max_shard_size)):
             if not shards or shards[-1].arrow_size + group.nbytes > max_shard_size:
                 last.close()
                 shards.append(_Shard(folder / f".{split}-{len(shards):05d}", schema))
                 last.callback(shards[-1].close)
             shards[-1].add(group)
+            if digest:
+                digest.update(group)
     return [
         shard.named(f"{split}-{number:05d}-of-{len(shards):05d}.parquet")
         for number, shard in enumerate(shards)
     ]
 
 
-def row_groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+def row_groups(batches: Iterable[pa.RecordBatch], largest: int = LARGEST) -> Iterator[pa.Table]:
     """Gather batches into row groups of 500 rows each: two, or more while they are under 1 MB.
 
-    No group holds more than 200 MB, unless one row does: the dataset viewer reads a group at
-    once, and 300 MB at most. A shorter last batch joins the group before it, so that a small
-    split is one group. Few groups are better than many small ones: while the next group is read
-    in the background, a process that has read one streamed row and ends can abort in pyarrow
+    No group holds more than `largest` bytes, unless one row does: the dataset viewer reads a
+    group at once, and 300 MB at most. A shorter last batch joins the group before it, so that a
+    small split is one group. Few groups are better than many small ones: while the next group is
+    read in the background, a process that has read one streamed row and ends can abort in pyarrow
     (apache/arrow#45214).
     """
     group: list[pa.RecordBatch] = []
     size = 0
     for batch in _even(batches):
-        for part in _readable(batch):
+        for part in _readable(batch, largest):
             full = size >= 1 << 20 and len(group) * BATCH >= 1000 and part.num_rows == BATCH
-            if group and (full or size + part.nbytes > LARGEST):
+            if group and (full or size + part.nbytes > largest):
                 yield pa.Table.from_batches(group)
                 group, size = [], 0
             group.append(part)
@@ -108,14 +114,14 @@ def _join(parts: list[pa.RecordBatch]) -> pa.RecordBatch:
     return pa.ipc.read_record_batch(batch.serialize(), batch.schema)
 
 
-def _readable(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+def _readable(batch: pa.RecordBatch, largest: int) -> Iterator[pa.RecordBatch]:
     """Cut a batch in halves until each can be a row group."""
-    if batch.nbytes <= LARGEST or batch.num_rows < 2:
+    if batch.nbytes <= largest or batch.num_rows < 2:
         yield batch
         return
     half = batch.num_rows // 2
-    yield from _readable(batch.slice(0, half))
-    yield from _readable(batch.slice(half))
+    yield from _readable(batch.slice(0, half), largest)
+    yield from _readable(batch.slice(half), largest)
 
 
 class _Shard:

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from parley.errors import Problem, ScriptError
-from parley.rows.arrow import Chunk, to_chunks
+from parley.rows.arrow import to_batches
 from parley.rows.generate import keyed_rows
 from parley.rows.reader import Reader
 from parley.source.files import Source
@@ -49,7 +49,7 @@ def shareable(source: Source, config: str, split: str) -> bool:
         return False
 
 
-def shared_chunks(
+def shared_batches(
     source: Source,
     config: str,
     split: str,
@@ -57,7 +57,7 @@ def shared_chunks(
     folder: Path,
     workers: int,
     keys: "array[int]",
-) -> Generator[Chunk, None, None]:
+) -> Generator[pa.RecordBatch, None, None]:
     """Yield the rows of a split, made by other processes from parts of its one file.
 
     Args:
@@ -85,16 +85,15 @@ def shared_chunks(
                 hashes.append(hash(key))
                 yield row
 
-        for batch, lines in to_chunks(rows(), schema):
+        for batch in to_batches(rows(), schema):
             yield batch.serialize()
-            yield lines
         reader.require_ended(paths.values())
         yield hashes.tobytes()
 
     for *made, hashes in share(Path(path), workers, make, folder):
         keys.frombytes(hashes)
-        for batch, lines in zip(made[::2], made[1::2], strict=True):
-            yield pa.ipc.read_record_batch(pa.py_buffer(bytes(batch)), schema), lines
+        for batch in made:
+            yield pa.ipc.read_record_batch(pa.py_buffer(bytes(batch)), schema)
 
 
 def share(

@@ -2,7 +2,9 @@
 
 import json
 import logging
+import math
 import re
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -67,9 +69,31 @@ def plain(text: str) -> str:
 
 
 def to_json(value: Any) -> str:
-    r"""Return indented JSON, control characters as JSON's own escapes, `\\u009b`, and no secret."""
-    text = without_secrets(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+    r"""Return indented JSON, with each control character as JSON's own escape, `\\u009b`.
+
+    NaN and the infinities, which JSON does not know, are the strings "NaN", "Infinity" and
+    "-Infinity". Where standard output takes no Unicode, all but ASCII is escaped. Secrets are
+    hidden.
+    """
+    ascii_only = not (getattr(sys.stdout, "encoding", None) or "").lower().startswith("utf")
+    options: Any = {"indent": 2, "ensure_ascii": ascii_only, "default": str, "allow_nan": False}
+    try:
+        text = json.dumps(value, **options)
+    except ValueError:
+        text = json.dumps(_finite(value), **options)
+    text = without_secrets(text)
     return _CONTROLS.sub(lambda m: json.dumps(m[0])[1:-1], text)
+
+
+def _finite(value: Any) -> Any:
+    """Return a value for JSON with strings for numbers that are not finite."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, dict):
+        return {_finite(key): _finite(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(inner) for inner in value]
+    return value
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> Table:

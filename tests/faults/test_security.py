@@ -3,7 +3,9 @@
 import ast
 import copy
 import hashlib
+import io
 import json
+import math
 import os
 import shutil
 import signal
@@ -169,6 +171,28 @@ def test_nothing_in_the_code_runs_data():
 )
 def test_code_that_would(script):
     assert list(unsafe(ast.parse(script)))
+
+
+@pytest.mark.parametrize("command", ["verify", "build"])
+def test_no_file_of_the_current_folder_is_code(command, sample_build, tmp_path):
+    """Neither in the command nor in the processes that it starts."""
+    here = tmp_path / "here"
+    shutil.copytree(sample_build, here)
+    for name in {*sys.stdlib_module_names, "datasets", "numpy", "parley", "pyarrow", "yaml"}:
+        (here / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'a').write('{name} ')")
+    program = tmp_path / "bin" / "parley"  # as installed: not by -c or -m
+    program.parent.mkdir()
+    program.write_text("from parley.cli import main\nmain()\n")
+    options = {"verify": ["--build", "."], "build": ["--sample", "--output", "built"]}[command]
+    done = subprocess.run(
+        [sys.executable, program, command, *options],
+        cwd=here,
+        env={k: v for k, v in os.environ.items() if k != "PYTHONPATH"} | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert not (tmp_path / "ran").exists(), (tmp_path / "ran").read_text()
+    assert done.returncode == 0, done.stderr
 
 
 # Cards ----------------------------------------------------------------------------------
@@ -386,6 +410,16 @@ def test_controls_are_shown_instead_of_acting():
         "é\u200d\n😀",
     ]
     assert not ACTING & set(to_json([ESCAPES, {ESCAPES: 1}]))
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_json_parses_strictly_whatever_the_terminal_takes(encoding, monkeypatch):
+    stream = io.TextIOWrapper(io.BytesIO(), encoding, errors="backslashreplace")
+    monkeypatch.setattr("sys.stdout", stream)
+    print(to_json([math.nan, {"é😀": math.inf}, (-math.inf,), 0.5]), flush=True)
+    text = stream.buffer.getvalue().decode(encoding)
+    read = json.loads(text, parse_constant=pytest.fail)
+    assert read == ["NaN", {"é😀": "Infinity"}, ["-Infinity"], 0.5]
 
 
 def reseal(folder):

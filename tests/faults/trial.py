@@ -19,7 +19,6 @@ from parley.collection import Dataset
 from parley.errors import ParleyError, ScriptError
 from parley.rows import reader
 from parley.rows.arrow import to_batch
-from parley.rows.digest import Digest
 from parley.rows.features import arrow_schema
 from parley.rows.generate import generate
 from parley.rows.reader import Reader
@@ -167,7 +166,6 @@ class Trial:
                     with patch.object(reader, "SETTLED", -1):
                         made = list(generate(self.source, *split, strict))
                     rows = to_batch(made, self.schemas[split[0]], "/".join(split)).to_pylist()
-                    Digest().update(made)
                 except ScriptError:
                     raise
                 except ParleyError as error:

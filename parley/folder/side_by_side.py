@@ -1,0 +1,126 @@
+"""Calls a function for several jobs in processes of their own, which end when this one has ended.
+
+A process runs this file by its path: with `-c` or `-m`, as those of `multiprocessing`, Python would
+look for every module in the current folder first, where anybody's files may lie. They are no forks,
+since a fork of a process with pyarrow's threads may hang on a lock.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from multiprocessing.connection import Connection, Pipe, wait
+from queue import SimpleQueue
+from threading import Thread, current_thread, main_thread
+from typing import Any
+
+
+class Lost:
+    """Stands for the result of a job whose process ended before it."""
+
+
+def side_by_side(
+    function: Callable[..., Any],
+    jobs: Sequence[tuple[Any, ...]],
+    count: int,
+    on_word: Callable[..., None],
+) -> Generator[Any, None, None]:
+    """Yield what a function returns for each job, in their order.
+
+    Args:
+        function: Called with what a job holds and a function, what is said to which comes here.
+            It, its arguments and its results are pickled.
+        jobs: The arguments of each call.
+        count: How many processes.
+        on_word: Called here with what is said there.
+
+    Yields:
+        A result, or `Lost`.
+    """
+    left, busy, results = list(enumerate(jobs)), dict[Connection, int](), dict[int, Any]()
+    with ExitStack() as last:
+
+        def hand_on(end: Connection | None = None) -> None:
+            """Give the next job, if there is one, to a process that has none, or to a new one."""
+            if left:
+                end = end or _start(last)
+                busy[end], job = left.pop(0)
+                with suppress(OSError):  # it ended already, which the next answer tells
+                    end.send((function, job))
+
+        for _ in range(count):
+            hand_on()
+        for number in range(len(jobs)):
+            while number not in results:
+                ready = wait(list(busy))
+                for end in [each for each in busy if each in ready]:
+                    try:
+                        is_last, answer = end.recv()
+                    except (EOFError, OSError):
+                        results[busy.pop(end)] = Lost()
+                        hand_on()
+                        continue
+                    if is_last:
+                        results[busy.pop(end)] = answer
+                        hand_on(end)
+                    else:
+                        on_word(*answer)
+            yield results.pop(number)
+
+
+def _start(last: ExitStack) -> Connection:
+    """Start a process that ends with this stack, and return the way to it."""
+    ours, theirs = Pipe()
+    command = [sys.executable, __file__, str(theirs.fileno())]
+    with theirs, _ignoring_interrupts():  # which it inherits: Ctrl-C is for this process
+        process = subprocess.Popen(  # noqa: S603
+            command, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()]
+        )
+
+    def end() -> None:
+        ours.close()
+        process.kill()
+        process.wait()
+
+    last.callback(end)
+    with suppress(OSError):
+        ours.send(sys.path)
+    return ours
+
+
+@contextmanager
+def _ignoring_interrupts() -> Iterator[None]:
+    if current_thread() is not main_thread():
+        yield
+        return
+    usual = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, usual)
+
+
+def _work(end: Connection) -> None:
+    """Do the jobs that come, in a process of its own."""
+    sys.path[:] = end.recv()
+    jobs: SimpleQueue[Any] = SimpleQueue()
+
+    def receive() -> None:
+        try:
+            while True:
+                jobs.put(end.recv())
+        finally:  # the caller has ended, however that was
+            os._exit(1)
+
+    Thread(target=receive, daemon=True).start()
+    while True:
+        function, arguments = jobs.get()
+        result = function(*arguments, lambda *word: end.send((False, word)))
+        end.send((True, result))
+
+
+if __name__ == "__main__":
+    with suppress(EOFError, OSError):
+        _work(Connection(int(sys.argv[1])))

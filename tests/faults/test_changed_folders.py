@@ -1,0 +1,222 @@
+"""Built folders that somebody changed: every command says so in words, and in JSON that parses."""
+
+import contextlib
+import hashlib
+import io
+import json
+import math
+import os
+import random
+import shutil
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from mutations import nodes
+
+from parley.cli import main
+from parley.collection import discover
+from parley.errors import RowError
+from parley.folder.built import open_folder
+from parley.rows.digest import Digest, same
+
+TRIALS = int(os.environ.get("PARLEY_TRIALS", 24))
+FORMATS = {name: list(dataset.exports) for name, dataset in discover().items()}
+ODD = (
+    *(None, math.nan, math.inf, -math.inf, -0.0, 0, -1, 2**62, 1.5, True, "", "\x1b[2J", "é😀"),
+    *([], [None], [[]], {}, {"a": None}, b"\xff"),
+)
+TYPES = (
+    *(pa.string(), pa.large_string(), pa.int32(), pa.int64(), pa.float32(), pa.float64()),
+    *(pa.bool_(), pa.binary(), pa.timestamp("ms"), pa.date32(), pa.decimal128(38, 3)),
+    *(pa.dictionary(pa.int32(), pa.string()), pa.list_(pa.string()), pa.null()),
+)
+
+
+def odd_values(draw, table, others):
+    """Put something odd in the place of a value, wherever it stands, in one row or in all."""
+    rows = table.to_pylist()
+    (_, *path), _ = draw.choice([each for each in nodes(rows) if len(each[0]) > 1])
+    odd = draw.choice(ODD)
+    for row in rows if draw.random() < 0.5 else [draw.choice(rows)]:
+        inside = row
+        with contextlib.suppress(LookupError, TypeError):  # not every row has it
+            for step in path[:-1]:
+                inside = inside[step]
+            inside[path[-1]] = odd
+    schema = table.schema
+    try:
+        return pa.Table.from_pylist(rows, schema)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return pa.Table.from_pylist(rows).replace_schema_metadata(schema.metadata)
+
+
+def another_type(draw, table, others):
+    place = draw.randrange(table.num_columns)
+    column = table.column(place).cast(draw.choice(TYPES), safe=False)
+    return table.set_column(place, table.schema.names[place], column)
+
+
+def list_for_scalar(draw, table, others):
+    place = draw.randrange(table.num_columns)
+    lists = [[value] for value in table.column(place).to_pylist()]
+    type_ = pa.list_(table.schema.field(place).type)
+    return table.set_column(place, table.schema.names[place], pa.array(lists, type_))
+
+
+def other_names(draw, table, others):
+    names = list(table.schema.names)
+    one, two = (draw.randrange(len(names)) for _ in "ab")
+    names[one], names[two] = (names[two], names[one]) if one != two else ("other", "other")
+    return table.rename_columns(names)
+
+
+def other_columns(draw, table, others):
+    names = list(table.schema.names)
+    chosen = draw.choice([names[::-1], names[1:], names[:-1], [*names, names[0]], []])
+    return table.select(chosen)
+
+
+def other_rows(draw, table, others):
+    count = table.num_rows
+    order = [
+        [draw.randrange(count) for _ in range(count)],
+        list(reversed(range(count))),
+        list(range(count - 1)),
+        [*range(count), 0],
+        [],
+    ]
+    return table.take(pa.array(draw.choice(order), pa.int64()))
+
+
+def nulls(draw, table, others):
+    place = draw.randrange(table.num_columns)
+    field = table.schema.field(place)
+    return table.set_column(place, field, pa.nulls(table.num_rows, field.type))
+
+
+def other_footer(draw, table, others):
+    held = table.schema.metadata[b"huggingface"]
+    info = json.loads(held)
+    for feature in info["info"]["features"].values():
+        if isinstance(feature, dict) and "names" in feature:
+            feature["names"].reverse()
+    forms = (json.dumps(info).encode(), b"{", b"[]", b'{"info": 1}', b'{"info": {"features": []}}')
+    metadata = table.schema.metadata | {b"huggingface": draw.choice(forms)}
+    return table.replace_schema_metadata(draw.choice([None, metadata]))
+
+
+def other_file(draw, table, others):
+    return read(draw.choice(others))
+
+
+CHANGES = (
+    *(odd_values, odd_values, odd_values, another_type, list_for_scalar, other_names),
+    *(other_columns, other_rows, nulls, other_footer, other_file),
+)
+
+
+def alike(one, other):
+    try:
+        same_rows = same(one.to_pylist(), other.to_pylist())
+    except ValueError:  # text that is no UTF-8
+        return False
+    return same_rows and one.schema.equals(other.schema, check_metadata=True)
+
+
+def read(file):
+    return pq.ParquetFile(file).read()  # which takes two columns of one name
+
+
+def reseal(folder, file, config, split, sample):
+    """Make the provenance state what is there, as somebody would who hides a change."""
+    path = folder / "provenance.json"
+    provenance = json.loads(path.read_text())
+    body, table = file.read_bytes(), read(file)
+    stated = provenance["configs"][config][split]
+    provenance["sample"] = sample
+    stated["rows"] = table.num_rows
+    stated["files"][0].update(bytes=len(body), sha256=hashlib.sha256(body).hexdigest())
+    with contextlib.suppress(RowError):
+        digest = Digest(table.schema)
+        digest.update(table)
+        stated["digest"] = digest.hexdigest()
+    path.write_text(json.dumps(provenance))
+
+
+def strict(text):
+    def refuse(constant):
+        raise ValueError(f"{constant} is no JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+@pytest.fixture
+def run(monkeypatch):
+    """Return the exit status and output of a command; what it cannot explain fails the test."""
+    monkeypatch.delenv("PARLEY_SOURCE", raising=False)
+    monkeypatch.setattr("signal.signal", lambda *_: None)
+
+    def run(*args):
+        monkeypatch.setattr("sys.argv", ["parley", *map(str, args)])
+        out, err = io.StringIO(), io.StringIO()
+        with (
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(err),
+            pytest.raises(SystemExit) as ended,
+        ):
+            main()
+        assert "in a way that it does not know" not in err.getvalue(), (args, err.getvalue())
+        assert ended.value.code in (None, 0, 1, 2)
+        return ended.value.code or 0, out.getvalue()
+
+    return run
+
+
+def changed(draw, sample_build, tmp_path):
+    """Return a folder with one file changed, what was done to it, and whether it says the same."""
+    name = draw.choice(list(discover()))
+    folder = Path(shutil.copytree(sample_build / name, tmp_path / "build" / name))
+    built = open_folder(folder)
+    config, split = draw.choice(built.declared)
+    (file,) = built.files(config, split)
+    others = sorted(sample_build.rglob("*.parquet"))
+    before = read(file)
+    while True:
+        change = draw.choice(CHANGES)
+        try:
+            after = change(draw, before, others)
+            pq.write_table(after, file)
+            break
+        except (pa.ArrowException, TypeError, ValueError, OverflowError):
+            pass  # not of this table
+    after = read(file)
+    if draw.random() < 0.7:  # what is no sample has its figures computed
+        reseal(folder, file, config, split, sample=draw.random() < 0.7)
+    return folder, f"{name} {config}/{split} {change.__name__}", alike(before, after)
+
+
+@pytest.mark.parametrize("seed", range(TRIALS))
+def test_a_changed_folder_is_noticed_in_words(seed, sample_build, tmp_path, run, tally):
+    draw = random.Random(f"changed folder {seed}")
+    folder, what, same_rows = changed(draw, sample_build, tmp_path)
+    name, build = folder.name, ("--build", folder.parent)
+    status, out = run("verify", name, *build, "--json")
+    (found,) = strict(out)
+    assert found["failed"] == (status == 1), what
+    assert found["failed"] or same_rows, what
+    status, out = run("diff", sample_build / name, folder, "--json")
+    assert status == 2 if not out else strict(out)["differs"] == (status == 1), what
+    assert status or same_rows, what
+    status, out = run("show", name, *build, "--json")
+    assert not out if status else strict(out), what
+    for command in (
+        ("show", name, *build),
+        ("verify", name, *build),
+        ("diff", folder, sample_build / name),
+        ("site", name, *build, "--output", tmp_path / "site"),
+        *(("export", name, each, tmp_path / each, *build) for each in FORMATS[name]),
+    ):
+        run(*command)
+    tally("command on a changed build folder", 7 + len(FORMATS[name]))
