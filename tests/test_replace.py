@@ -2,12 +2,14 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 import pytest
 
 from parley.errors import OutputError
 from parley.folder.replace import replacing
+from parley.temporary import temporary_folder
 
 MARK = "made.json"
 
@@ -92,6 +94,7 @@ def test_a_move_that_was_cut_in_two_is_undone(tmp_path):
 PROGRAM = """
 import sys, pathlib
 from parley.folder.replace import replacing
+from parley.temporary import temporary_folder
 for turn in range(10_000):
     with replacing(pathlib.Path(sys.argv[1]), "made.json") as staging:
         for number in range(20):
@@ -124,3 +127,30 @@ def test_two_writers_wait_for_each_other(tmp_path):
         assert process.communicate(timeout=60)[1] == b""
         assert process.returncode == 0
     assert len(list((tmp_path / "out").iterdir())) == 21
+
+
+LEFT = """
+import os, signal
+from parley.temporary import temporary_folder
+with temporary_folder("publish") as place:
+    (place / "file").write_text("some")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_temporary_folder_of_a_killed_run_is_removed_by_the_next(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (tmp_path / "parley-publish-notours1").mkdir()
+    (tmp_path / "parley-publish-notours1" / "file").write_text("a person's")
+    (tmp_path / "parley-publish-unmarked").mkdir()  # killed before the mark
+    (tmp_path / "parley-publish-linked_1").symlink_to(tmp_path / "parley-publish-notours1")
+    for _ in range(2):
+        subprocess.run([sys.executable, "-c", LEFT], env={**os.environ, "TMPDIR": str(tmp_path)})
+        assert len(list(tmp_path.glob("*/*/file"))) == 1
+    with temporary_folder("publish") as used:
+        assert len(list(tmp_path.glob("*/*/file"))) == 0
+        (used / "file").write_text("mine")
+        with temporary_folder("publish") as other:  # leaves alone what is in use
+            assert other != used
+            assert (used / "file").read_text() == "mine"
+    assert {path.name[15:] for path in tmp_path.iterdir()} == {"notours1", "linked_1"}

@@ -1,0 +1,72 @@
+"""Temporary folders that do not pile up: the next run removes those that a killed one left."""
+
+import fcntl
+import os
+import re
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+_MARK = ".parley-temporary"  # tells a folder of ours; its lock is held while the folder is used
+_CONTENT = "content"
+
+
+@contextmanager
+def temporary_folder(purpose: str) -> Iterator[Path]:
+    """Give an empty folder that nobody else can read, and remove it at the end.
+
+    Those of the same purpose and user that a killed process left are removed first.
+
+    Args:
+        purpose: The command, in small letters: the folder is `content` in
+            `parley-PURPOSE-RANDOM`, where the system has its temporary files.
+    """
+    prefix = f"parley-{purpose}-"
+    _remove_abandoned(prefix)
+    folder, lock = _make(prefix)
+    try:
+        yield folder / _CONTENT
+    finally:
+        _remove(folder)
+        os.close(lock)
+
+
+def _make(prefix: str) -> tuple[Path, int]:
+    """Make a folder and hold its lock; another process may take it for abandoned until then."""
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=prefix))
+        with suppress(FileNotFoundError):
+            lock = os.open(folder / _MARK, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if (folder / _MARK).exists():
+                (folder / _CONTENT).mkdir()
+                return folder, lock
+            os.close(lock)
+
+
+def _remove_abandoned(prefix: str) -> None:
+    form = re.compile(re.escape(prefix) + "[a-z0-9_]{8}")  # what mkdtemp makes of it
+    parent = Path(tempfile.gettempdir())
+    for folder in [parent / name for name in os.listdir(parent) if form.fullmatch(name)]:
+        with suppress(OSError):  # it is in use, not ours, or gone: no reason not to go on
+            state = folder.stat(follow_symlinks=False)
+            if not stat.S_ISDIR(state.st_mode) or state.st_uid != os.geteuid():
+                continue
+            if not any(folder.iterdir()):  # killed before it had a mark
+                folder.rmdir()
+                continue
+            lock = os.open(folder / _MARK, os.O_RDWR | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                _remove(folder)
+            finally:
+                os.close(lock)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder, its mark last, so that what a kill leaves can still be told."""
+    shutil.rmtree(folder / _CONTENT, ignore_errors=True)
+    shutil.rmtree(folder, ignore_errors=True)
