@@ -426,6 +426,17 @@ def test_browse_serves_the_samples_until_it_is_interrupted(tmp_path):
     assert not any(tmp_path.iterdir())
 
 
+def test_what_a_killed_browse_left_the_next_one_removes(tmp_path):
+    command = [sys.executable, "-m", "parley", "browse", "duo", "--sample", "--no-open"]
+    for end in (signal.SIGKILL, signal.SIGINT):
+        environ = os.environ | {"TMPDIR": str(tmp_path)}
+        with subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout.readline().startswith("http://127.0.0.1:")
+            assert len(list(tmp_path.iterdir())) == 1
+            process.send_signal(end)
+    assert not any(tmp_path.iterdir())
+
+
 def fetched(mode, site):
     return {"Sec-Fetch-Dest": mode, "Sec-Fetch-Site": site}
 
