@@ -107,7 +107,7 @@ class Dialogue:
         for config, rows in every.items() if not misfits else ():
             paths = sorted({path for row in rows for path in _nulls(row)}, key=_depth)
             null = f", but {', '.join(paths[:_MOST_NULLS])} is null" if paths else ""
-            yield Problem(f"{places[config]}every value has its type{null}")
+            yield Problem(places[config][:-2], what=f"every value has its type{null}")
 
 
 def _nulls(value: Any, path: str = "") -> Iterator[str]:
