@@ -129,9 +129,12 @@ def _depth(path: str) -> tuple[int, str]:
 def _check_transcript(found: Any) -> None:
     if not isinstance(found, Transcript):
         raise TypeError(f"expected a Transcript, found {found!r:.60}")
-    for value in _values(astuple(found)):
-        if not isinstance(value, str | bool):
-            raise TypeError(f"expected text, found {value!r:.60}")
+    others = [value for value in _values(astuple(found)) if not isinstance(value, str)]
+    wrong = [value for value in others if not isinstance(value, bool)]
+    if len(others) > len(found.turns):  # `action` of each turn is the one that is no text
+        wrong += others
+    if wrong:
+        raise TypeError(f"expected text, found {wrong[0]!r:.60}")
 
 
 def _check_facets(found: Any) -> None:

@@ -169,6 +169,12 @@ def test_a_row_of_another_shape_is_an_error_that_names_the_field(
         _ = odd.transcript, odd.facets
 
 
+def test_a_truth_for_a_text_is_an_error(sample_build: Path) -> None:
+    each = next(dialogues(folder(sample_build, "duo")))
+    with pytest.raises(ScriptError, match=r"\.language: expected string, found True"):
+        _ = replace(each, row=each.row | {"language": True}).transcript
+
+
 @pytest.mark.parametrize("number", [-1, 99, 0.5])
 def test_a_label_that_is_none_is_an_error(
     sample_build: Path, monkeypatch: pytest.MonkeyPatch, number: float
