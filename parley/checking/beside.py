@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from parley.checking.subject import Subject, lines_of, one_line
-from parley.dialogues import Dialogue, group_beside
+from parley.dialogues import Dialogue, as_id, group_beside
 from parley.errors import ParleyError
 from parley.export import export
 from parley.extras import extra_of
@@ -72,8 +72,9 @@ def transcript_lays_out_every_row(subject: Subject) -> Iterator[str]:
         for split in subject.module.SPLITS.get(config, ()):
             beside = group_beside(dataset, subject.built, split)
             for number, row in enumerate(subject.built.rows(config, split)):
-                known = beside[next(iter(row.values()), None)]
-                dialogue = Dialogue(dataset, config, split, row, known, ((config, split),))
+                place = config, split
+                id = as_id(next(iter(row.values())), dataset, place, number)
+                dialogue = Dialogue(dataset, *place, row, beside[id], (place,))
                 try:
                     laid_out = dialogue.transcript
                     dialogue.facets  # noqa: B018 - that it can be asked for is the check
