@@ -69,8 +69,11 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # text that a terminal cannot show is escaped
             stream.reconfigure(errors="backslashreplace")
+    # A process that another package starts looks for no code in the current folder (Python 3.11)
+    os.environ.setdefault("PYTHONSAFEPATH", "1")
     signal.signal(signal.SIGINT, _interrupt)
     try:
+        _refuse_without_docstrings()
         app()
     except _Interrupted:
         typer.echo("interrupted; the same command again does what is left", err=True)
@@ -83,6 +86,15 @@ def main() -> None:
         failure = _as_failure(error)
         tell(str(failure), style="red")
         sys.exit(failure.status)
+
+
+def _refuse_without_docstrings() -> None:
+    """Raise UsageError where Python dropped them: help and the definitions of figures are some."""
+    if sys.flags.optimize > 1:
+        raise UsageError(
+            "parley shows texts that `python -OO` and PYTHONOPTIMIZE=2 leave out",
+            remedy="Run it without; -O and PYTHONOPTIMIZE=1 are fine.",
+        )
 
 
 def _as_failure(error: Exception) -> ParleyError:
@@ -718,26 +730,26 @@ def browse(
     ] = True,
 ) -> None:
     """Show built folders, or the samples, in a browser until Ctrl-C."""
-    import tempfile
     import webbrowser
 
     from parley.build import build as build_dataset
     from parley.site.serve import serving
     from parley.site.write import write_site
     from parley.source.files import open_source
+    from parley.temporary import temporary_folder
     from parley.terminal.console import emit, plain, progress
 
     if sample and _typed(ctx, "folder"):
         raise UsageError("--sample excludes --build")
     try:
-        with tempfile.TemporaryDirectory(prefix="parley-") as place:
+        with temporary_folder("browse") as place:
             with progress("dialogues") as advance:
                 if sample:
-                    folder = Path(place) / "build"
+                    folder = place / "build"
                     for dataset in _chosen(names):
                         build_dataset(open_source(dataset, None, sample=True), folder)
-                write_site(_built(names, folder), Path(place) / "site", advance)
-            with serving(Path(place) / "site") as url:
+                write_site(_built(names, folder), place / "site", advance)
+            with serving(place / "site") as url:
                 emit(plain(f"{url} shows them; Ctrl-C ends it"))
                 if open_:
                     webbrowser.open(url)

@@ -61,6 +61,20 @@ def test_help_and_list_import_nothing_heavy(tmp_path):
         assert done.stdout.splitlines()[-1] == "set()"
 
 
+@pytest.mark.parametrize("level", [1, 2])
+def test_without_docstrings_it_refuses_to_run(tmp_path, level):
+    """Help, jobs and the definitions of figures are docstrings; nothing rests on an assert."""
+    command = [sys.executable, "-m", "parley", "run"]
+    environ = os.environ | {"PYTHONOPTIMIZE": str(level)}
+    done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True)
+    if level == 1:
+        assert done.returncode == 0
+        assert "catalogue" in done.stdout
+        return
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.fullmatch(r".*PYTHONOPTIMIZE.*\n", done.stderr)
+
+
 def test_list_names_every_config_and_split(run):
     done = run("list")
     as_json = json.loads(run("list", "--json").stdout)

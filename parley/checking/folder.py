@@ -14,7 +14,7 @@ import datasets
 
 from parley.checking.subject import Subject, lines_of, one_line
 from parley.declaration import Config, View
-from parley.dialogues import Dialogue, group_beside
+from parley.dialogues import Dialogue, as_id, group_beside
 from parley.errors import ParleyError
 from parley.export import export
 from parley.extras import extra_of
@@ -238,8 +238,9 @@ def transcript_lays_out_every_row(subject: Subject) -> Iterator[str]:
             continue
         beside = group_beside(dataset, subject.built, split)
         for number, row in enumerate(subject.built.rows(config, split)):
-            known = beside[next(iter(row.values()), None)]
-            dialogue = Dialogue(dataset, config, split, row, known, ((config, split),))
+            place = config, split
+            id = as_id(next(iter(row.values())), dataset, place, number)
+            dialogue = Dialogue(dataset, *place, row, beside[id], (place,))
             where = f"transcript.py: {config}/{split}[{number}]"
             try:
                 laid_out = dialogue.transcript

@@ -773,6 +773,10 @@ ROWS = {
     "another column": pa.table({"x": [1]}),
     "numbers for texts": pa.table({"dialogue_id": [1], "chat_logs": [5], "participant_info": [7]}),
     "nulls": pa.table({"dialogue_id": pa.nulls(3), "chat_logs": pa.nulls(3)}),
+    "lists": pa.table({"dialogue_id": [[1], [2]], "chat_logs": [[[1]], [[2]]]}),
+    "objects": pa.table({"dialogue_id": [{"a": 1}], "chat_logs": [{"a": 1}]}),
+    "no numbers": pa.table({"dialogue_id": [math.nan], "chat_logs": [math.inf]}),
+    "the same twice": pa.table({"dialogue_id": [1, 1], "chat_logs": [[], []]}),
     "bytes": pa.table({"dialogue_id": [b"\xff\x9b"], "chat_logs": [[b"\xff"]]}),
     "dates": pa.table({"dialogue_id": pa.array([1 << 62], pa.timestamp("us"))}),
     "half a character": pa.table(
