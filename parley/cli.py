@@ -162,11 +162,19 @@ def list_(names: Names = None, as_json: AsJson = False) -> None:
     from parley.terminal.console import emit, to_json
     from parley.terminal.listing import listing
 
-    found = [summary(dataset) for dataset in _chosen(names)]
+    found = []
+    failed: list[ParleyError] = []
+    for dataset in _chosen(names):
+        try:
+            found.append(summary(dataset))
+        except ParleyError as error:
+            failed.append(error)
     if as_json:
         typer.echo(to_json(found))
-        return
-    emit(listing(found))
+    elif found:
+        emit(listing(found))
+    if failed:
+        raise Failures(failed)
 
 
 @app.command(cls=Fetch)
@@ -190,15 +198,20 @@ def fetch(
         reasons = "; ".join(map(str, why))
         tell(f"{name}: {source} comes from the mirror {mirror['url']}, since {reasons}")
 
+    wanted: dict[str, dict[str, Any]] = {}
+    failed: list[ParleyError] = []
     if job is not None:
         name, sources = _sources_of_job(names, job, part)
-        wanted = {name: sources}
+        wanted[name] = sources
         _tell_size(name, sources, cache_folder())
     elif part:
         raise UsageError("only what a job needs can be fetched in part: say which with --for")
     else:
-        wanted = {dataset.name: dataset.module.SOURCES for dataset in _chosen(names)}
-    failed: list[ParleyError] = []
+        for dataset in _chosen(names):
+            try:
+                wanted[dataset.name] = dataset.module.SOURCES
+            except ParleyError as error:
+                failed.append(error)
     with progress("bytes") as advance:
         for name, sources in wanted.items():
             try:
@@ -744,12 +757,16 @@ def _run(ctx: typer.Context) -> None:
     from parley.terminal.console import emit, table
 
     if ctx.invoked_subcommand is None:
-        jobs = [
-            (dataset.name, name, job.summary)
-            for dataset in discover().values()
-            for name, job in dataset.jobs.items()
+        found = each_jobs()
+        rows = [
+            (dataset, name, job.summary)
+            for dataset, jobs in found.items()
+            if isinstance(jobs, dict)
+            for name, job in jobs.items()
         ]
-        emit(table(("dataset", "job", "what it does~"), jobs))
+        emit(table(("dataset", "job", "what it does~"), rows))
+        if broken := [jobs for jobs in found.values() if isinstance(jobs, ParleyError)]:
+            raise Failures(broken)
 
 
 if __name__ == "__main__":

@@ -215,21 +215,25 @@ class Dataset:
     @property
     def exports(self) -> dict[str, Any]:
         """Format -> the function of (data, folder) that writes it, from `export.py`."""
-        return dict(getattr(self.beside("export"), "EXPORTS", {}))
+        return self._declared("export", "EXPORTS")
 
     @property
     def jobs(self) -> dict[str, Any]:
         """Name -> what else can be done with the dataset, from `jobs.py`."""
-        return dict(getattr(self.beside("jobs"), "JOBS", {}))
+        return self._declared("jobs", "JOBS")
 
     @property
     def tasks(self) -> dict[str, Any]:
         """Name -> what can be scored on the dataset, from `tasks.py`."""
-        if (module := self.beside("tasks")) is None:
+        return self._declared("tasks", "TASKS")
+
+    def _declared(self, file: str, name: str) -> dict[str, Any]:
+        """Return the dict of this name in an optional module, {} if the folder has none."""
+        if (module := self.beside(file)) is None:
             return {}
-        if not isinstance(tasks := getattr(module, "TASKS", None), dict):
-            raise ScriptError(f"{module.__file__}: defines no dict TASKS")
-        return dict(tasks)
+        if not isinstance(found := getattr(module, name, None), dict):
+            raise ScriptError(f"{module.__file__}: defines no dict {name}")
+        return dict(found)
 
     @property
     def transcript(self) -> ModuleType | None:
