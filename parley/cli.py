@@ -6,19 +6,55 @@ import shlex
 import signal
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from parley import __version__
 from parley.collection import Dataset, discover, get
 from parley.errors import Failures, FetchError, ParleyError, UsageError
-from parley.jobs import Fetch, Jobs, find
+from parley.jobs import Fetch, Jobs, each_jobs, find
 from parley.terminal.score import Scores
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Print what the command line library says of a wrong line as all else: nothing in it acts."""
+    try:
+        yield
+    except Exception as error:
+        if (show := getattr(error, "show", None)) is None:  # it is not the library's
+            raise
+        from parley.terminal.console import tell  # not at the top: help is to be quick
+
+        show(file=(said := io.StringIO()))
+        tell(said.getvalue().rstrip("\n"))
+        raise typer.Exit(getattr(error, "exit_code", 2)) from None
+
+
+class _Commands(TyperGroup):
+    """All commands; what they and their options are not is told in one way."""
+
+    # What is Any here is click's, which Typer has in one place or another, by its version.
+
+    def make_context(self, *args: Any, **kwargs: Any) -> Any:
+        """Parse the options before a command."""
+        with _told():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Parse a command, and run it."""
+        with _told():
+            return super().invoke(ctx)
+
 
 app = typer.Typer(
     name="parley",
+    cls=_Commands,
     help="Build, check and read dialogue datasets as Hub folders that load everywhere.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
