@@ -108,6 +108,15 @@ def _unwritable(place: str, folder: Path, error: OSError) -> FetchError:
     return FetchError("", Problem(place, what=what), remedy=remedy)
 
 
+def _state(path: Path) -> tuple[int, ...] | None:
+    """Return what changes when another file or folder takes this place; None if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
 @dataclass(frozen=True)
 class _Fetcher:
     downloader: Downloader
@@ -160,15 +169,6 @@ class _Fetcher:
                     self.on_mirror(source, place, _together("", errors).problems)
                 return
         raise _together("", errors)
-
-
-def _state(path: Path) -> tuple[int, ...] | None:
-    """Return what changes when another file or folder takes this place; None if there is none."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 @contextmanager
