@@ -161,7 +161,9 @@ def test_a_damaged_file_is_read_once(server, tmp_path, pin, monkeypatch):
     """By a fetch, which looks again when it is its turn to write, and by a build."""
     read = []
     hashed = pins.hash_file
-    monkeypatch.setattr(pins, "hash_file", lambda path, *a: [read.append(path), hashed(path, *a)][1])
+    monkeypatch.setattr(
+        pins, "hash_file", lambda path, *a: [read.append(path), hashed(path, *a)][1]
+    )
     del pin["size"]
     pin["mirrors"] = [pinned("http://b/file", b"b"), pinned("http://c/file", b"c")]
     del pin["mirrors"][0]["size"]
@@ -422,8 +424,8 @@ def test_of_what_a_hub_keeps_in_xet_the_pin_decides(server, tmp_path, pin, body)
     """It answers with a redirect, and with hashes that are none of the file's bytes."""
     server.pages["/resolve"] = Page(
         b"",
-        raw=b"HTTP/1.1 302 Found\r\nLocation: /a\r\nContent-Length: 0\r\nETag: \"%b\"\r\n"
-        b"X-Xet-Hash: %b\r\nX-Linked-ETag: \"%b\"\r\n\r\n" % (b"1" * 64, b"2" * 64, b"3" * 64),
+        raw=b'HTTP/1.1 302 Found\r\nLocation: /a\r\nContent-Length: 0\r\nETag: "%b"\r\n'
+        b'X-Xet-Hash: %b\r\nX-Linked-ETag: "%b"\r\n\r\n' % (b"1" * 64, b"2" * 64, b"3" * 64),
     )
     server.pages["/a"] = Page(body, drop=[50_000])
     source = {"a": {**pin, "url": server.url("/resolve")}}
