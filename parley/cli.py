@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import shlex
 import signal
 import sys
@@ -41,10 +42,16 @@ class _Commands(TyperGroup):
 
     # What is Any here is click's, which Typer has in one place or another, by its version.
 
-    def make_context(self, *args: Any, **kwargs: Any) -> Any:
-        """Parse the options before a command."""
+    def make_context(self, info_name: Any, args: list[str], *more: Any, **kwargs: Any) -> Any:
+        """Parse the options before a command, of a line that is text.
+
+        Python opens a file whose name is not UTF-8, but the libraries that read Parquet do not.
+        """
+        if odd := [arg for arg in args if re.search("[\ud800-\udfff]", arg)]:
+            what = "is not UTF-8, in which names are written here"
+            raise UsageError(f"{odd[0]}: {what}", remedy="Rename the file or folder.")
         with _told():
-            return super().make_context(*args, **kwargs)
+            return super().make_context(info_name, args, *more, **kwargs)
 
     def invoke(self, ctx: Any) -> Any:
         """Parse a command, and run it."""

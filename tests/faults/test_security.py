@@ -368,6 +368,9 @@ def test_whatever_is_typed_gets_an_answer(sample_build, tmp_path, tally):
     found = run(tmp_path, commands)
     assert all(output.strip() for _, output in found)
     assert not [output for _, output in found if "\N{BOMB}" in output]
+    for command, answer in zip(commands, found, strict=True):
+        if any("\udcff" in str(word) for word in command):
+            assert (answer[0], "is not UTF-8" in answer[1]) == (2, True)
     tally("command with an odd path, name or number", len(commands))
 
 
