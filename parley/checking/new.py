@@ -1,10 +1,10 @@
 """Writes the skeleton of a dataset folder, which passes every check and is there to be edited."""
 
-import sys
+import re
 from pathlib import Path
 
 from parley.build import render_card
-from parley.collection import NAMES, Dataset, collection_folder, is_name
+from parley.collection import Dataset, collection_folder, wrong_name
 from parley.errors import UsageError
 from parley.figures import figures
 from parley.folder.card import figures_section
@@ -24,15 +24,12 @@ def write_skeleton(name: str, home: Path) -> Path:
         home: The folder that takes the dataset's folder; made if need be.
 
     Raises:
-        UsageError: no dataset may have this name, one of the collection or a module of Python has
-            it, or something stands there.
+        UsageError: no dataset may have this name, one of the collection has it, or something
+            stands there.
         OutputError: it cannot be written.
     """
-    if not is_name(name):
-        raise UsageError(f"{name!r} is no name of a dataset: {NAMES}")
-    if name in sys.stdlib_module_names:
-        what = f"{name!r} is the name of a module of Python, which the script would hide"
-        raise UsageError(what, remedy="Choose another name.")
+    if wrong := wrong_name(name):
+        raise UsageError(f"{name!r} cannot name a dataset: {wrong}", remedy="Choose another name.")
     if (target := home / name).exists() or target.is_symlink():
         raise UsageError(f"{target}: stands there already", remedy="Choose another name or folder.")
     if (known := collection_folder() / name).is_dir():
@@ -44,6 +41,9 @@ def write_skeleton(name: str, home: Path) -> Path:
     }
     texts["README.md"] = _card()
     title = name.title().replace("_", "")
+    if re.search(rf"^from .* import .*\b{title}\b", texts[f"{_NAME}.py"], re.MULTILINE):
+        what = f"{name!r} cannot name a dataset: its class {title} would hide what the script uses"
+        raise UsageError(what, remedy="Choose another name.")
     with replacing(target, mark="") as folder:
         for file, text in texts.items():
             path = folder / file.replace(_NAME, name)
