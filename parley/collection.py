@@ -14,6 +14,8 @@ A script may import what stands beside it.
 """
 
 import importlib
+import importlib.util
+import keyword
 import os
 import re
 import sys
@@ -31,6 +33,14 @@ from parley.errors import ScriptError, UsageError
 if TYPE_CHECKING:
     from parley.builder import Builder
     from parley.declaration import Config, Source, View
+
+
+_YAML = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
+_PACKAGES = {
+    "datasets", "huggingface_hub", "jsonlines", "numpy", "orjson", "pandas", "parley",
+    "parley_datasets", "pyarrow", "requests", "rich", "typer", "urllib3", "yaml",
+}  # fmt: skip
+_BESIDE = {"figures", "checks", "transcript", "export", "jobs", "tasks", "views"}
 
 
 def collection_folder() -> Path:
@@ -59,18 +69,27 @@ def folders() -> list[Path]:
     return [collection_folder(), *extra]
 
 
-def is_name(name: str) -> bool:
-    """Tell whether a dataset may have this name."""
-    return name != "parley" and re.fullmatch("[a-z][a-z0-9_]*", name) is not None
-
-
-NAMES = "a name has lower-case letters, digits and _, begins with a letter, and is not parley"
+def wrong_name(name: str) -> str:
+    """Return why no dataset may have this name, or "" if one may."""
+    if not re.fullmatch("[a-z][a-z0-9_]*", name):
+        return "a name has lower-case letters, digits and _, and begins with a letter"
+    if keyword.iskeyword(name) or keyword.iskeyword(name.title()):  # the title names the class
+        return "it is a word of Python"
+    if name in _YAML:
+        return "YAML, in which a card is written, takes it for a value"
+    if name in sys.stdlib_module_names:
+        return "it is the name of a module of Python, which the script would hide"
+    if name in _PACKAGES:
+        return "it is the name of a package, which the script would hide"
+    if name in _BESIDE:
+        return f"{name}.py stands beside the script of a dataset"
+    return ""
 
 
 def _scripts(home: Path) -> Iterator[Path]:
     """Yield the scripts of a folder's datasets."""
     for script in sorted(home.glob("*/*.py")):
-        if script.stem == script.parent.name and is_name(script.stem):
+        if script.stem == script.parent.name and not wrong_name(script.stem):
             yield script
 
 
@@ -86,8 +105,8 @@ def _where_else(home: Path) -> str:
 
 def _why_none(folder: Path) -> str:
     """Return what to do about a folder that is no dataset's."""
-    if not is_name(folder.name):
-        return f"Rename {folder}: {NAMES}."
+    if wrong := wrong_name(folder.name):
+        return f"Rename {folder}: {wrong}."
     there = ", ".join(sorted(path.name for path in folder.glob("*.py"))) or "no script"
     return f"{folder} holds {there}: name its script as the folder, {folder.name}.py."
 
@@ -240,21 +259,25 @@ class Dataset:
     @property
     def exports(self) -> dict[str, Any]:
         """Format -> the function of (data, folder) that writes it, from `export.py`."""
-        return dict(getattr(self.beside("export"), "EXPORTS", {}))
+        return self._declared("export", "EXPORTS")
 
     @property
     def jobs(self) -> dict[str, Any]:
         """Name -> what else can be done with the dataset, from `jobs.py`."""
-        return dict(getattr(self.beside("jobs"), "JOBS", {}))
+        return self._declared("jobs", "JOBS")
 
     @property
     def tasks(self) -> dict[str, Any]:
         """Name -> what can be scored on the dataset, from `tasks.py`."""
-        if (module := self.beside("tasks")) is None:
+        return self._declared("tasks", "TASKS")
+
+    def _declared(self, file: str, name: str) -> dict[str, Any]:
+        """Return the dict of this name in an optional module, {} if the folder has none."""
+        if (module := self.beside(file)) is None:
             return {}
-        if not isinstance(tasks := getattr(module, "TASKS", None), dict):
-            raise ScriptError(f"{module.__file__}: defines no dict TASKS")
-        return dict(tasks)
+        if not isinstance(found := getattr(module, name, None), dict):
+            raise ScriptError(f"{module.__file__}: defines no dict {name}")
+        return dict(found)
 
     @property
     def transcript(self) -> ModuleType | None:
