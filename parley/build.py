@@ -23,7 +23,7 @@ from parley.rows import parquet
 from parley.rows.arrow import Nulls, to_batches
 from parley.rows.digest import Digest
 from parley.rows.features import arrow_schema
-from parley.rows.generate import are_unique, generate, seldom_collecting
+from parley.rows.generate import are_unique, generate, not_collecting
 from parley.rows.reader import Reader
 from parley.rows.workers import Lost, shareable, shared_batches
 from parley.source import pins
@@ -96,7 +96,7 @@ def build(
     """
     dataset = source.dataset
     reader = Reader(source.folder)
-    with replacing(output / dataset.name, PROVENANCE) as folder, seldom_collecting():
+    with replacing(output / dataset.name, PROVENANCE) as folder, not_collecting():
         splits: list[Split] = []
         for config in dataset.configs:
             splits += [
