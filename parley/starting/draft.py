@@ -14,6 +14,8 @@ from parley.starting.shapes import SPEAKERS, TEXT, Guess, Invention, guess, keys
 
 _TEXTS = ("text", "utterance", "message", "content", "value", "data", "transcript", "sentence")
 _ASSISTANTS = ("assistant", "system", "bot", "wizard", "model", "agent")
+_SPLITS = ("train", "validation", "test")
+_LONGEST = 64  # characters of a key
 _MOST_COLUMNS = 8  # of which pairs are tried as a key
 
 
@@ -95,7 +97,7 @@ def draft(files: Sequence[Path]) -> Draft:
         RecordError: one cannot be read.
     """
     notes: list[str] = []
-    given = find(files, notes)
+    given = sorted(find(files, notes), key=lambda each: _SPLITS.index(each.split))
     values = [value for each in given for found in each.files.values() for value in found]
     if not values:
         raise UsageError("found no records", remedy="Name files that hold some.")
@@ -187,6 +189,7 @@ def _key_of(records: Sequence[dict[str, Any]]) -> tuple[str, ...]:
         for key in records[0]
         if len({*map(type, (record.get(key) for record in records))}) == 1
         and type(records[0][key]) in (str, int)
+        and all(len(str(record[key])) <= _LONGEST for record in records)
     ]
     shared.sort(key=lambda key: "id" not in key.lower())
     for keys in [*combinations(shared, 1), *combinations(shared[:_MOST_COLUMNS], 2)]:

@@ -33,7 +33,7 @@ def script(name: str, title: str, made: Draft) -> str:
     if made.naming:
         parts += ["\n\n", _records(made)]
     if made.chat:
-        parts += ["\n\n", _messages(made, made.chat)]
+        parts += ["\n\n" if made.naming else "\n", _messages(made, made.chat)]
     parts += ["\n\n", _class(name, title, made, splits)]
     body = "".join(parts)
     return f"{_docstring(title, made.example)}\n\n{''.join(_imports(body))}\n{body}"

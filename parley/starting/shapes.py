@@ -128,7 +128,9 @@ def _guess_text(values: Sequence[str], path: str, notes: list[str]) -> Guess:
     few = _few(values, most=4, share=1) if spoken else _few(values)
     if not few or (len(values) < _MANY and not spoken):
         return TEXT
-    notes.append(f"{path}: has {len(few)} values in {len(values):,}; taken for a closed set")
+    notes.append(
+        f"{path}: has {len(few)} different values in {len(values):,}; taken for a closed set"
+    )
     return _one_of(few)
 
 
