@@ -237,7 +237,7 @@ def _read(
 
 def _has_header(rows: list[dict[str, str]]) -> bool:
     """Tell whether the first line of a table names columns, as far as that can be told."""
-    return bool(rows) and all(re.fullmatch(r"\w[\w .:/-]{,39}", name) for name in rows[0])
+    return bool(rows) and all(re.fullmatch(r"\w[\w .:/?()#%-]{,39}", name) for name in rows[0])
 
 
 def _alike(found: list[_Read], notes: list[str]) -> list[_Read]:

@@ -61,7 +61,8 @@ def _text(values: list[Any], format: str) -> str:
     if format in ("csv", "tsv"):
         out = io.StringIO()
         dialect = {"delimiter": "," if format == "csv" else "\t", "lineterminator": "\n"}
-        writer = csv.DictWriter(out, list(values[0]), **dialect)  # type: ignore[arg-type]
+        # where any keys may stand, those of the first value do
+        writer = csv.DictWriter(out, list(values[0]), "", "ignore", **dialect)  # type: ignore
         writer.writeheader()
         writer.writerows(values)
         return out.getvalue()
