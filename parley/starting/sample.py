@@ -61,9 +61,9 @@ def _text(values: list[Any], format: str) -> str:
     if format in ("csv", "tsv"):
         out = io.StringIO()
         dialect = {"delimiter": "," if format == "csv" else "\t", "lineterminator": "\n"}
-        # where any keys may stand, those of the first value do
-        writer = csv.DictWriter(out, list(values[0]), "", "ignore", **dialect)  # type: ignore
+        writer = csv.DictWriter(out, list(values[0]), **dialect)  # type: ignore[arg-type]
         writer.writeheader()
-        writer.writerows(values)
+        # where any keys may stand, each invented value has its own: a table has one header
+        writer.writerows(value for value in values if value.keys() == values[0].keys())
         return out.getvalue()
     return "".join(f"{value}\n" for value in values)
