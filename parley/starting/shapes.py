@@ -12,7 +12,7 @@ from itertools import chain
 from typing import Any
 
 from parley.errors import ScriptError
-from parley.rows.conversion import conversion
+from parley.rows.conversion import conversion, nullable
 from parley.shapes import as_json, null_or_absent
 
 SPEAKERS = ("speaker", "role", "agent", "sender", "from", "author", "user")  # keys of a turn
@@ -71,7 +71,7 @@ class Guess:
             conversion(self.shape)
         except ScriptError:
             return False
-        return True
+        return not nullable(self.shape)
 
 
 TEXT = Guess(str, lambda made, n: made.words())
