@@ -484,14 +484,15 @@ def new(
     from parley.starting.new import write_draft, write_skeleton
     from parley.terminal.console import emit, plain
 
-    if files:
-        made, guesses = write_draft(name, folder, files)
-        for line in guesses:
-            emit(plain(f"guessed: {line}"))
-    else:
-        made = write_skeleton(name, folder)
+    made, guesses = (
+        write_draft(name, folder, files) if files else (write_skeleton(name, folder), ())
+    )
+    for line in guesses:
+        emit(plain(f"guessed: {line}"))
     emit(plain(f"{made} is there; edit it, and check it with"))
     emit(plain(f"PARLEY_DATASETS={shlex.quote(str(folder))} parley check {name}"))
+    if files:
+        emit(plain(f"`parley build {name} --source DIR` builds it from DIR/{name}/ with the files"))
 
 
 @app.command()
