@@ -1,7 +1,6 @@
-"""`parley new` writes a folder that `parley check` finds sound, and check names what is broken."""
+"""`parley check` names what is broken in a dataset folder."""
 
 import itertools
-import json
 import os
 import re
 import shutil
@@ -9,13 +8,13 @@ import subprocess
 import sys
 
 import pytest
+from parley.checking.new import SKELETON, write_skeleton
 
 from parley.build import build
 from parley.checking import run
-from parley.checking.new import SKELETON, write_skeleton
 from parley.checking.run import CHECKS, NEEDS_REAL_FILES, check_folder, made
 from parley.checking.subject import Subject
-from parley.collection import Dataset, discover, get
+from parley.collection import Dataset, get
 from parley.errors import UsageError
 from parley.source.files import open_source
 
@@ -35,43 +34,6 @@ def parley(*args, cwd, more=None):
     )
 
 
-# A new folder -------------------------------------------------------------------------------
-
-
-def test_what_new_writes_passes_every_check_from_any_folder(tmp_path):
-    done = parley("new", "tea_talk", "more", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "PARLEY_DATASETS=more parley check tea_talk" in done.stdout
-    folder = tmp_path / "more" / "tea_talk"
-    texts = {p.relative_to(folder).as_posix(): p.read_text() for p in folder.rglob("*.*")}
-    assert sorted(texts) == sorted(file.replace("skeleton", "tea_talk") for file in FILES)
-    assert "class TeaTalk(datasets" in texts["tea_talk.py"]
-    assert not [file for file, text in texts.items() if "skeleton" in text.lower()]
-
-    done = parley("check", "tea_talk", "--json", cwd=tmp_path, more="more")
-    assert done.returncode == 0, done.stdout
-    (found,) = json.loads(done.stdout)
-    assert found["dataset"] == "tea_talk"
-    assert [check["name"] for check in found["checks"]] == [check.__name__ for check in CHECKS]
-    assert not [check for check in found["checks"] if check["problems"] or check["failed"]]
-    skipped = {check["name"]: check["skipped"] for check in found["checks"] if check["skipped"]}
-    assert skipped == {"card_counts_the_real_data": "name the upstream files with --source"}
-
-
-@pytest.mark.parametrize("name", ["Tea", "tea-talk", "2tea", "", "tea/talk", "..", "parley"])
-def test_new_refuses_what_no_dataset_may_be_called(tmp_path, name):
-    with pytest.raises(UsageError, match="is no name of a dataset"):
-        write_skeleton(name, tmp_path)
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("name", ["json", "statistics"])
-def test_new_takes_no_name_that_check_would_refuse(tmp_path, name):
-    with pytest.raises(UsageError, match="name of a module of Python"):
-        write_skeleton(name, tmp_path)
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_of_a_dataset_without_tasks_it_is_said(tmp_path):
     done = parley("new", "tea", "a b", cwd=tmp_path)
     assert "PARLEY_DATASETS='a b' parley check tea" in done.stdout
@@ -79,20 +41,6 @@ def test_of_a_dataset_without_tasks_it_is_said(tmp_path):
         done = parley(command, "tea", cwd=tmp_path, more="a b")
         assert (done.returncode, done.stdout) == (2, "")
         assert re.match(r"tea(:| has) no tasks; ", done.stderr)
-
-
-@pytest.mark.parametrize("make", [os.mkdir, lambda p: p.touch(), lambda p: p.symlink_to("nowhere")])
-def test_new_overwrites_nothing(tmp_path, make):
-    make(tmp_path / "tea")
-    with pytest.raises(UsageError, match="stands there already"):
-        write_skeleton("tea", tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["tea"]
-
-
-def test_new_takes_no_name_of_another_dataset(tmp_path):
-    name = next(iter(discover()))
-    with pytest.raises(UsageError, match=f"{name} has this name already"):
-        write_skeleton(name, tmp_path)
 
 
 # A broken one -------------------------------------------------------------------------------

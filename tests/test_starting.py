@@ -3,6 +3,7 @@
 import io
 import itertools
 import json
+import os
 import subprocess
 import zipfile
 
@@ -13,14 +14,57 @@ from parley.build import build
 from parley.checking.run import check_folder
 from parley.checking.subject import Subject
 from parley.cli import app
-from parley.collection import Dataset
-from parley.errors import ParleyError
+from parley.collection import Dataset, discover
+from parley.errors import ParleyError, UsageError
 from parley.folder.built import open_folder
 from parley.folder.verify import verify
 from parley.source.files import open_source
-from parley.starting.new import write_draft
+from parley.starting.new import SKELETON, write_draft, write_skeleton
 
 _numbers = itertools.count()
+
+
+# A skeleton -----------------------------------------------------------------------------------
+
+FILES = [path.relative_to(SKELETON).as_posix() for path in SKELETON.rglob("*.*")]
+FILES = sorted(file for file in FILES if not file.endswith(".pyc"))
+
+
+def test_a_skeleton_passes_every_check(tmp_path):
+    done = CliRunner().invoke(app, ["new", "tea_talk", str(tmp_path / "a b")])
+    assert done.exit_code == 0, done.output
+    assert done.output.endswith(f"PARLEY_DATASETS='{tmp_path}/a b' parley check tea_talk\n")
+    folder = tmp_path / "a b" / "tea_talk"
+    texts = {p.relative_to(folder).as_posix(): p.read_text() for p in folder.rglob("*.*")}
+    assert sorted(texts) == sorted(file.replace("skeleton", "tea_talk") for file in FILES)
+    assert "class TeaTalk(Builder" in texts["tea_talk.py"]
+    assert not [file for file, text in texts.items() if "skeleton" in text.lower()]
+    checks = check_folder(Subject(Dataset("tea_talk", folder), tmp_path))
+    assert [check.name for check in checks if check.failed or check.skipped] == []
+
+
+@pytest.mark.parametrize("name", ["Tea", "tea-talk", "2tea", "", "tea/talk", "..", "parley"])
+def test_new_refuses_what_no_dataset_may_be_called(tmp_path, name):
+    with pytest.raises(UsageError, match="is no name of a dataset"):
+        write_skeleton(name, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("make", [os.mkdir, lambda p: p.touch(), lambda p: p.symlink_to("nowhere")])
+def test_new_overwrites_nothing(tmp_path, make):
+    make(tmp_path / "tea")
+    with pytest.raises(UsageError, match="stands there already"):
+        write_skeleton("tea", tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["tea"]
+
+
+def test_new_takes_no_name_of_another_dataset(tmp_path):
+    name = next(iter(discover()))
+    with pytest.raises(UsageError, match=f"{name} has this name already"):
+        write_skeleton(name, tmp_path)
+
+
+# A draft of files in each format --------------------------------------------------------------
 
 
 def jsonl(*values):
@@ -352,15 +396,15 @@ def git(folder, *command):
 
 @pytest.mark.parametrize("remote", ["https://github.com/o/r.git", "git@github.com:o/r", "/else"])
 def test_a_clone_of_a_public_repository_gives_the_urls(tmp_path, upstream, remote):
-    many = {f"data/en/{n}.json": f'{{"id": {n}}}' for n in range(5)}
-    folder = upstream("tea", {**many, "data/a b.json": '{"id": 7}', "data/new.json": '{"id": 8}'})
+    many = {f"main/en/{n}.json": f'{{"id": {n}}}' for n in range(5)}
+    folder = upstream("tea", {**many, "main/a b.json": '{"id": 7}', "main/new.json": '{"id": 8}'})
     git(folder, "init", "-q")
     git(folder, "remote", "add", "origin", remote)
-    git(folder, "add", "data/en", "data/a b.json")
+    git(folder, "add", "main/en", "main/a b.json")
     git(folder, "commit", "-qm", "Add data")
     commit = git(folder, "rev-parse", "HEAD")
     made, notes = write_draft(
-        "tea", tmp_path / "more", [folder / "data/en", folder / "data/a b.json"]
+        "tea", tmp_path / "more", [folder / "main/en", folder / "main/a b.json"]
     )
     dataset = Dataset("tea", made)
     urls = {path: pin["url"] for path, pin in dataset.pins.items()}
@@ -368,13 +412,13 @@ def test_a_clone_of_a_public_repository_gives_the_urls(tmp_path, upstream, remot
         assert urls["en"] == "https://upstream.invalid/en.zip"
     else:
         assert urls == {
-            "data/en": f"https://github.com/o/r/archive/{commit}.zip",
-            "data/a b.json": f"https://raw.githubusercontent.com/o/r/{commit}/data/a%20b.json",
+            "main/en": f"https://github.com/o/r/archive/{commit}.zip",
+            "main/a b.json": f"https://raw.githubusercontent.com/o/r/{commit}/main/a%20b.json",
         }
-        assert dataset.pins["data/en"]["member"] == f"r-{commit}/data/en"
+        assert dataset.pins["main/en"]["member"] == f"r-{commit}/main/en"
         open_source(dataset, tmp_path / "upstream")  # the clone itself is upstream's layout
     assert any("URL" in note for note in notes) == (remote == "/else")
-    _, notes = write_draft("tea_2", tmp_path / "more", [folder / "data/new.json"])
+    _, notes = write_draft("tea_2", tmp_path / "more", [folder / "main/new.json"])
     assert any("URL" in note for note in notes)  # of a file that the commit does not hold
 
 
@@ -416,7 +460,7 @@ def test_the_command_takes_all_that_follows_and_says_what_it_guessed(tmp_path, u
     files = [str(path) for path in sorted(folder.iterdir())]
     done = CliRunner().invoke(app, ["new", "tea", str(tmp_path / "a b"), "--from", *files])
     assert done.exit_code == 0, done.output
-    *guesses, _, command = done.output.splitlines()
+    *guesses, _, command, _ = done.output.splitlines()
     assert all(line.startswith("guessed: ") for line in guesses)
     assert (
         "splits, by the names of files: train.json -> train, dev.json -> validation" in done.output
