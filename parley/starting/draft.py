@@ -120,7 +120,9 @@ def draft(files: Sequence[Path]) -> Draft:
     notes.append(f"splits, by the names of files: {said}{', ...' if len(splits) > 6 else ''}")
     if any(each.clone is None for each in given):
         notes.append(f"no URL is known: write where upstream has what is at {PLACEHOLDER}")
-    notes.append("language: en, licence: unknown; write what they are on the card")
+    notes.append(
+        "the card: language en, licence unknown, fewer than 1,000 rows; write what they are"
+    )
     return Draft(given, value, naming, kinds, chat, [" ".join(note.split()) for note in notes])
 
 
