@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from parley import __version__
 from parley.collection import Dataset, discover, get
@@ -519,7 +519,23 @@ def diff(
         raise typer.Exit(1)
 
 
-@app.command()
+class New(TyperCommand):
+    """`parley new`, whose --from takes all that follows it, as a shell's pattern gives it."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments, each file after the first with a --from of its own."""
+        given = iter(args)
+        spread: list[str] = []
+        for arg in given:
+            spread.append(arg)
+            if arg == "--from":
+                break
+        for number, arg in enumerate(given):
+            spread += ["--from", arg] if number and not arg.startswith("-") else [arg]
+        return super().parse_args(ctx, spread)
+
+
+@app.command(cls=New)
 def new(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the dataset.")],
     folder: Annotated[
@@ -527,27 +543,30 @@ def new(
     ],
     files: Annotated[
         list[Path] | None,
-        typer.Option("--from", metavar="FILE", help="Upstream's files, folders, zip archives."),
+        typer.Option(
+            "--from",
+            metavar="FILE...",
+            help="Upstream's files that hold the records, their folders, or zip archives of them.",
+        ),
     ] = None,
-    more: Annotated[list[Path] | None, typer.Argument(metavar="[FILE]...", hidden=True)] = None,
 ) -> None:
     """Write the folder of a new dataset: a skeleton to edit, or a draft --from upstream's files.
 
-    A draft declares what the files hold, with an invented sample, and lists what it guessed.
+    A draft declares what the files hold, has an invented sample, passes `parley check`, and builds
+    from the files. It lists what was guessed.
     """
     from parley.starting.new import write_draft, write_skeleton
     from parley.terminal.console import emit, plain
 
-    given = [*(files or ()), *(more or ())]
-    if more and not files:
-        raise UsageError(f"unexpected arguments: {', '.join(map(str, more))}; --from takes files")
     made, guesses = (
-        write_draft(name, folder, given) if given else (write_skeleton(name, folder), [])
+        write_draft(name, folder, files) if files else (write_skeleton(name, folder), ())
     )
     for line in guesses:
         emit(plain(f"guessed: {line}"))
     emit(plain(f"{made} is there; edit it, and check it with"))
     emit(plain(f"PARLEY_DATASETS={shlex.quote(str(folder))} parley check {name}"))
+    if files:
+        emit(plain(f"`parley build {name} --source DIR` builds it from DIR/{name}/ with the files"))
 
 
 @app.command()

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _DIGITS = {"sha256": 64, "git_blob": 40, "git_tree": 40}
 _SPLIT = re.compile(r"\w+(\.\w+)*")  # as `datasets` names splits
+_COMMIT = "/[0-9a-f]{40}[/.]"  # in a URL, beside which a folder may be called main
 _NAME = re.compile(r"[A-Za-z]\w*")
 
 Records = Callable[[Mapping[str, "Opened"]], Iterable[Any]]
@@ -63,7 +64,7 @@ class _Source:
 def _url_problems(place: str, url: Any) -> Iterable[Problem]:
     if not isinstance(url, str) or not url.startswith("https://"):
         yield Problem(place, "an https:// URL", repr(url))
-    elif branch := re.search("/(main|master|HEAD)/", url):
+    elif (branch := re.search("/(main|master|HEAD)/", url)) and not re.search(_COMMIT, url):
         yield Problem(place, "the id of a commit", f"the branch {branch[1]}, which changes")
 
 

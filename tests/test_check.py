@@ -1,7 +1,6 @@
-"""`parley new` writes a folder that `parley check` finds sound, and check names what is broken."""
+"""`parley check` names what is broken in a dataset folder."""
 
 import itertools
-import json
 import os
 import re
 import shutil
@@ -9,13 +8,13 @@ import subprocess
 import sys
 
 import pytest
+from parley.checking.new import SKELETON, write_skeleton
 
 from parley.build import build
 from parley.checking import run
-from parley.checking.new import SKELETON, write_skeleton
 from parley.checking.run import CHECKS, NEEDS_REAL_FILES, check_folder, made
 from parley.checking.subject import Subject
-from parley.collection import Dataset, discover, get, wrong_name
+from parley.collection import Dataset, get
 from parley.errors import UsageError
 from parley.source.files import open_source
 
@@ -35,64 +34,6 @@ def parley(*args, cwd, more=None):
     )
 
 
-# A new folder -------------------------------------------------------------------------------
-
-
-def test_what_new_writes_passes_every_check_from_any_folder(tmp_path):
-    done = parley("new", "tea_talk", "more", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "PARLEY_DATASETS=more parley check tea_talk" in done.stdout
-    folder = tmp_path / "more" / "tea_talk"
-    texts = {p.relative_to(folder).as_posix(): p.read_text() for p in folder.rglob("*.*")}
-    assert sorted(texts) == sorted(file.replace("skeleton", "tea_talk") for file in FILES)
-    assert "class TeaTalk(datasets" in texts["tea_talk.py"]
-    assert not [file for file, text in texts.items() if "skeleton" in text.lower()]
-
-    done = parley("check", "tea_talk", "--json", cwd=tmp_path, more="more")
-    assert done.returncode == 0, done.stdout
-    (found,) = json.loads(done.stdout)
-    assert found["dataset"] == "tea_talk"
-    assert [check["name"] for check in found["checks"]] == [check.__name__ for check in CHECKS]
-    assert not [check for check in found["checks"] if check["problems"] or check["failed"]]
-    skipped = {check["name"]: check["skipped"] for check in found["checks"] if check["skipped"]}
-    assert skipped == {"card_counts_the_real_data": "name the upstream files with --source"}
-
-
-NO_NAMES = {
-    "a name has lower-case": ("Tea", "tea-talk", "2tea", "", "tea/talk", "..", "tea\n", "~"),
-    "a word of Python": ("class", "true", "none"),
-    "takes it for a value": ("yes", "no", "on", "off", "null", "y", "n"),
-    "a module of Python": ("json", "statistics"),
-    "name of a package": ("parley", "parley_datasets", "datasets", "yaml"),
-    "stands beside the script": ("figures", "jobs", "views"),
-}
-
-
-@pytest.mark.parametrize(
-    ("name", "why"), [(name, why) for why, names in NO_NAMES.items() for name in names]
-)
-def test_what_no_dataset_may_be_called(more, name, why):
-    with pytest.raises(UsageError, match=why):
-        write_skeleton(name, more)
-    assert [path.name for path in more.iterdir()] == ["tea"]
-    if name.isidentifier():  # nor is it found
-        (more / name).mkdir()
-        (more / name / f"{name}.py").touch()
-        assert name not in discover()
-        with pytest.raises(UsageError, match=f"Rename .*{name}: .*{why}"):
-            get(name)
-
-
-def test_no_file_of_a_new_folder_takes_the_place_of_another():
-    for name in {path.stem for path in SKELETON.glob("*.py")} - {SKELETON.name}:
-        assert wrong_name(name)
-
-
-def test_the_class_of_a_new_script_hides_nothing(tmp_path):
-    with pytest.raises(UsageError, match="its class Iterator would hide"):
-        write_skeleton("iterator", tmp_path)
-
-
 def test_of_a_dataset_without_tasks_it_is_said(tmp_path):
     done = parley("new", "tea", "a b", cwd=tmp_path)
     assert "PARLEY_DATASETS='a b' parley check tea" in done.stdout
@@ -100,20 +41,6 @@ def test_of_a_dataset_without_tasks_it_is_said(tmp_path):
         done = parley(command, "tea", cwd=tmp_path, more="a b")
         assert (done.returncode, done.stdout) == (2, "")
         assert re.match(r"tea(:| has) no tasks; ", done.stderr)
-
-
-@pytest.mark.parametrize("make", [os.mkdir, lambda p: p.touch(), lambda p: p.symlink_to("nowhere")])
-def test_new_overwrites_nothing(tmp_path, make):
-    make(tmp_path / "tea")
-    with pytest.raises(UsageError, match="stands there already"):
-        write_skeleton("tea", tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["tea"]
-
-
-def test_new_takes_no_name_of_another_dataset(tmp_path):
-    name = next(iter(discover()))
-    with pytest.raises(UsageError, match=f"{name} has this name already"):
-        write_skeleton(name, tmp_path)
 
 
 # A broken one -------------------------------------------------------------------------------

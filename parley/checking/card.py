@@ -82,7 +82,7 @@ def card_describes_every_field(subject: Subject) -> Iterator[str]:
         if f"`{config}`" not in fields:
             yield f"README.md: Fields does not speak of the config `{config}`; describe it"
         for column in declared.features:
-            if not re.search(rf"`{re.escape(column)}\b", fields):
+            if not re.search(rf"`{re.escape(column)}(?!\w)", fields):
                 yield f"README.md: Fields lacks `{column}` of {config}; describe it"
 
 

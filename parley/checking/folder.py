@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from parley.checking.subject import Subject, lines_of, one_line
+from parley.checking.subject import NotYetError, Subject, lines_of, one_line
 from parley.declaration import Config, View
 from parley.dialogues import Dialogue, as_id, group_beside
 from parley.errors import ParleyError
@@ -21,6 +21,7 @@ from parley.folder.checks import first_difference
 from parley.folder.verify import verify
 from parley.scoring.evaluate import score
 from parley.shapes import problems
+from parley.source.pins import PLACEHOLDER
 from parley.tasks import tasks_of
 
 # What a computation may raise of a sample, which lacks most of what it looks for
@@ -52,6 +53,16 @@ def script_declares(subject: Subject) -> Iterator[str]:
         subject.dataset.builder  # noqa: B018 - importing it is the check
     except ParleyError as error:
         yield from lines_of(error)
+
+
+def sources_have_addresses(subject: Subject) -> Iterator[str]:
+    """Each source has a URL, and the dataset a homepage; until then it builds from --source."""
+    places = {file: str(pin["url"]) for file, pin in subject.dataset.pins.items()}
+    places["HOMEPAGE"] = subject.dataset.builder.HOMEPAGE
+    if none := [file for file, url in places.items() if url.startswith(PLACEHOLDER)]:
+        named = ", ".join(none[:3]) + (f" and {len(none) - 3} more" if none[3:] else "")
+        raise NotYetError(f"{PLACEHOLDER} stands for where upstream has {named}; write its URL")
+    return iter(())
 
 
 def modules_load(subject: Subject) -> Iterator[str]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from parley.checking import card, folder
-from parley.checking.subject import Subject, lines_of, one_line
+from parley.checking.subject import NotYetError, Subject, lines_of, one_line
 from parley.collection import Dataset
 from parley.errors import ParleyError
 from parley.figures import definition_of
@@ -20,6 +20,7 @@ _SAMPLE = (folder.sample_builds,)
 CHECKS: dict[Checker, tuple[Checker, ...]] = {
     folder.script_opens_with_what_it_is: (),
     folder.script_declares: (),
+    folder.sources_have_addresses: (folder.script_declares,),
     folder.modules_load: (folder.script_declares,),
     folder.jobs_say_what_they_do: (folder.modules_load,),
     card.card_can_be_read: (),
@@ -79,6 +80,8 @@ def made(check: Checker, subject: Subject, skipped: str = "") -> Check:
     if not skipped:
         try:
             problems = list(check(subject))
+        except NotYetError as error:
+            skipped = one_line(str(error))
         except ParleyError as error:
             problems = list(lines_of(error))
         except Exception as error:  # what no check expects must not hide the rest
