@@ -18,11 +18,10 @@ _CARD = (folder.script_declares, card.card_can_be_read)
 _SAMPLE = (folder.sample_builds,)
 # check -> those before it without which it can say nothing
 CHECKS: dict[Checker, tuple[Checker, ...]] = {
-    folder.script_opens_with_what_it_is: (),
     folder.script_declares: (),
+    folder.script_opens_with_what_it_is: (folder.script_declares,),
     folder.sources_have_addresses: (folder.script_declares,),
     folder.modules_load: (folder.script_declares,),
-    folder.jobs_say_what_they_do: (folder.modules_load,),
     card.card_can_be_read: (),
     card.card_has_its_parts: (*_CARD, folder.modules_load),
     card.card_is_valid_for_the_hub: (card.card_can_be_read,),
@@ -79,11 +78,12 @@ def made(check: Checker, subject: Subject, skipped: str = "") -> Check:
     problems: list[str] = []
     if not skipped:
         try:
-            problems = list(check(subject))
+            for problem in check(subject):
+                problems.append(problem)
         except NotYetError as error:
             skipped = one_line(str(error))
         except ParleyError as error:
-            problems = list(lines_of(error))
+            problems += lines_of(error)
         except Exception as error:  # what no check expects must not hide the rest
-            problems = [one_line(f"cannot be checked: {type(error).__name__}: {error}")]
+            problems.append(one_line(f"cannot be checked: {type(error).__name__}: {error}"))
     return Check(check.__name__, definition_of(check), problems, skipped)
