@@ -31,17 +31,21 @@ class Reader:
 
     Args:
         folder: Where the files are, in upstream's layout.
-
-    Attributes:
-        file: The file that is being read; "" between files.
-        place: Where in it the record stands that was handed out last.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._passed: dict[tuple[Any, ...], Source] = {}  # files that were checked
         self._ended: set[str] = set()
-        self.file = self.place = ""
+        self._at: tuple[Source, str, int] | None = None  # the record that was handed out last
+
+    @property
+    def place(self) -> str:
+        """Where the record stands that was handed out last; "" between files."""
+        if self._at is None:
+            return ""
+        source, name, number = self._at
+        return name + _comma(source) + _part(source, number)
 
     def read(self, source: Source, path: str = "") -> Iterator[tuple[str, Any]]:
         """Yield each record of a source, with the name of its file within a folder.
@@ -60,7 +64,6 @@ class Reader:
 
     def _records(self, source: Source, file: "_File") -> Iterator[Any]:
         name = f"{source.path}/{file.name}" if file.name else source.path
-        by_line = source.read in OF_LINES
         read = source.read if callable(source.read) else FORMATS[source.read]
         state = os.stat(file.path)
         settled = time.time() - max(state.st_mtime, state.st_ctime) > SETTLED
@@ -68,29 +71,24 @@ class Reader:
         this = (name, *at, id(source))
         passed = this in self._passed
         wrong = _nothing_wrong if passed else _checker(source)
-        comma = ", " if by_line else ""
-        causes, number = Causes(": " if by_line else ""), -1
+        causes, number = Causes(": " if source.read in OF_LINES else ""), -1
         found: list[Problem] = []
         try:
             with file.open() as opened:
                 for number, record in enumerate(read(opened, orjson.loads if passed else loads)):
-                    part = f"line {_line(source, number)}" if by_line else f"[{number}]"
-                    if source.read in _WHOLE:
-                        part = ""
                     if some := wrong(record):
                         for each in some:
-                            causes.add(part, each)
+                            causes.add(_part(source, number), each)
                         if len(causes) >= MOST_PROBLEMS:
                             break
                     elif not causes:
-                        self.file, self.place = name, f"{name}{comma}{part}"
+                        self._at = source, name, number
                         yield record
         except (ValueError, RecursionError, ArchiveError) as error:
-            explained = _explain(error, name, _line(source, number + 1), by_line)
-            found.append(Problem("", what=explained))
-        self.file = self.place = ""
+            found.append(Problem("", what=_explain(error, source, name, number + 1)))
+        self._at = None
         if causes or found:
-            told = (each.at(name + comma) for each in causes.told())
+            told = (each.at(name + _comma(source)) for each in causes.told())
             raise RecordError("", *told, *found)
         if settled:
             self._passed[this] = source  # which so keeps its id
@@ -193,8 +191,20 @@ def _line(source: Source, number: int) -> int:
     return number + (2 if source.read in ("csv", "tsv") else 1)
 
 
-def _explain(error: Exception, file: str, line: int, by_line: bool) -> str:
+def _comma(source: Source) -> str:
+    return ", " if source.read in OF_LINES else ""
+
+
+def _part(source: Source, number: int) -> str:
+    """Return what a record is called within its file: its line, its index, or nothing."""
+    if source.read in OF_LINES:
+        return f"line {_line(source, number)}"
+    return "" if source.read in _WHOLE else f"[{number}]"
+
+
+def _explain(error: Exception, source: Source, file: str, number: int) -> str:
     """Return what is wrong with a file that cannot be parsed, and on which line."""
+    by_line, line = source.read in OF_LINES, _line(source, number)
     place = f"{file}, line {line}" if by_line else file
     cause = error.__cause__ if isinstance(error.__cause__, ValueError) else error
     if isinstance(cause, json.JSONDecodeError):
