@@ -20,7 +20,6 @@ import keyword
 import os
 import re
 import sys
-import tempfile
 import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -271,10 +270,8 @@ class Dataset:
 
     def info(self, config: str) -> Any:
         """Return the `datasets.DatasetInfo` of a config."""
-        with (
-            tempfile.TemporaryDirectory() as cache
-        ):  # datasets wants one, though nothing goes there
-            return self.builder(config_name=config, cache_dir=cache, hash="unused").info
+        # datasets wants a place for what it builds; nothing goes there, and no folder is made
+        return self.builder(config_name=config, cache_dir="memory://", hash="unused").info
 
 
 _SOUND: list[ModuleType] = []  # scripts that were looked at

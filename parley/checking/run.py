@@ -1,7 +1,6 @@
 """Runs every check over a dataset folder: a line a check, and all problems at once."""
 
 import signal
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from parley.collection import Dataset
 from parley.errors import ParleyError
 from parley.figures import definition_of
 from parley.folder.verify import Check, OnStep
+from parley.temporary import temporary_folder
 
 SECONDS = 120  # that one check may take; over a sample of a few records all together take some
 Checker = Callable[[Subject], Iterator[str]]
@@ -77,9 +77,9 @@ def check_each(
         sources: A folder of real upstream files, one folder a dataset; None to do without.
         on_step: Called with a dataset's name and what is about to be checked of it.
     """
-    with tempfile.TemporaryDirectory() as folder, _quiet():
+    with temporary_folder("check") as folder, _quiet():
         for dataset in folders:
-            work = Path(folder) / dataset.name
+            work = folder / dataset.name
             work.mkdir()
             yield dataset.name, check_folder(Subject(dataset, work, sources=sources), on_step)
 
