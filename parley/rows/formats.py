@@ -19,6 +19,8 @@ from typing import Any, BinaryIO
 
 import jsonlines
 
+from parley.shapes import show
+
 Loads = Callable[[bytes], Any]
 Format = Callable[[BinaryIO, Loads], Iterable[Any]]
 
@@ -35,8 +37,7 @@ def _whole(file: BinaryIO) -> bytes:
 def _json(file: BinaryIO, loads: Loads) -> Iterable[Any]:
     found = loads(_whole(file))
     if not isinstance(found, list):
-        kind = "an object" if isinstance(found, dict) else "one value"
-        raise ValueError(f"expected a list of records, found {kind}")
+        raise ValueError(f"expected a list of records, found {show(found)}")
     return found
 
 
