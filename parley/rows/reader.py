@@ -15,7 +15,7 @@ import orjson
 
 from parley.declaration import Folder, Source
 from parley.errors import MOST_PROBLEMS, Causes, Problem, RecordError, ScriptError
-from parley.rows.formats import FORMATS, OF_LINES
+from parley.rows.formats import FORMATS, HEADED, NAMED_BY
 from parley.rows.strict_json import loads
 from parley.shapes import fitter, problems
 from parley.source.archive import ArchiveError, members
@@ -51,16 +51,25 @@ class Reader:
             path: Where it is, if not at its place in the reader's folder.
 
         Raises:
-            RecordError: naming each record of a file that is not of its shape.
+            RecordError: naming each record of a file that is not of its shape, or an archive that
+                is damaged, or a folder that has no file of records.
         """
-        for file in _files(source, Path(path or self.folder / source.path)):
-            for record in self._records(source, file):
-                yield file.name, record
+        none = isinstance(source, Folder)
+        try:
+            for file in _files(source, Path(path or self.folder / source.path)):
+                none = False
+                for record in self._records(source, file):
+                    yield file.name, record
+        except ArchiveError as error:
+            raise RecordError("", Problem(source.path, what=f"the archive {error}")) from error
+        if none and isinstance(source, Folder):
+            due = f"a file {source.only} in {source.member}"
+            raise RecordError("", Problem(source.path, due, "none"))
         self._ended.add(source.path)
 
     def _records(self, source: Source, file: "_File") -> Iterator[Any]:
         name = f"{source.path}/{file.name}" if file.name else source.path
-        by_line = source.read in OF_LINES
+        word = NAMED_BY.get(source.read, "")
         read = source.read if callable(source.read) else FORMATS[source.read]
         state = os.stat(file.path)
         settled = time.time() - max(state.st_mtime, state.st_ctime) > SETTLED
@@ -68,13 +77,16 @@ class Reader:
         this = (name, *at, id(source))
         passed = this in self._passed
         wrong = _nothing_wrong if passed else _checker(source)
-        comma = ", " if by_line else ""
-        causes, number = Causes(": " if by_line else ""), -1
+        comma = ", " if word else ""
+        causes = Causes(": " if word else "")
+        number = -2  # until the header is read, if there is one
         found: list[Problem] = []
         try:
             with file.open() as opened:
-                for number, record in enumerate(read(opened, orjson.loads if passed else loads)):
-                    part = f"line {_line(source, number)}" if by_line else f"[{number}]"
+                records = read(opened, orjson.loads if passed else loads)
+                number = -1
+                for number, record in enumerate(records):
+                    part = f"{word} {_line(source, number)}" if word else f"[{number}]"
                     if source.read in _WHOLE:
                         part = ""
                     if some := wrong(record):
@@ -86,8 +98,8 @@ class Reader:
                         self.file, self.place = name, f"{name}{comma}{part}"
                         yield record
         except (ValueError, RecursionError, ArchiveError) as error:
-            explained = _explain(error, name, _line(source, number + 1), by_line)
-            found.append(Problem("", what=explained))
+            part = f"{word} {_line(source, number + 1)}" if word else ""
+            found.append(Problem("", what=_explain(error, name, part)))
         self.file = self.place = ""
         if causes or found:
             told = (each.at(name + comma) for each in causes.told())
@@ -189,20 +201,20 @@ def _checker(source: Source) -> Callable[[Any], list[Problem]]:
 
 
 def _line(source: Source, number: int) -> int:
-    """Return the line of a record of a file of lines."""
-    return number + (2 if source.read in ("csv", "tsv") else 1)
+    """Return the line, or the row, of a record, counted from 1; a header is one, too."""
+    return max(1, number + (2 if source.read in HEADED else 1))
 
 
-def _explain(error: Exception, file: str, line: int, by_line: bool) -> str:
-    """Return what is wrong with a file that cannot be parsed, and on which line."""
-    place = f"{file}, line {line}" if by_line else file
+def _explain(error: Exception, file: str, line: str) -> str:
+    """Return what is wrong with a file that cannot be parsed, and on which line, if it has some."""
+    place = f"{file}, {line}" if line else file
     cause = error.__cause__ if isinstance(error.__cause__, ValueError) else error
     if isinstance(cause, json.JSONDecodeError):
-        within = "" if by_line else f"line {cause.lineno} "
+        within = "" if line else f"line {cause.lineno} "
         return f"{place}: invalid JSON: {cause.msg} at {within}column {cause.colno}"
     if isinstance(cause, UnicodeDecodeError):
         problem = f"invalid UTF-8: the byte {cause.object[cause.start]:#04x}"
         row = cause.object[: cause.start].count(10) + 1
-        return f"{file}, line {line}: {problem}" if by_line else f"{file}: {problem} on line {row}"
+        return f"{place}: {problem}" if line else f"{place}: {problem} on line {row}"
     text = str(cause)
     return place + text if text.startswith("[") else f"{place}: {text.lstrip('.: ')}"
