@@ -140,11 +140,11 @@ class Builder(datasets.GeneratorBasedBuilder):
 
     def _generate_examples(self, paths: dict[str, str]) -> Iterator[tuple[Any, dict[str, Any]]]:
         with tempfile.TemporaryDirectory(prefix="parley-") as folder:
+            sources = {path: self.sources()[path] for path in paths}
             if not self.config.data_dir:
-                for path, place in paths.items():
-                    paths[path] = _take(self.sources()[path], place, Path(folder))
+                paths = {path: _take(sources[path], paths[path], Path(folder)) for path in paths}
             reader = Reader(Path(self.config.data_dir or folder))
-            opened = {path: Opened(reader, self.sources()[path], paths[path]) for path in paths}
+            opened = {path: Opened(reader, sources[path], paths[path]) for path in paths}
             for number, (_, row) in enumerate(self.keyed_rows(self.config.name, opened)):
                 yield number, row
 
@@ -157,13 +157,16 @@ def _take(source: Source, place: str, folder: Path) -> str:
     """
     target = folder / source.path
     target.parent.mkdir(parents=True, exist_ok=True)
-    with datasets.utils.file_utils.xopen(place, "rb") as given:  # of a stream, a URL
-        if isinstance(source, Folder) and not source.is_archive:
-            wrong = extract(given, source.pin, target)
-        else:
-            with target.open("wb") as copy:
-                shutil.copyfileobj(given, copy)
-            wrong = pins.problem(target, source.pin)
+    whole = target.with_name(f"{target.name}.whole")
+    with whole.open("wb") as copy, datasets.utils.file_utils.xopen(place, "rb") as given:
+        shutil.copyfileobj(given, copy)  # of a stream, a URL that may give no part of it alone
+    if isinstance(source, Folder) and not source.is_archive:
+        with whole.open("rb") as archive:
+            wrong = extract(archive, source.pin, target)
+        whole.unlink()
+    else:
+        whole.rename(target)
+        wrong = pins.problem(target, source.pin)
     if wrong:
         remedy = "The download is damaged, or upstream changed."
         raise SourceError("", Problem(source.path, what=wrong), remedy=remedy)
