@@ -191,6 +191,8 @@ def _problems(cls: type[Builder]) -> Iterator[Problem]:
     names = [config.name for config in cls.CONFIGS]
     if names[0] != "dialogues":
         yield Problem("CONFIGS", "dialogues first, which is the default", names[0])
+    if "default" in names:  # as `datasets` calls what a card does not name
+        yield Problem("CONFIGS", what="names a config `default`; give it another name")
     for name in {name for name in names if names.count(name) > 1}:
         yield Problem("CONFIGS", what=f"has {name} more than once")
     of = {

@@ -2,23 +2,66 @@
 
 import io
 import os
+import re
 import shlex
 import signal
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from parley import __version__
 from parley.collection import Dataset, discover, get
 from parley.errors import Failures, FetchError, ParleyError, UsageError
-from parley.jobs import Fetch, Jobs, find
+from parley.jobs import Fetch, Jobs, each_jobs, find
 from parley.terminal.score import Scores
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Print what the command line library says of a wrong line as all else: nothing in it acts."""
+    try:
+        yield
+    except Exception as error:
+        if (show := getattr(error, "show", None)) is None:  # it is not the library's
+            raise
+        from parley.terminal.console import tell  # not at the top: help is to be quick
+
+        show(file=(said := io.StringIO()))
+        tell(said.getvalue().rstrip("\n"))
+        raise typer.Exit(getattr(error, "exit_code", 2)) from None
+
+
+class _Commands(TyperGroup):
+    """All commands; what they and their options are not is told in one way."""
+
+    # What is Any here is click's, which Typer has in one place or another, by its version.
+
+    def make_context(self, info_name: Any, args: list[str], *more: Any, **kwargs: Any) -> Any:
+        """Parse the options before a command, of a line that is text.
+
+        Python opens a file whose name is not UTF-8, but the libraries that read Parquet do not.
+        """
+        if odd := [arg for arg in args if re.search("[\ud800-\udfff]", arg)]:
+            what = "is not UTF-8, in which names are written here"
+            raise UsageError(f"{odd[0]}: {what}", remedy="Rename the file or folder.")
+        with _told():
+            return super().make_context(info_name, args, *more, **kwargs)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Parse a command, and run it."""
+        with _told():
+            return super().invoke(ctx)
+
 
 app = typer.Typer(
     name="parley",
+    cls=_Commands,
     help="Build, check and read dialogue datasets as Hub folders that load everywhere.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -69,8 +112,11 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # text that a terminal cannot show is escaped
             stream.reconfigure(errors="backslashreplace")
+    # A process that another package starts looks for no code in the current folder (Python 3.11)
+    os.environ.setdefault("PYTHONSAFEPATH", "1")
     signal.signal(signal.SIGINT, _interrupt)
     try:
+        _refuse_without_docstrings()
         app()
     except _Interrupted:
         typer.echo("interrupted; the same command again does what is left", err=True)
@@ -83,6 +129,15 @@ def main() -> None:
         failure = _as_failure(error)
         tell(str(failure), style="red")
         sys.exit(failure.status)
+
+
+def _refuse_without_docstrings() -> None:
+    """Raise UsageError where Python dropped them: help and the definitions of figures are some."""
+    if sys.flags.optimize > 1:
+        raise UsageError(
+            "parley shows texts that `python -OO` and PYTHONOPTIMIZE=2 leave out",
+            remedy="Run it without; -O and PYTHONOPTIMIZE=1 are fine.",
+        )
 
 
 def _as_failure(error: Exception) -> ParleyError:
@@ -167,11 +222,19 @@ def list_(names: Names = None, as_json: AsJson = False) -> None:
     from parley.terminal.console import emit, to_json
     from parley.terminal.listing import listing
 
-    found = [summary(dataset) for dataset in _chosen(names)]
+    found = []
+    failed: list[ParleyError] = []
+    for dataset in _chosen(names):
+        try:
+            found.append(summary(dataset))
+        except ParleyError as error:
+            failed.append(error)
     if as_json:
         typer.echo(to_json(found))
-        return
-    emit(listing(found))
+    elif found:
+        emit(listing(found))
+    if failed:
+        raise Failures(failed)
 
 
 @app.command(cls=Fetch)
@@ -195,15 +258,20 @@ def fetch(
         reasons = "; ".join(map(str, why))
         tell(f"{name}: {source} comes from the mirror {mirror['url']}, since {reasons}")
 
+    wanted: dict[str, dict[str, Any]] = {}
+    failed: list[ParleyError] = []
     if job is not None:
         name, sources = _sources_of_job(names, job, part)
-        wanted = {name: sources}
+        wanted[name] = sources
         _tell_size(name, sources, cache_folder())
     elif part:
         raise UsageError("only what a job needs can be fetched in part: say which with --for")
     else:
-        wanted = {dataset.name: dataset.pins for dataset in _chosen(names)}
-    failed: list[ParleyError] = []
+        for dataset in _chosen(names):
+            try:
+                wanted[dataset.name] = dataset.pins
+            except ParleyError as error:
+                failed.append(error)
     with progress("bytes") as advance:
         for name, sources in wanted.items():
             try:
@@ -718,26 +786,26 @@ def browse(
     ] = True,
 ) -> None:
     """Show built folders, or the samples, in a browser until Ctrl-C."""
-    import tempfile
     import webbrowser
 
     from parley.build import build as build_dataset
     from parley.site.serve import serving
     from parley.site.write import write_site
     from parley.source.files import open_source
+    from parley.temporary import temporary_folder
     from parley.terminal.console import emit, plain, progress
 
     if sample and _typed(ctx, "folder"):
         raise UsageError("--sample excludes --build")
     try:
-        with tempfile.TemporaryDirectory(prefix="parley-") as place:
+        with temporary_folder("browse") as place:
             with progress("dialogues") as advance:
                 if sample:
-                    folder = Path(place) / "build"
+                    folder = place / "build"
                     for dataset in _chosen(names):
                         build_dataset(open_source(dataset, None, sample=True), folder)
-                write_site(_built(names, folder), Path(place) / "site", advance)
-            with serving(Path(place) / "site") as url:
+                write_site(_built(names, folder), place / "site", advance)
+            with serving(place / "site") as url:
                 emit(plain(f"{url} shows them; Ctrl-C ends it"))
                 if open_:
                     webbrowser.open(url)
@@ -765,12 +833,16 @@ def _run(ctx: typer.Context) -> None:
     from parley.terminal.console import emit, table
 
     if ctx.invoked_subcommand is None:
-        jobs = [
-            (dataset.name, name, job.summary)
-            for dataset in discover().values()
-            for name, job in dataset.jobs.items()
+        found = each_jobs()
+        rows = [
+            (dataset, name, job.summary)
+            for dataset, jobs in found.items()
+            if isinstance(jobs, dict)
+            for name, job in jobs.items()
         ]
-        emit(table(("dataset", "job", "what it does~"), jobs))
+        emit(table(("dataset", "job", "what it does~"), rows))
+        if broken := [jobs for jobs in found.values() if isinstance(jobs, ParleyError)]:
+            raise Failures(broken)
 
 
 if __name__ == "__main__":

@@ -1,19 +1,22 @@
 """Reads the dialogues of a dataset, each with what other configs say of it."""
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import astuple, dataclass
 from typing import Any
 
 from parley.collection import Dataset
-from parley.errors import ScriptError
+from parley.errors import OutputError, Problem, ScriptError
 from parley.folder.built import BuiltFolder
 from parley.source.files import Source
 from parley.transcript import Facets, Transcript, Value
 
 Row = dict[str, Any]
 Beside = dict[str, list[Row]]  # config -> its rows of a dialogue
+Id = str | int
+_MOST_NULLS = 5  # fields that a message names
 
 
 @dataclass(frozen=True)
@@ -63,35 +66,75 @@ class Dialogue:
         tool = self.dataset.transcript
         one = tool is not None and len(tool.CONFIGS) == 1
         splits: Facets = {"split": [s if one else f"{c}/{s}" for c, s in self.places]}
-        if function := getattr(tool, "facets", None):
-            said: Facets = self._asked(function, _check_facets)
-            return splits | said
+        said: Facets = self._asked(getattr(tool, "facets", self._of_row), _check_facets)
+        return splits | said
+
+    def _of_row(self, row: Row, *_: Beside) -> Facets:
+        """Return the scalars and labels of the row."""
         features = self.dataset.features(self.config)
-        (_, *columns) = self.row  # the id tells every row apart
-        found = {column: _plain(self.row[column], features.get(column)) for column in columns}
-        return splits | {column: value for column, value in found.items() if value is not None}
+        (_id, *columns) = row  # the id tells every row apart
+        found = {column: _plain(row[column], features.get(column)) for column in columns}
+        return {column: value for column, value in found.items() if value is not None}
 
     def _asked(self, function: Callable[..., Any], check: Callable[[Any], None]) -> Any:
-        """Return what a function of transcript.py says of the row, and of what is beside it."""
+        """Return what a function says of the row, and of what is beside it."""
         try:
             found = function(self.row, *([self.beside] if self.beside else []))
             check(found)
         except Exception as error:  # whatever stands in a row of a folder that nobody verified
             name = self.dataset.name
+            what = "a label or number" if function == self._of_row else f"{name}/transcript.py"
             raise ScriptError(
-                f"{name}: {name}/transcript.py fails on this row ({type(error).__name__}: {error})",
+                f"{name}: {what} fails on this row ({type(error).__name__}: {error})",
+                *self._odd(),
                 remedy=f"If `parley verify {name}` holds for the folder, mend transcript.py; "
                 "else the row is damaged: build it again.",
             ) from error
         return found
 
+    def _odd(self) -> Iterator[Problem]:
+        """Yield where the row, and those beside it, do not fit; else which fields are null."""
+        from parley.rows.arrow import explain  # not at the top: a sound row needs none of it
+
+        every = {self.config: [self.row], **self.beside}
+        places = {config: f"{config}/{self.split}, rows of {self.id!r:.60}: " for config in every}
+        misfits = [
+            problem.at(places[config])
+            for config, rows in every.items()
+            for problem in explain(rows, self.dataset.features(config).arrow_schema)
+        ]
+        yield from misfits
+        for config, rows in every.items() if not misfits else ():
+            paths = sorted({path for row in rows for path in _nulls(row)}, key=_depth)
+            null = f", but {', '.join(paths[:_MOST_NULLS])} is null" if paths else ""
+            yield Problem(places[config][:-2], what=f"every value has its type{null}")
+
+
+def _nulls(value: Any, path: str = "") -> Iterator[str]:
+    """Yield the path of each null, as `turns[].text`."""
+    if value is None:
+        yield path
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _nulls(inner, f"{path}.{key}" if path else key)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _nulls(inner, f"{path}[]")
+
+
+def _depth(path: str) -> tuple[int, str]:
+    return path.count(".") + path.count("["), path
+
 
 def _check_transcript(found: Any) -> None:
     if not isinstance(found, Transcript):
         raise TypeError(f"expected a Transcript, found {found!r:.60}")
-    for value in _values(astuple(found)):
-        if not isinstance(value, str | bool):
-            raise TypeError(f"expected text, found {value!r:.60}")
+    others = [value for value in _values(astuple(found)) if not isinstance(value, str)]
+    wrong = [value for value in others if not isinstance(value, bool)]
+    if len(others) > len(found.turns):  # `action` of each turn is the one that is no text
+        wrong += others
+    if wrong:
+        raise TypeError(f"expected text, found {wrong[0]!r:.60}")
 
 
 def _check_facets(found: Any) -> None:
@@ -119,12 +162,18 @@ def _plain(value: Any, feature: Any) -> Value | list[Value] | None:
     inner = feature[0] if isinstance(feature, list) else getattr(feature, "feature", feature)
     names = getattr(inner, "names", None)
     if isinstance(value, list):
-        return [names[each] for each in value] if names else None
+        return [_label(names, each) for each in value] if names else None
     if names and value is not None:
-        return str(names[value])
+        return _label(names, value)
     if isinstance(value, bool):
         return "yes" if value else "no"
     return value if isinstance(value, str | int | float) else None
+
+
+def _label(names: list[str], value: Any) -> str:
+    if type(value) is int and 0 <= value < len(names):
+        return names[value]
+    raise ValueError(f"expected the number of one of {len(names)} labels, found {value!r:.60}")
 
 
 def dialogues(folder: BuiltFolder) -> Iterator[Dialogue]:
@@ -135,18 +184,18 @@ def dialogues(folder: BuiltFolder) -> Iterator[Dialogue]:
 
     Raises:
         ScriptError: transcript.py is wrong.
-        OutputError: a file of the folder is not Parquet that can be read.
+        OutputError: a file of the folder is not Parquet that can be read, or a row has no id.
     """
     dataset = folder.dataset
-    found: dict[Any, dict[tuple[str, str], None]] = defaultdict(dict)  # as a set in their order
+    found: dict[Id, dict[tuple[str, str], None]] = defaultdict(dict)  # as a set in their order
     for place in places(dataset, folder):
-        for id in folder.ids(*place):
-            found[id].setdefault(place)
+        for number, value in enumerate(folder.ids(*place)):
+            found[as_id(value, dataset, place, number)].setdefault(place)
     for place in dict.fromkeys(next(iter(each)) for each in found.values()):
         config, split = place
         beside = group_beside(dataset, folder, split)
         for row in folder.each_row(config, split):
-            id = next(iter(row.values()), None)
+            id: Id = next(iter(row.values()))
             if next(iter(found[id])) == place:
                 yield Dialogue(dataset, config, split, row, beside[id], tuple(found[id]))
 
@@ -154,12 +203,46 @@ def dialogues(folder: BuiltFolder) -> Iterator[Dialogue]:
 def places(dataset: Dataset, place: BuiltFolder | Source) -> list[tuple[str, str]]:
     """Return the (config, split) pairs with dialogues that are there, the richest config first."""
     configs = dataset.transcript.CONFIGS if dataset.transcript else list(dataset.configs)
-    return [(config, split) for config in configs for split in place.splits(config)]
+    found = [(config, split) for config in configs for split in place.splits(config)]
+    for config, split in found:
+        if not re.fullmatch(r"\w+(\.\w+)*", split):  # as `datasets` takes them
+            raise OutputError(
+                f"{dataset.name}: {config} holds a split of a wrong name, {split!r:.60}"
+            )
+    return found
+
+
+def as_id(
+    value: Any, dataset: Dataset, place: tuple[str, str], number: int, column: str = ""
+) -> Id:
+    """Return a value as the id of a dialogue.
+
+    Args:
+        value: The value.
+        dataset: The dataset.
+        place: The config and split of its row.
+        number: The number of that row, from 0.
+        column: The column that holds it, if not the first one.
+
+    Raises:
+        OutputError: it is neither text nor a whole number.
+    """
+    if type(value) in (str, int):
+        return value  # type: ignore[no-any-return]
+    config, split = place
+    field = column or next(iter(dataset.features(config)))
+    where = f"{dataset.name}: {config}/{split}[{number}].{field}"
+    raise OutputError(
+        "",
+        Problem(where, "the id of a dialogue, text or a whole number", f"{value!r:.60}"),
+        remedy=f"If `parley verify {dataset.name}` holds for the folder, name such a column in "
+        f"{dataset.name}/transcript.py; else the row is damaged: build it again.",
+    )
 
 
 def group_beside(
-    dataset: Dataset, place: BuiltFolder | Source, split: str, only: Any = None
-) -> dict[Any, Beside]:
+    dataset: Dataset, place: BuiltFolder | Source, split: str, only: Id | None = None
+) -> dict[Id, Beside]:
     """Return what the configs that `BESIDE` names say: any id -> config -> rows of that split.
 
     Args:
@@ -167,13 +250,18 @@ def group_beside(
         place: Where its rows are.
         split: The split of the dialogues.
         only: The id of one dialogue, where no other is asked for.
+
+    Raises:
+        OutputError: a row lacks that id.
     """
     wanted: dict[str, str] = getattr(dataset.transcript, "BESIDE", {})
-    found: dict[Any, Beside] = defaultdict(lambda: {config: [] for config in wanted})
+    found: dict[Id, Beside] = defaultdict(lambda: {config: [] for config in wanted})
     for config, column in wanted.items():
-        for row in rows(place, config, split) if split in place.splits(config) else ():
-            if only is None or row[column] == only:
-                found[row[column]][config].append(row)
+        there = rows(place, config, split) if split in place.splits(config) else ()
+        for number, row in enumerate(there):
+            id = as_id(row.get(column), dataset, (config, split), number, column)
+            if only is None or id == only:
+                found[id][config].append(row)
     return found
 
 

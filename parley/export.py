@@ -7,11 +7,12 @@ folder may hold an `export.py` with
     def trec(data: Data, folder: Path) -> None        # writes the files of the format into folder
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 
 from parley.collection import Dataset
-from parley.errors import OutputError, ParleyError, UsageError
+from parley.errors import MOST_PROBLEMS, OutputError, ParleyError, Problem, UsageError
 from parley.figures import MissingSplitError
 from parley.folder.built import BuiltFolder
 from parley.folder.replace import replacing
@@ -59,11 +60,22 @@ def export(built: BuiltFolder, format: str, target: Path) -> list[str]:
             raise
         except Exception as error:  # whatever stands in a folder that nobody verified
             raise OutputError(
-                f"{built.path}: cannot be exported ({type(error).__name__}: {error}); "
-                f"run `parley verify {dataset.name}`"
+                f"{built.path}: cannot be exported ({type(error).__name__}: {error})",
+                *islice(_misfits(built), MOST_PROBLEMS),
+                remedy=f"Run {built.command('verify', '--build')}.",
             ) from error
         if built.is_sample:
             (folder / SAMPLE).write_text(_SAMPLE_TEXT.format(dataset.name), encoding="utf-8")
         return sorted(
             path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
         )
+
+
+def _misfits(built: BuiltFolder) -> Iterator[Problem]:
+    """Yield where rows of a folder differ from their features."""
+    from parley.rows.arrow import explain  # not at the top: sound rows need none of it
+
+    for config, split in built.declared:
+        schema = built.features(config).arrow_schema
+        for problem in explain(built.each_row(config, split), schema):
+            yield problem.at(f"{config}/{split}")

@@ -26,6 +26,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from decimal import Decimal, InvalidOperation
+from numbers import Number
 from statistics import mean, stdev
 from types import ModuleType
 from typing import Any, Protocol
@@ -280,7 +281,7 @@ def _judged(
                 yield figure(rest, stated, judge(stated, outcome.measured[rest], known))
             else:
                 yield figure(rest, stated, (None, outcome.verdict, outcome.reason))
-        for rest in [rest for rest in outcome.measured if rest not in due]:
+        for rest in sorted(outcome.measured.keys() - due.keys()):
             reason = "the document states no such value"
             yield figure(rest, "nothing", (outcome.measured[rest], UNEXPLAINED, reason))
 
@@ -327,12 +328,14 @@ def _compute(function: Callable[..., Any], data: Data | None, keys: _Keys) -> _O
 def _measured(found: Any, keys: _Keys) -> Iterator[tuple[_Keys, Value]]:
     if isinstance(found, Mapping):
         for key, inner in found.items():
-            yield from _measured(inner, (*keys, key))
+            yield from _measured(inner, (*keys, str(key)))  # of odd rows a key may be null
     elif isinstance(found, tuple):
         for name, value in zip(_SPREAD, found, strict=True):
-            yield (*keys, name), value
+            yield from _measured(value, (*keys, name))
+    elif isinstance(found, str | Number):
+        yield keys, found  # type: ignore[misc]
     else:
-        yield keys, found
+        raise TypeError(f"expected text or a number, found {found!r:.60}")
 
 
 def judge(documented: Value, measured: Value, known: Differs | None) -> tuple[Value, str, str]:

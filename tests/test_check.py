@@ -15,7 +15,7 @@ from parley.checking import run
 from parley.checking.new import SKELETON, write_skeleton
 from parley.checking.run import CHECKS, NEEDS_REAL_FILES, check_folder, made
 from parley.checking.subject import Subject
-from parley.collection import Dataset, discover, get
+from parley.collection import Dataset, discover, get, wrong_name
 from parley.errors import UsageError
 from parley.source.files import open_source
 
@@ -58,18 +58,39 @@ def test_what_new_writes_passes_every_check_from_any_folder(tmp_path):
     assert skipped == {"card_counts_the_real_data": "name the upstream files with --source"}
 
 
-@pytest.mark.parametrize("name", ["Tea", "tea-talk", "2tea", "", "tea/talk", "..", "parley"])
-def test_new_refuses_what_no_dataset_may_be_called(tmp_path, name):
-    with pytest.raises(UsageError, match="is no name of a dataset"):
-        write_skeleton(name, tmp_path)
-    assert list(tmp_path.iterdir()) == []
+NO_NAMES = {
+    "a name has lower-case": ("Tea", "tea-talk", "2tea", "", "tea/talk", "..", "tea\n", "~"),
+    "a word of Python": ("class", "true", "none"),
+    "takes it for a value": ("yes", "no", "on", "off", "null", "y", "n"),
+    "a module of Python": ("json", "statistics"),
+    "name of a package": ("parley", "parley_datasets", "datasets", "yaml"),
+    "stands beside the script": ("figures", "jobs", "views"),
+}
 
 
-@pytest.mark.parametrize("name", ["json", "statistics"])
-def test_new_takes_no_name_that_check_would_refuse(tmp_path, name):
-    with pytest.raises(UsageError, match="name of a module of Python"):
-        write_skeleton(name, tmp_path)
-    assert list(tmp_path.iterdir()) == []
+@pytest.mark.parametrize(
+    ("name", "why"), [(name, why) for why, names in NO_NAMES.items() for name in names]
+)
+def test_what_no_dataset_may_be_called(more, name, why):
+    with pytest.raises(UsageError, match=why):
+        write_skeleton(name, more)
+    assert [path.name for path in more.iterdir()] == ["tea"]
+    if name.isidentifier():  # nor is it found
+        (more / name).mkdir()
+        (more / name / f"{name}.py").touch()
+        assert name not in discover()
+        with pytest.raises(UsageError, match=f"Rename .*{name}: .*{why}"):
+            get(name)
+
+
+def test_no_file_of_a_new_folder_takes_the_place_of_another():
+    for name in {path.stem for path in SKELETON.glob("*.py")} - {SKELETON.name}:
+        assert wrong_name(name)
+
+
+def test_the_class_of_a_new_script_hides_nothing(tmp_path):
+    with pytest.raises(UsageError, match="its class Iterator would hide"):
+        write_skeleton("iterator", tmp_path)
 
 
 def test_of_a_dataset_without_tasks_it_is_said(tmp_path):

@@ -61,6 +61,20 @@ def test_help_and_list_import_nothing_heavy(tmp_path):
         assert done.stdout.splitlines()[-1] == "set()"
 
 
+@pytest.mark.parametrize("level", [1, 2])
+def test_without_docstrings_it_refuses_to_run(tmp_path, level):
+    """Help, jobs and the definitions of figures are docstrings; nothing rests on an assert."""
+    command = [sys.executable, "-m", "parley", "run"]
+    environ = os.environ | {"PYTHONOPTIMIZE": str(level)}
+    done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True)
+    if level == 1:
+        assert done.returncode == 0
+        assert "catalogue" in done.stdout
+        return
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.fullmatch(r".*PYTHONOPTIMIZE.*\n", done.stderr)
+
+
 def test_list_names_every_config_and_split(run):
     done = run("list")
     as_json = json.loads(run("list", "--json").stdout)
@@ -371,6 +385,70 @@ def test_fetch_says_which_mirror_it_took_and_why(tmp_path, run, monkeypatch):
     assert (tmp_path / "cache/craigslist_bargains/test.json").read_bytes() == content
 
 
+FREE = [
+    ["--help"], ["list"], ["tasks", "casino"], ["show", "casino", "--sample"],
+    ["build", "casino", "--sample"], ["verify", "casino"], ["fetch", "--help"],
+    ["run", "--help"], ["run", "cosrec", "--help"], ["run", "cosrec", "catalogue", "--help"],
+    ["score", "--help"], ["score", "casino", "--help"], ["score", "casino", "deals", "--template"],
+]  # fmt: skip
+BROKEN = {
+    "no Python": "def",
+    "a lacking package": "import nothing_of_this_name",
+    "a way out": "raise SystemExit",
+    "no dict": "JOBS = TASKS = EXPORTS = 1",
+    "other things in it": "JOBS = TASKS = EXPORTS = {'x': 1}; CONFIGS = ()",
+}
+NEEDING = {
+    "jobs": [["run"], ["run", "spoilt"], ["run", "spoilt", "x"], ["fetch", "spoilt", "--for", "x"]],
+    "tasks": [["tasks"], ["score", "spoilt", "x"]],
+    "export": [],
+    "transcript": [],
+    "figures": [],
+    "checks": [],
+    "spoilt": [["build", "spoilt", "--sample"]],
+}
+
+
+@pytest.mark.parametrize("module", NEEDING)
+def test_a_broken_module_stops_only_what_needs_it(module, run, tmp_path):
+    for number, text in enumerate(BROKEN.values()):
+        folder = tmp_path / str(number) / "spoilt"
+        folder.mkdir(parents=True)
+        shutil.copy(get("duo").card, folder)
+        (folder / "spoilt.py").touch()
+        (folder / f"{module}.py").write_text(text)
+        home = {"PARLEY_DATASETS": folder.parent, "PARLEY_CACHE": tmp_path}
+        for command in FREE:
+            done = run(*command, **home)
+            assert (done.returncode, done.stderr) == (0, ""), (command, text)
+        for command in NEEDING[module]:
+            done = run(*command, **home)
+            assert done.returncode in (1, 2)
+            assert f"{folder}/{module}.py" in done.stderr, (command, text)
+
+
+def test_a_broken_script_does_not_stop_the_fetch_of_others(run, tmp_path, monkeypatch):
+    for dataset in discover().values():
+        monkeypatch.setattr(dataset.module, "SOURCES", {})
+    (tmp_path / "more/spoilt").mkdir(parents=True)
+    (tmp_path / "more/spoilt/spoilt.py").write_text("def")
+    done = run("fetch", PARLEY_DATASETS=tmp_path / "more", PARLEY_CACHE=tmp_path)
+    assert done.returncode == 1
+    assert "casino: all files are in" in done.stdout
+    assert "spoilt/spoilt.py" in done.stderr
+
+
+def test_a_broken_card_does_not_stop_the_list(run, tmp_path):
+    (tmp_path / "more/spoilt").mkdir(parents=True)
+    (tmp_path / "more/spoilt/spoilt.py").touch()
+    (tmp_path / "more/spoilt/README.md").write_text("no card")
+    for options in ([], ["--json"]):
+        done = run("list", *options, PARLEY_DATASETS=tmp_path / "more")
+        assert done.returncode == 1
+        assert done.stderr.startswith(f"{tmp_path}/more/spoilt/README.md: ")
+        assert "strategies" in done.stdout
+
+
 # Jobs -----------------------------------------------------------------------------------------
 
 
@@ -398,10 +476,17 @@ def test_a_job_of_a_dataset_of_ones_own(run, tmp_path):
         'JOBS = {"count": Job(count)}\n'
     )
     home = {"PARLEY_DATASETS": tmp_path / "more"}
+    (folder.parent / "spoilt").mkdir()
+    (folder.parent / "spoilt/spoilt.py").touch()
+    (folder.parent / "spoilt/jobs.py").write_text("JOBS")
     assert "Count aloud." in run("run", **home).stdout
     assert run("run", "own", "count", "--upto", "2", **home).stdout == "0 1\n"
     done = run("fetch", "own", "--for", "count", **home)
     assert (done.returncode, done.stderr) == (2, "the job count of own needs no files\n")
+    done = run("fetch", "own", "--for", "count", "--spoon", "3", **home)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "No such option: --spoon\n" in done.stderr
+    assert "spoilt/jobs.py" in done.stderr  # which may be the one that has it
 
 
 JOB_ERRORS = {

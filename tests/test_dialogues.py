@@ -1,16 +1,21 @@
 """What `parley show` and the page read of a built folder: each dialogue, once, and its facets."""
 
+import math
+import shutil
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from parley.collection import Dataset, get
 from parley.dialogues import Dialogue, dialogues, group_beside
-from parley.errors import ScriptError
+from parley.errors import OutputError, ScriptError
 from parley.folder.built import BuiltFolder, find_folder
+from parley.terminal.show import find
 
 
 def folder(build: Path, name: str) -> BuiltFolder:
@@ -120,6 +125,74 @@ def test_facets_that_are_no_values_are_an_error(
         monkeypatch.setattr(each.dataset.transcript, "facets", lambda row, wrong=wrong: wrong)
         with pytest.raises(ScriptError, match=r"duo/transcript\.py fails on this row"):
             _ = each.facets
+
+
+@pytest.mark.parametrize("value", [None, math.nan, 1.0, True, b"x", [1], {"a": 1}])
+@pytest.mark.parametrize(
+    ("name", "config", "field"),
+    [("casino", "dialogues", "dialogue_id"), ("craigslist_bargains", "acts", "dialogue_id")],
+)
+def test_a_row_whose_id_names_nothing_is_an_error(
+    sample_build: Path, tmp_path: Path, name: str, config: str, field: str, value: object
+) -> None:
+    build = shutil.copytree(sample_build / name, tmp_path / name)
+    for file in (build / config).glob("train-*.parquet"):
+        table = pq.read_table(file)
+        place = table.column_names.index(field)
+        ids = pa.array([value] * table.num_rows)
+        pq.write_table(table.set_column(place, field, ids), file)
+    built = folder(tmp_path, name)
+    for read in (lambda: find(built.dataset, None, built, ""), lambda: list(dialogues(built))):
+        with pytest.raises(
+            OutputError, match=rf"{config}/train\[0\]\.{field}: expected .*, found "
+        ):
+            read()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"chat_logs": 5}, r"dialogues/train.*\[0\]\.chat_logs: expected a list, found 5"),
+        ({"chat_logs": [{"text": "x"}]}, r"\[0\]\.chat_logs\[0\]\.id: missing"),
+        (
+            {"participant_info": None},
+            "dialogues/train, rows of '2001': every value .* but participant_info, ",
+        ),
+    ],
+)
+def test_a_row_of_another_shape_is_an_error_that_names_the_field(
+    sample_build: Path, change: dict[str, Any], said: str
+) -> None:
+    each = next(dialogues(folder(sample_build, "casino")))
+    odd = replace(each, row=each.row | change)
+    with pytest.raises(ScriptError, match=said):
+        _ = odd.transcript, odd.facets
+
+
+def test_a_truth_for_a_text_is_an_error(sample_build: Path) -> None:
+    each = next(dialogues(folder(sample_build, "duo")))
+    with pytest.raises(ScriptError, match=r"\.language: expected string, found True"):
+        _ = replace(each, row=each.row | {"language": True}).transcript
+
+
+@pytest.mark.parametrize("number", [-1, 99, 0.5])
+def test_a_label_that_is_none_is_an_error(
+    sample_build: Path, monkeypatch: pytest.MonkeyPatch, number: float
+) -> None:
+    monkeypatch.setattr(Dataset, "transcript", None)
+    built = folder(sample_build, "casino")
+    row = built.rows("strategies", "train")[0]
+    place = ("strategies", "train")
+    with pytest.raises(ScriptError, match=f"labels, found {number}"):
+        _ = Dialogue(built.dataset, *place, row | {"labels": [number]}, {}, (place,)).facets
+
+
+def test_a_split_of_a_wrong_name_is_an_error(sample_build: Path, tmp_path: Path) -> None:
+    build = shutil.copytree(sample_build / "duo", tmp_path / "duo")
+    (file, *_) = (build / "dialogues").glob("en-*.parquet")
+    shutil.copy(file, file.with_name("\udcff-00000-of-00001.parquet"))
+    with pytest.raises(OutputError, match="dialogues holds a split of a wrong name"):
+        list(dialogues(folder(tmp_path, "duo")))
 
 
 # Counts, against the Parquet of other configs ------------------------------------------------

@@ -2,11 +2,14 @@
 
 import importlib.util
 import json
+import math
 import os
 import shutil
 import subprocess
 import sys
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from parley.collection import discover, get
@@ -78,6 +81,51 @@ def test_a_folder_with_something_in_it_is_left_alone(sample_build, tmp_path):
     assert done.returncode == 1
     assert "stands there already" in done.stderr
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["thesis.tex"]
+
+
+@pytest.mark.parametrize(
+    ("name", "format", "config", "change", "said"),
+    [
+        (
+            "casino",
+            "convokit",
+            "dialogues",
+            {"chat_logs": 5},
+            r"dialogues/train\[0\]\.chat_logs: expected a",
+        ),
+        (
+            "duo",
+            "convokit",
+            "dialogues",
+            {"dialogue_id": "x"},
+            "the utterance '.* x .*' comes . times",
+        ),
+        (
+            "casino",
+            "prompt-completion",
+            "messages",
+            {"dialogue_id": math.nan},
+            r"messages/train\[0\]\.dialogue_id: expected int64, found nan",
+        ),
+        (
+            "casino",
+            "prompt-completion",
+            "messages",
+            {"messages": None},
+            "TypeError: 'NoneType' object",
+        ),
+    ],
+)
+def test_a_row_that_no_format_can_hold_is_an_error(
+    sample_build, tmp_path, name, format, config, change, said
+):
+    build = shutil.copytree(sample_build / name, tmp_path / name)
+    (file, *_) = (build / config).glob("*.parquet")
+    rows = [row | change for row in pq.read_table(file).to_pylist()]
+    pq.write_table(pa.Table.from_pylist(rows), file)
+    with pytest.raises(OutputError, match=said):
+        export(open_folder(build), format, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 OF_MLCROISSANT = pytest.mark.filterwarnings("ignore::DeprecationWarning")

@@ -132,6 +132,15 @@ def test_a_computation_that_fails_or_lacks_a_value_is_unexplained():
     assert "ZeroDivisionError" in verdicts(fails)["f"][1]
 
 
+@pytest.mark.parametrize("odd", [None, [1], {None: 1}, {"a": None}, {"a": {2: 1}}, (1, None)])
+def test_what_odd_rows_give_is_unexplained(odd):
+    @documented("somewhere", {"a": "1.0"})
+    def measured(data):
+        return odd
+
+    assert {verdict for verdict, _ in verdicts(measured).values()} == {"UNEXPLAINED"}
+
+
 def test_a_value_that_no_document_states_is_unexplained():
     @documented("somewhere", {"a": 1})
     def more(data):

@@ -1,5 +1,6 @@
 """The page in a browser: what it finds and counts, and that nothing in the text can act."""
 
+import ast
 import re
 import shutil
 import unicodedata
@@ -9,6 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import hostile
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from parley.build import build
@@ -16,6 +19,7 @@ from parley.collection import discover, get
 from parley.dialogues import dialogues
 from parley.folder.built import find_folder
 from parley.source.files import open_source
+from parley.terminal.console import plain
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
@@ -567,6 +571,48 @@ def test_the_code_loads_just_these_rows(sample: Site, open_page: Any, name: str)
     assert str(one) in page.locator("#dialogue h2").inner_text()
 
 
+def code_of(page: Any, part: str = "#code-all") -> ast.Module:
+    """The code that the page gives, parsed and not run."""
+    page.get_by_role("button", name="Load this").click()
+    text = page.locator(part).text_content()
+    page.keyboard.press("Escape")
+    return ast.parse(text)
+
+
+def test_the_code_holds_every_id_as_a_value(
+    served: tuple[Path, str], sample_build: Path, tmp_path: Path, open_page: Any
+) -> None:
+    """Of a folder that nobody verified: one part of a split has numbers for ids, one has text."""
+    folder = shutil.copytree(sample_build / "casino", tmp_path / "casino") / "dialogues"
+    (file,) = folder.glob("*.parquet")
+    table = pq.read_table(file)
+    first = table["dialogue_id"][0].as_py()
+    texts = [
+        '__import__("os").system("exit 1")',
+        "1}) or exit({1",
+        "\\",
+        '"',
+        "'\n",
+        "😀\u2028",
+        "1",
+    ]
+    odd = pa.array([*texts, str(first), texts[0]])
+    rows = table.take([0] * len(odd)).set_column(0, "dialogue_id", odd)
+    pq.write_table(rows, folder / "train-00001-of-00002.parquet")
+    page = open_page(
+        addresses(written(served, tmp_path, "ids", ["casino"]), "casino", "dialogues.html")[0]
+    )
+    search(page, table["chat_logs"][0][0]["text"].as_py())
+    assert counted(page)[0] == 1 + len(odd)
+    ids = [node for node in ast.walk(code_of(page)) if isinstance(node, ast.Set)]
+    assert [ast.literal_eval(value) for value in ids[0].elts] == [first, *texts, str(first)]
+    links = [link.get_attribute("href") for link in page.locator("#window a").all()]
+    assert len(set(links)) == len(links) > 5
+    for link in links:
+        page.goto(page.url.partition("#")[0] + link)
+        assert page.locator("#window a.open").get_attribute("href") == link
+
+
 # Whatever the text is ---------------------------------------------------------------------
 
 
@@ -597,6 +643,26 @@ def test_nothing_in_the_text_can_act(attacked: Site, open_page: Any) -> None:
         page.close()
 
 
+def test_no_page_of_another_address_can_read_it(sample: Site, browser: Any, tmp_path: Path) -> None:
+    from parley.site.serve import serving
+
+    data = f"{sample.http}casino/data/index.js"
+    (tmp_path / "take.js").write_text("var got = 0; var parley = {index: text => (got = text)};")
+    (tmp_path / "index.html").write_text(
+        f"<script src=take.js></script><script src='{data}'></script>"
+        f"<iframe src='{sample.http}index.html'></iframe><a href='{sample.http}index.html'>here</a>"
+    )
+    with serving(tmp_path) as elsewhere:
+        page = browser.new_page()
+        page.goto(elsewhere)
+        assert page.evaluate("got") == 0
+        (frame,) = page.frames[1:]
+        assert "Dialogue datasets" not in frame.content()
+        page.get_by_role("link", name="here").click()
+        assert page.locator("h1").inner_text() == "Dialogue datasets to read"
+        page.close()
+
+
 def test_every_attack_is_shown_as_text(attacked: Site, open_page: Any) -> None:
     page = open_page(addresses(attacked, "hostile", "dialogues.html")[0])
     assert counted(page) == (len(hostile.ATTACKS), 2 * len(hostile.ATTACKS), 0)
@@ -610,7 +676,8 @@ def test_every_attack_is_shown_as_text(attacked: Site, open_page: Any) -> None:
                     title: pane.querySelector('h2').textContent,
                     texts: [...pane.querySelectorAll('.turn .text')].map(e => e.textContent),
                     notes: [...pane.querySelectorAll('.note')].map(e => e.textContent),
-                    all: pane.textContent.length,
+                    labels: [...pane.querySelectorAll('[title], [aria-label]')].map(
+                        e => e.title + e.getAttribute('aria-label')),
                 });
                 const next = pane.querySelector('.step[aria-label="Next dialogue"]');
                 if (next.disabled) break;
@@ -626,6 +693,9 @@ def test_every_attack_is_shown_as_text(attacked: Site, open_page: Any) -> None:
         assert found["title"] == (visible or "(no title)")
         assert found["texts"] == [visible] * 3
         assert all(note.startswith(visible) for note in found["notes"])
+        for label in found["labels"]:
+            assert plain(label) == label.replace("\t", "\\t")
+            assert len(label) < 500
     for attack in [*hostile.ATTACKS[:20:3], "ww"]:
         search(page, attack)
         assert counted(page)[0] >= 1, attack
@@ -633,8 +703,6 @@ def test_every_attack_is_shown_as_text(attacked: Site, open_page: Any) -> None:
 
 def as_shown(text: str) -> str:
     """Text with the number of each character that would reorder or hide others, and no end."""
-    from parley.terminal.console import plain
-
     shown = "".join(
         sign if sign == "\t" or plain(sign) == sign else f"U+{ord(sign):04X}"
         for sign in text[:20_000]

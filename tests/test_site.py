@@ -1,5 +1,6 @@
 """The site as files; tests/test_browser.py opens it."""
 
+import ast
 import hashlib
 import html
 import json
@@ -7,10 +8,13 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
+import time
 import unicodedata
 from html.parser import HTMLParser
+from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -27,10 +31,11 @@ from parley.folder.built import open_folder
 from parley.folder.card import is_licensed, parse, stated_figures
 from parley.hub.published import Published, note, published
 from parley.hub.repository import LocalFile
-from parley.site.data import write_script
+from parley.site.data import write_data, write_script
 from parley.site.describe import Description
 from parley.site.filters import filters
 from parley.site.markdown import to_html
+from parley.site.serve import serving
 from parley.site.write import write_site
 
 DEALS = ("Submit-Deal", "Accept-Deal", "Reject-Deal", "Walk-Away")
@@ -433,15 +438,90 @@ def test_browse_serves_the_samples_until_it_is_interrupted(tmp_path):
         assert url.startswith("http://127.0.0.1:")
         page = requests.get(f"{url}duo/dialogues.html", timeout=20)
         assert "Dialogues of DUO" in page.text
-        other = requests.get(url, headers={"Host": "elsewhere.example"}, timeout=20)
-        assert other.status_code == 421
-        assert "DUO" not in other.text
+        assert page.headers["Cross-Origin-Resource-Policy"] == "same-origin"
         assert any(tmp_path.iterdir())
     finally:
         process.send_signal(signal.SIGINT)
         _, stderr = process.communicate(timeout=60)
     assert (process.returncode, stderr) == (0, "")
     assert not any(tmp_path.iterdir())
+
+
+def test_what_a_killed_browse_left_the_next_one_removes(tmp_path):
+    command = [sys.executable, "-m", "parley", "browse", "duo", "--sample", "--no-open"]
+    for end in (signal.SIGKILL, signal.SIGINT):
+        environ = os.environ | {"TMPDIR": str(tmp_path)}
+        with subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout.readline().startswith("http://127.0.0.1:")
+            assert len(list(tmp_path.iterdir())) == 1
+            process.send_signal(end)
+    assert not any(tmp_path.iterdir())
+
+
+def fetched(mode, site):
+    return {"Sec-Fetch-Dest": mode, "Sec-Fetch-Site": site}
+
+
+@pytest.mark.parametrize(
+    ("status", "path", "headers"),
+    [
+        (200, "TOKEN/duo/data/index.js", {}),
+        (200, "TOKEN/duo/data/index.js", fetched("script", "same-origin")),
+        (200, "TOKEN/index.html", fetched("document", "none")),
+        (200, "TOKEN/index.html", fetched("document", "cross-site")),  # a link
+        (403, "TOKEN/index.html", fetched("iframe", "cross-site")),
+        (403, "TOKEN/duo/data/index.js", fetched("script", "cross-site")),
+        (403, "TOKEN/duo/data/index.js", fetched("script", "same-site")),  # another port
+        (404, "", {}),
+        (404, "duo/data/index.js", {}),
+        (404, "AAAAAAAAAAAAAAAAAAAAAA/duo/data/index.js", {}),
+        (404, "TOKEN/duo/data/", {}),
+        (404, "TOKEN/%00", {}),
+        (404, "TOKEN/%ED%A0%80", {}),
+        (404, "TOKEN/" + "x" * 5000, {}),
+        (404, "TOKEN/../../../../etc/passwd", {}),
+        (421, "TOKEN/index.html", {"Host": "elsewhere.example"}),
+    ],
+)
+def test_who_is_answered(site, capfd, status, path, headers):
+    with serving(site) as url:
+        root, token = url.rstrip("/").rsplit("/", 1)
+        address = urlsplit(root)
+        connection = HTTPConnection(address.hostname, address.port, timeout=20)
+        connection.request("GET", "/" + path.replace("TOKEN", token), headers=headers)
+        answer = connection.getresponse()
+        assert answer.status == status
+        assert ("DUO" in answer.read().decode()) == (status == 200)
+        connection.close()
+    assert capfd.readouterr().err == ""
+
+
+def test_a_browser_that_goes_away_is_no_failure(tmp_path, capfd):
+    (tmp_path / "large").write_bytes(bytes(1 << 24))
+    with serving(tmp_path) as url:
+        address = urlsplit(url)
+        for linger in (b"\0" * 8, b"\1\0\0\0" + b"\0" * 4):  # closed, and reset
+            with socket.create_connection((address.hostname, address.port)) as browser:
+                browser.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+                text = f"GET {address.path}large HTTP/1.1\r\nHost: {address.netloc}\r\n\r\n"
+                browser.sendall(text.encode())
+                assert browser.recv(1000).startswith(b"HTTP/1.0 200")
+        assert requests.get(f"{url}large", timeout=20).status_code == 200
+    time.sleep(0.2)  # the threads that wrote to who has gone
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("path", ['a"b', "a\\b", "a\nb", "a\x7f\u202e", "😀", "\udcff", "{0}", "'"])
+def test_the_snippet_holds_a_path_as_it_is(sample_build, tmp_path, path):
+    built = open_folder(sample_build / "casino")
+    (call,) = (
+        node
+        for node in ast.walk(ast.parse(Description(built, path).snippet))
+        if isinstance(node, ast.Call)
+    )
+    assert ast.literal_eval(call.args[0]) == path
+    write_data(built, tmp_path / "data", Description(built, path).load)
+    assert called(tmp_path / "data" / "index.js")[1]["load"]["path"] == path
 
 
 def test_without_the_extra_it_is_said_what_to_install(sample_build, tmp_path, monkeypatch, capsys):

@@ -3,7 +3,8 @@
 import gzip
 import json
 import os
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -11,7 +12,12 @@ from typing import Any, BinaryIO
 
 import pyarrow.parquet as pq
 
+from parley.errors import UsageError
+
+from .files import LONGEST
 from .sift import load_details
+
+_OURS = {"parent_asin", "valid_reviews", "num_valid_ratings"}  # some keys of a line
 
 
 def write(folder: Path, categories: list[str], target: Path) -> int:
@@ -86,3 +92,38 @@ def _review(row: dict[str, Any]) -> dict[str, Any]:
     }
     record.update(json.loads(row["exact"] or "{}"))
     return record
+
+
+def require_place(target: Path, output: Path, inputs: Iterable[Path]) -> None:
+    """Raise UsageError unless `write` may make a file at `target`, or renew an earlier one there.
+
+    Args:
+        target: The file to be.
+        output: The catalogue, in which nothing else may stand.
+        inputs: The folders of the raw files, in which it would be taken for one.
+    """
+    place = f"--jsonl {target}"
+    folder = target.parent
+    if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+        raise UsageError(f"{place}: {folder} is no folder that can be written to")
+    real = Path(os.path.realpath(folder))
+    for taken in (output, *inputs):
+        if real.is_relative_to(os.path.realpath(taken)):
+            raise UsageError(f"{place}: lies in {taken}", remedy="Choose a file elsewhere.")
+    if target.is_symlink() or (target.exists() and not _is_ours(target)):
+        raise UsageError(
+            f"{place}: something stands there that this job did not write",
+            remedy="Move it away, or choose another file.",
+        )
+
+
+def _is_ours(path: Path) -> bool:
+    """Tell whether a file is empty, or begins as one that `write` wrote."""
+    if not path.is_file():
+        return False
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        try:
+            line = file.readline(LONGEST)
+            return not line or json.loads(line).keys() >= _OURS
+        except (OSError, EOFError, zlib.error, ValueError, AttributeError, RecursionError):
+            return False

@@ -10,18 +10,15 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-import datasets
-
 from parley.checking.subject import Subject, lines_of, one_line
 from parley.declaration import Config, View
-from parley.dialogues import Dialogue, group_beside
+from parley.dialogues import Dialogue, as_id, group_beside
 from parley.errors import ParleyError
 from parley.export import export
 from parley.extras import extra_of
 from parley.figures import FAILED, UNEXPLAINED, figures
 from parley.folder.checks import first_difference
 from parley.folder.verify import verify
-from parley.jobs import Job
 from parley.scoring.evaluate import score
 from parley.shapes import problems
 from parley.tasks import tasks_of
@@ -67,17 +64,13 @@ def modules_load(subject: Subject) -> Iterator[str]:
 
 
 def jobs_say_what_they_do(subject: Subject) -> Iterator[str]:
-    """Each job is a Job with a docstring, and what it fetches is pinned."""
+    """Each job has a docstring, and what it fetches is pinned."""
     for name, job in subject.dataset.jobs.items():
-        if not isinstance(job, Job):
-            yield f"jobs.py: JOBS[{name!r}]: expected a Job, found {job!r:.60}; write Job(function)"
-            continue
         if not job.summary:
             yield f"jobs.py: {name}: has no docstring, which is its help; write one"
-        for part, sources in job.sources.items():
-            for file, pin in sources.items():
-                if not {"url", "size"} <= pin.keys() or not pin.keys() & {"sha256", "git_blob"}:
-                    yield f"jobs.py: {name}: {part}: {file}: expected url, size and a hash; pin it"
+        for file, pin in job.sources_of(None).items():
+            if not {"url", "size"} <= pin.keys() or not pin.keys() & {"sha256", "git_blob"}:
+                yield f"jobs.py: {name}: {file}: expected url, size and a hash; pin it"
 
 
 # The sample -----------------------------------------------------------------------------
@@ -96,37 +89,6 @@ def sample_builds(subject: Subject) -> Iterator[str]:
     for config, split in subject.splits():
         if not built.rows(config, split):
             yield f"{config}/{split}: no row; give the sample a record that makes one"
-
-
-def rows_go_back_to_records(subject: Subject) -> Iterator[str]:
-    """Each row of a Config goes back to its record, types and all."""
-    for config, split in subject.splits():
-        declared = subject.dataset.configs[config]
-        if isinstance(declared, Config):
-            records = subject.records(config, split)
-            rows = subject.built.rows(config, split)
-            for number, (row, record) in enumerate(zip(rows, records, strict=True)):
-                where = f"{config}/{split}[{number}]"
-                try:
-                    back = declared.to_record(row)
-                except Exception as error:
-                    yield one_line(f"{where}: to_record fails: {type(error).__name__}: {error}")
-                    continue
-                if _typed(back) != _typed(record):
-                    path = first_difference(_typed(back), _typed(record))
-                    yield (
-                        f"{where}: does not come back as the record: {one_line(path)}; "
-                        "let to_record undo what to_row does"
-                    )
-
-
-def _typed(value: Any) -> Any:
-    """Return a value in a form that tells 1 from True, and a number from a string."""
-    if isinstance(value, dict):
-        return {key: _typed(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_typed(inner) for inner in value]
-    return f"true or false: {value}" if isinstance(value, bool) else value
 
 
 def records_stay_as_they_are(subject: Subject) -> Iterator[str]:
@@ -182,18 +144,6 @@ def sample_verifies(subject: Subject) -> Iterator[str]:
             yield one_line(f"{check.name}: {problem}; {mend}")
 
 
-def folder_loads(subject: Subject) -> Iterator[str]:
-    """`load_dataset` opens each config and split of the built folder, with its features."""
-    folder, cache = str(subject.built.path), str(subject.work / "loaded")
-    for config, split in subject.splits():
-        due = subject.built.rows(config, split)
-        loaded = datasets.load_dataset(folder, config, split=split, cache_dir=cache)
-        if loaded.features != subject.dataset.features(config):
-            yield f"{config}/{split}: loaded with other features; build it again"
-        if loaded.to_list() != due:
-            yield f"{config}/{split}: not the rows that were built"
-
-
 # What is made of it ---------------------------------------------------------------------
 
 
@@ -220,36 +170,30 @@ def figures_compute(subject: Subject) -> Iterator[str]:
 def transcript_lays_out_every_row(subject: Subject) -> Iterator[str]:
     """`transcript.py` lays out every row of the configs that it names, and gives its facets."""
     dataset = subject.dataset
-    try:
-        module = dataset.transcript
-    except ParleyError as error:
-        yield from lines_of(error)
-        return
-    if module is None:
-        return
-    for config in module.CONFIGS:
-        if config not in dataset.configs:
-            yield f"transcript.py: CONFIGS names {config}, which is no config; mend it"
+    module = dataset.transcript
+    configs = getattr(module, "CONFIGS", ())
+    columns = {config: set(each.features) for config, each in dataset.configs.items()}
+    for config in set(configs) - columns.keys():
+        yield f"transcript.py: CONFIGS names {config}, which is no config; mend it"
     for config, column in getattr(module, "BESIDE", {}).items():
-        if config not in dataset.configs or column not in dataset.features(config):
+        if column not in columns.get(config, ()):
             yield f"transcript.py: BESIDE: there is no {config}.{column}; name a config's column"
     for config, split in subject.splits():
-        if config not in module.CONFIGS:
+        if config not in configs:
             continue
         beside = group_beside(dataset, subject.built, split)
         for number, row in enumerate(subject.built.rows(config, split)):
-            known = beside[next(iter(row.values()), None)]
-            dialogue = Dialogue(dataset, config, split, row, known, ((config, split),))
+            place = config, split
+            id = as_id(next(iter(row.values())), dataset, place, number)
+            dialogue = Dialogue(dataset, *place, row, beside[id], (place,))
             where = f"transcript.py: {config}/{split}[{number}]"
             try:
-                laid_out = dialogue.transcript
+                if (laid_out := dialogue.transcript) and not laid_out.turns:
+                    yield f"{where}: has no turns; give them"
                 dialogue.facets  # noqa: B018 - that it can be asked for is the check
             except ParleyError as error:
                 cause = error.__cause__ or error
                 yield one_line(f"{where}: fails: {type(cause).__name__}: {cause}; mend it")
-                continue
-            if laid_out and not laid_out.turns:
-                yield f"{where}: has no turns; give them"
 
 
 def exports_write_the_sample(subject: Subject) -> Iterator[str]:

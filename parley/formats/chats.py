@@ -26,4 +26,5 @@ def prompt_completion(built: BuiltFolder, folder: Path) -> None:
                     if message["role"] == "assistant":
                         line = {"prompt": chat[:turn], "completion": [message]}
                         line |= {key: row[key] for key in keys} | {"turn": turn}
-                        file.write(json.dumps(line, ensure_ascii=False) + "\n")
+                        text = json.dumps(line, ensure_ascii=False, allow_nan=False)
+                        file.write(f"{text}\n")

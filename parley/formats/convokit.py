@@ -1,6 +1,7 @@
 """Writes the files of a ConvoKit corpus: what `convokit.Corpus(filename=folder)` opens."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,13 @@ def write_corpus(
         speakers: Id of a speaker -> metadata.
         conversations: Id of a conversation -> metadata.
         index: Which metadata there is, and of which types; counted from the others unless given.
+
+    Raises:
+        ValueError: an utterance comes twice, or a number is not finite.
     """
+    id, times = next(iter(Counter(each["id"] for each in utterances).most_common(1)), ("", 0))
+    if times > 1:
+        raise ValueError(f"the utterance {id!r:.60} comes {times} times")
     metas = ([each["meta"] for each in utterances], speakers.values(), conversations.values())
     counted = {
         **{f"{part}-index": _types(found) for part, found in zip(_PARTS, metas, strict=True)},
@@ -70,4 +77,6 @@ def _types(metas: Any) -> dict[str, list[str]]:
 
 def _write(path: Path, *values: Any) -> None:
     """Write each value as a line of JSON; ASCII, since ConvoKit opens files without an encoding."""
-    path.write_text("".join(json.dumps(value) + "\n" for value in values), encoding="ascii")
+    path.write_text(
+        "".join(json.dumps(value, allow_nan=False) + "\n" for value in values), encoding="ascii"
+    )

@@ -61,9 +61,9 @@ def write_data(
             on_dialogues(built.dataset.name, len(index.ids))
     if part:
         index.write_part(folder, part)
-    write_script(
-        folder / "index.js", "parley.index(", orjson.dumps(index.as_dict() | {"load": load})
-    )
+    any_path = orjson.Fragment(json.dumps(load))  # a path may hold what is no Unicode
+    data = orjson.dumps(index.as_dict() | {"load": any_path})
+    write_script(folder / "index.js", "parley.index(", data)
     return index.counts
 
 
@@ -83,7 +83,7 @@ class _Index:
         self.facets: list[Any] = []
         self.beside = getattr(built.dataset.transcript, "BESIDE", {})  # whose rows are no dialogues
         self.parts: list[int] = []  # the number of the first dialogue of each
-        self.quoted: list[bool] = []  # whether the ids of a place are strings
+        self.numeric: list[int] = []  # the numbers of the dialogues whose id is one
         self.columns: list[str] = []
 
     def add(self, dialogue: Dialogue, transcript: Transcript) -> None:
@@ -91,9 +91,9 @@ class _Index:
         place = dialogue.config, dialogue.split
         if place not in self.places:
             self.places[place] = len(self.places)
-            column, id = next(iter(dialogue.row.items()))
-            self.columns.append(column)
-            self.quoted.append(isinstance(id, str))
+            self.columns.append(next(iter(dialogue.row)))
+        if not isinstance(next(iter(dialogue.row.values())), str):
+            self.numeric.append(len(self.ids))
         said = [turn.text for turn in transcript.turns if not turn.action]
         self.ids.append(dialogue.id)
         self.titles.append(transcript.title)
@@ -135,7 +135,6 @@ class _Index:
                     "split": split,
                     "rows": sum(1 for _ in built.ids(config, split)),
                     "column": self.columns[number],
-                    "quoted": self.quoted[number],
                     "beside": config in self.beside,
                 }
                 for (config, split), number in self.places.items()
@@ -144,6 +143,7 @@ class _Index:
             "languages": list(self.languages),
             "parts": self.parts,
             "ids": self.ids,
+            "numeric": self.numeric,
             "titles": self.titles,
             "openings": self.openings,
             "place": self.place,

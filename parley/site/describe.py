@@ -1,6 +1,5 @@
 """What the pages say of a built folder, beside its dialogues."""
 
-import json
 import re
 from dataclasses import dataclass
 from functools import cached_property
@@ -165,5 +164,6 @@ class Description:
 
 
 def _python(text: str) -> str:
-    """Return text as Python writes it, in double quotes."""
-    return json.dumps(text)
+    """Return any text as a string of Python, in double quotes and ASCII."""
+    escaped = text.encode("unicode_escape").decode("ascii").replace('"', '\\"')
+    return f'"{escaped}"'

@@ -1,48 +1,96 @@
 """Serves a written site to a browser on this machine, and to nobody else."""
 
+import secrets
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from io import BytesIO
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import Any, BinaryIO
+
+from parley.terminal.console import tell
 
 
 @contextmanager
 def serving(folder: Path) -> Iterator[str]:
-    """Serve a folder on 127.0.0.1 while the block runs.
+    """Serve a folder on 127.0.0.1 while the block runs, at an address that nobody can guess.
 
     Yields:
         The URL of its first page.
     """
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, directory=str(folder)))
-    server.daemon_threads = True
+    root = f"/{secrets.token_urlsafe(16)}/"
+    server = _Server(("127.0.0.1", 0), partial(_Handler, root, directory=str(folder)))
     thread = Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}/"
+        yield f"http://127.0.0.1:{server.server_port}{root}"
     finally:
         server.shutdown()
         server.server_close()
 
 
-class _Handler(SimpleHTTPRequestHandler):
-    """Serves files in silence, and only to who asks this machine by its own name.
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
 
-    A page elsewhere could otherwise have a name of its own lead here, and read what is served.
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say in a line why a request failed, and nothing where the browser went away."""
+        error = sys.exc_info()[1]
+        if not isinstance(error, ConnectionError | TimeoutError):
+            tell(f"a page could not be served: {type(error).__name__}: {error}", "yellow")
+
+
+class _Handler(SimpleHTTPRequestHandler):
+    """Serves files in silence, and only to pages of its own and to who knows the address.
+
+    A page elsewhere could otherwise have a name of its own lead here, or run our data as a script
+    of its own, and read what is served.
     """
 
     timeout = 30
 
+    def __init__(self, root: str, *arguments: Any, **options: Any) -> None:
+        self._root = root
+        super().__init__(*arguments, **options)
+
     def parse_request(self) -> bool:
         if not super().parse_request():
             return False
-        host = self.headers.get("Host", "").rpartition(":")[0]
-        if host in ("127.0.0.1", "localhost"):
-            return True
-        self.send_error(421)
-        return False
+        if status := self._refusal():
+            self.send_error(status)
+        return not status
+
+    def _refusal(self) -> HTTPStatus | None:
+        """Return with which status a request is refused, if it is."""
+        if self.headers.get("Host", "").rpartition(":")[0] not in ("127.0.0.1", "localhost"):
+            return HTTPStatus.MISDIRECTED_REQUEST
+        if not self.path.startswith(self._root):
+            return HTTPStatus.NOT_FOUND
+        # a link elsewhere may lead here, but no page may take in what is here
+        by_ours = self.headers.get("Sec-Fetch-Site", "none") in ("none", "same-origin")
+        if by_ours or self.headers.get("Sec-Fetch-Dest") == "document":
+            return None
+        return HTTPStatus.FORBIDDEN
+
+    def translate_path(self, path: str) -> str:
+        return super().translate_path(path.removeprefix(self._root[:-1]))
+
+    def send_head(self) -> BytesIO | BinaryIO | None:
+        try:
+            return super().send_head()
+        except ValueError:  # no file can have such a name
+            self.send_error(HTTPStatus.NOT_FOUND)
+            return None
+
+    def list_directory(self, path: Any) -> None:
+        self.send_error(HTTPStatus.NOT_FOUND)
+
+    def end_headers(self) -> None:
+        self.send_header("Cross-Origin-Resource-Policy", "same-origin")
+        super().end_headers()
 
     def log_message(self, format: str, *args: Any) -> None:
         pass

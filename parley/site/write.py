@@ -48,7 +48,7 @@ def write_site(
         if lost := built.lost:
             what = f"{built.path}: lacks {', '.join(lost)}, with which it was built"
             raise OutputError(what, remedy=f"Run {built.rebuild} again.")
-    described = [Description(built, _path(built)) for built in folders]
+    described = [Description(built, built.path.as_posix()) for built in folders]
     pages = _templates()
     with replacing(output, MARK) as site:
         shutil.copytree(_HERE / "assets", site / "assets")
@@ -70,11 +70,6 @@ def write_site(
             "datasets": {each.name: each.built.provenance["configs"] for each in described},
         }
         (site / MARK).write_text(json.dumps(made_of, indent=2) + "\n", encoding="utf-8")
-
-
-def _path(built: BuiltFolder) -> str:
-    """Return the path of a folder, with what is no text in it made visible."""
-    return built.path.as_posix().encode(errors="backslashreplace").decode()
 
 
 def _templates() -> Environment:

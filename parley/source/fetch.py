@@ -70,7 +70,9 @@ def fetch(
     folder = cache / name
     errors: list[FetchError] = []
     jobs: dict[str, dict[str, Pin]] = {}  # one a file, one an archive
+    seen = {}  # what was there when it was found to be damaged or missing
     for source, pin in sources.items():
+        seen[source] = _state(folder / source)
         found = problem(folder / source, pin)
         if found and found.startswith(UNREADABLE):
             remedy = "Give the permission to read what cannot be read, or remove it."
@@ -78,7 +80,7 @@ def fetch(
         elif found:
             jobs.setdefault(pin["url"] if "git_tree" in pin else source, {})[source] = pin
     with open_session() as session:
-        fetcher = _Fetcher(Downloader(session, on_progress, patience), folder, on_mirror)
+        fetcher = _Fetcher(Downloader(session, on_progress, patience), folder, on_mirror, seen)
         for pins in jobs.values():
             try:
                 fetcher.bring(pins)
@@ -106,11 +108,21 @@ def _unwritable(place: str, folder: Path, error: OSError) -> FetchError:
     return FetchError("", Problem(place, what=what), remedy=remedy)
 
 
+def _state(path: Path) -> tuple[int, ...] | None:
+    """Return what changes when another file or folder takes this place; None if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
 @dataclass(frozen=True)
 class _Fetcher:
     downloader: Downloader
     folder: Path
     on_mirror: OnMirror
+    seen: Mapping[str, object]
 
     def bring(self, pins: dict[str, Pin]) -> None:
         """Bring one file, or the folders of one archive, unless another fetch was faster."""
@@ -118,12 +130,17 @@ class _Fetcher:
         archive = "git_tree" in pin
         target = self.folder / (Path(urlsplit(pin["url"]).path).name if archive else source)
         with _open_part(target) as part:
-            lacking = {s: pin for s, pin in pins.items() if problem(self.folder / s, pin)}
+            lacking = {s: pin for s, pin in pins.items() if self._lacks(s, pin)}
             if lacking and archive:
                 self._bring_archive(part, target.name, lacking)
             elif lacking:
                 self._bring_file(part, source, pin)
                 os.replace(part.name, target)
+
+    def _lacks(self, source: str, pin: Pin) -> bool:
+        """Tell whether a source is still to be brought; another fetch puts a new file there."""
+        path = self.folder / source
+        return self.seen[source] == _state(path) or problem(path, pin) is not None
 
     def _bring_archive(self, part: BinaryIO, name: str, pins: dict[str, Pin]) -> None:
         def check() -> list[Problem]:

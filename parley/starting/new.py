@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import parley
 from parley.build import own_card
-from parley.collection import NAMES, Dataset, collection_folder, is_name
+from parley.collection import Dataset, collection_folder, wrong_name
 from parley.errors import UsageError
 from parley.folder.replace import replacing
 from parley.source.files import open_source
@@ -82,8 +83,11 @@ def _title(name: str) -> str:
 
 def _free(name: str, home: Path) -> Path:
     """Return where the folder of a new dataset is to be, or raise UsageError."""
-    if not is_name(name):
-        raise UsageError(f"{name!r} is no name of a dataset: {NAMES}")
+    if wrong := wrong_name(name):
+        raise UsageError(f"{name!r} cannot name a dataset: {wrong}", remedy="Choose another name.")
+    if (title := _title(name)) in (*parley.__all__, "Any", "Iterable", "Iterator"):
+        what = f"{name!r} cannot name a dataset: its class {title} would hide what the script uses"
+        raise UsageError(what, remedy="Choose another name.")
     if (target := home / name).exists() or target.is_symlink():
         raise UsageError(f"{target}: stands there already", remedy="Choose another name or folder.")
     if (known := collection_folder() / name).is_dir():

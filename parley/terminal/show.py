@@ -6,7 +6,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from parley.collection import Dataset
-from parley.dialogues import Dialogue, group_beside, places, rows
+from parley.dialogues import Dialogue, as_id, group_beside, places, rows
 from parley.errors import UsageError
 from parley.folder.built import BuiltFolder
 from parley.source.files import Source
@@ -27,11 +27,12 @@ def find(dataset: Dataset, id: str | None, place: BuiltFolder | Source, origin: 
 
     Raises:
         UsageError: no dialogue has this id; a few that exist are named.
+        OutputError: a row has none.
     """
     some: list[str] = []
     for config, split in places(dataset, place):
-        for row in rows(place, config, split):
-            key = next(iter(row.values()), None)
+        for number, row in enumerate(rows(place, config, split)):
+            key = as_id(next(iter(row.values()), None), dataset, (config, split), number)
             if id is None or str(key) == id:
                 beside = group_beside(dataset, place, split, only=key)
                 return Dialogue(dataset, config, split, row, beside[key], ((config, split),))

@@ -118,9 +118,11 @@ CHANGES = (
 
 
 def alike(one, other):
-    return one.schema.equals(other.schema, check_metadata=True) and same(
-        one.to_pylist(), other.to_pylist()
-    )
+    try:
+        same_rows = same(one.to_pylist(), other.to_pylist())
+    except ValueError:  # text that is no UTF-8
+        return False
+    return same_rows and one.schema.equals(other.schema, check_metadata=True)
 
 
 def read(file):

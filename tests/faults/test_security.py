@@ -353,8 +353,9 @@ def test_whatever_is_typed_gets_an_answer(sample_build, tmp_path, tally):
     (tmp_path / "file").write_text("")
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "zero").symlink_to("/dev/zero")
-    paths = [*(tmp_path / name for name in ("file", "fifo", "zero")), "", "\udcff"]
-    texts = ["", "/", "\udcff", "\n", "x" * 5000, "-1"]
+    names = ("file", "fifo", "zero", ":bomb:", ESCAPES)
+    paths = [*(tmp_path / name for name in names), "", "\udcff"]
+    texts = ["", "/", "\udcff", "\n", "x" * 5000, "-1", ":bomb:", ESCAPES]
     build = ("--build", sample_build)
     commands = [
         command
@@ -383,10 +384,17 @@ def test_whatever_is_typed_gets_an_answer(sample_build, tmp_path, tally):
             ("export", "casino", *build, "--", text, tmp_path / "new"),
             ("publish", "casino", "--dry-run", *build, "--repo", text),
             ("publish", "casino", "--dry-run", *build, "--repo", "org/a", "--endpoint", text),
+            ("list", f"--{text}"),
+            ("run", "cosrec", "catalogue", f"--{text}"),
+            ("new", text, tmp_path / ":bomb:"),
         )
     ]
     found = run(tmp_path, commands)
     assert all(output.strip() for _, output in found)
+    assert not [output for _, output in found if "\N{BOMB}" in output]
+    for command, answer in zip(commands, found, strict=True):
+        if any("\udcff" in str(word) for word in command):
+            assert (answer[0], "is not UTF-8" in answer[1]) == (2, True)
     tally("command with an odd path, name or number", len(commands))
 
 
@@ -773,6 +781,10 @@ ROWS = {
     "another column": pa.table({"x": [1]}),
     "numbers for texts": pa.table({"dialogue_id": [1], "chat_logs": [5], "participant_info": [7]}),
     "nulls": pa.table({"dialogue_id": pa.nulls(3), "chat_logs": pa.nulls(3)}),
+    "lists": pa.table({"dialogue_id": [[1], [2]], "chat_logs": [[[1]], [[2]]]}),
+    "objects": pa.table({"dialogue_id": [{"a": 1}], "chat_logs": [{"a": 1}]}),
+    "no numbers": pa.table({"dialogue_id": [math.nan], "chat_logs": [math.inf]}),
+    "the same twice": pa.table({"dialogue_id": [1, 1], "chat_logs": [[], []]}),
     "bytes": pa.table({"dialogue_id": [b"\xff\x9b"], "chat_logs": [[b"\xff"]]}),
     "dates": pa.table({"dialogue_id": pa.array([1 << 62], pa.timestamp("us"))}),
     "half a character": pa.table(

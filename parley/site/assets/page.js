@@ -9,6 +9,7 @@ const CONTROL =
 
 const LONGEST = 20_000; // characters of a text that are shown: a browser is slow with more in a word
 const MARKED = 1000; // places of what is searched for that are marked in a text
+const SHORT = 200; // characters of a text in a tooltip or label
 
 /** Return an element with classes and children, of which strings become text. */
 function element(tag, classes, ...children) {
@@ -44,10 +45,16 @@ function addPlain(node, text) {
     if (found.index > last) node.append(text.slice(last, found.index));
     const sign = node.appendChild(document.createElement("span"));
     sign.className = "control";
-    sign.textContent = "U+" + found[0].codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
+    sign.textContent = visible(found[0]);
     last = found.index + found[0].length;
   }
   if (last < text.length) node.append(text.slice(last));
+}
+
+/** Return text for a tooltip or label, cut and with control characters visible. */
+function visible(text) {
+  const number = (sign) => sign.codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
+  return text.slice(0, SHORT).replace(CONTROL, (sign) => `U+${number(sign)}`);
 }
 
 /** Return text as it is compared: without regard to case and to forms of the same character. */
@@ -158,7 +165,13 @@ class Reader {
   constructor(index) {
     this.index = index;
     this.size = index.ids.length;
-    this.numbers = new Map(index.ids.map((id, number) => [id, number]));
+    this.numbers = new Map(); // what the address says of a dialogue -> its number
+    index.ids.forEach((id, number) => {
+      while (this.numbers.has(id)) id += `#${number}`; // an id that came before
+      this.numbers.set(id, number);
+    });
+    this.names = [...this.numbers.keys()];
+    this.numeric = new Set(index.numeric);
     this.parts = index.parts.map((first, number) => ({
       first,
       end: index.parts[number + 1] ?? this.size,
@@ -359,7 +372,7 @@ class Reader {
     const { index } = this;
     const number = this.hits[place];
     const link = element("a", number === this.open ? "entry open" : "entry");
-    link.href = address({ ...this.state, id: index.ids[number] });
+    link.href = address({ ...this.state, id: this.names[number] });
     if (number === this.open) link.setAttribute("aria-current", "true");
     const turn = this.first[number];
     const dialogue = turn < 0 ? null : this.dialogue(number);
@@ -479,7 +492,7 @@ class Reader {
   }
 
   choose(number) {
-    this.go({ id: this.index.ids[number] });
+    this.go({ id: this.names[number] });
     this.follow();
     this.showList(true);
   }
@@ -609,11 +622,12 @@ class Reader {
   /** Return the Python that loads the rows of these dialogues and no others. */
   python(numbers) {
     const { index } = this;
-    const of = new Map(); // place -> the ids there
+    const of = new Map(); // place -> the ids there, as Python
     for (const number of numbers) {
       const place = index.place[number];
       if (!of.has(place)) of.set(place, []);
-      of.get(place).push(index.ids[number]);
+      const id = index.ids[number];
+      of.get(place).push(this.numeric.has(number) && /^-?\d+$/.test(id) ? id : python(id));
     }
     const { path, revision } = index.load;
     const parts = [...of].map(([number, ids]) => {
@@ -622,7 +636,7 @@ class Reader {
       const exact = revision ? `, revision=${python(revision)}` : "";
       const call = `load_dataset(${python(path)}${config}, split=${python(place.split)}${exact})`;
       if (ids.length === place.rows) return [place, call];
-      const values = ids.map((id) => (place.quoted ? python(id) : id));
+      const values = [...new Set(ids)];
       return [
         place,
         `${call}.filter(\n    lambda row: row[${python(place.column)}] in {${wrapped(values)}}\n)`,
@@ -636,7 +650,7 @@ class Reader {
   }
 }
 
-/** Return text as a string of Python, which has no surrogates. */
+/** Return any text as a string of Python, in double quotes and ASCII. */
 function python(text) {
   const escaped = [...text].map((sign) => {
     if (sign === '"' || sign === "\\") return `\\${sign}`;
@@ -841,7 +855,7 @@ function note({ text, kind, detail, by }, chosen) {
   const made = element("li", chosen.has(text) ? "note chosen" : "note", element("bdi", "", text));
   if (detail) made.append(element("span", "detail", ` ${detail}`));
   if (by) made.append(element("span", "by", ` ${by}`));
-  made.title = kind;
+  made.title = visible(kind);
   return made;
 }
 
@@ -872,7 +886,7 @@ function table({ title, columns, rows }) {
   const scroll = element("div", "scroll", made);
   scroll.tabIndex = 0;
   scroll.setAttribute("role", "region");
-  scroll.setAttribute("aria-label", title);
+  scroll.setAttribute("aria-label", visible(title));
   return scroll;
 }
 
