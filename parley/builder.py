@@ -11,7 +11,7 @@ from typing import Any
 
 import datasets
 
-from parley.declaration import Config, Folder, Source, View
+from parley.declaration import REMEDY, Config, Folder, Source, View
 from parley.errors import Problem, ScriptError, SourceError
 from parley.rows.reader import Opened, Reader
 from parley.source import pins
@@ -40,7 +40,7 @@ class Builder(datasets.GeneratorBasedBuilder):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if found := list(_problems(cls)):
-            raise ScriptError(cls.__name__, *found, remedy="docs/adding.md says how to declare.")
+            raise ScriptError(cls.__name__, *found, remedy=REMEDY)
         cls.VERSION = datasets.Version(str(cls.VERSION))
         cls.BUILDER_CONFIGS = [
             datasets.BuilderConfig(config.name, cls.VERSION, description=config.description)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from parley.rows.reader import Opened
 
+REMEDY = "docs/adding.md says how to declare."
 _DIGITS = {"sha256": 64, "git_blob": 40, "git_tree": 40}
 _SPLIT = re.compile(r"\w+(\.\w+)*")  # as `datasets` names splits
 _NAME = re.compile(r"[A-Za-z]\w*")
@@ -57,7 +58,7 @@ class _Source:
 
     def _require(self, found: Iterable[Problem]) -> None:
         if found := list(found):
-            raise ScriptError(f"{type(self).__name__}({self.path!r})", *found)
+            raise ScriptError(f"{type(self).__name__}({self.path!r})", *found, remedy=REMEDY)
 
 
 def _url_problems(place: str, url: Any) -> Iterable[Problem]:
@@ -334,7 +335,7 @@ class View:
 
 def _require(config: Config | View, found: list[Problem]) -> None:
     if found:
-        raise ScriptError(f"{type(config).__name__}({config.name!r})", *found)
+        raise ScriptError(f"{type(config).__name__}({config.name!r})", *found, remedy=REMEDY)
 
 
 def _config_problems(config: Config | View) -> Iterable[Problem]:

@@ -39,7 +39,9 @@ def card_can_be_read(subject: Subject) -> Iterator[str]:
     try:
         _, body = subject.card
     except ParleyError as error:
-        yield from (f"{line}. docs/adding.md shows one." for line in lines_of(error))
+        yield from (
+            f"{line.removesuffix('.')}. docs/adding.md shows one." for line in lines_of(error)
+        )
         return
     for mark in (BEGIN, END):
         if (count := body.count(mark)) != 1:
@@ -93,7 +95,7 @@ def card_shows_a_row(subject: Subject) -> Iterator[str]:
     try:
         found = json.loads(block[1] if block else "")
     except ValueError as error:
-        yield f"README.md: What a row looks like: expected a row in a ```json block: {error}"
+        yield f"README.md: What a row looks like: expected a row in a ```json block: {error}; mend it"
         return
     columns = [list(config.features) for config in subject.dataset.configs.values()]
     if not isinstance(found, dict) or sorted(found) not in map(sorted, columns):

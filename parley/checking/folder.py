@@ -13,12 +13,13 @@ from typing import Any
 from parley.checking.subject import Subject, lines_of, one_line
 from parley.declaration import Config, View
 from parley.dialogues import Dialogue, as_id, group_beside
-from parley.errors import ParleyError
+from parley.errors import ParleyError, RowError
 from parley.export import export
 from parley.extras import extra_of
 from parley.figures import FAILED, UNEXPLAINED, figures
 from parley.folder.checks import first_difference
 from parley.folder.verify import verify
+from parley.jobs import Job
 from parley.scoring.evaluate import score
 from parley.shapes import problems
 from parley.tasks import tasks_of
@@ -66,6 +67,9 @@ def modules_load(subject: Subject) -> Iterator[str]:
 def jobs_say_what_they_do(subject: Subject) -> Iterator[str]:
     """Each job has a docstring, and what it fetches is pinned."""
     for name, job in subject.dataset.jobs.items():
+        if not isinstance(job, Job):
+            yield f"jobs.py: JOBS[{name!r}]: expected a Job, found {job!r:.60}; write Job(function)"
+            continue
         if not job.summary:
             yield f"jobs.py: {name}: has no docstring, which is its help; write one"
         for file, pin in job.sources_of(None).items():
@@ -78,11 +82,16 @@ def jobs_say_what_they_do(subject: Subject) -> Iterator[str]:
 
 def sample_builds(subject: Subject) -> Iterator[str]:
     """The sample holds every source, and the strict build makes every split of it."""
-    for source in subject.dataset.sources:
-        if not (path := subject.dataset.sample / source).exists():
+    places = [subject.dataset.sample / source for source in subject.dataset.sources]
+    if missing := [path for path in places if not path.exists()]:
+        for path in missing:
             yield f"{path}: missing; write a few invented records in upstream's layout"
+        return
     try:
         built = subject.built
+    except RowError as error:
+        yield from (f"{line}; mend what makes the row, or its features" for line in lines_of(error))
+        return
     except ParleyError as error:
         yield from lines_of(error)
         return
@@ -173,8 +182,9 @@ def transcript_lays_out_every_row(subject: Subject) -> Iterator[str]:
     module = dataset.transcript
     configs = getattr(module, "CONFIGS", ())
     columns = {config: set(each.features) for config, each in dataset.configs.items()}
-    for config in set(configs) - columns.keys():
-        yield f"transcript.py: CONFIGS names {config}, which is no config; mend it"
+    for config in configs:
+        if config not in columns:
+            yield f"transcript.py: CONFIGS names {config}, which is no config; mend it"
     for config, column in getattr(module, "BESIDE", {}).items():
         if column not in columns.get(config, ()):
             yield f"transcript.py: BESIDE: there is no {config}.{column}; name a config's column"
