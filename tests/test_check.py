@@ -226,7 +226,7 @@ BREAKS = {
     ),
     "a row that is no JSON": (
         (CARD, '  "rating": 5\n', '  "rating": 5,\n'),
-        ("card_shows_a_row", "What a row looks like: expected a row in a ```json block: "),
+        ("card_shows_a_row", "What a row looks like: expected a row as ```json: .*; mend"),
     ),
     "a row of other columns": (
         (CARD, '  "rating": 5\n', '  "score": 5\n'),
