@@ -185,7 +185,8 @@ def _problems(cls: type[Builder]) -> Iterator[Problem]:
             yield Problem(name, f"text that begins with {due}" if due else "text", f"{found!r:.60}")
     if not cls.__doc__:
         yield Problem("the docstring", what="missing; say what the dataset is")
-    if not cls.CONFIGS or not all(isinstance(each, Config | View) for each in cls.CONFIGS):
+    listed = isinstance(cls.CONFIGS, list | tuple) and cls.CONFIGS
+    if not listed or not all(isinstance(each, Config | View) for each in cls.CONFIGS):
         yield Problem("CONFIGS", "a list of Configs and Views", f"{cls.CONFIGS!r:.60}")
         return
     names = [config.name for config in cls.CONFIGS]
@@ -205,7 +206,8 @@ def _problems(cls: type[Builder]) -> Iterator[Problem]:
         yield Problem("CONFIGS", what="has no Config; one has to keep everything")
     seen: dict[str, Source] = {}
     for config in cls.CONFIGS:
-        for source in chain.from_iterable(config.splits.values()):
+        named = list(chain.from_iterable(config.splits.values()))
+        for source in (*named, *chain.from_iterable(getattr(x, "fallbacks", ()) for x in named)):
             if seen.setdefault(source.path, source) is not source:
                 yield Problem(source.path, what="declared twice; declare it once, and name that")
         yield from _column_problems(config)

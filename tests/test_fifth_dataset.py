@@ -192,7 +192,7 @@ BREAKS = {
     "has a pin without a hash": (
         '    sha256="0" * 64,\n',
         "",
-        "line 12: File('chatter.txt'):\n  expected one of sha256 and git_blob, found url",
+        "line 12: File('chatter.txt'):\n  expected one of sha256 and git_blob, found none",
     ),
     "names a source that there is not": (
         'sources["chatter.txt"]',
