@@ -131,6 +131,20 @@ def test_a_fifth_folder_is_all_it_takes(tmp_path, more):
     assert next(iter(rows)) == {"id": "one", "turns": ["Hi!", "Hello."]}
 
 
+def test_a_module_beside_the_script_is_executed_once(more):
+    """However it is reached: by the script, by another module, by its name."""
+    (more / "chatter" / "marks.py").write_text("import os\nclass Mark: pass\n")
+    (more / "chatter" / "checks.py").write_text("from . import marks\n")
+    change(
+        more, "from parley import Builder", "from .marks import Mark\nfrom parley import Builder"
+    )
+    change(more, '    VERSION = "0.1.0"', '    MARK = Mark\n    VERSION = "0.1.0"')
+    dataset, again = (Dataset("chatter", more / "chatter") for _ in range(2))
+    assert dataset.checks.marks is dataset.beside("marks")
+    assert dataset.builder.MARK is dataset.beside("marks").Mark
+    assert again.builder is dataset.builder
+
+
 TRANSCRIPT = """from parley.transcript import Transcript, Turn
 
 CONFIGS = ("dialogues",)
