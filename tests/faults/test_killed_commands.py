@@ -17,10 +17,10 @@ from pathlib import Path
 import pytest
 from catalogue_files import hostile
 from hub import Hub, User
+from parley.checking.new import write_skeleton
 from server import Page, Server, pinned
 
 from parley.build import build
-from parley.checking.new import write_skeleton
 from parley.collection import Dataset, get
 from parley.folder.built import open_folder
 from parley.scoring import leaderboard
