@@ -228,7 +228,7 @@ class Config:
         name: Its name.
         description: What a row is, in a few words.
         splits: Split -> the files that it is made from.
-        key: The column or columns that tell its rows apart, over all splits.
+        key: The column or columns that tell its rows apart, over all splits; () if none do.
         records: Takes the opened files of a split by their paths, and yields its records; left
             out, these are the files' records in order.
         shape: What a record of `records` looks like; left out, as those of the files.
@@ -249,8 +249,6 @@ class Config:
 
     def _problems(self) -> Iterable[Problem]:
         yield from _splits_problems(self.splits)
-        if not self.key:
-            yield Problem("key", "a column, or several", repr(self.key))
         if (self.records is None) != (self.shape is None):
             yield Problem("shape", what="stands with `records`, whose records it describes")
 
