@@ -4,6 +4,7 @@ import inspect
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from itertools import chain
 from operator import itemgetter
 from pathlib import Path
@@ -139,12 +140,13 @@ class Builder(datasets.GeneratorBasedBuilder):
         ]
 
     def _generate_examples(self, paths: dict[str, str]) -> Iterator[tuple[Any, dict[str, Any]]]:
-        with tempfile.TemporaryDirectory(prefix="parley-") as folder:
-            sources = {path: self.sources()[path] for path in paths}
-            if not self.config.data_dir:
-                paths = {path: _take(sources[path], paths[path], Path(folder)) for path in paths}
-            reader = Reader(Path(self.config.data_dir or folder))
-            opened = {path: Opened(reader, sources[path], paths[path]) for path in paths}
+        with ExitStack() as last:
+            if (folder := self.config.data_dir) is None:
+                folder = last.enter_context(tempfile.TemporaryDirectory(prefix="parley-"))
+                sources = {path: self.sources()[path] for path in paths}
+                paths = {p: _take(sources[p], place, Path(folder)) for p, place in paths.items()}
+            reader = Reader(Path(folder))
+            opened = {path: Opened(reader, self.sources()[path], paths[path]) for path in paths}
             for number, (_, row) in enumerate(self.keyed_rows(self.config.name, opened)):
                 yield number, row
 

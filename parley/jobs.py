@@ -31,11 +31,22 @@ class Job:
         sources: Part -> the files that `parley fetch NAME --for JOB` brings for it, by their
             paths in the folder that the job then takes as `--input`.
         part: What a part is called, and so the option of `parley fetch` that names one.
+
+    Raises:
+        ScriptError: the function has no docstring, which is its help; or a file is not pinned.
     """
 
     run: Callable[..., None]
     sources: Mapping[str, Sources] = field(default_factory=dict)
     part: str = "part"
+
+    def __post_init__(self) -> None:
+        found = [] if self.run.__doc__ else [Problem("run", "a docstring, which is its help")]
+        for file, pin in self.sources_of(None).items():
+            if not {"url", "size"} <= pin.keys() or not pin.keys() & {"sha256", "git_blob"}:
+                found.append(Problem(file, "url, size and a hash", ", ".join(pin)))
+        if found:
+            raise ScriptError("Job", *found)
 
     @property
     def summary(self) -> str:

@@ -108,7 +108,9 @@ def test_the_same_cause_is_told_once_with_its_count_and_first_places(casino, tmp
 def test_an_unknown_label(casino):
     edit(casino / "data/casino.json", lambda d: d[0]["annotations"][0].__setitem__(1, "flattery"))
     (found,) = problems_of("casino", "dialogues/train", casino)
-    assert found.startswith("data/casino.json[0].annotations[0]: expected an utterance and labels among small-talk")
+    assert found.startswith(
+        "data/casino.json[0].annotations[0]: expected an utterance and labels among small-talk"
+    )
     assert "flattery" in found
 
 

@@ -185,7 +185,9 @@ def test_every_turn_of_the_assistant_has_its_prompt(dataset, sample_build, tmp_p
         assert len(found) == len(due)
         for line, (row, turn) in zip(found, due, strict=True):
             assert line.pop("prompt") + line.pop("completion") == row["messages"][: turn + 1]
-            assert line == {key: row[key] for key in dataset.configs["messages"].keys} | {"turn": turn}
+            assert line == {key: row[key] for key in dataset.configs["messages"].keys} | {
+                "turn": turn
+            }
 
 
 def test_a_split_that_the_folder_lost_is_not_said_to_have_no_source(sample_build, tmp_path):

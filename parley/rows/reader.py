@@ -31,17 +31,21 @@ class Reader:
 
     Args:
         folder: Where the files are, in upstream's layout.
-
-    Attributes:
-        file: The file that is being read; "" between files.
-        place: Where in it the record stands that was handed out last.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._passed: dict[tuple[Any, ...], Source] = {}  # files that were checked
         self._ended: set[str] = set()
-        self.file = self.place = ""
+        self._at: tuple[Source, str, int] | None = None  # the record that was handed out last
+
+    @property
+    def place(self) -> str:
+        """Where the record stands that was handed out last; "" between files."""
+        if self._at is None:
+            return ""
+        source, name, number = self._at
+        return name + _comma(source) + _part(source, number)
 
     def read(self, source: Source, path: str = "") -> Iterator[tuple[str, Any]]:
         """Yield each record of a source, with the name of its file within a folder.
@@ -69,7 +73,6 @@ class Reader:
 
     def _records(self, source: Source, file: "_File") -> Iterator[Any]:
         name = f"{source.path}/{file.name}" if file.name else source.path
-        word = NAMED_BY.get(source.read, "")
         read = source.read if callable(source.read) else FORMATS[source.read]
         state = os.stat(file.path)
         settled = time.time() - max(state.st_mtime, state.st_ctime) > SETTLED
@@ -77,8 +80,7 @@ class Reader:
         this = (name, *at, id(source))
         passed = this in self._passed
         wrong = _nothing_wrong if passed else _checker(source)
-        comma = ", " if word else ""
-        causes = Causes(": " if word else "")
+        causes = Causes(_comma(source) and ": ")
         number = -2  # until the header is read, if there is one
         found: list[Problem] = []
         try:
@@ -86,23 +88,20 @@ class Reader:
                 records = read(opened, orjson.loads if passed else loads)
                 number = -1
                 for number, record in enumerate(records):
-                    part = f"{word} {_line(source, number)}" if word else f"[{number}]"
-                    if source.read in _WHOLE:
-                        part = ""
                     if some := wrong(record):
                         for each in some:
-                            causes.add(part, each)
+                            causes.add(_part(source, number), each)
                         if len(causes) >= MOST_PROBLEMS:
                             break
                     elif not causes:
-                        self.file, self.place = name, f"{name}{comma}{part}"
+                        self._at = source, name, number
                         yield record
         except (ValueError, RecursionError, ArchiveError) as error:
-            part = f"{word} {_line(source, number + 1)}" if word else ""
+            part = _part(source, number + 1) if _comma(source) else ""
             found.append(Problem("", what=_explain(error, name, part)))
-        self.file = self.place = ""
+        self._at = None
         if causes or found:
-            told = (each.at(name + comma) for each in causes.told())
+            told = (each.at(name + _comma(source)) for each in causes.told())
             raise RecordError("", *told, *found)
         if settled:
             self._passed[this] = source  # which so keeps its id
@@ -203,6 +202,17 @@ def _checker(source: Source) -> Callable[[Any], list[Problem]]:
 def _line(source: Source, number: int) -> int:
     """Return the line, or the row, of a record, counted from 1; a header is one, too."""
     return max(1, number + (2 if source.read in HEADED else 1))
+
+
+def _comma(source: Source) -> str:
+    return ", " if source.read in NAMED_BY else ""
+
+
+def _part(source: Source, number: int) -> str:
+    """Return what a record is called within its file: its line, its index, or nothing."""
+    if word := NAMED_BY.get(source.read):
+        return f"{word} {_line(source, number)}"
+    return "" if source.read in _WHOLE else f"[{number}]"
 
 
 def _explain(error: Exception, file: str, line: str) -> str:

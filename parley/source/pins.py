@@ -25,6 +25,8 @@ Pin = Mapping[str, Any]
 
 UNREADABLE = "cannot be read"  # how a problem of permissions or of the disk begins
 
+PLACEHOLDER = "https://upstream.invalid/"  # begins the URL of what nobody gave an address yet
+
 _BLOCK = 1 << 20
 
 
