@@ -5,8 +5,9 @@
 
 The collection is built once, from the samples and, where PARLEY_SOURCE is set, from the real
 files, and published to a local Hub. In each environment every split is loaded from there, the
-samples also in four other ways, and compared row by row; the builder scripts themselves are run
-as loading scripts (before datasets 4) or imported classes; and a process that reads one streamed
+samples also in four other ways, and compared row by row; the builder scripts themselves, with
+parley on the path, are run as loading scripts (before datasets 4) or imported classes, streamed
+and prepared; and a process that reads one streamed
 row must exit cleanly.
 """
 
@@ -14,6 +15,7 @@ import hashlib
 import importlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -44,6 +46,7 @@ def main() -> None:
             environ = hub.environ(Path(folder) / version) | {
                 "HF_DATASETS_TRUST_REMOTE_CODE": "1",
                 "HF_UPDATE_DOWNLOAD_COUNTS": "0",  # datasets 2 counts loads elsewhere
+                "PYTHONPATH": str(HOME),  # for what the scripts import of parley
             }
             for job in jobs:
                 subprocess.run([python, __file__, "check", job], check=True, env=environ)
@@ -73,9 +76,11 @@ def build(output: Path, option: str) -> Path:
         split = path.name.split("-")[0]
         splits.append([str(path.parent.parent), path.parent.name, split, str(path), str(rows)])
     source = os.environ.get("PARLEY_SOURCE", "")
+    no_card = shutil.ignore_patterns("README.md", "__pycache__")
     scripts = {
         name: [
-            str(dataset.folder),
+            # without the card, with whose counts datasets 2 and 3 would compare a sample's
+            str(shutil.copytree(dataset.folder, output / "scripts" / name, ignore=no_card)),
             str(
                 open_source(
                     dataset, Path(source or "."), sample=option == "--sample", allow_missing=True
@@ -96,7 +101,8 @@ def environment(version: str) -> str:
     wanted = "datasets" if version == "newest" else f"datasets=={version}"
     if not Path(python).exists():
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-    install = [python, "-m", "pip", "install", "--quiet", "--upgrade", wanted, "jsonlines"]
+    install = [python, "-m", "pip", "install", "--quiet", "--upgrade", wanted]
+    install += ["jsonlines", "orjson"]  # what a script needs of parley needs them
     subprocess.run(install, check=True, stderr=subprocess.DEVNULL)
     return python
 
@@ -118,7 +124,7 @@ def publish(jobs: list[str]) -> None:
 
 
 def check(job_file: str) -> None:
-    """Compare everything of a job; runs with nothing but datasets and jsonlines installed."""
+    """Compare everything of a job, with `datasets` and what reads upstream's files installed."""
     import datasets
 
     datasets.disable_progress_bars()
@@ -136,12 +142,9 @@ def check(job_file: str) -> None:
                 compare(list(loaded), rows, f"{folder} {config}/{split} by {way}")
                 count += len(rows)
             script, data_dir = job["scripts"][Path(folder).name]
-            compare(
-                list(by_script(datasets, script, config, split, data_dir, cache)),
-                rows,
-                f"{script} {config}/{split} by its script",
-            )
-            count += len(rows)
+            for way, loaded in by_script(datasets, script, config, split, data_dir, cache):
+                compare(list(loaded), rows, f"{script} {config}/{split} by {way}")
+                count += len(rows)
         first = {folder: split for folder, *split, _, _ in reversed(job["splits"])}
         for folder, (config, split) in first.items():
             one_streamed_row(folder, config, split)
@@ -165,21 +168,29 @@ def ways(datasets, folder, repo, config, split, path, cache):
 
 
 def by_script(datasets, script, config, split, data_dir, cache):
-    """Load a split through the builder script itself, streamed, since sources may be missing."""
+    """Yield the ways of loading a split through the builder script itself."""
+    # Where sources of other splits may be missing, a split can only be streamed.
+    whole = Path(data_dir).name == "sample"
     if int(datasets.__version__.split(".")[0]) < 4:
-        options = {"data_dir": data_dir, "split": split, "trust_remote_code": True}
-        return datasets.load_dataset(script, config, streaming=True, cache_dir=cache, **options)
-    if str(Path(script).parent) not in sys.path:
-        sys.path.append(str(Path(script).parent))
+        options = {"data_dir": data_dir, "cache_dir": cache, "trust_remote_code": True}
+        load, place = datasets.load_dataset, (script, config)
+        yield "its script, streamed", load(*place, split=split, streaming=True, **options)
+        if whole:
+            yield "its script", load(*place, split=split, **options)
+        return
     module = importlib.import_module(f"{Path(script).name}.{Path(script).name}")
-    builder = next(
+    (found,) = (
         value
         for value in vars(module).values()
-        if isinstance(value, type) and issubclass(value, datasets.GeneratorBasedBuilder)
+        if isinstance(value, type)
+        and issubclass(value, datasets.GeneratorBasedBuilder)
+        and value.__module__ == module.__name__
     )
-    return builder(config_name=config, data_dir=data_dir, cache_dir=cache).as_streaming_dataset(
-        split
-    )
+    builder = found(config_name=config, data_dir=data_dir, cache_dir=cache)
+    yield "its class, streamed", builder.as_streaming_dataset(split)
+    if whole:
+        builder.download_and_prepare()
+        yield "its class, prepared", builder.as_dataset(split)
 
 
 def compare(loaded, rows, what):
