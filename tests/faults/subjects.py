@@ -454,7 +454,8 @@ class Cosrec(Subject):
     excluded = (line_of_none, other_intent, judgment_of_none)
 
     ties = (
-        ("jsonl", "one new id"),
+        ("jsonl", "one id in each line"),
+        ("jsonl", "a new id in each line"),
         ("(crowd|curated)", "an id that"),
         ("(conversations|intent).*jsonl", "].utterance: "),
         ("conversations", "turns that begin"),

@@ -125,4 +125,4 @@ def test_an_error_without_the_field_is_seen(name, monkeypatch):
 
 def test_an_error_without_the_record_is_seen(monkeypatch):
     monkeypatch.setattr(Reader, "explain", lambda self, error: Problem("data", what=str(error)))
-    assert "vague error" in unfair_ones("casino", ("broken reference",), monkeypatch)
+    assert "vague error" in unfair_ones("cosrec", ("duplicate id",), monkeypatch)
