@@ -136,7 +136,9 @@ class Trial:
         self.source = Source(dataset, folder, missing=missing)
         self.schemas = {name: arrow_schema(each.features) for name, each in dataset.configs.items()}
         self.splits = {  # with the files that each is made from
-            (config, split): self._files(*(each.path for each in self.source.sources(config, split)))
+            (config, split): self._files(
+                *(each.path for each in self.source.sources(config, split))
+            )
             for config in self.schemas
             for split in self.source.splits(config)
         }
