@@ -169,7 +169,7 @@ def test_of_a_new_dataset_nothing_was_measured(tmp_path):
     }
 
 
-SPLIT = '{"rows": 1, "digest": "0", "bytes": 1, "arrow_bytes": 1, "null": []}'
+SPLIT = '{"rows": 1, "digest": "0", "bytes": 1, "arrow_bytes": 1, "null": [], "c": 1}'
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ SPLIT = '{"rows": 1, "digest": "0", "bytes": 1, "arrow_bytes": 1, "null": []}'
         ('{"version": "1", "splits": {}}', r"\.figures: missing"),
         ('{"version": 1, "splits": {}, "figures": {}}', r"\.version: expected a string, found 1"),
         (
-            f'{{"version": "1", "splits": {{"a": {{"b": {SPLIT[:-1]}, "c": 1}}}}}}, "figures": {{}}}}',
+            f'{{"version": "1", "figures": {{}}, "splits": {{"a": {{"b": {SPLIT}}}}}}}',
             r"\.splits\.a\.b\.c: unknown field",
         ),
         (

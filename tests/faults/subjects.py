@@ -339,7 +339,12 @@ class CraigslistBargains(Subject):
     excluded = (roles_exchanged,)
     whole = ("scenario.attributes",)
     beside = ("price_tracker.pkl",)  # no text; what is wrong with it is in tests/test_acts.py
-    ties = ((" events.*action", "events["),)
+    ties = ((" events.*action", "events["), (" scenario", "the key "))
+
+    def ids(self, record: Any) -> list[str]:
+        scenario = record.get("scenario") if isinstance(record, dict) else None
+        found = scenario.get("uuid") if isinstance(scenario, dict) else None
+        return [found] if isinstance(found, str) and found else []  # by which its row is named
 
     def cut(self, folder: Path, draw: Random) -> Files:
         return {

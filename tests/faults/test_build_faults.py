@@ -22,7 +22,7 @@ from parley.collection import Dataset, get
 from parley.errors import OutputError
 from parley.source.files import Source, open_source
 
-MISSING = sorted(set(get("cosrec").module.SOURCES) - {generate.RAW})
+MISSING = sorted(set(get("cosrec").sources) - {generate.RAW})
 PREPARE = """
 import json
 from pathlib import Path

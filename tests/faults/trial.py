@@ -223,7 +223,8 @@ class Trial:
             number = path[0]
             places.add(form.place.format(number, number + 1))
             for record in (before[number], records[number]):
-                places |= {f": {name}"[:LONG_ID] for name in self.subject.ids(record)}
+                for name in self.subject.ids(record):
+                    places |= {f": {name}"[:LONG_ID], f"the key ({name!r}"[:LONG_ID]}
             fields |= self._fields(path)
         if kind in IN_SHAPE or not form.json:
             where = f"{file} {pattern(wound.path)}"
