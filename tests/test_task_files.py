@@ -188,6 +188,7 @@ def test_a_file_is_scored_in_any_order_compressed_or_from_a_pipe(run, tmp_path):
         "undefined": {"by_side": {"none": "no side"}},
         "spread": {"right": {"sd": 0.125}},
         "counts": {"turns": 3, "one0one1two0": 12, "words": 1},
+        "moved": [],
         "references": [
             {
                 "name": "a paper's",
