@@ -85,7 +85,7 @@ def build(
         max_shard_size: Bytes of Arrow data that a Parquet file holds at most.
         update_card: Recompute the figures, and write the dataset folder's own card anew.
         workers: Processes that make the rows of a large file while this one writes them, where
-            the script's `BY_LINE` lets them share its lines; with 0, or where the system is not
+            each row is made of one of its lines; with 0, or where the system is not
             Linux, this one does all. The same bytes come out with any number.
 
     Raises:
