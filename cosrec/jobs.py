@@ -100,6 +100,9 @@ def catalogue(
 
     if engine not in ("duckdb", "spark"):
         raise UsageError(f"--engine {engine}: expected duckdb or spark")
+    for option, share in (("--title-latin", title_latin), ("--text-latin", text_latin)):
+        if not 0 <= share <= 1:  # nor is it what is no number
+            raise UsageError(f"{option} {share}: expected a share from 0 to 1")
     thresholds = Thresholds(shortest_text, title_latin, text_latin)
     wanted = Wanted(input, output, tuple(category or ()), thresholds, skip_broken, jsonl, judgments)
     chosen: Any
@@ -119,9 +122,9 @@ def catalogue(
 
 def _size(text: str) -> int:
     units = {"MB": 10**6, "GB": 10**9, "MIB": 2**20, "GIB": 2**30}
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([MG]i?B)", text, re.IGNORECASE)
+    match = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,9})?)\s*([MG]i?B)", text, re.IGNORECASE)
     if not match:
-        raise UsageError(f"--memory {text}: expected a size as 1GB or 512MiB")
+        raise UsageError(f"--memory {text}: expected a size as 1GB or 512MiB, in up to six digits")
     return int(float(match[1]) * units[match[2].upper()])
 
 

@@ -23,7 +23,7 @@ from parley.rows import parquet
 from parley.rows.arrow import Nulls, to_batches
 from parley.rows.digest import Digest
 from parley.rows.features import arrow_schema
-from parley.rows.generate import are_unique, generate, seldom_collecting
+from parley.rows.generate import are_unique, generate, not_collecting
 from parley.rows.reader import Reader
 from parley.rows.workers import Lost, shareable, shared_batches
 from parley.source import pins
@@ -74,19 +74,18 @@ def build(
 ) -> list[Split]:
     """Build one dataset into `output/<name>`, replacing what stood there only when all is done.
 
-    The documented figures on the card are those of the dataset folder's card, which `verify`
-    compares with the rows, unless `update_card` asks to recompute them: that takes longer than
-    everything else.
+    The figures on the card are those of `measured.json`, which `verify` compares with the rows,
+    unless `update_card` asks to recompute them: that takes longer than everything else.
 
     Args:
         source: The dataset's upstream files; splits whose files are missing are left out.
         output: The folder that takes one folder a dataset.
         on_rows: Called with "name config/split" and its rows written so far.
         max_shard_size: Bytes of Arrow data that a Parquet file holds at most.
-        update_card: Recompute the figures, and write the dataset folder's own card anew.
+        update_card: Recompute the figures, and renew `measured.json` and the dataset's own card.
         workers: Processes that make the rows of a large file while this one writes them, where
-            each row is made of one of its lines; with 0, or where the system is not
-            Linux, this one does all. The same bytes come out with any number.
+            each row is made of one line; with 0, or where the system is not Linux, this one does
+            all. The same bytes come out with any number.
 
     Raises:
         RecordError: a source file does not hold what it should.
@@ -96,7 +95,7 @@ def build(
     """
     dataset = source.dataset
     reader = Reader(source.folder)
-    with replacing(output / dataset.name, PROVENANCE) as folder, seldom_collecting():
+    with replacing(output / dataset.name, PROVENANCE) as folder, not_collecting():
         splits: list[Split] = []
         for config in dataset.configs:
             splits += [

@@ -2,23 +2,67 @@
 
 import io
 import os
+import re
 import shlex
 import signal
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Timer
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from parley import __version__
 from parley.collection import Dataset, discover, get
 from parley.errors import Failures, FetchError, ParleyError, UsageError
-from parley.jobs import Fetch, Jobs, find
+from parley.jobs import Fetch, Jobs, each_jobs, find
 from parley.terminal.score import Scores
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Print what the command line library says of a wrong line as all else: nothing in it acts."""
+    try:
+        yield
+    except Exception as error:
+        if (show := getattr(error, "show", None)) is None:  # it is not the library's
+            raise
+        from parley.terminal.console import tell  # not at the top: help is to be quick
+
+        show(file=(said := io.StringIO()))
+        tell(said.getvalue().rstrip("\n"))
+        raise typer.Exit(getattr(error, "exit_code", 2)) from None
+
+
+class _Commands(TyperGroup):
+    """All commands; what they and their options are not is told in one way."""
+
+    # What is Any here is click's, which Typer has in one place or another, by its version.
+
+    def make_context(self, info_name: Any, args: list[str], *more: Any, **kwargs: Any) -> Any:
+        """Parse the options before a command, of a line that is text.
+
+        Python opens a file whose name is not UTF-8, but the libraries that read Parquet do not.
+        """
+        if odd := [arg for arg in args if re.search("[\ud800-\udfff]", arg)]:
+            what = "is not UTF-8, in which names are written here"
+            raise UsageError(f"{odd[0]}: {what}", remedy="Rename the file or folder.")
+        with _told():
+            return super().make_context(info_name, args, *more, **kwargs)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Parse a command, and run it."""
+        with _told():
+            return super().invoke(ctx)
+
 
 app = typer.Typer(
     name="parley",
+    cls=_Commands,
     help="Build, check and read dialogue datasets as Hub folders that load everywhere.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -71,13 +115,17 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     # A process that another package starts looks for no code in the current folder (Python 3.11)
     os.environ.setdefault("PYTHONSAFEPATH", "1")
-    signal.signal(signal.SIGINT, _interrupt)
+    for each in _ENDING:
+        if each == signal.SIGINT or signal.getsignal(each) != signal.SIG_IGN:  # as under nohup
+            signal.signal(each, _interrupt)
+    sys.unraisablehook = _once_more
     try:
         _refuse_without_docstrings()
         app()
-    except _Interrupted:
-        typer.echo("interrupted; the same command again does what is left", err=True)
-        sys.exit(130)
+    except _Interrupted as interrupted:
+        with suppress(OSError):  # a terminal that was closed takes no more
+            typer.echo("interrupted; the same command again does what is left", err=True)
+        sys.exit(128 + interrupted.signum)
     except Exception as error:  # the one place where failures become messages
         if os.environ.get("PARLEY_TRACEBACK"):
             raise
@@ -86,6 +134,10 @@ def main() -> None:
         failure = _as_failure(error)
         tell(str(failure), style="red")
         sys.exit(failure.status)
+    finally:  # all that is left is to end
+        for each in _ENDING:
+            if signal.getsignal(each) == _interrupt:
+                signal.signal(each, signal.SIG_DFL)
 
 
 def _refuse_without_docstrings() -> None:
@@ -133,11 +185,33 @@ def _missing(error: ModuleNotFoundError) -> ParleyError | None:
 
 
 class _Interrupted(BaseException):
-    """Ctrl-C, under a name that the command line library leaves alone."""
+    """Ctrl-C or a signal like it, under a name that the command line library leaves alone."""
+
+    def __init__(self, signum: int) -> None:
+        super().__init__(signum)
+        self.signum = signum
+
+
+_ENDING = [getattr(signal, n) for n in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, n)]
 
 
 def _interrupt(signum: int, frame: object) -> None:
-    raise _Interrupted
+    """End the command tidily; meanwhile a second Ctrl-C ends it at once."""
+    for each in _ENDING:
+        if signal.getsignal(each) == _interrupt:
+            again = signal.SIG_DFL if each == signal.SIGINT else signal.SIG_IGN
+            signal.signal(each, again)
+    raise _Interrupted(signum)
+
+
+def _once_more(lost: Any) -> None:
+    """Let an interrupt come again that met a callback, out of which Python lets nothing."""
+    if not isinstance(lost.exc_value, _Interrupted):
+        sys.__unraisablehook__(lost)
+        return
+    signum = lost.exc_value.signum
+    signal.signal(signum, _interrupt)
+    Timer(0.01, os.kill, (os.getpid(), signum)).start()
 
 
 def _version(wanted: bool) -> None:
@@ -179,11 +253,19 @@ def list_(names: Names = None, as_json: AsJson = False) -> None:
     from parley.terminal.console import emit, to_json
     from parley.terminal.listing import listing
 
-    found = [summary(dataset) for dataset in _chosen(names)]
+    found = []
+    failed: list[ParleyError] = []
+    for dataset in _chosen(names):
+        try:
+            found.append(summary(dataset))
+        except ParleyError as error:
+            failed.append(error)
     if as_json:
         typer.echo(to_json(found))
-        return
-    emit(listing(found))
+    elif found:
+        emit(listing(found))
+    if failed:
+        raise Failures(failed)
 
 
 @app.command(cls=Fetch)
@@ -207,15 +289,20 @@ def fetch(
         reasons = "; ".join(map(str, why))
         tell(f"{name}: {source} comes from the mirror {mirror['url']}, since {reasons}")
 
+    wanted: dict[str, dict[str, Any]] = {}
+    failed: list[ParleyError] = []
     if job is not None:
         name, sources = _sources_of_job(names, job, part)
-        wanted = {name: sources}
+        wanted[name] = sources
         _tell_size(name, sources, cache_folder())
     elif part:
         raise UsageError("only what a job needs can be fetched in part: say which with --for")
     else:
-        wanted = {dataset.name: dataset.pins for dataset in _chosen(names)}
-    failed: list[ParleyError] = []
+        for dataset in _chosen(names):
+            try:
+                wanted[dataset.name] = dataset.pins
+            except ParleyError as error:
+                failed.append(error)
     with progress("bytes") as advance:
         for name, sources in wanted.items():
             try:
@@ -463,7 +550,23 @@ def diff(
         raise typer.Exit(1)
 
 
-@app.command()
+class New(TyperCommand):
+    """`parley new`, whose --from takes all that follows it, as a shell's pattern gives it."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments, each file after the first with a --from of its own."""
+        given = iter(args)
+        spread: list[str] = []
+        for arg in given:
+            spread.append(arg)
+            if arg == "--from":
+                break
+        for number, arg in enumerate(given):
+            spread += ["--from", arg] if number and not arg.startswith("-") else [arg]
+        return super().parse_args(ctx, spread)
+
+
+@app.command(cls=New)
 def new(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the dataset.")],
     folder: Annotated[
@@ -471,27 +574,30 @@ def new(
     ],
     files: Annotated[
         list[Path] | None,
-        typer.Option("--from", metavar="FILE", help="Upstream's files, folders, zip archives."),
+        typer.Option(
+            "--from",
+            metavar="FILE...",
+            help="Upstream's files that hold the records, their folders, or zip archives of them.",
+        ),
     ] = None,
-    more: Annotated[list[Path] | None, typer.Argument(metavar="[FILE]...", hidden=True)] = None,
 ) -> None:
     """Write the folder of a new dataset: a skeleton to edit, or a draft --from upstream's files.
 
-    A draft declares what the files hold, with an invented sample, and lists what it guessed.
+    A draft declares what the files hold, has an invented sample, passes `parley check`, and builds
+    from the files. It lists what was guessed.
     """
     from parley.starting.new import write_draft, write_skeleton
     from parley.terminal.console import emit, plain
 
-    given = [*(files or ()), *(more or ())]
-    if more and not files:
-        raise UsageError(f"unexpected arguments: {', '.join(map(str, more))}; --from takes files")
     made, guesses = (
-        write_draft(name, folder, given) if given else (write_skeleton(name, folder), [])
+        write_draft(name, folder, files) if files else (write_skeleton(name, folder), ())
     )
     for line in guesses:
         emit(plain(f"guessed: {line}"))
     emit(plain(f"{made} is there; edit it, and check it with"))
     emit(plain(f"PARLEY_DATASETS={shlex.quote(str(folder))} parley check {name}"))
+    if files:
+        emit(plain(f"`parley build {name} --source DIR` builds it from DIR/{name}/ with the files"))
 
 
 @app.command()
@@ -753,7 +859,8 @@ def browse(
                 emit(plain(f"{url} shows them; Ctrl-C ends it"))
                 if open_:
                     webbrowser.open(url)
-                signal.pause()
+                while True:  # pause() would miss a signal just before it
+                    time.sleep(0.5)
     except _Interrupted:
         return
 
@@ -777,12 +884,16 @@ def _run(ctx: typer.Context) -> None:
     from parley.terminal.console import emit, table
 
     if ctx.invoked_subcommand is None:
-        jobs = [
-            (dataset.name, name, job.summary)
-            for dataset in discover().values()
-            for name, job in dataset.jobs.items()
+        found = each_jobs()
+        rows = [
+            (dataset, name, job.summary)
+            for dataset, jobs in found.items()
+            if isinstance(jobs, dict)
+            for name, job in jobs.items()
         ]
-        emit(table(("dataset", "job", "what it does~"), jobs))
+        emit(table(("dataset", "job", "what it does~"), rows))
+        if broken := [jobs for jobs in found.values() if isinstance(jobs, ParleyError)]:
+            raise Failures(broken)
 
 
 if __name__ == "__main__":

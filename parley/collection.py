@@ -13,11 +13,10 @@ A dataset is a folder `<name>/` that holds `<name>.py`, the builder script, and 
 A script may import what stands beside it.
 """
 
-import importlib
+import keyword
 import os
 import re
 import sys
-import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -27,10 +26,15 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from parley.errors import ScriptError, UsageError
+from parley.loading import load_module
 
 if TYPE_CHECKING:
     from parley.builder import Builder
     from parley.declaration import Config, Source, View
+
+
+_YAML = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
+_BESIDE = {"figures", "checks", "transcript", "export", "jobs", "tasks", "views"}
 
 
 def collection_folder() -> Path:
@@ -46,36 +50,38 @@ def folders() -> list[Path]:
     for folder in extra:
         if not folder.is_dir():
             raise UsageError(f"PARLEY_DATASETS names {folder}, which is no folder")
-        if any(_scripts(folder)):
-            continue
-        if (folder / f"{folder.name}.py").is_file():
-            raise UsageError(
-                f"PARLEY_DATASETS names {folder}, which is a dataset folder itself",
-                remedy=f"Name the folder above it, {folder.resolve().parent}.",
-            )
-        raise UsageError(
-            f"PARLEY_DATASETS names {folder}, which holds no dataset", remedy=_where_else(folder)
-        )
+        if not any(_scripts(folder)):
+            what = f"PARLEY_DATASETS names {folder}, which holds no dataset"
+            raise UsageError(what, remedy=_where_else(folder))
     return [collection_folder(), *extra]
 
 
-def is_name(name: str) -> bool:
-    """Tell whether a dataset may have this name."""
-    return name != "parley" and re.fullmatch("[a-z][a-z0-9_]*", name) is not None
-
-
-NAMES = "a name has lower-case letters, digits and _, begins with a letter, and is not parley"
+def wrong_name(name: str) -> str:
+    """Return why no dataset may have this name, or "" if one may."""
+    if not re.fullmatch("[a-z][a-z0-9_]*", name):
+        return "a name has lower-case letters, digits and _, and begins with a letter"
+    if keyword.iskeyword(name) or keyword.iskeyword(name.title()):  # the title names the class
+        return "it is a word of Python"
+    if name in _YAML:
+        return "YAML, in which a card is written, takes it for a value"
+    if name in sys.stdlib_module_names or name in ("datasets", "parley"):
+        return "it is the name of a module, which the script would hide in its own folder"
+    if name in _BESIDE:
+        return f"{name}.py stands beside the script of a dataset"
+    return ""
 
 
 def _scripts(home: Path) -> Iterator[Path]:
     """Yield the scripts of a folder's datasets."""
     for script in sorted(home.glob("*/*.py")):
-        if script.stem == script.parent.name and is_name(script.stem):
+        if script.stem == script.parent.name and not wrong_name(script.stem):
             yield script
 
 
 def _where_else(home: Path) -> str:
     """Return what to do about a folder that holds no dataset."""
+    if (home / f"{home.name}.py").is_file():
+        return f"It is a dataset folder itself: name the folder above it, {home.resolve().parent}."
     for below in sorted(path for path in home.iterdir() if path.is_dir()):
         if any(_scripts(below)):
             return f"Name the folder in it, {below}."
@@ -86,8 +92,8 @@ def _where_else(home: Path) -> str:
 
 def _why_none(folder: Path) -> str:
     """Return what to do about a folder that is no dataset's."""
-    if not is_name(folder.name):
-        return f"Rename {folder}: {NAMES}."
+    if wrong := wrong_name(folder.name):
+        return f"Rename {folder}: {wrong}."
     there = ", ".join(sorted(path.name for path in folder.glob("*.py"))) or "no script"
     return f"{folder} holds {there}: name its script as the folder, {folder.name}.py."
 
@@ -155,11 +161,9 @@ class Dataset:
         """Return the text of the dataset card, or raise UsageError."""
         try:
             return self.card.read_text(encoding="utf-8")
-        except FileNotFoundError as error:
-            remedy = f"`parley check {self.name}` says what a dataset folder needs."
-            raise UsageError(f"{self.card}: there is no dataset card", remedy=remedy) from error
         except (OSError, UnicodeError) as error:
-            raise UsageError(f"{self.card}: the dataset card cannot be read: {error}") from error
+            remedy = f"`parley check {self.name}` says what a dataset folder needs."
+            raise UsageError(f"{self.card}: no card to read: {error}", remedy=remedy) from error
 
     @cached_property
     def builder(self) -> "type[Builder]":
@@ -169,18 +173,17 @@ class Dataset:
             ScriptError: naming everything that it does not declare as it should.
         """
         from parley.builder import Builder
+        from parley.declaration import REMEDY
 
-        module = _load(self.name, self.folder, self.name)
-        found = [
-            value
-            for value in vars(module).values()
-            if isinstance(value, type)
-            and issubclass(value, Builder)
-            and value.__module__ == module.__name__
-        ]
+        module = load_module(self.name, self.folder, self.name)
+        classes = (value for value in vars(module).values() if isinstance(value, type))
+        own = (value for value in classes if value.__module__ == module.__name__)
+        found = [value for value in own if issubclass(value, Builder)]
         if len(found) != 1:
             script = self.folder / f"{self.name}.py"
-            raise ScriptError(f"{script}: expected one class of Builder, found {len(found)}")
+            raise ScriptError(
+                f"{script}: expected one class of Builder, found {len(found)}", remedy=REMEDY
+            )
         return found[0]
 
     @property
@@ -220,7 +223,7 @@ class Dataset:
     def beside(self, name: str) -> ModuleType | None:
         """Return an optional module of the folder, imported, or None if it has none."""
         there = (self.folder / f"{name}.py").exists()
-        return _load(self.name, self.folder, name) if there else None
+        return load_module(self.name, self.folder, name) if there else None
 
     @property
     def figures(self) -> ModuleType | None:
@@ -240,21 +243,25 @@ class Dataset:
     @property
     def exports(self) -> dict[str, Any]:
         """Format -> the function of (data, folder) that writes it, from `export.py`."""
-        return dict(getattr(self.beside("export"), "EXPORTS", {}))
+        return self._declared("export", "EXPORTS")
 
     @property
     def jobs(self) -> dict[str, Any]:
         """Name -> what else can be done with the dataset, from `jobs.py`."""
-        return dict(getattr(self.beside("jobs"), "JOBS", {}))
+        return self._declared("jobs", "JOBS")
 
     @property
     def tasks(self) -> dict[str, Any]:
         """Name -> what can be scored on the dataset, from `tasks.py`."""
-        if (module := self.beside("tasks")) is None:
+        return self._declared("tasks", "TASKS")
+
+    def _declared(self, file: str, name: str) -> dict[str, Any]:
+        """Return the dict of this name in an optional module, {} if the folder has none."""
+        if (module := self.beside(file)) is None:
             return {}
-        if not isinstance(tasks := getattr(module, "TASKS", None), dict):
-            raise ScriptError(f"{module.__file__}: defines no dict TASKS")
-        return dict(tasks)
+        if not isinstance(found := getattr(module, name, None), dict):
+            raise ScriptError(f"{module.__file__}: defines no dict {name}")
+        return dict(found)
 
     @property
     def transcript(self) -> ModuleType | None:
@@ -266,31 +273,3 @@ class Dataset:
                 remedy='As an example: CONFIGS = ("dialogues",).',
             )
         return module
-
-
-def _load(dataset: str, folder: Path, name: str) -> ModuleType:
-    """Import a module of a dataset folder, which is a package of its own name."""
-    package = f"parley_datasets.{dataset}"
-    known = sys.modules.get(package)
-    if known is None or list(known.__path__) != [str(folder)]:
-        for each in [each for each in sys.modules if f"{each}.".startswith(f"{package}.")]:
-            del sys.modules[each]  # of another folder of this name
-        for each, places in (("parley_datasets", []), (package, [str(folder)])):
-            sys.modules.setdefault(each, ModuleType(each)).__path__ = places
-    importlib.invalidate_caches()  # a folder that was just written is there, too
-    path = folder / f"{name}.py"
-    try:
-        return importlib.import_module(f"{package}.{name}")
-    except (Exception, SystemExit) as error:  # whatever it raises, it is the script that is wrong
-        lines = [
-            frame
-            for frame in traceback.extract_tb(error.__traceback__)
-            if Path(frame.filename).is_relative_to(folder)
-        ]
-        place = f"{lines[-1].filename}, line {lines[-1].lineno}" if lines else str(path)
-        if isinstance(error, ScriptError):  # of a declaration
-            problems, remedy = error.problems, error.remedy
-            raise ScriptError(f"{place}: {error.message}", *problems, remedy=remedy) from error
-        said = f"{type(error).__name__}: {error}"
-        remedy = "Mend it, or what it imports."
-        raise ScriptError(f"{place}: cannot be imported: {said}", remedy=remedy) from error

@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from parley.checking.new import SKELETON
 
 from parley.checking.card import HEADINGS
-from parley.checking.new import SKELETON
 from parley.folder.card import BEGIN, END
 from parley.source.pins import git_tree, problem
 

@@ -13,6 +13,7 @@ import sys
 import time
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from catalogue_files import ASINS, DETAILS, PRODUCT, REVIEW, hostile
@@ -240,6 +241,33 @@ def test_judgments_that_are_not_there_are_an_error_before_any_work(raw, tmp_path
     assert not (tmp_path / "out").exists()
 
 
+JUDGED = {
+    "no column": pa.table({}),
+    "another column": pa.table({"x": [1]}),
+    "no type": pa.table({"document_id": ["a"]}),
+    "null for an id": pa.table({"document_id": ["a", None], "type": [1, 1]}),
+    "a number for an id": pa.table({"document_id": [1], "type": [1]}),
+    "a list for an id": pa.table({"document_id": [["a"]], "type": [1]}),
+    "an object for an id": pa.table({"document_id": [{"a": 1}], "type": [1]}),
+    "a text for a label": pa.table({"document_id": ["a"], "type": ["recommendation"]}),
+    "a list for a label": pa.table({"document_id": ["a"], "type": [[1]]}),
+    "an unknown label": pa.table({"document_id": ["a"], "type": [99]}),
+    "a negative label": pa.table({"document_id": ["a"], "type": [-1]}),
+    "nothing recommended": pa.table({"document_id": ["a"], "type": [0]}),
+    "half a character": pa.table({"document_id": pa.array([b"\xff"]).view(pa.string())}),
+}
+
+
+@pytest.mark.parametrize("table", JUDGED.values(), ids=list(JUDGED))
+def test_judgments_that_are_none_are_an_error_before_any_work(table, raw, sample_build, tmp_path):
+    build = shutil.copytree(sample_build / "cosrec", tmp_path / "cosrec")
+    (path,) = (build / "qrels").glob("curated-*.parquet")
+    pq.write_table(table, path)
+    with pytest.raises(OutputError, match="qrels/curated"):
+        run(raw({"C": ([PRODUCT], [REVIEW])}), tmp_path / "out", workers=0, judgments=build)
+    assert not (tmp_path / "out").exists()
+
+
 def test_the_card_has_documented_beside_counted(raw, tmp_path):
     run(raw({"Gift_Cards": ([PRODUCT], [REVIEW] * 3)}), tmp_path / "out", workers=0)
     card = (tmp_path / "out" / "README.md").read_text()
@@ -442,6 +470,61 @@ def test_a_folder_of_something_else_is_left_alone(raw, tmp_path):
     assert contents(tmp_path / "out") == {"thesis.txt": b"mine"}
 
 
+PLACES = {
+    "a folder": ".",
+    "no name": "",
+    "no folder": "no/where.jsonl",
+    "a file of somebody": "mine.jsonl",
+    "a file of somebody, compressed": "mine.jsonl.gz",
+    "a link": "link.jsonl",
+    "a fifo": "fifo.jsonl",
+    "an input": "raw/meta_categories/meta_C.jsonl",
+    "beside an input": "raw/review_categories/D.jsonl",
+    "in the catalogue": "out/C.jsonl",
+}
+
+
+@pytest.mark.parametrize("place", PLACES.values(), ids=list(PLACES))
+def test_upstreams_form_takes_the_place_of_nothing_else(place, raw, tmp_path, monkeypatch):
+    """It is refused before any work: what is in the way, and where it cannot be."""
+    folder = raw({"C": ([PRODUCT], [REVIEW])})
+    for name in ("mine.jsonl", "mine.jsonl.gz"):
+        (tmp_path / name).write_text('{"parent_asin": "of mine"}\n')
+    (tmp_path / "link.jsonl").symlink_to("mine.jsonl")
+    os.mkfifo(tmp_path / "fifo.jsonl")
+    (tmp_path / "out").mkdir()
+    before = {path: path.lstat() for path in tmp_path.rglob("*")}
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match=r"^--jsonl "):
+        run(folder, tmp_path / "out", workers=0, jsonl=Path(place))
+    assert {path: path.lstat() for path in tmp_path.rglob("*")} == before
+
+
+@pytest.mark.parametrize("name", ["out.jsonl", "out.jsonl.gz"])
+@pytest.mark.parametrize("price", [1.5, 0.0], ids=["products", "no products"])
+def test_upstreams_form_is_renewed(name, price, raw, tmp_path):
+    run(raw({"C": ([PRODUCT | {"price": price}], [REVIEW])}), tmp_path / "a", workers=0,
+        jsonl=tmp_path / name)  # fmt: skip
+    folder = raw({"C": ([PRODUCT], [REVIEW])})
+    run(folder, tmp_path / "b", workers=0, jsonl=tmp_path / name)
+    run(folder, tmp_path / "b", workers=0, jsonl=tmp_path / f"fresh-{name}")
+    assert (tmp_path / name).read_bytes() == (tmp_path / f"fresh-{name}").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["out[1]", "o*t", "o?t", "[", "it's", "o{u,t}"])
+def test_a_name_that_is_a_pattern_is_a_name(name, raw, tmp_path):
+    run(raw({"C": ([PRODUCT], [REVIEW])}), tmp_path / name, workers=0)
+    (row,) = pq.read_table(tmp_path / name / "products" / "C-00000-of-00001.parquet").to_pylist()
+    assert row["review_count"] == 1
+
+
+@pytest.mark.parametrize("name", ["a\\b", "\udcff"])
+def test_a_name_that_engines_cannot_read_is_refused(name, raw, tmp_path):
+    with pytest.raises(UsageError, match="Choose another --output"):
+        run(raw({"C": ([PRODUCT], [REVIEW])}), tmp_path / name / "out", workers=0)
+    assert [path.name for path in tmp_path.iterdir()] == ["raw"]
+
+
 @pytest.mark.parametrize("workers", [0, 2])
 def test_a_full_disk_leaves_what_is_finished(workers, raw, small_disk, tmp_path):
     draw = random.Random(0)
@@ -532,9 +615,19 @@ def test_a_worker_that_is_killed_is_an_error(raw, tmp_path, monkeypatch):
         run(raw({"C": ([PRODUCT], [REVIEW])}), tmp_path / "out", workers=2)
 
 
-def test_memory_too_small_is_an_error(raw, tmp_path):
-    with pytest.raises(UsageError, match="expected a size"):
-        run(raw({"C": ([PRODUCT], [REVIEW])}), tmp_path / "out", workers=0, memory="much")
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        *(("memory", size) for size in ("much", "99999999999GB", "9" * 400 + "GB", "1e9GB")),
+        *(("title_latin", share) for share in (float("nan"), float("inf"), -1.0)),
+        ("text_latin", 1.01),
+    ],
+)
+def test_a_setting_that_means_nothing_is_an_error_before_any_work(option, value, raw, tmp_path):
+    folder = raw({"C": ([PRODUCT], [REVIEW])})
+    with pytest.raises(UsageError, match=f"--{option.replace('_', '-')} .*expected a s"):
+        run(folder, tmp_path / "out", workers=0, **{option: value})
+    assert not (tmp_path / "out").exists()
 
 
 # Spark --------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from rich.console import Console
 from server import Page, Server, pinned
 
 from parley.cli import main
-from parley.collection import discover, get
+from parley.collection import Dataset, discover, get
 from parley.folder.card import summary
 from parley.folder.diff import Difference, SplitDifference
 from parley.terminal import console
@@ -81,10 +81,10 @@ def test_list_names_every_config_and_split(run):
     for name, dataset in discover().items():
         (found,) = (d for d in as_json if d["name"] == name)
         listed = {config["name"]: list(config["splits"]) for config in found["configs"]}
-        assert listed == {c: list(splits) for c, splits in dataset.module.SPLITS.items()}
+        assert listed == {c: list(splits) for c, splits in dataset.splits.items()}
         lines = [line.split() for line in done.stdout.splitlines() if line.startswith(f"{name} ")]
         assert [line[1:3] for line in lines] == [
-            [config, split] for config, splits in dataset.module.SPLITS.items() for split in splits
+            [config, split] for config, splits in dataset.splits.items() for split in splits
         ]
 
 
@@ -162,7 +162,7 @@ def test_show_lays_out_a_dialogue(tmp_path, run):
 def test_json_of_a_build_is_json(tmp_path, run):
     done = run("build", "casino", "--sample", "--json")
     built = json.loads(done.stdout)["built"]
-    splits = get("casino").module.SPLITS
+    splits = get("casino").splits
     declared = {(config, split) for config in splits for split in splits[config]}
     assert {(entry["config"], entry["split"]) for entry in built} == declared
 
@@ -377,12 +377,76 @@ def test_fetch_says_which_mirror_it_took_and_why(tmp_path, run, monkeypatch):
         pin = {"sha256": hashlib.sha256(content).hexdigest()}
         mirror = {"url": server.url("/mirror/test.json"), **pin}
         source = {"url": server.url("/lost"), **pin, "mirrors": [mirror]}
-        monkeypatch.setattr(dataset.module, "SOURCES", {"test.json": source})
+        monkeypatch.setattr(type(dataset), "pins", {"test.json": source})
         done = run("fetch", "craigslist_bargains", PARLEY_CACHE=tmp_path / "cache")
     assert done.returncode == 0, done.stderr
     assert f"test.json comes from the mirror {mirror['url']}, since test.json: " in done.stderr
     assert "404" in done.stderr
     assert (tmp_path / "cache/craigslist_bargains/test.json").read_bytes() == content
+
+
+FREE = [
+    ["--help"], ["list"], ["tasks", "casino"], ["show", "casino", "--sample"],
+    ["build", "casino", "--sample"], ["verify", "casino"], ["fetch", "--help"],
+    ["run", "--help"], ["run", "cosrec", "--help"], ["run", "cosrec", "catalogue", "--help"],
+    ["score", "--help"], ["score", "casino", "--help"], ["score", "casino", "deals", "--template"],
+]  # fmt: skip
+BROKEN = {
+    "no Python": "def",
+    "a lacking package": "import nothing_of_this_name",
+    "a way out": "raise SystemExit",
+    "no dict": "JOBS = TASKS = EXPORTS = 1",
+    "other things in it": "JOBS = TASKS = EXPORTS = {'x': 1}; CONFIGS = ()",
+}
+NEEDING = {
+    "jobs": [["run"], ["run", "spoilt"], ["run", "spoilt", "x"], ["fetch", "spoilt", "--for", "x"]],
+    "tasks": [["tasks"], ["score", "spoilt", "x"]],
+    "export": [],
+    "transcript": [],
+    "figures": [],
+    "checks": [],
+    "spoilt": [["build", "spoilt", "--sample"]],
+}
+
+
+@pytest.mark.parametrize("module", NEEDING)
+def test_a_broken_module_stops_only_what_needs_it(module, run, tmp_path):
+    for number, text in enumerate(BROKEN.values()):
+        folder = tmp_path / str(number) / "spoilt"
+        folder.mkdir(parents=True)
+        shutil.copy(get("duo").card, folder)
+        (folder / "spoilt.py").touch()
+        (folder / f"{module}.py").write_text(text)
+        home = {"PARLEY_DATASETS": folder.parent, "PARLEY_CACHE": tmp_path}
+        for command in FREE:
+            done = run(*command, **home)
+            assert (done.returncode, done.stderr) == (0, ""), (command, text)
+        for command in NEEDING[module]:
+            done = run(*command, **home)
+            assert done.returncode in (1, 2)
+            assert f"{folder}/{module}.py" in done.stderr, (command, text)
+
+
+def test_a_broken_script_does_not_stop_the_fetch_of_others(run, tmp_path, monkeypatch):
+    for dataset in discover().values():
+        monkeypatch.setattr(dataset.module, "SOURCES", {})
+    (tmp_path / "more/spoilt").mkdir(parents=True)
+    (tmp_path / "more/spoilt/spoilt.py").write_text("def")
+    done = run("fetch", PARLEY_DATASETS=tmp_path / "more", PARLEY_CACHE=tmp_path)
+    assert done.returncode == 1
+    assert "casino: all files are in" in done.stdout
+    assert "spoilt/spoilt.py" in done.stderr
+
+
+def test_a_broken_card_does_not_stop_the_list(run, tmp_path):
+    (tmp_path / "more/spoilt").mkdir(parents=True)
+    (tmp_path / "more/spoilt/spoilt.py").touch()
+    (tmp_path / "more/spoilt/README.md").write_text("no card")
+    for options in ([], ["--json"]):
+        done = run("list", *options, PARLEY_DATASETS=tmp_path / "more")
+        assert done.returncode == 1
+        assert done.stderr.startswith(f"{tmp_path}/more/spoilt/README.md: ")
+        assert "strategies" in done.stdout
 
 
 # Jobs -----------------------------------------------------------------------------------------
@@ -412,10 +476,17 @@ def test_a_job_of_a_dataset_of_ones_own(run, tmp_path):
         'JOBS = {"count": Job(count)}\n'
     )
     home = {"PARLEY_DATASETS": tmp_path / "more"}
+    (folder.parent / "spoilt").mkdir()
+    (folder.parent / "spoilt/spoilt.py").touch()
+    (folder.parent / "spoilt/jobs.py").write_text("JOBS")
     assert "Count aloud." in run("run", **home).stdout
     assert run("run", "own", "count", "--upto", "2", **home).stdout == "0 1\n"
     done = run("fetch", "own", "--for", "count", **home)
     assert (done.returncode, done.stderr) == (2, "the job count of own needs no files\n")
+    done = run("fetch", "own", "--for", "count", "--spoon", "3", **home)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "No such option: --spoon\n" in done.stderr
+    assert "spoilt/jobs.py" in done.stderr  # which may be the one that has it
 
 
 JOB_ERRORS = {
@@ -496,7 +567,7 @@ def test_what_a_job_needs_is_fetched_in_parts(run, tmp_path, catalogue):
 
 
 def test_what_a_job_needs_is_never_fetched_unasked(run, tmp_path, catalogue, monkeypatch):
-    monkeypatch.setattr(get("cosrec").module, "SOURCES", {})
+    monkeypatch.setattr(Dataset, "pins", {})
     assert run("fetch", "cosrec", PARLEY_CACHE=tmp_path / "cache").returncode == 0
     assert catalogue.requests == []
 

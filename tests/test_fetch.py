@@ -11,15 +11,19 @@ import socket
 import ssl
 import stat
 import subprocess
+import sys
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from server import Page, Server, archive, blob, pinned
 
-from parley.errors import FetchError, UsageError
+from parley.errors import FetchError, SourceError, UsageError
+from parley.source import pins
 from parley.source.download import Patience
 from parley.source.fetch import cache_folder, fetch
+from parley.source.files import open_source
 from parley.source.pins import git_tree, problem, taken, whence
 
 BODY = random.Random(7).randbytes(200_000)
@@ -78,7 +82,8 @@ def test_git_ids_are_those_that_git_computes(tmp_path):
     folder = tmp_path / "folder"
     folder.mkdir()
     # "a.b" and "a-b" and "Z": byte order, not that of a dictionary
-    for name, body in {"a.b": b"", "a-b": b"one\n", "Z": b"two", "é": b"three"}.items():
+    odd = os.fsdecode(b"\xff") if sys.platform == "linux" else "y"  # a name that is not UTF-8
+    for name, body in {"a.b": b"", "a-b": b"one\n", "Z": b"2", "é": b"three", odd: b"4"}.items():
         (folder / name).write_bytes(body)
     environment = {**os.environ, "GIT_DIR": str(tmp_path / "git"), "GIT_WORK_TREE": str(folder)}
 
@@ -150,6 +155,28 @@ def test_what_a_mirror_has_is_recognised(tmp_path):
     file.write_bytes(b"abx")
     assert taken(file, pin) is None
     assert str(problem(file, pin)).startswith(f"sha256 expected {pin['sha256']}, found ")
+
+
+def test_a_damaged_file_is_read_once(server, tmp_path, pin, monkeypatch):
+    """By a fetch, which looks again when it is its turn to write, and by a build."""
+    read = []
+    hashed = pins.hash_file
+    monkeypatch.setattr(
+        pins, "hash_file", lambda path, *a: [read.append(path), hashed(path, *a)][1]
+    )
+    del pin["size"]
+    pin["mirrors"] = [pinned("http://b/file", b"b"), pinned("http://c/file", b"c")]
+    del pin["mirrors"][0]["size"]
+    (tmp_path / "talks").mkdir()
+    (tmp_path / "talks/a").write_bytes(WRONG)
+    dataset = SimpleNamespace(
+        name="talks", module=SimpleNamespace(SOURCES={"a": pin}, SPLITS={"x": {"train": ("a",)}})
+    )
+    with pytest.raises(SourceError, match="sha256 expected"):
+        open_source(dataset, tmp_path)
+    assert read == [tmp_path / "talks/a"]
+    run(tmp_path, {"a": pin})
+    assert read == [tmp_path / "talks/a"] * 2 + [tmp_path / "talks/a.part"]
 
 
 # Files ----------------------------------------------------------------------------------
@@ -390,6 +417,23 @@ def test_all_failures_are_named_and_the_rest_is_fetched(server, tmp_path, pin):
     assert error.remedy.count("differs from its pin") == 1
     assert len(str(error).splitlines()) == 1 + 3 + 1
     assert files(tmp_path) == ["talks/ok"]
+
+
+@pytest.mark.parametrize("body", [BODY, WRONG], ids=["the pinned", "another"])
+def test_of_what_a_hub_keeps_in_xet_the_pin_decides(server, tmp_path, pin, body):
+    """It answers with a redirect, and with hashes that are none of the file's bytes."""
+    server.pages["/resolve"] = Page(
+        b"",
+        raw=b"HTTP/1.1 302 Found\r\nLocation: /a\r\nContent-Length: 0\r\nConnection: close\r\n"
+        b'X-Xet-Hash: %b\r\nETag: "%b"\r\n\r\n' % (b"1" * 64, b"2" * 64),
+    )
+    server.pages["/a"] = Page(body, drop=[50_000])
+    source = {"a": {**pin, "url": server.url("/resolve")}}
+    if body == BODY:
+        assert (run(tmp_path, source) / "a").read_bytes() == BODY
+        assert server.ranges("/a") == [None, "bytes=49152-"]  # the redirect is followed again
+    else:
+        assert "sha256 expected" in str(failure(tmp_path, source))
 
 
 # Mirrors --------------------------------------------------------------------------------

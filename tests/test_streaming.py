@@ -28,7 +28,7 @@ def large(tmp_path_factory):
     folder = tmp_path_factory.mktemp("large")
     config = get("cosrec").configs["dialogues"]
     schema = arrow_schema(config.features)
-    rows = list(config.rows(generate.conversations(2000)))
+    rows = [config.to_row(record) for record in generate.conversations(2000)]
     batches = [to_batch(rows[start : start + 500], schema) for start in range(0, 2000, 500)]
     (folder / "dialogues").mkdir()
     files = parquet.write(iter(batches * 50), schema, folder / "dialogues", "raw")

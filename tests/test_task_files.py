@@ -530,7 +530,7 @@ def test_a_baseline_predicts_nothing_that_no_file_could_hold(place, value, docum
 def test_one_thing_is_scored(place):
     built = find_folder(place / "build", Dataset("chatter", place / "more" / "chatter"))
     for given in ({}, {"file": "-", "baseline": "ones"}, {"file": "-", "keep": place / "kept"}):
-        with pytest.raises(UsageError, match="either a file or a baseline"):
+        with pytest.raises(UsageError, match="either predictions or a baseline"):
             score(built, "words", {}, **given)
 
 

@@ -103,10 +103,10 @@ def build(wanted: Wanted, engine: Engine, say: Callable[[str], None]) -> dict[st
                 f"{category.products}: {category.name!r} cannot be the name of a split",
                 remedy="Rename the two files: letters, digits, _ and . will do.",
             )
+    output = _place(wanted, categories[0])
     judged = judged_products(wanted.judgments) if wanted.judgments else set()
     if alone and not wanted.categories:
         say(f"left out, as one of the two files is missing: {', '.join(alone)}")
-    output = Path(os.path.realpath(wanted.output))
     try:
         with _owned(output) as temporary:
             catalogue = _Catalogue(output, wanted)
@@ -140,6 +140,20 @@ def build(wanted: Wanted, engine: Engine, say: Callable[[str], None]) -> dict[st
             return catalogue.counts
     except OSError as error:
         raise full(error, output) from error
+
+
+def _place(wanted: Wanted, category: Category) -> Path:
+    """Return where the catalogue is to be; raise UsageError if an output cannot be where it is."""
+    output = Path(os.path.realpath(wanted.output))
+    if re.search("[\\\\\ud800-\udfff]", str(output)):
+        raise UsageError(
+            f"{output}: the engines find no file whose path has a backslash or is not UTF-8",
+            remedy="Choose another --output.",
+        )
+    if wanted.jsonl:
+        raw = (category.products.parent, category.reviews.parent)
+        upstream.require_place(wanted.jsonl, output, raw)
+    return output
 
 
 @contextmanager

@@ -7,9 +7,11 @@ it spills to the temporary folder.
 """
 
 import gc
+import glob
 import mmap
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
@@ -219,7 +221,7 @@ class _Tables:
                 empty = pa.BufferOutputStream()
                 pq.write_table(schema.empty_table(), empty)
                 (folder / table / "none.parquet").write_bytes(empty.getvalue())
-            files = str(folder / table / "*.parquet").replace("'", "''")
+            files = glob.escape(str(folder / table)).replace("'", "''") + "/*.parquet"
             self._connection.execute(
                 f"CREATE VIEW sifted_{table} AS SELECT * FROM read_parquet('{files}')"  # noqa: S608
             )
@@ -238,29 +240,32 @@ class _Tables:
             ParleyError: the memory is too small.
         """
         schema = SCHEMAS[table]
-        try:
+        with self._explained():
             for batch in self._connection.sql(SQL[table]).to_arrow_reader(10_000):
                 yield batch.cast(schema)
+
+    def review_counts(self) -> list[tuple[str | None, bool, int]]:
+        """Return (rule, whether the product is in the catalogue, how many).
+
+        Raises:
+            As `batches` does.
+        """
+        with self._explained():
+            return list(self._connection.execute(REVIEW_COUNTS_SQL).fetchall())
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
         except self._duckdb.OutOfMemoryException as error:
-            raise _too_small(error) from error
+            raise ParleyError(
+                f"DuckDB has too little memory, or no room to spill: {_first_line(error)}",
+                remedy="Give more --memory, or make room beside --output.",
+            ) from error
         except self._duckdb.IOException as error:
             raise OutputError(
                 f"DuckDB cannot spill: {_first_line(error)}", remedy="Make room beside --output."
             ) from error
-
-    def review_counts(self) -> list[tuple[str | None, bool, int]]:
-        """Return (rule, whether the product is in the catalogue, how many)."""
-        try:
-            return list(self._connection.execute(REVIEW_COUNTS_SQL).fetchall())
-        except self._duckdb.OutOfMemoryException as error:
-            raise _too_small(error) from error
-
-
-def _too_small(error: Exception) -> ParleyError:
-    return ParleyError(
-        f"DuckDB has too little memory, or no room to spill: {_first_line(error)}",
-        remedy="Give more --memory, or make room beside --output.",
-    )
 
 
 def _first_line(error: Exception) -> str:

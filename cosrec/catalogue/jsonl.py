@@ -3,7 +3,8 @@
 import gzip
 import json
 import os
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -11,7 +12,13 @@ from typing import Any, BinaryIO
 
 import pyarrow.parquet as pq
 
+from parley.errors import UsageError
+from parley.folder.replace import writing
+
+from .files import LONGEST
 from .sift import load_details
+
+_OURS = {"parent_asin", "valid_reviews", "num_valid_ratings"}  # some keys of a line
 
 
 def write(folder: Path, categories: list[str], target: Path) -> int:
@@ -26,33 +33,27 @@ def write(folder: Path, categories: list[str], target: Path) -> int:
         target: The file, which appears when it is whole; compressed if its name ends in `.gz`.
 
     Raises:
-        OSError: it cannot be written.
+        OutputError: it cannot be written.
     """
     count = 0
-    partial = target.with_name(f".{target.name}.partial")
-    try:
-        with _opened(partial, target.suffix == ".gz") as file:
-            for category in categories:
-                reviews = _rows(folder / "reviews", category)
-                for product in _rows(folder / "products", category):
-                    own = islice(reviews, product["review_count"])
-                    line = json.dumps(_record(product, [_review(review) for review in own]))
-                    file.write(line.encode() + b"\n")
-                    count += 1
-        os.replace(partial, target)
-    finally:
-        partial.unlink(missing_ok=True)
+    with writing(target) as file, _compressed(file, target.suffix == ".gz") as lines:
+        for category in categories:
+            reviews = _rows(folder / "reviews", category)
+            for product in _rows(folder / "products", category):
+                own = islice(reviews, product["review_count"])
+                line = json.dumps(_record(product, [_review(review) for review in own]))
+                lines.write(line.encode() + b"\n")
+                count += 1
     return count
 
 
 @contextmanager
-def _opened(path: Path, compressed: bool) -> Iterator[BinaryIO]:
-    with path.open("wb") as file:
-        if compressed:
-            with gzip.GzipFile("", "wb", 6, file, mtime=0) as inner:  # the same bytes each time
-                yield inner  # type: ignore[misc]
-        else:
-            yield file
+def _compressed(file: BinaryIO, wanted: bool) -> Iterator[BinaryIO]:
+    if wanted:
+        with gzip.GzipFile("", "wb", 6, file, mtime=0) as inner:  # the same bytes each time
+            yield inner  # type: ignore[misc]
+    else:
+        yield file
 
 
 def _rows(folder: Path, category: str) -> Iterator[dict[str, Any]]:
@@ -86,3 +87,38 @@ def _review(row: dict[str, Any]) -> dict[str, Any]:
     }
     record.update(json.loads(row["exact"] or "{}"))
     return record
+
+
+def require_place(target: Path, output: Path, inputs: Iterable[Path]) -> None:
+    """Raise UsageError unless `write` may make a file at `target`, or renew an earlier one there.
+
+    Args:
+        target: The file to be.
+        output: The catalogue, in which nothing else may stand.
+        inputs: The folders of the raw files, in which it would be taken for one.
+    """
+    place = f"--jsonl {target}"
+    folder = target.parent
+    if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+        raise UsageError(f"{place}: {folder} is no folder that can be written to")
+    real = Path(os.path.realpath(folder))
+    for taken in (output, *inputs):
+        if real.is_relative_to(os.path.realpath(taken)):
+            raise UsageError(f"{place}: lies in {taken}", remedy="Choose a file elsewhere.")
+    if target.is_symlink() or (target.exists() and not _is_ours(target)):
+        raise UsageError(
+            f"{place}: something stands there that this job did not write",
+            remedy="Move it away, or choose another file.",
+        )
+
+
+def _is_ours(path: Path) -> bool:
+    """Tell whether a file is empty, or begins as one that `write` wrote."""
+    if not path.is_file():
+        return False
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        try:
+            line = file.readline(LONGEST)
+            return not line or json.loads(line).keys() >= _OURS
+        except (OSError, EOFError, zlib.error, ValueError, AttributeError, RecursionError):
+            return False

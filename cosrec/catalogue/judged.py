@@ -1,5 +1,6 @@
 """Which products of CoSRec's judgments a catalogue holds; an id is compared as it is written."""
 
+import shlex
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from parley.collection import get
+from parley.errors import OutputError
 from parley.folder.built import open_folder
 
 
@@ -17,11 +19,27 @@ def judged_products(build: Path) -> set[str]:
         build: The built folder of cosrec.
 
     Raises:
-        OutputError: it is none, or cannot be read.
+        OutputError: it is none, cannot be read, or its judgments are not those of the dataset.
         MissingSplitError: its judgments were not built.
     """
-    rows = open_folder(build, get("cosrec")).named("qrels", "curated")
-    return {row["document_id"] for row in rows if row["type"] == "recommendation"}
+    built = open_folder(build, get("cosrec"))
+    kinds = built.module.FEATURES["qrels"]["type"].names
+    found = set()
+    for number, row in enumerate(built.rows("qrels", "curated"), 1):
+        id, kind = row.get("document_id"), row.get("type")
+        if not isinstance(id, str) or type(kind) is not int or not 0 <= kind < len(kinds):
+            raise _unsound(build, f"row {number} has not the document_id and type of a judgment")
+        if kinds[kind] == "recommendation":
+            found.add(id)
+    if not found:
+        raise _unsound(build, "no judgment is of a recommended product")
+    return found
+
+
+def _unsound(build: Path, what: str) -> OutputError:
+    above = shlex.quote(str(build.parent))
+    remedy = f"`parley verify cosrec --build {above}` says what else is wrong there."
+    return OutputError(f"{build}: qrels/curated: {what}", remedy=remedy)
 
 
 def compare(judged: set[str], files: Iterable[Path]) -> dict[str, Any]:

@@ -3,16 +3,14 @@
 Each yields a line for everything that contradicts its docstring, and says what to do.
 """
 
-import ast
 import copy
 import re
+import sys
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-import datasets
-
-from parley.checking.subject import Subject, lines_of, one_line
+from parley.checking.subject import NotYetError, Subject, lines_of, one_line
 from parley.declaration import Config, View
 from parley.dialogues import Dialogue, as_id, group_beside
 from parley.errors import ParleyError
@@ -21,14 +19,13 @@ from parley.extras import extra_of
 from parley.figures import FAILED, UNEXPLAINED, figures
 from parley.folder.checks import first_difference
 from parley.folder.verify import verify
-from parley.jobs import Job
 from parley.scoring.evaluate import score
 from parley.shapes import problems
+from parley.source.pins import PLACEHOLDER
 from parley.tasks import tasks_of
 
 # What a computation may raise of a sample, which lacks most of what it looks for
 _TOO_FEW = "(StatisticsError|ValueError|ZeroDivisionError): "
-_MODULES = ("figures", "checks", "transcript", "export", "jobs", "tasks")
 _SENTINELS = ("None", "null", "N/A")
 
 
@@ -38,11 +35,7 @@ _SENTINELS = ("None", "null", "N/A")
 def script_opens_with_what_it_is(subject: Subject) -> Iterator[str]:
     """The script's docstring shows an invented record, and says what a row is."""
     name = f"{subject.dataset.name}.py"
-    try:
-        script = (subject.dataset.folder / name).read_text(encoding="utf-8")
-        text = ast.get_docstring(ast.parse(script)) or ""
-    except (SyntaxError, ValueError):
-        return  # which `script_declares` names
+    text = sys.modules[subject.dataset.builder.__module__].__doc__ or ""
     if "(invented" not in text:
         yield f'{name}: the docstring shows no record; add one under "A record ... (invented):"'
     if "A row" not in text:
@@ -51,33 +44,27 @@ def script_opens_with_what_it_is(subject: Subject) -> Iterator[str]:
 
 def script_declares(subject: Subject) -> Iterator[str]:
     """The script can be imported, and its class is declared as it should be."""
-    try:
-        subject.dataset.builder  # noqa: B018 - importing it is the check
-    except ParleyError as error:
-        yield from lines_of(error)
+    subject.dataset.builder  # noqa: B018 - importing it is the check
+    return iter(())
+
+
+def sources_have_addresses(subject: Subject) -> Iterator[str]:
+    """Each source has a URL, and the dataset a homepage; until then it builds from --source."""
+    places = {file: str(pin["url"]) for file, pin in subject.dataset.pins.items()}
+    places["HOMEPAGE"] = subject.dataset.builder.HOMEPAGE
+    if none := [file for file, url in places.items() if url.startswith(PLACEHOLDER)]:
+        named = ", ".join(none[:3]) + (f" and {len(none) - 3} more" if none[3:] else "")
+        raise NotYetError(f"{PLACEHOLDER} stands for where upstream has {named}; write its URL")
+    return iter(())
 
 
 def modules_load(subject: Subject) -> Iterator[str]:
     """The modules beside the script can be imported."""
-    for name in _MODULES:
+    for name in ("figures", "checks", "transcript", "export", "jobs", "tasks"):
         try:
             subject.dataset.beside(name)
         except ParleyError as error:
             yield from lines_of(error)
-
-
-def jobs_say_what_they_do(subject: Subject) -> Iterator[str]:
-    """Each job is a Job with a docstring, and what it fetches is pinned."""
-    for name, job in subject.dataset.jobs.items():
-        if not isinstance(job, Job):
-            yield f"jobs.py: JOBS[{name!r}]: expected a Job, found {job!r:.60}; write Job(function)"
-            continue
-        if not job.summary:
-            yield f"jobs.py: {name}: has no docstring, which is its help; write one"
-        for part, sources in job.sources.items():
-            for file, pin in sources.items():
-                if not {"url", "size"} <= pin.keys() or not pin.keys() & {"sha256", "git_blob"}:
-                    yield f"jobs.py: {name}: {part}: {file}: expected url, size and a hash; pin it"
 
 
 # The sample -----------------------------------------------------------------------------
@@ -85,48 +72,14 @@ def jobs_say_what_they_do(subject: Subject) -> Iterator[str]:
 
 def sample_builds(subject: Subject) -> Iterator[str]:
     """The sample holds every source, and the strict build makes every split of it."""
-    for source in subject.dataset.sources:
-        if not (path := subject.dataset.sample / source).exists():
+    places = [subject.dataset.sample / source for source in subject.dataset.sources]
+    if missing := [path for path in places if not path.exists()]:
+        for path in missing:
             yield f"{path}: missing; write a few invented records in upstream's layout"
-    try:
-        built = subject.built
-    except ParleyError as error:
-        yield from lines_of(error)
         return
     for config, split in subject.splits():
-        if not built.rows(config, split):
+        if not subject.built.rows(config, split):
             yield f"{config}/{split}: no row; give the sample a record that makes one"
-
-
-def rows_go_back_to_records(subject: Subject) -> Iterator[str]:
-    """Each row of a Config goes back to its record, types and all."""
-    for config, split in subject.splits():
-        declared = subject.dataset.configs[config]
-        if isinstance(declared, Config):
-            records = subject.records(config, split)
-            rows = subject.built.rows(config, split)
-            for number, (row, record) in enumerate(zip(rows, records, strict=True)):
-                where = f"{config}/{split}[{number}]"
-                try:
-                    back = declared.to_record(row)
-                except Exception as error:
-                    yield one_line(f"{where}: to_record fails: {type(error).__name__}: {error}")
-                    continue
-                if _typed(back) != _typed(record):
-                    path = first_difference(_typed(back), _typed(record))
-                    yield (
-                        f"{where}: does not come back as the record: {one_line(path)}; "
-                        "let to_record undo what to_row does"
-                    )
-
-
-def _typed(value: Any) -> Any:
-    """Return a value in a form that tells 1 from True, and a number from a string."""
-    if isinstance(value, dict):
-        return {key: _typed(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_typed(inner) for inner in value]
-    return f"true or false: {value}" if isinstance(value, bool) else value
 
 
 def records_stay_as_they_are(subject: Subject) -> Iterator[str]:
@@ -182,18 +135,6 @@ def sample_verifies(subject: Subject) -> Iterator[str]:
             yield one_line(f"{check.name}: {problem}; {mend}")
 
 
-def folder_loads(subject: Subject) -> Iterator[str]:
-    """`load_dataset` opens each config and split of the built folder, with its features."""
-    folder, cache = str(subject.built.path), str(subject.work / "loaded")
-    for config, split in subject.splits():
-        due = subject.built.rows(config, split)
-        loaded = datasets.load_dataset(folder, config, split=split, cache_dir=cache)
-        if loaded.features != subject.dataset.features(config):
-            yield f"{config}/{split}: loaded with other features; build it again"
-        if loaded.to_list() != due:
-            yield f"{config}/{split}: not the rows that were built"
-
-
 # What is made of it ---------------------------------------------------------------------
 
 
@@ -220,21 +161,17 @@ def figures_compute(subject: Subject) -> Iterator[str]:
 def transcript_lays_out_every_row(subject: Subject) -> Iterator[str]:
     """`transcript.py` lays out every row of the configs that it names, and gives its facets."""
     dataset = subject.dataset
-    try:
-        module = dataset.transcript
-    except ParleyError as error:
-        yield from lines_of(error)
-        return
-    if module is None:
-        return
-    for config in module.CONFIGS:
-        if config not in dataset.configs:
+    module = dataset.transcript
+    configs = getattr(module, "CONFIGS", ())
+    columns = {config: set(each.features) for config, each in dataset.configs.items()}
+    for config in configs:
+        if config not in columns:
             yield f"transcript.py: CONFIGS names {config}, which is no config; mend it"
     for config, column in getattr(module, "BESIDE", {}).items():
-        if config not in dataset.configs or column not in dataset.features(config):
+        if column not in columns.get(config, ()):
             yield f"transcript.py: BESIDE: there is no {config}.{column}; name a config's column"
     for config, split in subject.splits():
-        if config not in module.CONFIGS:
+        if config not in configs:
             continue
         beside = group_beside(dataset, subject.built, split)
         for number, row in enumerate(subject.built.rows(config, split)):
@@ -243,14 +180,12 @@ def transcript_lays_out_every_row(subject: Subject) -> Iterator[str]:
             dialogue = Dialogue(dataset, *place, row, beside[id], (place,))
             where = f"transcript.py: {config}/{split}[{number}]"
             try:
-                laid_out = dialogue.transcript
+                if (laid_out := dialogue.transcript) and not laid_out.turns:
+                    yield f"{where}: has no turns; give them"
                 dialogue.facets  # noqa: B018 - that it can be asked for is the check
             except ParleyError as error:
                 cause = error.__cause__ or error
                 yield one_line(f"{where}: fails: {type(cause).__name__}: {cause}; mend it")
-                continue
-            if laid_out and not laid_out.turns:
-                yield f"{where}: has no turns; give them"
 
 
 def exports_write_the_sample(subject: Subject) -> Iterator[str]:

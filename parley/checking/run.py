@@ -1,19 +1,14 @@
 """Runs every check over a dataset folder: a line a check, and all problems at once."""
 
-import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
-
-import datasets
-from datasets.utils import are_progress_bars_disabled
 
 from parley.checking import card, folder
-from parley.checking.subject import Subject, lines_of, one_line
+from parley.checking.subject import NotYetError, Subject, lines_of, one_line
 from parley.collection import Dataset
 from parley.errors import ParleyError
 from parley.figures import definition_of
 from parley.folder.verify import Check, OnStep
+from parley.temporary import temporary_folder
 
 Checker = Callable[[Subject], Iterator[str]]
 
@@ -22,10 +17,10 @@ _CARD = (folder.script_declares, card.card_can_be_read)
 _SAMPLE = (folder.sample_builds,)
 # check -> those before it without which it can say nothing
 CHECKS: dict[Checker, tuple[Checker, ...]] = {
-    folder.script_opens_with_what_it_is: (),
     folder.script_declares: (),
+    folder.script_opens_with_what_it_is: (folder.script_declares,),
+    folder.sources_have_addresses: (folder.script_declares,),
     folder.modules_load: (folder.script_declares,),
-    folder.jobs_say_what_they_do: (folder.modules_load,),
     card.card_can_be_read: (),
     card.card_has_its_parts: (*_CARD, folder.modules_load),
     card.card_is_valid_for_the_hub: (card.card_can_be_read,),
@@ -33,14 +28,11 @@ CHECKS: dict[Checker, tuple[Checker, ...]] = {
     card.card_shows_a_row: _CARD,
     card.card_cites: _CARD,
     card.card_is_up_to_date: (*_CARD, folder.modules_load),
-    card.card_tells_of_the_tasks: (card.card_can_be_read, folder.modules_load),
     folder.sample_builds: (*_SCRIPT, card.card_can_be_read),
-    folder.rows_go_back_to_records: _SAMPLE,
     folder.records_stay_as_they_are: _SAMPLE,
     folder.missing_is_null: _SAMPLE,
     folder.views_show_every_dialogue: _SAMPLE,
     folder.sample_verifies: _SAMPLE,
-    folder.folder_loads: _SAMPLE,
     folder.figures_compute: _SAMPLE,
     folder.transcript_lays_out_every_row: _SAMPLE,
     folder.exports_write_the_sample: _SAMPLE,
@@ -55,28 +47,11 @@ def check_each(folders: list[Dataset], on_step: OnStep) -> Iterator[tuple[str, l
         folders: The datasets.
         on_step: Called with a dataset's name and what is about to be checked of it.
     """
-    with tempfile.TemporaryDirectory() as place, _quiet():
+    with temporary_folder("check") as place:
         for dataset in folders:
-            work = Path(place) / dataset.name
+            work = place / dataset.name
             work.mkdir()
             yield dataset.name, check_folder(Subject(dataset, work), on_step)
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Let `datasets` show no bars, say nothing of its own, and stay off the network."""
-    bars, level = are_progress_bars_disabled(), datasets.logging.get_verbosity()
-    offline = datasets.config.HF_HUB_OFFLINE
-    datasets.disable_progress_bars()
-    datasets.logging.set_verbosity_error()
-    datasets.config.HF_HUB_OFFLINE = True
-    try:
-        yield
-    finally:
-        datasets.config.HF_HUB_OFFLINE = offline
-        datasets.logging.set_verbosity(level)
-        if not bars:
-            datasets.enable_progress_bars()
 
 
 def check_folder(subject: Subject, on_step: OnStep = lambda dataset, step: None) -> list[Check]:
@@ -102,9 +77,12 @@ def made(check: Checker, subject: Subject, skipped: str = "") -> Check:
     problems: list[str] = []
     if not skipped:
         try:
-            problems = list(check(subject))
+            for problem in check(subject):
+                problems.append(problem)
+        except NotYetError as error:
+            skipped = one_line(str(error))
         except ParleyError as error:
-            problems = list(lines_of(error))
+            problems += lines_of(error)
         except Exception as error:  # what no check expects must not hide the rest
-            problems = [one_line(f"cannot be checked: {type(error).__name__}: {error}")]
+            problems.append(one_line(f"cannot be checked: {type(error).__name__}: {error}"))
     return Check(check.__name__, definition_of(check), problems, skipped)

@@ -16,6 +16,10 @@ from parley.rows.reader import Opened, Reader
 from parley.source.files import Source, open_source
 
 
+class NotYetError(Exception):
+    """Says in a line what a check cannot tell yet; it does not fail."""
+
+
 @dataclass
 class Subject:
     """A dataset folder while it is checked.

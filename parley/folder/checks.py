@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 import datasets
+import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -390,9 +391,25 @@ def _against_source(
         if len(records) != len(made):
             yield f"{config}/{split}: {len(records)} records upstream make {len(made)} rows"
         for number, (row, record) in enumerate(zip(made, records, strict=False)):
-            if (back := declared.to_record(row)) != record:
+            if not _alike(back := declared.to_record(row), record):
                 where = f"{config}/{split}[{number}]: does not come back as the upstream record"
-                yield f"{where}: {first_difference(back, record)}"
+                said = first_difference(back, record) if back != record else "true is not 1"
+                yield f"{where}: {said}"
+
+
+def _alike(found: Any, expected: Any) -> bool:
+    """Tell whether two records are the same: 1 and 1.0 are one number, and neither is true."""
+    return bool(found == expected) and (
+        orjson.dumps(found) == orjson.dumps(expected) or _typed(found) == _typed(expected)
+    )
+
+
+def _typed(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _typed(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_typed(inner) for inner in value]
+    return isinstance(value, bool), value
 
 
 def _unlike(where: str, rows: list[Any], due: list[Any]) -> Iterator[str]:

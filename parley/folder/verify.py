@@ -13,7 +13,7 @@ from parley.figures import A_SAMPLE, UNEXPLAINED, Figure, checks_of, definition_
 from parley.folder import checks
 from parley.folder.built import BuiltFolder, find_folder
 from parley.folder.side_by_side import Lost, side_by_side
-from parley.rows.generate import seldom_collecting
+from parley.rows.generate import not_collecting
 from parley.source.files import Source, at_hand, open_source
 
 OnStep = Callable[[str, str], None]  # dataset, and what is being checked of it
@@ -151,7 +151,7 @@ def _outcome(
 ) -> Verification | ParleyError:
     try:
         dataset = get(name)
-        with seldom_collecting():
+        with not_collecting():
             return verify(find_folder(build, dataset), at_hand(dataset, sources), on_step)
     except ParleyError as error:
         return error

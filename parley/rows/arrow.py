@@ -57,7 +57,8 @@ def to_batches(rows: Iterable[Any], schema: pa.Schema, where: str = "") -> Itera
     """Yield rows as record batches of a few."""
     rest, start = iter(rows), 0
     count = 10  # of the first, of whose length nothing is known
-    while some := list(islice(rest, count)):
+    # none reaches over a multiple of the most, at which the writer would have to cut it
+    while some := list(islice(rest, min(count, MOST_AT_ONCE - start % MOST_AT_ONCE))):
         batch = to_batch(some, schema, where, start)
         start += len(some)
         wanted = len(some) * AT_ONCE // max(1, batch.nbytes)

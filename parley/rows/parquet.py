@@ -94,24 +94,27 @@ def _even(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Cut and join batches to 500 rows each; the last may be shorter."""
     parts: list[pa.RecordBatch] = []
     lacking = BATCH
+    sliced = False
     for batch in batches:
-        while batch.num_rows >= lacking:
-            yield _join([*parts, batch.slice(0, lacking)])
-            batch, parts, lacking = batch.slice(lacking), [], BATCH
-        if batch.num_rows:
-            parts.append(batch)
-            lacking -= batch.num_rows
+        while batch.num_rows > lacking:
+            yield _join([*parts, batch.slice(0, lacking)], True)
+            batch, parts, lacking, sliced = batch.slice(lacking), [], BATCH, True
+        parts.append(batch)
+        lacking -= batch.num_rows
+        if lacking == 0:
+            yield _join(parts, sliced)
+            parts, lacking, sliced = [], BATCH, False
     if parts:
-        yield _join(parts)
+        yield _join(parts, sliced)
 
 
-def _join(parts: list[pa.RecordBatch]) -> pa.RecordBatch:
+def _join(parts: list[pa.RecordBatch], sliced: bool) -> pa.RecordBatch:
     """Return one batch, whose bytes are the same however its rows were cut.
 
     What is joined of slices keeps bitmaps of nulls that have none; Arrow's own format drops them.
     """
     batch = pa.concat_batches(parts)
-    return pa.ipc.read_record_batch(batch.serialize(), batch.schema)
+    return pa.ipc.read_record_batch(batch.serialize(), batch.schema) if sliced else batch
 
 
 def _readable(batch: pa.RecordBatch, largest: int) -> Iterator[pa.RecordBatch]:

@@ -15,7 +15,7 @@ import orjson
 
 from parley.declaration import Folder, Source
 from parley.errors import MOST_PROBLEMS, Causes, Problem, RecordError, ScriptError
-from parley.rows.formats import FORMATS, OF_LINES
+from parley.rows.formats import FORMATS, HEADED, NAMED_BY
 from parley.rows.strict_json import loads
 from parley.shapes import fitter, problems
 from parley.source.archive import ArchiveError, members
@@ -31,17 +31,21 @@ class Reader:
 
     Args:
         folder: Where the files are, in upstream's layout.
-
-    Attributes:
-        file: The file that is being read; "" between files.
-        place: Where in it the record stands that was handed out last.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._passed: dict[tuple[Any, ...], Source] = {}  # files that were checked
         self._ended: set[str] = set()
-        self.file = self.place = ""
+        self._at: tuple[Source, str, int] | None = None  # the record that was handed out last
+
+    @property
+    def place(self) -> str:
+        """Where the record stands that was handed out last; "" between files."""
+        if self._at is None:
+            return ""
+        source, name, number = self._at
+        return name + _comma(source) + _part(source, number)
 
     def read(self, source: Source, path: str = "") -> Iterator[tuple[str, Any]]:
         """Yield each record of a source, with the name of its file within a folder.
@@ -51,16 +55,24 @@ class Reader:
             path: Where it is, if not at its place in the reader's folder.
 
         Raises:
-            RecordError: naming each record of a file that is not of its shape.
+            RecordError: naming each record of a file that is not of its shape, or an archive that
+                is damaged, or a folder that has no file of records.
         """
-        for file in _files(source, Path(path or self.folder / source.path)):
-            for record in self._records(source, file):
-                yield file.name, record
+        none = isinstance(source, Folder)
+        try:
+            for file in _files(source, Path(path or self.folder / source.path)):
+                none = False
+                for record in self._records(source, file):
+                    yield file.name, record
+        except ArchiveError as error:
+            raise RecordError("", Problem(source.path, what=f"the archive {error}")) from error
+        if none and isinstance(source, Folder):
+            due = f"a file {source.only} in {source.member}"
+            raise RecordError("", Problem(source.path, due, "none"))
         self._ended.add(source.path)
 
     def _records(self, source: Source, file: "_File") -> Iterator[Any]:
         name = f"{source.path}/{file.name}" if file.name else source.path
-        by_line = source.read in OF_LINES
         read = source.read if callable(source.read) else FORMATS[source.read]
         state = os.stat(file.path)
         settled = time.time() - max(state.st_mtime, state.st_ctime) > SETTLED
@@ -68,29 +80,28 @@ class Reader:
         this = (name, *at, id(source))
         passed = this in self._passed
         wrong = _nothing_wrong if passed else _checker(source)
-        comma = ", " if by_line else ""
-        causes, number = Causes(": " if by_line else ""), -1
+        causes = Causes(_comma(source) and ": ")
+        number = -2  # until the header is read, if there is one
         found: list[Problem] = []
         try:
             with file.open() as opened:
-                for number, record in enumerate(read(opened, orjson.loads if passed else loads)):
-                    part = f"line {_line(source, number)}" if by_line else f"[{number}]"
-                    if source.read in _WHOLE:
-                        part = ""
+                records = read(opened, orjson.loads if passed else loads)
+                number = -1
+                for number, record in enumerate(records):
                     if some := wrong(record):
                         for each in some:
-                            causes.add(part, each)
+                            causes.add(_part(source, number), each)
                         if len(causes) >= MOST_PROBLEMS:
                             break
                     elif not causes:
-                        self.file, self.place = name, f"{name}{comma}{part}"
+                        self._at = source, name, number
                         yield record
         except (ValueError, RecursionError, ArchiveError) as error:
-            explained = _explain(error, name, _line(source, number + 1), by_line)
-            found.append(Problem("", what=explained))
-        self.file = self.place = ""
+            part = _part(source, number + 1) if _comma(source) else ""
+            found.append(Problem("", what=_explain(error, name, part)))
+        self._at = None
         if causes or found:
-            told = (each.at(name + comma) for each in causes.told())
+            told = (each.at(name + _comma(source)) for each in causes.told())
             raise RecordError("", *told, *found)
         if settled:
             self._passed[this] = source  # which so keeps its id
@@ -189,20 +200,31 @@ def _checker(source: Source) -> Callable[[Any], list[Problem]]:
 
 
 def _line(source: Source, number: int) -> int:
-    """Return the line of a record of a file of lines."""
-    return number + (2 if source.read in ("csv", "tsv") else 1)
+    """Return the line, or the row, of a record, counted from 1; a header is one, too."""
+    return max(1, number + (2 if source.read in HEADED else 1))
 
 
-def _explain(error: Exception, file: str, line: int, by_line: bool) -> str:
-    """Return what is wrong with a file that cannot be parsed, and on which line."""
-    place = f"{file}, line {line}" if by_line else file
+def _comma(source: Source) -> str:
+    return ", " if source.read in NAMED_BY else ""
+
+
+def _part(source: Source, number: int) -> str:
+    """Return what a record is called within its file: its line, its index, or nothing."""
+    if word := NAMED_BY.get(source.read):
+        return f"{word} {_line(source, number)}"
+    return "" if source.read in _WHOLE else f"[{number}]"
+
+
+def _explain(error: Exception, file: str, line: str) -> str:
+    """Return what is wrong with a file that cannot be parsed, and on which line, if it has some."""
+    place = f"{file}, {line}" if line else file
     cause = error.__cause__ if isinstance(error.__cause__, ValueError) else error
     if isinstance(cause, json.JSONDecodeError):
-        within = "" if by_line else f"line {cause.lineno} "
+        within = "" if line else f"line {cause.lineno} "
         return f"{place}: invalid JSON: {cause.msg} at {within}column {cause.colno}"
     if isinstance(cause, UnicodeDecodeError):
         problem = f"invalid UTF-8: the byte {cause.object[cause.start]:#04x}"
         row = cause.object[: cause.start].count(10) + 1
-        return f"{file}, line {line}: {problem}" if by_line else f"{file}: {problem} on line {row}"
+        return f"{place}: {problem}" if line else f"{place}: {problem} on line {row}"
     text = str(cause)
     return place + text if text.startswith("[") else f"{place}: {text.lstrip('.: ')}"

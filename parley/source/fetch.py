@@ -12,10 +12,8 @@ of its mirrors that has what the mirror's pin says.
 """
 
 import errno
-import fcntl
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -24,6 +22,7 @@ from urllib.parse import urlsplit
 from parley.errors import FetchError, Problem, UsageError
 from parley.source.archive import extract
 from parley.source.download import Downloader, Patience, Progress, open_session
+from parley.source.part import open_part
 from parley.source.pins import UNREADABLE, Pin, places, problem
 
 OnMirror = Callable[[str, Pin, Sequence[Problem]], None]
@@ -70,7 +69,9 @@ def fetch(
     folder = cache / name
     errors: list[FetchError] = []
     jobs: dict[str, dict[str, Pin]] = {}  # one a file, one an archive
+    seen = {}  # what was there when it was found to be damaged or missing
     for source, pin in sources.items():
+        seen[source] = _state(folder / source)
         found = problem(folder / source, pin)
         if found and found.startswith(UNREADABLE):
             remedy = "Give the permission to read what cannot be read, or remove it."
@@ -78,7 +79,7 @@ def fetch(
         elif found:
             jobs.setdefault(pin["url"] if "git_tree" in pin else source, {})[source] = pin
     with open_session() as session:
-        fetcher = _Fetcher(Downloader(session, on_progress, patience), folder, on_mirror)
+        fetcher = _Fetcher(Downloader(session, on_progress, patience), folder, on_mirror, seen)
         for pins in jobs.values():
             try:
                 fetcher.bring(pins)
@@ -106,24 +107,40 @@ def _unwritable(place: str, folder: Path, error: OSError) -> FetchError:
     return FetchError("", Problem(place, what=what), remedy=remedy)
 
 
+def _state(path: Path) -> tuple[int, ...] | None:
+    """Return what changes when another file or folder takes this place; None if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
 @dataclass(frozen=True)
 class _Fetcher:
     downloader: Downloader
     folder: Path
     on_mirror: OnMirror
+    seen: Mapping[str, object]
 
     def bring(self, pins: dict[str, Pin]) -> None:
         """Bring one file, or the folders of one archive, unless another fetch was faster."""
         (source, pin), *_ = pins.items()
         archive = "git_tree" in pin
         target = self.folder / (Path(urlsplit(pin["url"]).path).name if archive else source)
-        with _open_part(target) as part:
-            lacking = {s: pin for s, pin in pins.items() if problem(self.folder / s, pin)}
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with open_part(target.with_name(f"{target.name}.part")) as part:
+            lacking = {s: pin for s, pin in pins.items() if self._lacks(s, pin)}
             if lacking and archive:
                 self._bring_archive(part, target.name, lacking)
             elif lacking:
                 self._bring_file(part, source, pin)
                 os.replace(part.name, target)
+
+    def _lacks(self, source: str, pin: Pin) -> bool:
+        """Tell whether a source is still to be brought; another fetch puts a new file there."""
+        path = self.folder / source
+        return self.seen[source] == _state(path) or problem(path, pin) is not None
 
     def _bring_archive(self, part: BinaryIO, name: str, pins: dict[str, Pin]) -> None:
         def check() -> list[Problem]:
@@ -152,28 +169,3 @@ class _Fetcher:
                     self.on_mirror(source, place, _together("", errors).problems)
                 return
         raise _together("", errors)
-
-
-@contextmanager
-def _open_part(target: Path) -> Iterator[BinaryIO]:
-    """Open the .part of a file, alone, at its end. Afterwards an empty one is removed."""
-    path = target.with_name(f"{target.name}.part")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    while True:
-        with path.open("a+b") as part:
-            fcntl.flock(part, fcntl.LOCK_EX)
-            if not _is_at(part, path):  # its last holder moved or removed it
-                continue
-            try:
-                yield part
-            finally:
-                if _is_at(part, path) and not part.seek(0, os.SEEK_END):
-                    path.unlink()
-            return
-
-
-def _is_at(file: BinaryIO, path: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(file.fileno()), path.stat())
-    except FileNotFoundError:
-        return False

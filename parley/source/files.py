@@ -87,11 +87,11 @@ def open_source(
     place = _place(dataset, folder)
     sources = dataset.pins
     there = {file: pin for file, pin in sources.items() if (place / file).exists()}
-    taken = {file: pins.taken(place / file, pin) for file, pin in there.items()}
+    compared = {file: pins.compare(place / file, pin) for file, pin in there.items()}
     found = [
         Problem(str(place / file), what=f"{problem}. {_mend(sources[file], problem, folder)}")
-        for file, pin in taken.items()
-        if pin is None and (problem := pins.problem(place / file, sources[file]))
+        for file, (_, problem) in compared.items()
+        if problem
     ]
     stand_ins = {
         path: tuple(each.path for each in others)
@@ -101,7 +101,7 @@ def open_source(
         and {each.path for each in others} <= there.keys()
     }
     missing = [file for file in sources if file not in there and file not in stand_ins]
-    mirrored = {file: pin for file, pin in taken.items() if pin and pin is not sources[file]}
+    mirrored = {file: p for file, (p, _) in compared.items() if p and p is not sources[file]}
     made = Source(dataset, place, False, missing, stand_ins, mirrored)
     remedy = ""
     if missing and not (allow_missing and any(map(made.splits, dataset.configs))):

@@ -11,6 +11,7 @@ the content that it has there, which may be other bytes. The pin's own URL comes
 """
 
 import hashlib
+import os
 import stat
 from collections import Counter
 from collections.abc import Mapping
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 Pin = Mapping[str, Any]
 
 UNREADABLE = "cannot be read"  # how a problem of permissions or of the disk begins
+
+PLACEHOLDER = "https://upstream.invalid/"  # begins the URL of what nobody gave an address yet
 
 _BLOCK = 1 << 20
 
@@ -42,9 +45,24 @@ def alone(pin: Pin) -> dict[str, Any]:
     return {key: value for key, value in pin.items() if key != "mirrors"}
 
 
+def compare(path: Path, pin: Pin) -> tuple[Pin | None, str | None]:
+    """Return the first of a pin and its mirrors whose content is that at `path`, or None.
+
+    Then comes how it differs from the pin, where it is none of them. A file is read once for each
+    kind of hash.
+    """
+    hashes: dict[str, str] = {}
+    differs: str | None = None
+    for place in places(pin):
+        if (found := _problem(path, place, hashes)) is None:
+            return place, None
+        differs = differs or found
+    return None, differs
+
+
 def taken(path: Path, pin: Pin) -> Pin | None:
     """Return the first of a pin and its mirrors whose content is that at `path`, or None."""
-    return next((place for place in places(pin) if _problem(path, place) is None), None)
+    return compare(path, pin)[0]
 
 
 def problem(path: Path, pin: Pin) -> str | None:
@@ -52,10 +70,11 @@ def problem(path: Path, pin: Pin) -> str | None:
 
     None as well for a file that is what a mirror of the pin has: `taken` tells them apart.
     """
-    return None if taken(path, pin) else _problem(path, pin)
+    return compare(path, pin)[1]
 
 
-def _problem(path: Path, pin: Pin) -> str | None:
+def _problem(path: Path, pin: Pin, hashes: dict[str, str]) -> str | None:
+    """Return how what is at `path` differs from one pin; `hashes` are those of it by kind."""
     try:
         try:
             state = path.stat()
@@ -68,7 +87,9 @@ def _problem(path: Path, pin: Pin) -> str | None:
         if state.st_size != pin.get("size", state.st_size):  # no need to read it
             return f"size expected {pin['size']:,} bytes, found {state.st_size:,}"
         kind = "sha256" if "sha256" in pin else "git_blob"
-        found = hash_file(path, pin, state.st_size).hexdigest()
+        if kind not in hashes:
+            hashes[kind] = hash_file(path, pin, state.st_size).hexdigest()
+        found = hashes[kind]
         return None if found == pin[kind] else f"{kind} expected {pin[kind]}, found {found}"
     except OSError as error:
         return f"{UNREADABLE}: {error.strerror or error}"
@@ -108,10 +129,10 @@ def hash_file(path: Path, pin: Pin, size: int) -> "_Hash":
 def git_tree(files: list[Path]) -> str:
     """Return the id that git gives a folder of these regular files."""
     entries = []
-    for file in sorted(files, key=lambda file: file.name.encode()):
+    for name, file in sorted((os.fsencode(file.name), file) for file in files):
         content = file.read_bytes()
         blob = hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False)
-        entries.append(b"100644 %s\0%s" % (file.name.encode(), blob.digest()))
+        entries.append(b"100644 %s\0%s" % (name, blob.digest()))
     tree = b"".join(entries)
     return hashlib.sha1(b"tree %d\0" % len(tree) + tree, usedforsecurity=False).hexdigest()
 

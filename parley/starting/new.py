@@ -2,16 +2,22 @@
 
 import json
 import re
+import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import parley
 from parley.build import own_card
-from parley.collection import NAMES, Dataset, collection_folder, is_name
+from parley.collection import Dataset, collection_folder, wrong_name
 from parley.errors import UsageError
+from parley.folder.card import BEGIN
 from parley.folder.replace import replacing
+from parley.rows.generate import generate
 from parley.source.files import open_source
-from parley.starting.draft import Draft, draft, invented, script, write_sample
+from parley.starting.draft import draft
+from parley.starting.sample import write_sample
+from parley.starting.script import script, shortened, transcript
 
 SKELETON = Path(__file__).parent.parent / "skeleton"
 _NAME, _TITLE = SKELETON.name, SKELETON.name.title()  # what stands in it for the dataset's name
@@ -63,17 +69,18 @@ def write_draft(name: str, home: Path, files: Sequence[Path]) -> tuple[Path, lis
     """
     target = _free(name, home)
     made = draft(files)
-    (record, *_), *_ = invented(made).values()
     with replacing(target, mark="") as folder:
-        text = script(name, _title(name), made, record)
-        (folder / f"{name}.py").write_text(text, encoding="utf-8")
-        if made.chat:
-            (folder / "transcript.py").write_text(_transcript(made), encoding="utf-8")
         write_sample(made, folder / "sample")
         dataset = Dataset(name, folder)
-        (folder / "README.md").write_text(_drafted_card(dataset, made, folder), encoding="utf-8")
-        (folder / "README.md").write_text(own_card(dataset), encoding="utf-8")
-    return target, made.remarks
+        text = script(name, _title(name), made)
+        (folder / f"{name}.py").write_text(text, encoding="utf-8")
+        if made.chat:
+            text = transcript(made, made.chat)
+            (folder / "transcript.py").write_text(text, encoding="utf-8")
+        dataset.card.write_text(_drafted_card(dataset), encoding="utf-8")
+        dataset.card.write_text(own_card(dataset), encoding="utf-8")
+        shutil.rmtree(folder / "__pycache__", ignore_errors=True)  # of importing the script
+    return target, made.notes
 
 
 def _title(name: str) -> str:
@@ -82,8 +89,11 @@ def _title(name: str) -> str:
 
 def _free(name: str, home: Path) -> Path:
     """Return where the folder of a new dataset is to be, or raise UsageError."""
-    if not is_name(name):
-        raise UsageError(f"{name!r} is no name of a dataset: {NAMES}")
+    if wrong := wrong_name(name):
+        raise UsageError(f"{name!r} cannot name a dataset: {wrong}", remedy="Choose another name.")
+    if (title := _title(name)) in (*parley.__all__, "Any", "Iterable", "Iterator"):
+        what = f"{name!r} cannot name a dataset: its class {title} would hide what the script uses"
+        raise UsageError(what, remedy="Choose another name.")
     if (target := home / name).exists() or target.is_symlink():
         raise UsageError(f"{target}: stands there already", remedy="Choose another name or folder.")
     if (known := collection_folder() / name).is_dir():
@@ -91,48 +101,38 @@ def _free(name: str, home: Path) -> Path:
     return target
 
 
-def _drafted_card(dataset: Dataset, made: Draft, folder: Path) -> str:
-    """Return the card of a draft: the skeleton's, with the fields and a row of this dataset."""
+def _drafted_card(dataset: Dataset) -> str:
+    """Return the card of a draft: the skeleton's, with the sections that say what is known."""
     card = (SKELETON / "README.md").read_text(encoding="utf-8")
     card = card.replace(_NAME, dataset.name).replace(_TITLE, _title(dataset.name))
-    card = card.replace("license: cc-by-4.0", "license: unknown")
-    card = re.sub(
-        r"(```bibtex\n).*?(\n```)",
-        lambda m: m[1] + dataset.builder.CITATION + m[2],
-        card,
-        flags=re.S,
-    )
-    fields = "\n".join(_fields(dataset))
-    card = re.sub(r"(## Fields\n\n).*?(?=\n## )", lambda m: m[1] + fields, card, flags=re.S)
-    (config, split), *_ = (
-        (config, split) for config, splits in dataset.splits.items() for split in splits
-    )
-    row = _first_row(dataset, config, split, folder)
-    shown = json.dumps(row, ensure_ascii=False, indent=2)
-    card = re.sub(r"(```json\n).*?(\n```)", lambda m: m[1] + shown + m[2], card, flags=re.S)
-    card = re.sub(
-        r"(## What we changed\n\n).*?(?=\n## )",
-        lambda m: m[1] + "A missing key is null. No record is left out.\n",
-        card,
-        flags=re.S,
-    )
-    card = re.sub(r"^chats = .*\n", "", card, flags=re.M) if not made.chat else card
-    split_names = ", ".join(f"`{split}`" for split in dataset.splits[config])
-    card = card.replace(
-        "One split, `train`, in upstream's order.", f"{split_names}, in upstream's order."
-    )
-    first = next(iter(dataset.splits[config]))
-    card = card.replace('split="train"', f'split="{first}"')
-    return card.replace(
-        "The data is published under CC BY 4.0 by its authors; say where they say so.",
-        "Say under which licence upstream publishes the data, and where.",
-    )
+    head, *rest = card.replace("license: cc-by-4.0", "license: unknown").split("\n## ")
+    sections = dict(each.split("\n", 1) for each in rest)
+    first, *_ = splits = list(dataset.splits["dialogues"])
+    row = next(iter(generate(open_source(dataset, None, sample=True), "dialogues", first)))
+    shown = json.dumps(shortened(row), ensure_ascii=False, indent=2)
+    generated = sections["Splits"][sections["Splits"].index(BEGIN) :]
+    load = sections["How to load"].replace('"train"', f'"{first}"')
+    if "messages" not in dataset.configs:
+        load = re.sub("chats = .*\n", "", load)
+    sections |= {
+        "How to load": load,
+        "What a row looks like": f"""
+A row of `dialogues`, invented, its lists shortened:
 
+```json
+{shown}
+```
+""",
+        "Fields": "\n" + "\n".join(_fields(dataset)),
+        "Splits": f"""
+{", ".join(f"`{split}`" for split in splits)}, in upstream's order.
 
-def _first_row(dataset: Dataset, config: str, split: str, folder: Path) -> Any:
-    from parley.rows.generate import generate
-
-    return next(iter(generate(open_source(dataset, None, sample=True), config, split)))
+{generated}""",
+        "What we changed": "\nWhat a record lacks is null. No record is left out.\n",
+        "Citation": f"\n```bibtex\n{dataset.builder.CITATION}\n```\n",
+        "Licence": "\nSay under which licence upstream publishes the data, and where.\n",
+    }
+    return "\n## ".join([head, *(f"{title}\n{text}" for title, text in sections.items())])
 
 
 def _fields(dataset: Dataset) -> Iterator[str]:
@@ -146,36 +146,8 @@ def _fields(dataset: Dataset) -> Iterator[str]:
 
 def _type(feature: Any) -> str:
     if isinstance(feature, dict):
-        return f"object of {', '.join(f'`{name}`' for name in feature)}"
+        return ", ".join(f"`{name}`" for name in feature)
     inner = feature[0] if isinstance(feature, list) else getattr(feature, "feature", None)
-    if inner is not None:
-        said = _type(inner)
-        return "list of " + said.removeprefix("object of ")
-    return str(feature.dtype)
-
-
-def _transcript(made: Draft) -> str:
-    name, speaker, text, _ = made.chat or ("", "", "", {})
-    title = f"row[{json.dumps(made.key[0])}]" if made.key else '"dialogue"'
-    return f'''"""Lays a dialogue out for reading, and says what it can be found by."""
-
-from typing import Any
-
-from parley.transcript import Facets, Transcript, Turn
-
-CONFIGS = ("dialogues",)
-
-
-def transcript(row: dict[str, Any]) -> Transcript:
-    """Return the transcript of a row of `dialogues`."""
-    return Transcript(
-        title=str({title}),
-        turns=[Turn(turn["{speaker}"], turn["{text}"]) for turn in row[{json.dumps(name)}]],
-        language="en",
-    )
-
-
-def facets(row: dict[str, Any]) -> Facets:
-    """Return its length."""
-    return {{"turns": len(row[{json.dumps(name)}])}}
-'''
+    if inner is None:
+        return str(feature.dtype)
+    return f"list of {_type(inner)}"

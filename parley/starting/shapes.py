@@ -1,29 +1,31 @@
-"""Guesses the shape of records from the records themselves, as Python code and as a tree.
+"""Guesses the shape of values from the values themselves, and invents values of it.
 
-A guess is a tree of Nodes. Each tells what stands in a script (`code`), and invents values of its
-kind (`invent`). What is not certain is added to a list of remarks.
+A key counts as required, and a set as closed, by all the values, never by a part of them. What is
+not certain is noted in one line.
 """
 
-import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
-_MANY = 40  # values of which few are different are a closed set
+from parley.errors import ScriptError
+from parley.rows.conversion import conversion, nullable
+from parley.shapes import as_json, null_or_absent
+
+SPEAKERS = ("speaker", "role", "agent", "sender", "from", "author", "user")  # keys of a turn
+_MANY = 40  # values, of which few are different, are of a closed set
 _FEW = 12  # different values of a closed set
-_SHORT = 40  # characters of a value of a closed set
+_SHORT = 40  # characters of such a value
+_DEEPEST = 12  # steps of a path; what lies deeper is kept as JSON text
 _ID = re.compile(r"[\w.-]*\d[\w.-]*")  # a key that looks like an id
-WORDS = (
+_UNFIT = re.compile(r"_type|.*\?|\s*|.*[`|].*", re.DOTALL)  # keys that no column or card can have
+_WORDS = (
     *("amber", "birch", "candle", "drift", "ember", "fern", "garden", "harbour", "island"),
     *("jasmine", "kettle", "lantern", "meadow", "north", "orchard", "pebble", "quiet", "river"),
 )
-
-SPEAKERS = ("speaker", "role", "agent", "sender", "from", "author", "user", "id")  # of turns
-
-Remark = Callable[[str], None]
 
 
 class Invention:
@@ -40,292 +42,239 @@ class Invention:
     def words(self) -> str:
         """Return a few words from the fixed list."""
         start = self.number()
-        return " ".join(WORDS[(start * 5 + step) % len(WORDS)] for step in range(3))
+        return " ".join(_WORDS[(start * 5 + step) % len(_WORDS)] for step in range(3))
 
 
-HELPERS = ("as_json", "null_or_absent")  # functions of parley that a shape calls
-
-
-@dataclass
-class Node:
-    """A guessed part of a shape.
+@dataclass(frozen=True)
+class Guess:
+    """A guessed shape.
 
     Args:
-        code: Its text in a script, without line breaks; for an object and a list see `parts`.
-        invent: Makes the n-th value of its kind.
-        branches: How many values show each of its branches once.
-        parts: The keys and nodes of an object, or the one node of a list or map under "".
-        kind: "value", "object", "list", "map", "choice", "null", or one of HELPERS.
+        shape: The shape (`parley.shapes`).
+        invent: Makes the n-th value of the shape.
+        branches: How many such values, from the first, show each branch of the shape once.
     """
 
-    code: str
+    shape: Any
     invent: Callable[[Invention, int], Any]
     branches: int = 1
-    parts: Mapping[str, "Node"] = field(default_factory=dict)
-    kind: str = "value"
+
+    @property
+    def is_object(self) -> bool:
+        """Whether it is an object of known keys, none of them null and absent."""
+        return isinstance(self.shape, dict) and str not in self.shape
+
+    @property
+    def is_record(self) -> bool:
+        """Whether a row can be made of it: it is an object in the row."""
+        try:
+            conversion(self.shape)
+        except ScriptError:
+            return False
+        return not nullable(self.shape)
 
 
-def guess(values: Sequence[Any], path: str, remark: Remark) -> Node:
-    """Return the shape of these values, which stand at a path of their records."""
-    kinds = {type(value) for value in values}
+TEXT = Guess(str, lambda made, n: made.words())
+
+
+def guess(values: Sequence[Any], path: str, notes: list[str]) -> Guess:
+    """Return the shape of values that stand at a path of their records; note what is unclear."""
+    kinds = set(map(type, values))
     if type(None) in kinds:
         given = [value for value in values if value is not None]
         if not given:
-            remark(f"{path}: is always null; taken for text that may be null")
-            return _or_null(_value("str", lambda made, n: made.words()))
-        return _or_null(guess(given, path, remark))
+            notes.append(f"{path}: is always null; taken for text that may be null")
+        return _or_null(guess(given, path, notes) if given else TEXT)
+    if len(re.findall(r"\.|\[\]", path)) >= _DEEPEST and kinds & {dict, list}:
+        notes.append(f"{path}: lies deep; kept as JSON text")
+        return _as_json(guess(values, "", []))
     if kinds == {dict}:
-        return _guess_object(values, path, remark)
+        return _guess_object(values, path, notes)
     if kinds == {list}:
-        return _guess_list(values, path, remark)
+        return _guess_list(values, path, notes)
     if kinds == {str}:
-        return _guess_text(values, path, remark)
+        return _guess_text(values, path, notes)
     if kinds == {bool}:
-        return _value("bool", lambda made, n: n % 2 == 0)
+        return Guess(bool, lambda made, n: n % 2 == 0)
     if kinds == {int}:
         low, high = min(values), max(values)
-        return _value("int", lambda made, n: min(high, low + n))
-    if kinds <= {int, float}:
-        low, high = float(min(values)), float(max(values))
-        code = "float" if kinds == {float} else "(int, float)"
-        return _value(code, lambda made, n: round((low + high) / 2, 2) if n else low)
-    ordered = sorted(kinds, key=str)
+        return Guess(int, lambda made, n: min(high, low + n))
+    if kinds and kinds <= {int, float} and all(float(value) == value for value in values):
+        least, most = float(min(values)), float(max(values))
+        shape = float if kinds == {float} else (int, float)
+        return Guess(shape, lambda made, n: least if n % 2 == 0 else most)
+    ordered = sorted(kinds, key=lambda kind: kind.__name__)
     names = ", ".join(kind.__name__ for kind in ordered)
-    remark(f"{path}: is of several kinds ({names}); kept as JSON text")
-    each = [guess([v for v in values if type(v) is kind], path, remark) for kind in ordered]
+    notes.append(f"{path}: is of several kinds ({names}); kept as JSON text")
+    each = [guess([v for v in values if type(v) is kind], path, notes) for kind in ordered]
     return _as_json(_choice(each))
 
 
-def _value(code: str, invent: Callable[[Invention, int], Any]) -> Node:
-    return Node(code, invent)
+def _as_json(inner: Guess) -> Guess:
+    return Guess(as_json(inner.shape), inner.invent, inner.branches)
 
 
-def _as_json(inner: Node) -> Node:
-    """Return a part that no column holds as it is: JSON text in the row."""
-    return Node("", inner.invent, inner.branches, {"": inner}, "as_json")
-
-
-def _or_null(inner: Node) -> Node:
-    return Node(
-        f"({inner.code}, None)" if inner.kind == "value" else "",
-        lambda made, n: None if n == inner.branches else inner.invent(made, n),
-        inner.branches + 1,
-        {"": inner},
-        "null",
+def _or_null(inner: Guess) -> Guess:
+    count = inner.branches + 1
+    return Guess(
+        (inner.shape, None),
+        lambda made, n: None if n % count == inner.branches else inner.invent(made, n % count),
+        count,
     )
 
 
-def _guess_text(values: Sequence[str], path: str, remark: Remark) -> Node:
-    different = sorted(set(values))
-    few = len(different) <= _FEW and max(map(len, different)) <= _SHORT
+def _guess_text(values: Sequence[str], path: str, notes: list[str]) -> Guess:
     spoken = path.rpartition(".")[2] in SPEAKERS and "[]" in path
-    if few and (spoken or (len(values) >= _MANY and len(different) * 4 < len(values))):
-        code = "{" + ", ".join(json.dumps(each, ensure_ascii=False) for each in different) + "}"
-        remark(f"{path}: has {len(different)} values in {len(values):,}; taken for a closed set")
-        return Node(code, lambda made, n: different[n % len(different)], len(different))
-    return _value("str", lambda made, n: made.words())
+    few = _few(values, most=4, share=1) if spoken else _few(values)
+    if not few or (len(values) < _MANY and not spoken):
+        return TEXT
+    notes.append(
+        f"{path}: has {len(few)} different values in {len(values):,}; taken for a closed set"
+    )
+    return _one_of(few)
 
 
-def _guess_list(values: Sequence[list[Any]], path: str, remark: Remark) -> Node:
-    items = [item for value in values for item in value]
-    if items:
-        inner = guess(items, f"{path}[]", remark)
-    else:
-        remark(f"{path}: is always empty; taken for a list of texts")
-        inner = _value("str", lambda made, n: made.words())
-    empty = any(not value for value in values)
-
-    def invent(made: Invention, n: int) -> Any:
-        if empty and n == 1:
-            return []
-        return [inner.invent(made, number) for number in range(max(2, inner.branches))]
-
-    code = f"[{inner.code}]" if inner.kind == "value" else ""
-    return Node(code, invent, 1 + empty, {"": inner}, "list")
+def _few(values: Sequence[str], most: int = _FEW, share: int = 4) -> list[str]:
+    """Return the different values if they are few and short, and come often; else []."""
+    options = sorted(set(values))
+    often = len(options) <= most and len(options) * share <= len(values)
+    return options if often and max(map(len, options)) <= _SHORT else []
 
 
-def _guess_object(values: Sequence[dict[str, Any]], path: str, remark: Remark) -> Node:
-    counts = Counter(key for value in values for key in value)
-    if _is_map(values, counts):
-        remark(f"{path}: has {len(counts):,} different keys; taken for an object of any keys")
-        inner = guess([item for value in values for item in value.values()], f"{path}.*", remark)
-        code = f"{{str: {inner.code}}}" if inner.kind == "value" else ""
-        return Node(
-            code,
-            lambda made, n: {f"key-{made.number()}": inner.invent(made, k) for k in range(2)},
-            1,
-            {"": inner},
-            "map",
-        )
+def _one_of(options: Sequence[str]) -> Guess:
+    return Guess({*options}, lambda made, n: options[n % len(options)])
+
+
+def _guess_list(values: Sequence[list[Any]], path: str, notes: list[str]) -> Guess:
+    items = list(chain.from_iterable(values))
+    if not items:
+        notes.append(f"{path}: is always empty; taken for a list of texts")
+    inner = guess(items, f"{path}[]", notes) if items else TEXT
+    most = inner.branches if "[]" in path else max(2, inner.branches)
+
+    def invent(made: Invention, n: int) -> list[Any]:
+        return [inner.invent(made, each) for each in (range(most) if n == 0 else [n])]
+
+    return Guess([inner.shape], invent)
+
+
+# Objects --------------------------------------------------------------------------------
+
+
+def _guess_object(values: Sequence[dict[str, Any]], path: str, notes: list[str]) -> Guess:
+    counts = Counter(chain.from_iterable(values))
+    here = path or "records"
+    if any(map(_UNFIT.fullmatch, counts)) or not all(map(str.isprintable, counts)):
+        notes.append(f"{here}: has keys that no column can have; taken for an object of any keys")
+        return _guess_map(values, path, notes)
+    if keys_are_data(counts, len(values)):
+        notes.append(f"{here}: has {len(counts):,} different keys; taken for an object of any keys")
+        return _guess_map(values, path, notes)
     if not counts:
-        remark(f"{path}: is always an object without keys; kept as JSON text")
-        return _as_json(Node("{}", lambda made, n: {}))
-    if choices := _told_apart(values, counts):
-        key, groups = choices
-        names = " or ".join(json.dumps(found[0][key]) for found in groups)
-        remark(f"{path}: objects of different keys, which `{key}` tells apart ({names}, ...)")
-        options = [_object(found, path, remark, tell=key) for found in groups]
-        return _choice(options)
-    return _object(values, path, remark)
+        notes.append(f"{here}: is always an object without keys; kept as JSON text")
+        return _as_json(Guess({}, lambda made, n: {}))
+    if any(count < len(values) for count in counts.values()):
+        for key in (key for key, count in counts.items() if count == len(values)):
+            if groups := _told_apart(values, key):
+                tried: list[str] = []
+                made = _choice([_object(found, path, tried, tell=key) for found in groups])
+                if made.is_record:
+                    names = ", ".join(repr(found[0][key]) for found in groups)
+                    notes += [*tried, f"{here}: `{key}` tells objects of different keys ({names})"]
+                    return made
+    return _object(values, path, notes)
 
 
-def _is_map(values: Sequence[dict[str, Any]], counts: Counter[str]) -> bool:
-    """Tell whether the keys are data: ids, or many of which each object has few."""
+def _guess_map(values: Sequence[dict[str, Any]], path: str, notes: list[str]) -> Guess:
+    """Return the shape of objects whose keys are data."""
+    inner = guess([each for value in values for each in value.values()], f"{path}.*", notes)
+
+    def invent(made: Invention, n: int) -> dict[str, Any]:
+        several = range(max(2, inner.branches)) if n == 0 else [n]
+        return {f"key-{made.number()}": inner.invent(made, each) for each in several}
+
+    return Guess({str: inner.shape}, invent)
+
+
+def keys_are_data(counts: Counter[str], objects: int) -> bool:
+    """Tell whether keys are data: ids, or many of which each object has few.
+
+    Args:
+        counts: Key -> how many objects have it.
+        objects: How many objects there are.
+    """
     if len(counts) < 4:
         return False
-    share = sum(counts.values()) / (len(values) * len(counts))
-    return (all(map(_ID.fullmatch, counts)) and share < 1) or (len(counts) > 15 and share < 0.3)
+    share = sum(counts.values()) / (objects * len(counts))
+    ids = all(map(_ID.fullmatch, counts)) and share < 1
+    return ids or (len(counts) > 15 and share < 0.3) or len(counts) > 500
 
 
-def _told_apart(
-    values: Sequence[dict[str, Any]], counts: Counter[str]
-) -> tuple[str, list[list[dict[str, Any]]]] | None:
-    """Return the key whose few values go with different keys, and the objects of each; or None."""
-    if all(count == len(values) for count in counts.values()):
-        return None
-    for key in (key for key, count in counts.items() if count == len(values)):
-        if not all(isinstance(value[key], str) for value in values):
-            continue
-        by_value: dict[str, list[dict[str, Any]]] = {}
-        for value in values:
-            by_value.setdefault(value[key], []).append(value)
-        if not 1 < len(by_value) <= _FEW:
-            continue
-        groups: dict[frozenset[str], list[dict[str, Any]]] = {}
-        for found in by_value.values():
-            always = frozenset.intersection(*(frozenset(each) for each in found))
-            groups.setdefault(always, []).extend(found)
-        if len(groups) > 1 and all(
-            frozenset(each) == always for always, found in groups.items() for each in found
-        ):
-            return key, list(groups.values())
-    return None
+def _told_apart(values: Sequence[dict[str, Any]], key: str) -> list[list[dict[str, Any]]]:
+    """Return the objects by their keys, if each of the few values of a key goes with one; or []."""
+    said = [value[key] for value in values]
+    if set(map(type, said)) != {str} or not _few(said):
+        return []
+    keys = [frozenset(value) for value in values]
+    if len({*zip(said, keys, strict=True)}) > len({*said}) or len({*keys}) == 1:
+        return []
+    groups: dict[frozenset[str], list[dict[str, Any]]] = {}
+    for group, value in zip(keys, values, strict=True):
+        groups.setdefault(group, []).append(value)
+    return list(groups.values())
 
 
-def _choice(options: list[Node]) -> Node:
+def _choice(options: Sequence[Guess]) -> Guess:
     total = sum(option.branches for option in options)
 
     def invent(made: Invention, n: int) -> Any:
+        n %= total
         for option in options:
             if n < option.branches:
-                return option.invent(made, n)
+                break
             n -= option.branches
-        return options[0].invent(made, 0)
+        return option.invent(made, n)
 
-    parts = {str(number): option for number, option in enumerate(options)}
-    return Node("", invent, total, parts, "choice")
+    return Guess(tuple(option.shape for option in options), invent, total)
 
 
-def _object(values: Sequence[dict[str, Any]], path: str, remark: Remark, tell: str = "") -> Node:
-    parts: dict[str, Node] = {}
-    counts = Counter(key for value in values for key in value)
-    unclear = []
-    for key in counts:
+def _object(values: Sequence[dict[str, Any]], path: str, notes: list[str], tell: str = "") -> Guess:
+    parts: dict[str, Guess] = {}
+    both = []  # keys that are null in one object and absent from another
+    counts = Counter(chain.from_iterable(values))
+    for key, count in counts.items():
         found = [value[key] for value in values if key in value]
         here = f"{path}.{key}" if path else key
         if key == tell:
-            different = sorted({*found})
-            code = "{" + ", ".join(json.dumps(each, ensure_ascii=False) for each in different) + "}"
-            parts[key] = Node(code, partial(_pick, different), len(different))
-            continue
-        optional = counts[key] < len(values)
-        if optional and None in found:
-            unclear.append(key)
-            found = [value for value in found if value is not None] or [""]
-        inner = guess(found, here, remark)
-        parts[f"{key}?" if optional else key] = inner
-    for key in unclear:
-        remark(f"{path}.{key}: is null in some records and absent from others; two columns")
-    some = any(key.endswith("?") for key in parts)
-    total = max([part.branches for part in parts.values()] + [2 if some else 1])
+            parts[key] = _one_of(sorted({*found}))
+        elif count == len(values):
+            parts[key] = guess(found, here, notes)
+        elif not any(value is None for value in found):
+            parts[f"{key}?"] = guess(found, here, notes)
+        elif f"{key}_absent" in counts:
+            parts[f"{key}?"] = _as_json(guess(found, here, notes))
+        else:
+            both.append(key)
+            notes.append(f"{here}: is null in some objects and absent from others; two columns")
+            given = [value for value in found if value is not None]
+            parts[f"{key}?"] = guess(given, here, notes) if given else TEXT
+    return _of_parts(parts, both)
 
-    def invent(made: Invention, n: int) -> Any:
-        shown = {
-            key.removesuffix("?"): part.invent(made, n % part.branches)
-            for key, part in parts.items()
-            if not key.endswith("?") or n == 0
-        }
-        if n:
-            shown |= dict.fromkeys(unclear)
+
+def _of_parts(parts: Mapping[str, Guess], both: Sequence[str]) -> Guess:
+    # Of a key's values the first ones show its branches; where it may lack, it then does.
+    most = {key: part.branches + key.endswith("?") for key, part in parts.items()}
+    total = max([*most.values(), *(parts[f"{key}?"].branches + 2 for key in both)])
+
+    def invent(made: Invention, n: int) -> dict[str, Any]:
+        n %= total
+        shown = {}
+        for key, part in parts.items():
+            if not key.endswith("?") or n < part.branches:
+                shown[key.removesuffix("?")] = part.invent(made, n)
+            elif key[:-1] in both and n == part.branches:
+                shown[key[:-1]] = None
         return shown
 
-    node = Node("", invent, total, parts, "object")
-    if unclear:
-        node = Node("", invent, total, {"": node, **dict.fromkeys(unclear, node)}, "null_or_absent")
-    return node
-
-
-def _pick(options: list[Any], made: Invention, n: int) -> Any:
-    return options[n % len(options)]
-
-
-def code_of(node: Node, indent: int = 0) -> str:
-    """Return a guess as Python code, its lines at most 100 characters where they can be."""
-    flat = _flat(node)
-    if len(flat) + 4 * indent <= 88:
-        return flat
-    inner, end = "    " * (indent + 1), "    " * indent
-    if node.kind == "object":
-        lines = [
-            f"{inner}{json.dumps(key, ensure_ascii=False)}: {code_of(part, indent + 1)},\n"
-            for key, part in node.parts.items()
-        ]
-        return "{\n" + "".join(lines) + end + "}"
-    if node.kind in ("list", "map"):
-        open_, close = ("[", "]") if node.kind == "list" else ("{", "}")
-        key = "str: " if node.kind == "map" else ""
-        body = code_of(node.parts[""], indent + 1)
-        return f"{open_}\n{inner}{key}{body},\n{end}{close}"
-    if node.kind == "choice":
-        lines = [f"{inner}{code_of(part, indent + 1)},\n" for part in node.parts.values()]
-        return "(\n" + "".join(lines) + end + ")"
-    if node.kind == "null":
-        body = code_of(node.parts[""], indent + 1)
-        return f"(\n{inner}{body},\n{inner}None,\n{end})"
-    if node.kind in HELPERS:
-        return _call(node, code_of(node.parts[""], indent))
-    if flat.startswith("{"):
-        lines = [f"{inner}{each},\n" for each in re.findall(r'"(?:[^"\\]|\\.)*"', flat)]
-        return "{\n" + "".join(lines) + end + "}"
-    return flat
-
-
-def _flat(node: Node) -> str:
-    if node.kind == "object":
-        parts = (
-            f"{json.dumps(key, ensure_ascii=False)}: {_flat(part)}"
-            for key, part in node.parts.items()
-        )
-        return "{" + ", ".join(parts) + "}"
-    if node.kind == "list":
-        return f"[{_flat(node.parts[''])}]"
-    if node.kind == "map":
-        return f"{{str: {_flat(node.parts[''])}}}"
-    if node.kind == "choice":
-        return f"({', '.join(map(_flat, node.parts.values()))})"
-    if node.kind == "null":
-        inner = _flat(node.parts[""])
-        return f"({inner}, None)"
-    if node.kind in HELPERS:
-        return _call(node, _flat(node.parts[""]))
-    return node.code
-
-
-def _call(node: Node, inner: str) -> str:
-    names = [json.dumps(key, ensure_ascii=False) for key in list(node.parts)[1:]]
-    return f"{node.kind}({', '.join([inner, *names])})"
-
-
-def key_of(records: Iterable[Any]) -> str:
-    """Return the field whose text or number tells all records apart, an id before others; or ""."""
-    found = list(records)
-    if not found or not all(isinstance(record, dict) for record in found):
-        return ""
-    shared = [key for key in found[0] if all(key in record for record in found)]
-    unique = [
-        key
-        for key in shared
-        if all(type(record[key]) in (str, int) for record in found)
-        and len({record[key] for record in found}) == len(found)
-    ]
-    return min(unique, key=lambda key: ("id" not in key.lower(), shared.index(key)), default="")
+    shape = {key: part.shape for key, part in parts.items()}
+    return Guess(null_or_absent(shape, *both) if both else shape, invent, total)

@@ -21,8 +21,9 @@ from parley.secret import without_secrets
 _EVERY = 10  # seconds between two lines of progress in a log
 _WIDEST = 100_000  # columns of what is no terminal: nothing is cut or wrapped there
 
-out = Console(highlight=False, markup=False)
-err = Console(stderr=True, highlight=False, markup=False)
+_AS_IT_IS: dict[str, Any] = {"highlight": False, "markup": False, "emoji": False}  # text is text
+out = Console(**_AS_IT_IS)
+err = Console(stderr=True, **_AS_IT_IS)
 
 
 def emit(renderable: RenderableType, style: str = "") -> None:
@@ -30,7 +31,7 @@ def emit(renderable: RenderableType, style: str = "") -> None:
     if out.is_terminal:
         out.print(renderable, style=style or None, crop=False)
         return
-    wide = Console(width=_WIDEST, highlight=False, markup=False, color_system=None)
+    wide = Console(width=_WIDEST, color_system=None, **_AS_IT_IS)
     with wide.capture() as text:
         wide.print(renderable)
     for line in text.get().splitlines():
@@ -103,7 +104,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: str = ""
     and where there is no room for them the table is wider than the terminal.
     """
     result = Table(
-        title=title or None,
+        title=plain(title) or None,
         box=box.SIMPLE_HEAD,
         title_justify="left",
         show_edge=False,
@@ -179,7 +180,7 @@ def progress(unit: str = "") -> Iterator[Callable[..., None]]:
 
         def advance(name: str, amount: int | str, total: int | None = None) -> None:
             if name not in tasks:
-                tasks[name] = bars.add_task(name, total=total, amount="")
+                tasks[name] = bars.add_task(plain(name), total=total, amount="")
             done = None if isinstance(amount, str) else amount
             bars.update(tasks[name], completed=done, total=total, amount=plain(shown(amount)))
 

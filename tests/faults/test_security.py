@@ -353,8 +353,9 @@ def test_whatever_is_typed_gets_an_answer(sample_build, tmp_path, tally):
     (tmp_path / "file").write_text("")
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "zero").symlink_to("/dev/zero")
-    paths = [*(tmp_path / name for name in ("file", "fifo", "zero")), "", "\udcff"]
-    texts = ["", "/", "\udcff", "\n", "x" * 5000, "-1"]
+    names = ("file", "fifo", "zero", ":bomb:", ESCAPES)
+    paths = [*(tmp_path / name for name in names), "", "\udcff"]
+    texts = ["", "/", "\udcff", "\n", "x" * 5000, "-1", ":bomb:", ESCAPES]
     build = ("--build", sample_build)
     commands = [
         command
@@ -383,10 +384,17 @@ def test_whatever_is_typed_gets_an_answer(sample_build, tmp_path, tally):
             ("export", "casino", *build, "--", text, tmp_path / "new"),
             ("publish", "casino", "--dry-run", *build, "--repo", text),
             ("publish", "casino", "--dry-run", *build, "--repo", "org/a", "--endpoint", text),
+            ("list", f"--{text}"),
+            ("run", "cosrec", "catalogue", f"--{text}"),
+            ("new", text, tmp_path / ":bomb:"),
         )
     ]
     found = run(tmp_path, commands)
     assert all(output.strip() for _, output in found)
+    assert not [output for _, output in found if "\N{BOMB}" in output]
+    for command, answer in zip(commands, found, strict=True):
+        if any("\udcff" in str(word) for word in command):
+            assert (answer[0], "is not UTF-8" in answer[1]) == (2, True)
     tally("command with an odd path, name or number", len(commands))
 
 

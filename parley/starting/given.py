@@ -1,0 +1,295 @@
+"""The files that a dataset is drafted from: which sources they are, where upstream has them."""
+
+import glob
+import os
+import re
+import subprocess
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cached_property, partial
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import quote
+
+from parley.errors import Problem, RecordError, UsageError
+from parley.rows.formats import FORMATS
+from parley.rows.strict_json import loads
+from parley.source.archive import ArchiveError, members
+from parley.source.pins import PLACEHOLDER, git_tree, hash_file
+
+MANY = 5  # files of a flat folder that are declared as one Folder
+# ending -> the formats that are tried; a file of many records first
+_FORMATS = {
+    ".json": ("json value", "json lines"),
+    ".jsonl": ("json lines",),
+    ".csv": ("csv", "lines"),
+    ".tsv": ("tsv", "lines"),
+    ".txt": ("lines",),
+}
+_TABLES = (".csv", ".tsv")
+_SMALL = 1 << 16  # bytes of a text that is one record among many, as a transcript is
+_HIDDEN = re.compile(r"(^|/)[._]|/$")  # entries of an archive that are no files of upstream's
+_WORDS = re.compile("train|dev|val|test")
+_SPLITS = {"train": "train", "dev": "validation", "val": "validation", "test": "test"}
+
+
+@dataclass(frozen=True)
+class _Read:
+    """A file that was read: its folder or archive, its name in it, its bytes, what it holds."""
+
+    home: Path
+    name: str
+    size: int
+    format: str
+    values: list[Any]
+
+
+@dataclass
+class Given:
+    """A source that was given: a file, a flat folder of many files, or a folder in an archive.
+
+    Args:
+        place: Where it lies.
+        format: The format of its files.
+        files: What each of its files holds, by its name within; "" of a file.
+        member: The folder within an archive.
+        only: A pattern for the names of a folder's files that hold the records.
+        path: Where it lies in upstream's layout.
+    """
+
+    place: Path
+    format: str
+    files: dict[str, list[Any]]
+    member: str = ""
+    only: str = ""
+    path: str = ""
+
+    @cached_property
+    def split(self) -> str:
+        """The split that its path speaks of; train if none."""
+        words = re.split(r"[^a-z]+", self.path.lower())
+        found = (_WORDS.match(word) for word in reversed(words))
+        return next((_SPLITS[match[0]] for match in found if match), "train")
+
+    @cached_property
+    def clone(self) -> tuple[str, str, str] | None:
+        """The public repository and commit that hold it just so, and in which folder, if any."""
+        folder = self.place.parent
+        remote = re.fullmatch(
+            r"(?:https://|git@|ssh://git@)github\.com[/:]([\w.-]+/[\w.-]+?)(?:\.git)?/?",
+            _git(folder, "remote", "get-url", "origin"),
+        )
+        here = f"HEAD:./{self.place.name}"
+        found = _git(folder, "rev-parse", "HEAD", here, "--show-prefix").split("\n", 2)
+        if not remote or len(found) < 2 or found[1] != self._git_id:
+            return None
+        return remote[1], found[0], "".join(found[2:])
+
+    @cached_property
+    def _git_id(self) -> str:
+        if self.place.is_dir():
+            return git_tree(list(self.place.iterdir()))
+        return hash_file(self.place, {"git_blob": ""}, self.place.stat().st_size).hexdigest()
+
+    def pin(self) -> dict[str, Any]:
+        """Return url, hash and size; of a folder, where it is in the archive at that url."""
+        repository, commit, _ = self.clone or ("", "", "")
+        if self.place.is_dir():
+            url, member = f"{PLACEHOLDER}{quote(self.path)}.zip", self.path
+            if repository:
+                url = f"https://github.com/{repository}/archive/{commit}.zip"
+                member = f"{repository.partition('/')[2]}-{commit}/{self.path}"
+            files = len(list(self.place.iterdir()))
+            return {"url": url, "member": member, "git_tree": self._git_id, "files": files}
+        url = f"{PLACEHOLDER}{quote(self.path)}"
+        if repository:
+            url = f"https://raw.githubusercontent.com/{repository}/{commit}/{quote(self.path)}"
+        size = self.place.stat().st_size
+        content = hash_file(self.place, {"sha256": ""}, size).hexdigest()
+        return {"url": url, "size": size, "sha256": content}
+
+
+def _git(folder: Path, *command: str) -> str:
+    try:
+        done = subprocess.run(  # noqa: S603 - git alone, which runs nothing of the clone's here
+            ["git", "-C", str(folder), *command],  # noqa: S607
+            capture_output=True,
+            check=False,
+        )
+    except OSError:  # there is no git
+        return ""
+    return os.fsdecode(done.stdout).removesuffix("\n") if done.returncode == 0 else ""
+
+
+def find(paths: Sequence[Path], notes: list[str]) -> list[Given]:
+    """Return the sources that files and folders are, read, all of one format; note what is left.
+
+    Raises:
+        UsageError: one is not there, or none holds records in a known format.
+        RecordError: one cannot be read.
+    """
+    if absent := [str(path) for path in paths if not path.exists()]:
+        raise UsageError(f"no such file or folder: {', '.join(absent)}")
+    read = list(_read_all(paths, notes))
+    if any(each.format == "lines" and each.name.endswith(_TABLES) for each in read):
+        notes.append("not each table has a header and rows of its length: taken as lines of text")
+        read = list(_read_all(paths, [], tables=False))
+    if not (read := _alike(read, notes)):
+        raise UsageError(f"found no file of a known format: {', '.join([*_FORMATS, '.zip'])}")
+    homes: dict[Path, list[_Read]] = {}
+    for file in read:
+        homes.setdefault(file.home, []).append(file)
+    found: list[Given] = []
+    for home, some in homes.items():
+        found += _sources(home, some)
+    if len({each.clone and each.clone[:2] for each in found}) == 1 and found[0].clone:
+        for each in found:
+            each.path = (each.clone or ("", "", ""))[2] + each.place.name
+    else:
+        top = os.path.commonpath([each.place.parent for each in found])
+        for each in found:
+            each.path = each.place.relative_to(top).as_posix()
+    return found
+
+
+def _read_all(paths: Sequence[Path], notes: list[str], tables: bool = True) -> Iterator[_Read]:
+    """Read the files that these paths are or hold; `tables`: those of a table not as lines."""
+    files = list(dict.fromkeys(file for path in paths for file in _files(path.absolute(), notes)))
+    texts = [file for file in files if file.suffix == ".txt"]
+    sizes = [file.stat().st_size for file in texts]
+    for file in files:
+        if file.suffix == ".zip":
+            yield from _read_archive(file, tables)
+        else:
+            formats = _formats(file.suffix, sizes, tables)
+            yield _read(file.parent, file.name, partial(file.open, "rb"), formats)
+
+
+def _files(path: Path, notes: list[str]) -> Iterator[Path]:
+    if path.is_dir():
+        for file in sorted(each for each in path.rglob("*") if each.is_file()):
+            name = file.relative_to(path)
+            if file.suffix in _FORMATS:
+                yield file
+            elif not any(part.startswith(".") for part in name.parts):
+                notes.append(f"{name}: left out, of no known format")
+    elif path.suffix in _FORMATS or path.suffix == ".zip":
+        yield path
+    else:
+        known = ", ".join([*_FORMATS, ".zip"])
+        raise UsageError(f"{path}: expected one of {known}, found {path.suffix or 'no ending'}")
+
+
+def _formats(suffix: str, texts: Sequence[int], tables: bool) -> Sequence[str]:
+    """Return the formats that a file may be of, given the sizes of all texts beside it."""
+    if suffix == ".txt" and len(texts) >= MANY and sum(texts) < _SMALL * len(texts):
+        return ("text",)
+    return _FORMATS[suffix] if tables or suffix not in _TABLES else ("lines",)
+
+
+def _read_archive(path: Path, tables: bool) -> Iterator[_Read]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            there = [each for each in archive.infolist() if not _HIDDEN.search(each.filename)]
+        suffixes = [PurePosixPath(each.filename).suffix for each in there]
+        counts = Counter(suffix for suffix in suffixes if suffix in _FORMATS)
+        suffix = counts.most_common(1)[0][0] if counts else ""
+        kept = [each for each, of in zip(there, suffixes, strict=True) if of == suffix in _FORMATS]
+        member = os.path.commonpath(
+            [str(PurePosixPath(each.filename).parent) for each in kept] or [""]
+        )
+        if member in ("", "."):
+            raise UsageError(f"{path}: expected a folder with files of a known format in it")
+        formats = _formats(suffix, [each.file_size for each in kept], tables)
+        for name, opened in members(path, member, f"*{suffix}"):
+            yield _read(path, f"{member}/{name}", opened, formats)
+    except (ArchiveError, zipfile.BadZipFile) as error:
+        raise RecordError("", Problem(str(path), what=str(error))) from error
+
+
+def _read(
+    home: Path,
+    name: str,
+    opened: Callable[[], AbstractContextManager[Any]],
+    formats: Sequence[str],
+) -> _Read:
+    """Read a file in the first of these formats that it is of."""
+    first: ValueError | None = None
+    for format in formats:
+        try:
+            with opened() as file:
+                values = list(FORMATS[format](file, loads))
+                size = file.tell()
+        except ValueError as error:
+            first = first or error
+            continue
+        if format == "json value" and isinstance(values[0], list):
+            return _Read(home, name, size, "json", values[0])
+        if format not in ("csv", "tsv") or _has_header(values):
+            return _Read(home, name, size, format, values)
+    said = str((first and first.__cause__) or first).lstrip(": ")
+    raise RecordError("", Problem(str(home / name), what=f"cannot be read: {said}"))
+
+
+def _has_header(rows: list[dict[str, str]]) -> bool:
+    """Tell whether the first line of a table names columns, as far as that can be told."""
+    return bool(rows) and all(re.fullmatch(r"\w[\w .:/?()#%-]{,39}", name) for name in rows[0])
+
+
+def _alike(found: list[_Read], notes: list[str]) -> list[_Read]:
+    """Return the files whose records are alike: of the format of most bytes, with shared keys."""
+    sizes: Counter[str] = Counter()
+    for each in found:
+        sizes[each.format] += each.size + 1
+    format = max(sizes, key=sizes.__getitem__, default="")
+    most = max((e for e in found if e.format == format), key=lambda e: e.size, default=None)
+    keys = _keys(most.values, every=True) if most and format != "json value" else set()
+    kept = []
+    for each in found:
+        others = _keys(each.values, every=False)
+        if each.format != format:
+            notes.append(f"{each.name}: left out, {each.format} where the others are {format}")
+        elif keys and others and not keys & others:
+            notes.append(f"{each.name}: left out, its records have other fields than the others'")
+        else:
+            kept.append(each)
+    return kept
+
+
+def _keys(values: list[Any], every: bool) -> set[str]:
+    """Return the keys that every record has, or any."""
+    if not values or not all(isinstance(value, dict) for value in values):
+        return set()
+    return set.intersection(*map(set, values)) if every else set().union(*values)
+
+
+def _sources(home: Path, found: list[_Read]) -> Iterator[Given]:
+    """Yield the files of a folder or archive as one source, if they can be; else each."""
+    format, names = found[0].format, [each.name for each in found]
+    if home.is_file():
+        member = os.path.commonpath([str(PurePosixPath(name).parent) for name in names])
+        files = {each.name.removeprefix(f"{member}/"): each.values for each in found}
+        yield Given(home, format, files, member, f"*{PurePosixPath(names[0]).suffix}")
+        return
+    inside = list(home.iterdir())
+    flat = len(names) >= MANY and all(each.is_file() and not each.is_symlink() for each in inside)
+    if flat and (only := _pattern(names, [each.name for each in inside])):
+        yield Given(home, format, {each.name: each.values for each in found}, only=only)
+    else:
+        for each in found:
+            yield Given(home / each.name, format, {"": each.values})
+
+
+def _pattern(names: list[str], inside: list[str]) -> str:
+    """Return a pattern of these names that no other name inside matches, or ""."""
+    suffix = PurePosixPath(names[0]).suffix
+    shared = os.path.commonprefix(names)  # noqa: RUF071 - of letters
+    for start in ("", shared):
+        pattern = f"{glob.escape(start)}*{suffix}"
+        if len([name for name in inside if fnmatchcase(name, pattern)]) == len(names):
+            return pattern
+    return ""
