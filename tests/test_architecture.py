@@ -11,14 +11,14 @@ FRONT = {"__init__", "__main__"}  # the version; `python -m parley`, which calls
 
 
 def rooms():
-    """Return the rows of the page's table, each as the set of its rooms, from top to bottom."""
+    """Return the rows of the page's table, from top to bottom: rooms, and modules of rooms."""
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     cells = re.findall(r"^\| (`[^|]+) \|", page.split("## Rooms")[1], re.MULTILINE)
-    return [set(re.findall(r"`(\w+)(?:\.py|/)`", cell)) for cell in cells]
+    return [set(re.findall(r"`([\w/]+?)(?:\.py|/)`", cell)) for cell in cells]
 
 
 def imports():
-    """Return the modules of parley that each of them imports, as `rows.reader`."""
+    """Return the modules of parley that each of them imports, as `rows.reader`, but for types."""
     modules = {
         ".".join(path.relative_to(TOOL).with_suffix("").parts).removesuffix(".__init__"): path
         for path in TOOL.rglob("*.py")
@@ -26,7 +26,14 @@ def imports():
     }
     found = {name: set() for name in modules}
     for name, path in modules.items():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for_types = {
+            inner
+            for node in ast.walk(tree)
+            if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+            for inner in ast.walk(node)
+        }
+        for node in set(ast.walk(tree)) - for_types:
             if isinstance(node, ast.ImportFrom) and node.module:
                 of = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
             elif isinstance(node, ast.Import):
@@ -39,19 +46,23 @@ def imports():
 
 
 def test_the_page_names_every_room():
-    named = [room for row in rooms() for room in row]
+    named = [room for row in rooms() for room in row if "/" not in room]
     folders = {path.name for path in TOOL.iterdir() if path.is_dir()} - {"__pycache__"}
     assert sorted(named) == sorted(folders | {path.stem for path in TOOL.glob("*.py")} - FRONT)
 
 
 def test_a_room_imports_from_those_below_it():
     place = {room: number for number, row in enumerate(rooms()) for room in row}
+
+    def of(module):
+        return place.get(module.replace(".", "/"), place.get(module.partition(".")[0]))
+
     upward = [
         f"{module} imports {other}"
         for module, others in imports().items()
         for other in others
         if {module, other}.isdisjoint(FRONT)
-        and place[module.partition(".")[0]] > place[other.partition(".")[0]]
+        and of(module) > of(other)
     ]
     assert not upward
 
