@@ -38,7 +38,7 @@ class Checked:
     """
 
     shape: Any
-    check: Callable[[Any], None]
+    check: Callable[[Any], object]
 
 
 @dataclass(frozen=True)
@@ -249,7 +249,7 @@ def _fits(value: Any, shape: Any) -> bool:
     return _objection(value, shape) is None
 
 
-def _objection(value: Any, check: Callable[[Any], None]) -> str | None:
+def _objection(value: Any, check: Callable[[Any], object]) -> str | None:
     try:
         check(value)
     except ValueError as error:
