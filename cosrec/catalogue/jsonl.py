@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 import pyarrow.parquet as pq
 
-from parley.errors import UsageError
+from parley import UsageError
 
 from .files import LONGEST
 from .sift import load_details
