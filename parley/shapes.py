@@ -1,6 +1,6 @@
 """The shape of a record: what it declares, and what in a value differs from it.
 
-A shape is written in plain Python, as a builder script's own comment says:
+A shape is written in plain Python:
 
     str, int, float, bool      a value of just that type: 4 is no float, true is no int
     {"a", "b"}                 one of these values
