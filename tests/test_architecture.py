@@ -61,8 +61,7 @@ def test_a_room_imports_from_those_below_it():
         f"{module} imports {other}"
         for module, others in imports().items()
         for other in others
-        if {module, other}.isdisjoint(FRONT)
-        and of(module) > of(other)
+        if {module, other}.isdisjoint(FRONT) and of(module) > of(other)
     ]
     assert not upward
 
