@@ -39,7 +39,7 @@ bench: .venv/ready
 # tried and lost into SECURITY.md.
 faults: .venv/ready
 	mkdir -p build
-	$(BIN)/python -m pytest -n 2 -q tests/faults --junitxml=build/faults.xml
+	PARLEY_TRIALS=20 $(BIN)/python -m pytest -n 2 -q tests/faults --junitxml=build/faults.xml
 	$(BIN)/python tests/faults/tables.py build/faults.xml
 
 # Renews the generated parts of the cards from the real files in PARLEY_SOURCE, and what is said of

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         spread,
     )
     from parley.folder.built import BuiltFolder
-    from parley.folder.replace import write_whole
+    from parley.folder.replace import write_whole, writing
     from parley.folder.verify import Verification, verify_each
     from parley.formats.convokit import utterance, write_corpus
     from parley.jobs import Job
@@ -84,7 +84,7 @@ _PUBLIC = {
     "parley.formats.convokit": ("utterance", "write_corpus"),
     "parley.jobs": ("Job",),
     # What a job writes with
-    "parley.folder.replace": ("write_whole",),
+    "parley.folder.replace": ("write_whole", "writing"),
     "parley.rows.digest": ("Digest",),
     "parley.rows.features": ("arrow_schema", "card_yaml"),
     "parley.rows.parquet": ("write_parquet:write",),
@@ -189,6 +189,7 @@ __all__ = [
     "write_parquet",
     "write_site",
     "write_whole",
+    "writing",
 ]
 
 

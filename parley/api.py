@@ -45,8 +45,8 @@ def load(
     user's cache, where the dataset is built once a version, from files that are fetched if need be.
 
     Args:
-        name: A dataset: "casino".
-        config: A config of it: "strategies"; left out, `dialogues`.
+        name: A dataset, as `datasets` names it.
+        config: A config of it; left out, `dialogues`.
         split: A split of it: "train"; left out, all of them.
         build: The folder of built folders.
 
@@ -73,7 +73,7 @@ def open(folder: str | Path) -> "BuiltFolder":
     """Return a built folder, of which `rows(config, split)` gives rows as dicts.
 
     Args:
-        folder: What `parley build` left: "build/casino".
+        folder: What `parley build` left: "build/NAME".
 
     Raises:
         OutputError: it is no built folder.
@@ -96,7 +96,7 @@ def score(
 
     Args:
         folder: A built folder, or where it is.
-        task: A task of its dataset, as `parley tasks` lists them: "strategies".
+        task: A task of its dataset, as `parley tasks` lists them.
         predictions: A file of predictions, or predictions as `parley score --template` has them.
         baseline: A baseline of the task, in place of predictions.
         options: Options of the task: topics="search".

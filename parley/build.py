@@ -74,18 +74,18 @@ def build(
 ) -> list[Split]:
     """Build one dataset into `output/<name>`, replacing what stood there only when all is done.
 
-    The documented figures on the card are those of `measured.json`, which `verify` compares with
-    the rows, unless `update_card` asks to recompute them: that takes longer than everything else.
+    The figures on the card are those of `measured.json`, which `verify` compares with the rows,
+    unless `update_card` asks to recompute them: that takes longer than everything else.
 
     Args:
         source: The dataset's upstream files; splits whose files are missing are left out.
         output: The folder that takes one folder a dataset.
         on_rows: Called with "name config/split" and its rows written so far.
         max_shard_size: Bytes of Arrow data that a Parquet file holds at most.
-        update_card: Recompute the figures, and renew the dataset folder's `measured.json` and card.
+        update_card: Recompute the figures, and renew `measured.json` and the dataset's own card.
         workers: Processes that make the rows of a large file while this one writes them, where
-            each row is made of a line of it; with 0, or where the system is not Linux, this one
-            does all. The same bytes come out with any number.
+            each row is made of one line; with 0, or where the system is not Linux, this one does
+            all. The same bytes come out with any number.
 
     Raises:
         RecordError: a source file does not hold what it should.

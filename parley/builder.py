@@ -4,6 +4,7 @@ import inspect
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from itertools import chain
 from operator import itemgetter
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 import datasets
 
-from parley.declaration import Config, Folder, Source, View
+from parley.declaration import REMEDY, Config, Folder, Source, View
 from parley.errors import Problem, ScriptError, SourceError
 from parley.rows.reader import Opened, Reader
 from parley.source import pins
@@ -40,7 +41,7 @@ class Builder(datasets.GeneratorBasedBuilder):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if found := list(_problems(cls)):
-            raise ScriptError(cls.__name__, *found, remedy="docs/adding.md says how to declare.")
+            raise ScriptError(cls.__name__, *found, remedy=REMEDY)
         cls.VERSION = datasets.Version(str(cls.VERSION))
         cls.BUILDER_CONFIGS = [
             datasets.BuilderConfig(config.name, cls.VERSION, description=config.description)
@@ -139,11 +140,12 @@ class Builder(datasets.GeneratorBasedBuilder):
         ]
 
     def _generate_examples(self, paths: dict[str, str]) -> Iterator[tuple[Any, dict[str, Any]]]:
-        with tempfile.TemporaryDirectory(prefix="parley-") as folder:
-            if not self.config.data_dir:
-                for path, place in paths.items():
-                    paths[path] = _take(self.sources()[path], place, Path(folder))
-            reader = Reader(Path(self.config.data_dir or folder))
+        with ExitStack() as last:
+            if (folder := self.config.data_dir) is None:
+                folder = last.enter_context(tempfile.TemporaryDirectory(prefix="parley-"))
+                sources = {path: self.sources()[path] for path in paths}
+                paths = {p: _take(sources[p], place, Path(folder)) for p, place in paths.items()}
+            reader = Reader(Path(folder))
             opened = {path: Opened(reader, self.sources()[path], paths[path]) for path in paths}
             for number, (_, row) in enumerate(self.keyed_rows(self.config.name, opened)):
                 yield number, row
@@ -157,13 +159,16 @@ def _take(source: Source, place: str, folder: Path) -> str:
     """
     target = folder / source.path
     target.parent.mkdir(parents=True, exist_ok=True)
-    with datasets.utils.file_utils.xopen(place, "rb") as given:  # of a stream, a URL
-        if isinstance(source, Folder) and not source.is_archive:
-            wrong = extract(given, source.pin, target)
-        else:
-            with target.open("wb") as copy:
-                shutil.copyfileobj(given, copy)
-            wrong = pins.problem(target, source.pin)
+    whole = target.with_name(f"{target.name}.whole")
+    with whole.open("wb") as copy, datasets.utils.file_utils.xopen(place, "rb") as given:
+        shutil.copyfileobj(given, copy)  # of a stream, a URL that may give no part of it alone
+    if isinstance(source, Folder) and not source.is_archive:
+        with whole.open("rb") as archive:
+            wrong = extract(archive, source.pin, target)
+        whole.unlink()
+    else:
+        whole.rename(target)
+        wrong = pins.problem(target, source.pin)
     if wrong:
         remedy = "The download is damaged, or upstream changed."
         raise SourceError("", Problem(source.path, what=wrong), remedy=remedy)
@@ -182,7 +187,8 @@ def _problems(cls: type[Builder]) -> Iterator[Problem]:
             yield Problem(name, f"text that begins with {due}" if due else "text", f"{found!r:.60}")
     if not cls.__doc__:
         yield Problem("the docstring", what="missing; say what the dataset is")
-    if not cls.CONFIGS or not all(isinstance(each, Config | View) for each in cls.CONFIGS):
+    listed = isinstance(cls.CONFIGS, list | tuple) and cls.CONFIGS
+    if not listed or not all(isinstance(each, Config | View) for each in cls.CONFIGS):
         yield Problem("CONFIGS", "a list of Configs and Views", f"{cls.CONFIGS!r:.60}")
         return
     names = [config.name for config in cls.CONFIGS]
@@ -202,7 +208,8 @@ def _problems(cls: type[Builder]) -> Iterator[Problem]:
         yield Problem("CONFIGS", what="has no Config; one has to keep everything")
     seen: dict[str, Source] = {}
     for config in cls.CONFIGS:
-        for source in chain.from_iterable(config.splits.values()):
+        named = list(chain.from_iterable(config.splits.values()))
+        for source in (*named, *chain.from_iterable(getattr(x, "fallbacks", ()) for x in named)):
             if seen.setdefault(source.path, source) is not source:
                 yield Problem(source.path, what="declared twice; declare it once, and name that")
         yield from _column_problems(config)

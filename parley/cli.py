@@ -8,8 +8,9 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Timer
 from typing import Annotated, Any
 
 import typer
@@ -114,13 +115,17 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     # A process that another package starts looks for no code in the current folder (Python 3.11)
     os.environ.setdefault("PYTHONSAFEPATH", "1")
-    signal.signal(signal.SIGINT, _interrupt)
+    for each in _ENDING:
+        if each == signal.SIGINT or signal.getsignal(each) != signal.SIG_IGN:  # as under nohup
+            signal.signal(each, _interrupt)
+    sys.unraisablehook = _once_more
     try:
         _refuse_without_docstrings()
         app()
-    except _Interrupted:
-        typer.echo("interrupted; the same command again does what is left", err=True)
-        sys.exit(130)
+    except _Interrupted as interrupted:
+        with suppress(OSError):  # a terminal that was closed takes no more
+            typer.echo("interrupted; the same command again does what is left", err=True)
+        sys.exit(128 + interrupted.signum)
     except Exception as error:  # the one place where failures become messages
         if os.environ.get("PARLEY_TRACEBACK"):
             raise
@@ -129,6 +134,10 @@ def main() -> None:
         failure = _as_failure(error)
         tell(str(failure), style="red")
         sys.exit(failure.status)
+    finally:  # all that is left is to end
+        for each in _ENDING:
+            if signal.getsignal(each) == _interrupt:
+                signal.signal(each, signal.SIG_DFL)
 
 
 def _refuse_without_docstrings() -> None:
@@ -176,11 +185,33 @@ def _missing(error: ModuleNotFoundError) -> ParleyError | None:
 
 
 class _Interrupted(BaseException):
-    """Ctrl-C, under a name that the command line library leaves alone."""
+    """Ctrl-C or a signal like it, under a name that the command line library leaves alone."""
+
+    def __init__(self, signum: int) -> None:
+        super().__init__(signum)
+        self.signum = signum
+
+
+_ENDING = [getattr(signal, n) for n in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, n)]
 
 
 def _interrupt(signum: int, frame: object) -> None:
-    raise _Interrupted
+    """End the command tidily; meanwhile a second Ctrl-C ends it at once."""
+    for each in _ENDING:
+        if signal.getsignal(each) == _interrupt:
+            again = signal.SIG_DFL if each == signal.SIGINT else signal.SIG_IGN
+            signal.signal(each, again)
+    raise _Interrupted(signum)
+
+
+def _once_more(lost: Any) -> None:
+    """Let an interrupt come again that met a callback, out of which Python lets nothing."""
+    if not isinstance(lost.exc_value, _Interrupted):
+        sys.__unraisablehook__(lost)
+        return
+    signum = lost.exc_value.signum
+    signal.signal(signum, _interrupt)
+    Timer(0.01, os.kill, (os.getpid(), signum)).start()
 
 
 def _version(wanted: bool) -> None:
@@ -828,7 +859,8 @@ def browse(
                 emit(plain(f"{url} shows them; Ctrl-C ends it"))
                 if open_:
                     webbrowser.open(url)
-                signal.pause()
+                while True:  # pause() would miss a signal just before it
+                    time.sleep(0.5)
     except _Interrupted:
         return
 

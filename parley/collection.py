@@ -173,6 +173,7 @@ class Dataset:
             ScriptError: naming everything that it does not declare as it should.
         """
         from parley.builder import Builder
+        from parley.declaration import REMEDY
 
         module = load_module(self.name, self.folder, self.name)
         classes = (value for value in vars(module).values() if isinstance(value, type))
@@ -180,7 +181,9 @@ class Dataset:
         found = [value for value in own if issubclass(value, Builder)]
         if len(found) != 1:
             script = self.folder / f"{self.name}.py"
-            raise ScriptError(f"{script}: expected one class of Builder, found {len(found)}")
+            raise ScriptError(
+                f"{script}: expected one class of Builder, found {len(found)}", remedy=REMEDY
+            )
         return found[0]
 
     @property

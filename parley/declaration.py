@@ -12,15 +12,19 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from parley.errors import Problem, ScriptError
+from parley.shapes import fitter
 
 if TYPE_CHECKING:
     from datasets import Features
 
     from parley.rows.reader import Opened
 
+REMEDY = "docs/adding.md says how to declare."
 _DIGITS = {"sha256": 64, "git_blob": 40, "git_tree": 40}
-_SPLIT = re.compile(r"\w+(\.\w+)*")  # as `datasets` names splits
+_OF_FILES = ("sha256", "git_blob")
+_BRANCH = r"/(main|master|HEAD)(/|\.(zip|tar)\b)"
 _COMMIT = "/[0-9a-f]{40}[/.]"  # in a URL, beside which a folder may be called main
+_SPLIT = re.compile(r"(?!all$)\w+(\.\w+)*")  # as `datasets` names splits; all are all of them
 _NAME = re.compile(r"[A-Za-z]\w*")
 
 Records = Callable[[Mapping[str, "Opened"]], Iterable[Any]]
@@ -42,30 +46,48 @@ class _Source:
     def _problems(self) -> Iterable[Problem]:
         from parley.rows.formats import FORMATS
 
-        parts = PurePosixPath(self.path).parts
-        if not parts or self.path != "/".join(parts) or {"..", "/"} & set(parts):
+        if not _is_path(self.path):
             yield Problem("path", "a path within upstream's layout", repr(self.path))
-        yield from _url_problems("url", self.url)
-        if not isinstance(self.size, int | None):
-            yield Problem("size", "a number of bytes", repr(self.size))
-        for kind, digits in _DIGITS.items():
-            found = getattr(self, kind, "")
-            if found and not re.fullmatch(f"[0-9a-f]{{{digits}}}", str(found)):
-                yield Problem(kind, f"{digits} hexadecimal digits", repr(found))
-        if isinstance(self.read, str) and self.read not in FORMATS:
+        try:
+            fitter(self.shape)
+        except ScriptError as error:
+            yield Problem("shape", what=f"{error.message}. {error.remedy}")
+        if not callable(self.read) and self.read not in list(FORMATS):
             known = ", ".join(FORMATS)
             yield Problem("read", f"one of {known}, or a function", repr(self.read))
+        if not callable(self.validate or iter):
+            yield Problem("validate", "a function of (record)", repr(self.validate))
 
     def _require(self, found: Iterable[Problem]) -> None:
         if found := list(found):
-            raise ScriptError(f"{type(self).__name__}({self.path!r})", *found)
+            raise ScriptError(f"{type(self).__name__}({self.path!r})", *found, remedy=REMEDY)
 
 
-def _url_problems(place: str, url: Any) -> Iterable[Problem]:
+def _is_path(path: Any) -> bool:
+    parts = PurePosixPath(str(path)).parts
+    return bool(parts) and path == "/".join(parts) and not {"..", "/"} & set(parts)
+
+
+def _is_count(number: Any) -> bool:
+    return number is None or (type(number) is int and number >= 0)
+
+
+def _pin_problems(pin: Mapping[str, Any], kinds: Sequence[str]) -> Iterable[Problem]:
+    """Yield what is wrong with a URL, a size, and one of these kinds of hashes."""
+    url, size = pin.get("url"), pin.get("size")
     if not isinstance(url, str) or not url.startswith("https://"):
-        yield Problem(place, "an https:// URL", repr(url))
-    elif (branch := re.search("/(main|master|HEAD)/", url)) and not re.search(_COMMIT, url):
-        yield Problem(place, "the id of a commit", f"the branch {branch[1]}, which changes")
+        yield Problem("url", "an https:// URL", repr(url))
+    elif (branch := re.search(_BRANCH, url)) and not re.search(_COMMIT, url):
+        yield Problem("url", "the id of a commit", f"the branch {branch[1]}, which changes")
+    if not _is_count(size):
+        yield Problem("size", "a number of bytes", repr(size))
+    hashes = {kind: pin[kind] for kind in kinds if pin.get(kind)}
+    if len(hashes) != 1:
+        due = f"one of {', '.join(kinds[:-1])} and {kinds[-1]}"
+        yield Problem("", due, ", ".join(hashes) or "none")
+    for kind, found in hashes.items():
+        if not re.fullmatch(f"[0-9a-f]{{{_DIGITS[kind]}}}", str(found)):
+            yield Problem(kind, f"{_DIGITS[kind]} hexadecimal digits", repr(found))
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,25 +118,24 @@ class File(_Source):
         from parley.rows.formats import BY_SUFFIX
 
         if not self.read:
-            suffix = PurePosixPath(self.path).suffix
+            suffix = PurePosixPath(str(self.path)).suffix
             object.__setattr__(self, "read", BY_SUFFIX.get(suffix, ""))
         self._require(self._problems())
 
     def _problems(self) -> Iterable[Problem]:
         yield from super()._problems()
-        yield from _hash_problems("", self.pin)
+        yield from _pin_problems(vars(self), _OF_FILES)
+        for name, kind, due in (("mirrors", Mapping, "dicts"), ("fallbacks", File, "Files")):
+            found = getattr(self, name)
+            if not isinstance(found, list | tuple) or not all(isinstance(x, kind) for x in found):
+                yield Problem(name, f"a list of {due}", f"{found!r:.60}")
+                return
         for number, mirror in enumerate(self.mirrors):
             place = f"mirrors[{number}]"
-            if not isinstance(mirror, Mapping):
-                yield Problem(place, "a dict", repr(mirror))
-                continue
-            yield from _url_problems(f"{place}.url", mirror.get("url"))
-            yield from _hash_problems(place, mirror)
-            for key in mirror.keys() - {"url", "size", "sha256", "git_blob"}:
+            for problem in _pin_problems(mirror, _OF_FILES):
+                yield problem.at(f"{place}.") if problem.place else problem.at(place)
+            for key in sorted(mirror.keys() - {"url", "size", *_OF_FILES}):
                 yield Problem(f"{place}.{key}", what="unknown key")
-        for other in self.fallbacks:
-            if not isinstance(other, File):
-                yield Problem("fallbacks", "Files", repr(other))
 
     @cached_property
     def pin(self) -> dict[str, Any]:
@@ -125,11 +146,6 @@ class File(_Source):
         return pin | (
             {"mirrors": [dict(mirror) for mirror in self.mirrors]} if self.mirrors else {}
         )
-
-
-def _hash_problems(place: str, pin: Mapping[str, Any]) -> Iterable[Problem]:
-    if len(pin.keys() & {"sha256", "git_blob"}) != 1:
-        yield Problem(place, "one of sha256 and git_blob", ", ".join(pin))
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,16 +182,21 @@ class Folder(_Source):
 
         if not self.read:
             found = {**BY_SUFFIX, "": "json value", ".json": "json value"}
-            suffix = PurePosixPath(self.only).suffix
+            suffix = PurePosixPath(str(self.only)).suffix
             object.__setattr__(self, "read", found.get(suffix, ""))
         self._require(self._problems())
 
     def _problems(self) -> Iterable[Problem]:
         yield from super()._problems()
-        if sum(map(bool, (self.sha256, self.git_blob, self.git_tree))) != 1:
-            yield Problem("", "one of git_tree, sha256 and git_blob", "none, or several")
-        if not isinstance(self.member, str) or not self.member:
+        yield from _pin_problems(vars(self), (*_OF_FILES, "git_tree"))
+        if not _is_path(self.member):
             yield Problem("member", "a folder in the archive", repr(self.member))
+        if not _is_count(self.files):
+            yield Problem("files", "a number of files", repr(self.files))
+        elif self.files is not None and not self.git_tree:
+            yield Problem("files", what="stands with git_tree")
+        if not isinstance(self.only, str) or not self.only:
+            yield Problem("only", "a pattern of names", repr(self.only))
 
     @property
     def is_archive(self) -> bool:
@@ -228,6 +249,8 @@ class Config:
 
     def _problems(self) -> Iterable[Problem]:
         yield from _splits_problems(self.splits)
+        if not self.key:
+            yield Problem("key", "a column, or several", repr(self.key))
         if (self.records is None) != (self.shape is None):
             yield Problem("shape", what="stands with `records`, whose records it describes")
 
@@ -322,10 +345,14 @@ class View:
     def _problems(self) -> Iterable[Problem]:
         if bool(self.of) == bool(self.splits):
             yield Problem("of", what="names a config, or `splits` names files, and not both")
+        if self.of and self.records is not None:
+            yield Problem("records", what="stands with `splits`; those of a config are its own")
         if self.splits:
             yield from _splits_problems(self.splits)
         if not callable(self.rows):
             yield Problem("rows", "a function of (records)", repr(self.rows))
+        if not isinstance(self.features, dict):
+            yield Problem("features", "a dict of columns", f"{self.features!r:.60}")
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -335,7 +362,7 @@ class View:
 
 def _require(config: Config | View, found: list[Problem]) -> None:
     if found:
-        raise ScriptError(f"{type(config).__name__}({config.name!r})", *found)
+        raise ScriptError(f"{type(config).__name__}({config.name!r})", *found, remedy=REMEDY)
 
 
 def _config_problems(config: Config | View) -> Iterable[Problem]:
@@ -343,8 +370,11 @@ def _config_problems(config: Config | View) -> Iterable[Problem]:
         yield Problem("name", "letters, digits and _", repr(config.name))
     if not isinstance(config.description, str) or not config.description:
         yield Problem("description", "what a row is, in a few words", repr(config.description))
-    if not all(isinstance(column, str) for column in _key(config.key)):
+    columns = config.key if isinstance(config.key, list | tuple) else [config.key]
+    if not all(isinstance(column, str) for column in columns):
         yield Problem("key", "a column, or several", repr(config.key))
+    if not isinstance(config.licence, str):
+        yield Problem("licence", "what the Hub calls it", repr(config.licence))
     if config.records is not None and not callable(config.records):
         yield Problem("records", "a function of (sources)", repr(config.records))
 
@@ -356,11 +386,14 @@ def _splits_problems(splits: Any) -> Iterable[Problem]:
     for split, sources in splits.items():
         place = f"splits[{split!r}]"
         if not isinstance(split, str) or not _SPLIT.fullmatch(split):
-            yield Problem(place, "a name of letters, digits, _ and dots", repr(split))
-        if not isinstance(sources, Sequence) or not sources:
-            yield Problem(place, "a list of Files and Folders", repr(sources))
+            due = "a name of letters, digits, _ and dots, other than all"
+            yield Problem(place, due, repr(split))
+        if not isinstance(sources, list | tuple) or not sources:
+            yield Problem(place, "a list of Files and Folders", f"{sources!r:.60}")
         elif wrong := [each for each in sources if not isinstance(each, File | Folder)]:
-            yield Problem(place, "a list of Files and Folders", repr(wrong[0]))
+            yield Problem(place, "a list of Files and Folders", f"{wrong[0]!r:.60}")
+        elif len(set(sources)) < len(sources):
+            yield Problem(place, what="names a file twice")
 
 
 def _features(feature: Any) -> "Features":

@@ -49,8 +49,6 @@ def export(built: BuiltFolder, format: str, target: Path) -> list[str]:
     offered = formats(dataset)
     if format not in offered:
         raise UsageError(f"{dataset.name} has no export {format!r}; it has: {', '.join(offered)}")
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise OutputError(f"{target}: stands there already; name a folder to make")
     with replacing(target, mark="") as folder:
         try:
             offered[format](built, folder)

@@ -2,7 +2,7 @@
 
 A shape is written in plain Python:
 
-    str, int, float, bool      a value of just that type: 4 is no float, true is no int
+    str, int, float, bool      a value of just that type: 4 is no float, true is no int; or bytes
     {"a", "b"}                 one of these values
     [x]                        a list of x
     (x, y)                     x or y
@@ -112,13 +112,13 @@ def fitter(shape: Any) -> Callable[[Any], bool]:
     if isinstance(shape, dict):
         return _object_fitter(shape)
     if isinstance(shape, list) and len(shape) == 1:
-        if isinstance(kind := shape[0], type):
+        if _is_type(kind := shape[0]):
             return lambda value: isinstance(value, list) and {kind}.issuperset(map(type, value))
         item = fitter(kind)
         return lambda value: isinstance(value, list) and all(map(item, value))
     if isinstance(shape, tuple):
         return _alternative_fitter([fitter(option) for option in shape])
-    if isinstance(shape, type):
+    if _is_type(shape):
         return lambda value: type(value) is shape
     if isinstance(shape, set | frozenset) and len(kinds := set(map(type, shape))) == 1:
         (kind,) = kinds
@@ -128,7 +128,7 @@ def fitter(shape: Any) -> Callable[[Any], bool]:
     if isinstance(shape, Checked):
         fits, check = fitter(shape.shape), shape.check
         return lambda value: fits(value) and _objection(value, check) is None
-    if callable(shape):
+    if callable(shape) and not isinstance(shape, type):
         return lambda value: _objection(value, shape) is None
     if shape is None or isinstance(shape, set | frozenset):
         return lambda value: _fits(value, shape)
@@ -136,6 +136,10 @@ def fitter(shape: Any) -> Callable[[Any], bool]:
         f"{shape!r:.60} is no shape",
         remedy="One is a type, a set, [x], (x, y), a dict or a function.",
     )
+
+
+def _is_type(shape: Any) -> bool:
+    return isinstance(shape, type) and shape in _NAMES
 
 
 def _alternative_fitter(options: list[Callable[[Any], bool]]) -> Callable[[Any], bool]:
@@ -149,12 +153,15 @@ def _alternative_fitter(options: list[Callable[[Any], bool]]) -> Callable[[Any],
 
 
 def _object_fitter(shape: dict[Any, Any]) -> Callable[[Any], bool]:
-    if str in shape:
+    if list(shape) == [str]:
         item = fitter(shape[str])
         return lambda value: isinstance(value, dict) and all(map(item, value.values()))
+    if not all(isinstance(key, str) for key in shape):
+        keys = ", ".join(map(repr, shape))
+        raise ScriptError(f"an object with the keys {keys} is no shape", remedy=_OF_AN_OBJECT)
     required = {key for key in shape if not key.endswith("?")}
     fields = {  # a type stands for itself, so that most fields need no call
-        key.removesuffix("?"): each if isinstance(each, type) else fitter(each)
+        key.removesuffix("?"): each if _is_type(each) else fitter(each)
         for key, each in shape.items()
     }
 
@@ -262,7 +269,9 @@ _NAMES = {
     int: "an integer",
     float: "a number with a decimal point",
     bool: "true or false",
+    bytes: "bytes",
 }
+_OF_AN_OBJECT = "Its keys are strings, or `str` alone where any keys may stand."
 
 
 def _expected(shape: Any, value: Any) -> str:

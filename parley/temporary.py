@@ -38,13 +38,18 @@ def _make(prefix: str) -> tuple[Path, int]:
     """Make a folder and hold its lock; another process may take it for abandoned until then."""
     while True:
         folder = Path(tempfile.mkdtemp(prefix=prefix))
-        with suppress(FileNotFoundError):
+        try:
             lock = os.open(folder / _MARK, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
             fcntl.flock(lock, fcntl.LOCK_EX)
             if (folder / _MARK).exists():
                 (folder / _CONTENT).mkdir()
                 return folder, lock
             os.close(lock)
+        except FileNotFoundError:
+            continue
+        except BaseException:  # as a signal
+            _remove(folder)
+            raise
 
 
 def _remove_abandoned(prefix: str) -> None:

@@ -69,7 +69,7 @@ def _its_files_are_there(request):
     """Skip a test of a dataset's real files where nothing of it is in PARLEY_SOURCE."""
     if {"dataset", "source"} <= set(request.fixturenames):
         dataset, source = map(request.getfixturevalue, ("dataset", "source"))
-        if not any((source / dataset.name / file).exists() for file in dataset.module.SOURCES):
+        if not any((source / dataset.name / file).exists() for file in dataset.sources):
             pytest.skip(f"nothing of {dataset.name} is in PARLEY_SOURCE")
 
 

@@ -108,7 +108,9 @@ def test_the_same_cause_is_told_once_with_its_count_and_first_places(casino, tmp
 def test_an_unknown_label(casino):
     edit(casino / "data/casino.json", lambda d: d[0]["annotations"][0].__setitem__(1, "flattery"))
     (found,) = problems_of("casino", "dialogues/train", casino)
-    assert found.startswith("data/casino.json[0].annotations[0]: expected labels among small-talk")
+    assert found.startswith(
+        "data/casino.json[0].annotations[0]: expected an utterance and labels among small-talk"
+    )
     assert "flattery" in found
 
 
@@ -183,8 +185,8 @@ def test_jsonl_names_the_line(tmp_path):
     [
         (b"{'a': 1}", "line 3: invalid JSON: Expecting property name enclosed in double quotes"),
         (b'{"CoSRec-Crowd_1": "U: \xff"}', "line 3: invalid UTF-8: the byte 0xff"),
-        (b"", "line 3: expected an object, found b'\\n'"),
-        (b'\xef\xbb\xbf{"CoSRec-Crowd_1": "U: x"}', "line 3: expected an object, found "),
+        (b"", "line 3: expected a JSON value, found b'\\n'"),
+        (b'\xef\xbb\xbf{"CoSRec-Crowd_1": "U: x"}', "line 3: expected a JSON value, found "),
         (b'{"CoSRec-Crowd_1": "U: x", "CoSRec-Crowd_1": "U: y"}', "line 3: "),
     ],
 )
@@ -213,7 +215,7 @@ def test_a_folder_of_files_names_the_file(tmp_path):
     path = sorted((folder / "ed/ja").iterdir())[0]
     edit(path, lambda d: d.update(prompt="aligned"))
     (found,) = problems_of("duo", "dialogues/ja", folder)
-    assert found.startswith(f"ed/ja/{path.name}[0].prompt: expected ")
+    assert found.startswith(f"ed/ja/{path.name}.prompt: expected ")
 
 
 def test_a_source_that_cannot_be_read(casino):
@@ -403,7 +405,7 @@ def test_no_shard_is_larger_than_it_may_be(tmp_path):
 
 
 def test_shards_hold_the_same_rows(tmp_path):
-    sources = sorted(set(get("cosrec").module.SOURCES) - {generate.RAW})
+    sources = sorted(set(get("cosrec").sources) - {generate.RAW})
     source = Source(get("cosrec"), generate.write(tmp_path / "source", 9500), missing=sources)
     for output, size in (("whole", 1 << 40), ("cut", 4_000_000), ("again", 4_000_000)):
         build(source, tmp_path / output, max_shard_size=size)

@@ -16,7 +16,7 @@ from rich.console import Console
 from server import Page, Server, pinned
 
 from parley.cli import main
-from parley.collection import discover, get
+from parley.collection import Dataset, discover, get
 from parley.folder.card import summary
 from parley.folder.diff import Difference, SplitDifference
 from parley.terminal import console
@@ -81,10 +81,10 @@ def test_list_names_every_config_and_split(run):
     for name, dataset in discover().items():
         (found,) = (d for d in as_json if d["name"] == name)
         listed = {config["name"]: list(config["splits"]) for config in found["configs"]}
-        assert listed == {c: list(splits) for c, splits in dataset.module.SPLITS.items()}
+        assert listed == {c: list(splits) for c, splits in dataset.splits.items()}
         lines = [line.split() for line in done.stdout.splitlines() if line.startswith(f"{name} ")]
         assert [line[1:3] for line in lines] == [
-            [config, split] for config, splits in dataset.module.SPLITS.items() for split in splits
+            [config, split] for config, splits in dataset.splits.items() for split in splits
         ]
 
 
@@ -162,7 +162,7 @@ def test_show_lays_out_a_dialogue(tmp_path, run):
 def test_json_of_a_build_is_json(tmp_path, run):
     done = run("build", "casino", "--sample", "--json")
     built = json.loads(done.stdout)["built"]
-    splits = get("casino").module.SPLITS
+    splits = get("casino").splits
     declared = {(config, split) for config in splits for split in splits[config]}
     assert {(entry["config"], entry["split"]) for entry in built} == declared
 
@@ -377,7 +377,7 @@ def test_fetch_says_which_mirror_it_took_and_why(tmp_path, run, monkeypatch):
         pin = {"sha256": hashlib.sha256(content).hexdigest()}
         mirror = {"url": server.url("/mirror/test.json"), **pin}
         source = {"url": server.url("/lost"), **pin, "mirrors": [mirror]}
-        monkeypatch.setattr(dataset.module, "SOURCES", {"test.json": source})
+        monkeypatch.setattr(type(dataset), "pins", {"test.json": source})
         done = run("fetch", "craigslist_bargains", PARLEY_CACHE=tmp_path / "cache")
     assert done.returncode == 0, done.stderr
     assert f"test.json comes from the mirror {mirror['url']}, since test.json: " in done.stderr
@@ -567,7 +567,7 @@ def test_what_a_job_needs_is_fetched_in_parts(run, tmp_path, catalogue):
 
 
 def test_what_a_job_needs_is_never_fetched_unasked(run, tmp_path, catalogue, monkeypatch):
-    monkeypatch.setattr(get("cosrec").module, "SOURCES", {})
+    monkeypatch.setattr(Dataset, "pins", {})
     assert run("fetch", "cosrec", PARLEY_CACHE=tmp_path / "cache").returncode == 0
     assert catalogue.requests == []
 

@@ -3,32 +3,25 @@
 import pyarrow.parquet as pq
 import pytest
 
-from parley.checking.run import CHECKS, NEEDS_REAL_FILES, made
+from parley.checking.run import CHECKS, made
 from parley.checking.subject import Subject
 from parley.collection import discover
 from parley.folder.built import open_folder
 from parley.folder.card import BEGIN, END, parse
 
-_OF_SAMPLES = [check for check in CHECKS if check is not NEEDS_REAL_FILES]
-
 
 @pytest.fixture(scope="session")
-def subjects(sample_build, tmp_path_factory):
-    """Every dataset folder, with its built sample."""
+def subjects(tmp_path_factory):
+    """Every dataset folder."""
     return {
-        name: Subject(dataset, tmp_path_factory.mktemp(name), sample_builds=sample_build)
+        name: Subject(dataset, tmp_path_factory.mktemp(name))
         for name, dataset in discover().items()
     }
 
 
-@pytest.mark.parametrize("check", _OF_SAMPLES, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_what_must_hold_of_any_dataset(dataset, check, subjects):
     assert made(check, subjects[dataset.name]).problems == []
-
-
-def test_committed_card_has_the_counts_of_the_real_data(dataset, real_build, tmp_path):
-    subject = Subject(dataset, tmp_path, real_builds=real_build)
-    assert made(NEEDS_REAL_FILES, subject).problems == []
 
 
 def test_parquet_is_made_for_streaming(dataset, sample_build):

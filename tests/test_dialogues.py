@@ -35,7 +35,7 @@ def counted(build: Path, name: str) -> dict[str, Counter[Any]]:
 def column(build: Path, name: str, config: str, *columns: str) -> list[tuple[Any, ...]]:
     """Return these columns of a config, as they stand in the Parquet, the labels by name."""
     rows = []
-    features = get(name).module.FEATURES[config]
+    features = get(name).features(config)
     for file in sorted((build / name / config).glob("*.parquet")):
         table = pq.read_table(file, columns=list(columns)).to_pylist()
         for row in table:
@@ -62,7 +62,7 @@ def test_every_dialogue_is_read_once(sample_build: Path, dataset: Dataset) -> No
 
 
 def first(dataset: Dataset, config: str) -> str:
-    return str(next(iter(dataset.module.FEATURES[config])))
+    return str(next(iter(dataset.features(config))))
 
 
 def test_a_dialogue_is_of_the_richest_config_and_knows_its_other_places(sample_build: Path) -> None:

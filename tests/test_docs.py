@@ -223,5 +223,5 @@ def test_every_config_is_told_of():
     for dataset, configs in rows:
         name = dataset or name
         found |= {(name, config) for config in re.findall(r"`(\w+)`", configs)}
-    due = {(name, c) for name, dataset in discover().items() for c in dataset.module.SPLITS}
+    due = {(name, c) for name, dataset in discover().items() for c in dataset.splits}
     assert due <= found

@@ -169,7 +169,7 @@ def splits(folder):
 def holds(rows, name, entry):
     """Tell whether an engine's rows are those of a split of a dataset."""
     config, _ = entry["files"][0]["path"].split("/")
-    schema = arrow_schema(get(name).module.FEATURES[config])
+    schema = arrow_schema(get(name).features(config))
     digest = Digest(schema)
     digest.update(to_batch(list(rows), schema))
     return (digest.rows, digest.hexdigest()) == (entry["rows"], entry["digest"])
@@ -233,7 +233,7 @@ def test_a_snapshot_of_the_hub(read, hub, sample_build, tmp_path):
     (tmp_path / "casino").symlink_to(folder)
     wrong, total = differing(read, tmp_path, tmp_path)
     assert not wrong
-    assert total == sum(map(len, discover()["casino"].module.SPLITS.values()))
+    assert total == sum(map(len, discover()["casino"].splits.values()))
 
 
 @pytest.mark.parametrize("engine", ["polars", "pandas", "pyarrow"])

@@ -185,7 +185,9 @@ def test_every_turn_of_the_assistant_has_its_prompt(dataset, sample_build, tmp_p
         assert len(found) == len(due)
         for line, (row, turn) in zip(found, due, strict=True):
             assert line.pop("prompt") + line.pop("completion") == row["messages"][: turn + 1]
-            assert line == {key: row[key] for key in dataset.keys["messages"]} | {"turn": turn}
+            assert line == {key: row[key] for key in dataset.configs["messages"].keys} | {
+                "turn": turn
+            }
 
 
 def test_a_split_that_the_folder_lost_is_not_said_to_have_no_source(sample_build, tmp_path):
@@ -204,13 +206,13 @@ def test_croissant_loads_every_config(dataset, sample_build, tmp_path):
     described = mlcroissant.Dataset(jsonld=tmp_path / "out" / "croissant.json")
     assert not described.metadata.ctx.issues.errors
     sets = {each.name: each for each in described.metadata.record_sets}
-    assert list(sets) == list(dataset.module.SPLITS)
-    for config, features in dataset.module.FEATURES.items():
+    assert list(sets) == list(dataset.splits)
+    for config in dataset.configs:
         rows = [row for s in sorted(folder.splits(config)) for row in folder.rows(config, s)]
         records = list(described.records(config))
         assert len(records) == len(rows)
         named = {field.name for field in sets[config].fields}
-        left_out = set(features) - named
+        left_out = set(dataset.features(config)) - named
         assert all(column in sets[config].description for column in left_out)
         for column in named:
             first = rows[0][column]
@@ -225,7 +227,7 @@ def test_croissant_says_what_the_hubs_own_does_not(sample_build, real_build, tmp
     pytest.importorskip("mlcroissant", reason="mlcroissant is not installed")
     export(open_folder(real_build / "casino"), "croissant", tmp_path / "out")
     described = json.loads((tmp_path / "out" / "croissant.json").read_text(encoding="utf-8"))
-    pin = get("casino").module.SOURCES["data/casino.json"]
+    pin = get("casino").pins["data/casino.json"]
     (upstream,) = (d for d in described["distribution"] if d["name"] == "data/casino.json")
     assert (upstream["contentUrl"], upstream["sha256"]) == (pin["url"], pin["sha256"])
     for property in ("dataCollection", "dataAnnotationProtocol", "personalSensitiveInformation"):

@@ -17,12 +17,7 @@ from parley.source.files import open_source
 # Reads plain text: two lines that begin with the same id are one dialogue.
 SCRIPT = '''"""Chatter: two invented greetings, a line of plain text a turn, `id: what is said`."""
 
-import os
-
-import datasets
-
-SOURCES = {"chatter.txt": {"url": "https://example.org/chatter.txt", "sha256": "0" * 64}}
-SPLITS = {"dialogues": {"train": ("chatter.txt",)}}
+from parley import Builder, Config, Converted, File
 
 
 def turn(value):
@@ -31,51 +26,54 @@ def turn(value):
         raise ValueError("an id, a colon and what is said")
 
 
-string = datasets.Value("string")
-FEATURES = {"dialogues": datasets.Features({"id": string, "turns": [string]})}
-RECORDS = {"dialogues": {"id": str, "lines": [turn]}}
+LINES = File(
+    "chatter.txt",
+    turn,
+    url="https://example.org/chatter.txt",
+    sha256="0" * 64,
+    read="lines",
+)
 
 
-class Chatter(datasets.GeneratorBasedBuilder):
-    VERSION = datasets.Version("0.1.0")
-    DEFAULT_CONFIG_NAME = "dialogues"
-    BUILDER_CONFIGS = [datasets.BuilderConfig("dialogues", VERSION)]
-
-    def _info(self):
-        return datasets.DatasetInfo(features=FEATURES["dialogues"], license="cc0-1.0")
-
-    def _split_generators(self, dl_manager):
-        paths = {file: os.path.join(self.config.data_dir, file) for file in SOURCES}
-        return [datasets.SplitGenerator(name="train", gen_kwargs={"paths": paths})]
-
-    def _generate_examples(self, paths):
-        yield from rows(self.config.name, records(self.config.name, paths))
-
-
-def read(path, shape, loads=None):
-    with open(path, encoding="utf-8") as file:
-        yield from map(str.rstrip, file)
-
-
-def records(config, paths, read=read):
+def dialogues(sources):
     found = {}
-    for line in read(paths["chatter.txt"], turn):
+    for line in sources["chatter.txt"]:
         found.setdefault(line.split(": ")[0], []).append(line)
     for name, lines in found.items():
-        yield name, {"id": name, "lines": lines}
+        yield {"id": name, "lines": lines}
 
 
-def rows(config, records):
-    for key, record in records:
-        turns = [line.partition(": ")[2] for line in record["lines"]]
-        yield key, {"id": record["id"], "turns": turns}
+def to_row(record):
+    turns = [line.partition(": ")[2] for line in record["lines"]]
+    return {"id": record["id"], "turns": turns}
 
 
 def to_record(row):
     return {"id": row["id"], "lines": [f"{row['id']}: {turn}" for turn in row["turns"]]}
 
 
-TO_RECORD = {"dialogues": to_record}
+DIALOGUE = Converted(
+    {"id": str, "lines": [turn]}, {"id": str, "turns": [str]}, to_row, to_record
+)
+
+
+class Chatter(Builder):
+    """Two invented greetings."""
+
+    VERSION = "0.1.0"
+    HOMEPAGE = "https://example.org/chatter"
+    LICENSE = "cc0-1.0"
+    CITATION = "@misc{chatter}"
+    CONFIGS = [
+        Config(
+            "dialogues",
+            "all greetings",
+            {"train": [LINES]},
+            key="id",
+            records=dialogues,
+            shape=DIALOGUE,
+        )
+    ]
 '''
 CARD = """---
 license: cc0-1.0
@@ -133,6 +131,20 @@ def test_a_fifth_folder_is_all_it_takes(tmp_path, more):
     assert next(iter(rows)) == {"id": "one", "turns": ["Hi!", "Hello."]}
 
 
+def test_a_module_beside_the_script_is_executed_once(more):
+    """However it is reached: by the script, by another module, by its name."""
+    (more / "chatter" / "marks.py").write_text("import os\nclass Mark: pass\n")
+    (more / "chatter" / "checks.py").write_text("from . import marks\n")
+    change(
+        more, "from parley import Builder", "from .marks import Mark\nfrom parley import Builder"
+    )
+    change(more, '    VERSION = "0.1.0"', '    MARK = Mark\n    VERSION = "0.1.0"')
+    dataset, again = (Dataset("chatter", more / "chatter") for _ in range(2))
+    assert dataset.checks.marks is dataset.beside("marks")
+    assert dataset.builder.MARK is dataset.beside("marks").Mark
+    assert again.builder is dataset.builder
+
+
 TRANSCRIPT = """from parley.transcript import Transcript, Turn
 
 CONFIGS = ("dialogues",)
@@ -171,53 +183,43 @@ def test_a_fifth_folder_has_its_page(tmp_path, more):
 
 BREAKS = {
     "goes around the reader": (
-        'for line in read(paths["chatter.txt"], turn):',
+        'for line in sources["chatter.txt"]:',
         'for line in ["one: Hi!"]:',
-        "chatter.txt: not read with the `read` it was given",
+        "chatter.txt: not read to its end",
     ),
     "leaves the file before its end": (
-        "    for line in read(",
-        '    for line in __import__("itertools").islice(read(paths["chatter.txt"], turn), 2):\n'
-        "        yield line, {'id': line, 'lines': [line]}\n    for line in () and read(",
-        "chatter.txt: left before its end",
+        'for line in sources["chatter.txt"]:',
+        'for line in __import__("itertools").islice(sources["chatter.txt"], 2):',
+        "chatter.txt: not read to its end",
     ),
     "fails": (
-        "for key, record in records:",
-        "for key, record in records:\n        record['nothing']",
+        "    turns = [line",
+        "    record['nothing']\n    turns = [line",
         "chatter.py fails:\n  KeyError: 'nothing'",
     ),
     "has a name that is not defined": (
-        "for key, record in records:",
-        "for key, record in recrods:",
+        "    turns = [line",
+        "    recrods\n    turns = [line",
         "chatter.py fails:\n  NameError: name 'recrods' is not defined",
     ),
-    "has a config that is not declared": (
-        '[datasets.BuilderConfig("dialogues", VERSION)]',
-        '[datasets.BuilderConfig("other", VERSION)]',
-        "BUILDER_CONFIGS: has no config dialogues, which SPLITS has",
-    ),
+    "has no builder": ("class Chatter(Builder)", "class Chatter", "one class of Builder, found 0"),
     "has a pin without a hash": (
-        ', "sha256": "0" * 64',
+        '    sha256="0" * 64,\n',
         "",
-        "SOURCES['chatter.txt']: expected one of sha256, git_blob, or git_tree with member",
+        "line 12: File('chatter.txt'):\n  expected one of sha256 and git_blob, found none",
     ),
     "names a source that there is not": (
-        '("chatter.txt",)}}',
-        '("other.txt",)}}',
-        "SPLITS['dialogues']['train']: names 'other.txt', which SOURCES does not have",
+        'sources["chatter.txt"]',
+        'sources["other.txt"]',
+        "chatter.py fails:\n  KeyError: 'other.txt'",
     ),
-    "names one source, not a tuple": (
-        '("chatter.txt",)}}',
-        '"chatter.txt"}}',
-        "SPLITS['dialogues']['train']: expected a tuple of sources, found 'chatter.txt'",
+    "has no shape for its records": ("            shape=DIALOGUE,\n", "", "shape: stands with"),
+    "has no licence": ('LICENSE = "cc0-1.0"', "", "Chatter:\n  LICENSE: expected text, found ''"),
+    "cannot be imported": (
+        "from parley import Builder",
+        "import nothing_like_it\nfrom parley import Builder",
+        "cannot be imported",
     ),
-    "has no shape for what goes back": (
-        'RECORDS = {"dialogues": {"id": str, "lines": [turn]}}',
-        "RECORDS = {}",
-        "RECORDS: has no config dialogues, whose rows TO_RECORD takes back",
-    ),
-    "lacks a function": ("def rows(", "def lines(", "rows: missing, expected a function"),
-    "cannot be imported": ("import os\n", "import os, nothing_like_it\n", "cannot be imported"),
 }
 
 

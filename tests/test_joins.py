@@ -23,9 +23,9 @@ APART = {("cosrec", "crowd", "curated"), ("cosrec", "crowd", "queries"), ("duo",
 def keys(dataset, sample_build):
     """The columns of each config that are keys, of all its splits."""
     found = {}
-    for config, features in dataset.module.FEATURES.items():
+    for config, declared in dataset.configs.items():
         named = NAMED.get((dataset.name, config), {})
-        columns = [name for name in features if name.endswith("_id") or name in named]
+        columns = [name for name in declared.features if name.endswith("_id") or name in named]
         files = sorted((sample_build / dataset.name / config).glob("*.parquet"))
         table = pa.concat_tables([pq.read_table(file, columns=columns) for file in files])
         found[config] = table.rename_columns([named.get(name, name) for name in columns])

@@ -100,7 +100,7 @@ def render(template, chat):
 
 
 def chats_of(built):
-    if "messages" not in built.module.SPLITS:
+    if "messages" not in built.dataset.splits:
         pytest.skip(f"{built.dataset.name} has no config messages")
     return built.rows("messages", *built.splits("messages"))
 
@@ -155,7 +155,7 @@ def another_role(chat):
 
 def problems(built, row):
     """Return what `verify` finds wrong with a chat."""
-    config = built.module.SPLITS["messages"]
+    config = built.dataset.splits["messages"]
     folder = InMemory(built, {f"messages/{split}": [row] for split in config})
     return list(checks.chats(checks.Subject(folder, None)))
 

@@ -1,14 +1,16 @@
 import json
 import os
+import re
 import shutil
 import time
-from pathlib import Path
+import zipfile
 from types import SimpleNamespace
 
 import pytest
 
 from parley.build import build
 from parley.collection import get
+from parley.declaration import File, Folder
 from parley.errors import RecordError
 from parley.rows.reader import Reader
 from parley.rows.strict_json import loads
@@ -125,20 +127,24 @@ def test_spaces_in_a_line_change_nothing(text):
     assert loads(f"{text}\n".encode()) == json.loads(text)
 
 
+def declared(shape, path="file.json", **options):
+    return File(path, shape, url="https://example.org/file", sha256="0" * 64, **options)
+
+
 @pytest.fixture
 def reader(tmp_path):
-    def read(path, shape, loads):
-        return loads(Path(path).read_bytes())
+    return Reader(tmp_path)
 
-    return Reader(tmp_path, SimpleNamespace(read=read, __name__="a.script"))
+
+def records(reader, source):
+    return [record for _, record in reader.read(source)]
 
 
 def test_all_problems_of_a_file_come_at_once(tmp_path, reader):
     path = tmp_path / "file.json"
     path.write_text('[{"n": 1}, {"n": "2"}, {"n": 3}, {"m": 4}]')
-    good = []
     with pytest.raises(RecordError) as error:
-        good.extend(reader.read(str(path), {"n": int}))
+        records(reader, declared(NUMBER))
     assert str(error.value).splitlines() == [
         'file.json[1].n: expected an integer, found "2"',
         "file.json[3].m: unknown field, found 4",
@@ -171,17 +177,18 @@ def test_a_file_that_passed_is_checked_again_once_it_or_its_shape_is_another(
     path = tmp_path / "file.json"
     path.write_text('[{"n": 1}]')
     checked = checks(monkeypatch)
-    assert list(reader.read(str(path), NUMBER)) == [{"n": 1}]
-    assert list(reader.read(str(path), NUMBER)) == [{"n": 1}]
+    source = declared(NUMBER)
+    assert records(reader, source) == [{"n": 1}]
+    assert records(reader, source) == [{"n": 1}]
     assert checked == [NUMBER]
     with pytest.raises(RecordError, match="expected a string"):
-        list(reader.read(str(path), {"n": str}))
+        records(reader, declared({"n": str}))
     state = path.stat()
     time.sleep(0.02)  # a tick of the clock
     path.write_text('[{"m": 1}]')  # of the same length
     os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
     with pytest.raises(RecordError, match="m: unknown field"):
-        list(reader.read(str(path), NUMBER))
+        records(reader, source)
 
 
 def test_a_file_written_just_now_is_checked_again(tmp_path, reader, monkeypatch):
@@ -189,8 +196,9 @@ def test_a_file_written_just_now_is_checked_again(tmp_path, reader, monkeypatch)
     path.write_text('[{"n": 1}]')
     os.utime(path, (0, 0))
     checked = checks(monkeypatch)
-    list(reader.read(str(path), NUMBER))
-    list(reader.read(str(path), NUMBER))
+    source = declared(NUMBER)
+    records(reader, source)
+    records(reader, source)
     assert checked == [NUMBER, NUMBER]
 
 
@@ -199,22 +207,23 @@ def test_a_file_that_did_not_pass_or_was_not_read_to_its_end_is_checked_again(
 ):
     path = tmp_path / "file.json"
     path.write_text('[{"n": 1}, {"n": "2"}]')
-    next(reader.read(str(path), NUMBER))
+    source = declared(NUMBER)
+    next(reader.read(source))
     for _ in range(2):
         with pytest.raises(RecordError, match=r"file.json\[1\].n: expected an integer"):
-            list(reader.read(str(path), NUMBER))
+            records(reader, source)
 
 
 def test_two_files_read_in_turns_are_each_checked(tmp_path, reader, later):
-    good, bad = tmp_path / "good.json", tmp_path / "bad.json"
-    good.write_text('[{"n": 1}, {"n": 2}]')
-    bad.write_text('[{"n": NaN}]')
-    list(reader.read(str(good), NUMBER))
-    first = reader.read(str(good), NUMBER)
-    assert next(first) == {"n": 1}
+    (tmp_path / "good.json").write_text('[{"n": 1}, {"n": 2}]')
+    (tmp_path / "bad.json").write_text('[{"n": NaN}]')
+    good = declared(NUMBER, "good.json")
+    records(reader, good)
+    first = reader.read(good)
+    assert next(first) == ("", {"n": 1})
     with pytest.raises(RecordError, match="NaN is not JSON"):
-        list(reader.read(str(bad), {"n": float}))
-    assert list(first) == [{"n": 2}]
+        records(reader, declared({"n": float}, "bad.json"))
+    assert list(first) == [("", {"n": 2})]
 
 
 def test_a_file_that_another_config_reads_after_one_that_passed_is_checked(tmp_path, later):
@@ -230,6 +239,184 @@ def test_a_file_that_another_config_reads_after_one_that_passed_is_checked(tmp_p
     keywords.write_text("".join([twice, *rest]))
     with pytest.raises(RecordError, match=r"keywords\.jsonl, line 1.*twice in one object"):
         build(Source(dataset, folder, sample=True), tmp_path / "build")
+
+
+# The formats ---------------------------------------------------------------------------------
+
+ANY = (str, int, None, [str], {str: (str, int)})
+READ = {  # what a file of a format holds, and its records
+    "a JSON list": ("json", b'["a", 1, null]', ["a", 1, None]),
+    "a JSON value": ("json value", b'{"a": 1}\n', [{"a": 1}]),
+    "JSON null as the value": ("json value", b"null", [None]),
+    "JSON Lines": ("json lines", b'{"a": 1}\r\n"b"\nnull\n-1', [{"a": 1}, "b", None, -1]),
+    "lines": ("lines", b"a\n\n b \r\nc", ["a", "", " b \r", "c"]),
+    "text": ("text", b"a\r\n\nb", ["a\r\n\nb"]),
+    "bytes": ("bytes", b"\xff\n", [b"\xff\n"]),
+    "CSV": ("csv", b'a,b\r\n"x, ""y""\nz",\r\n', [{"a": 'x, "y"\nz', "b": ""}]),
+    "CSV of Unix": ("csv", b"a,b\n1,2", [{"a": "1", "b": "2"}]),
+    "TSV": ("tsv", b'a\tb\n"x\t""\n', [{"a": '"x', "b": '""'}]),
+    "TSV of Windows": ("tsv", b"a\tb\r\n1\t2\r\n", [{"a": "1", "b": "2"}]),
+    "CSV of a header": ("csv", b"a,b\n", []),
+    "an empty text": ("text", b"", [""]),
+    "no lines": ("lines", b"", []),
+}
+
+
+@pytest.mark.parametrize("name", READ)
+def test_each_format_reads(tmp_path, reader, later, name):
+    format, content, due = READ[name]
+    (tmp_path / "file").write_bytes(content)
+    source = declared((*ANY, lambda value: None), "file", read=format)
+    assert records(reader, source) == due
+    assert records(reader, source) == due, "it differs once the file has passed"
+
+
+REFUSED = {  # what no file of a format may hold, and the place that is named
+    "null for a list": ("json", b"null", "file: expected a list of records, found null"),
+    "an object for a list": ("json", b'{"a": 1}', 'file: expected a list .* found {"a": 1}'),
+    "a JSON list cut off": ("json", b'["a",\n', "file: invalid JSON: .* at line 2 column 1"),
+    "a record of the list": ("json", b"[true]", r"file\[0\]: expected .*, found true"),
+    "a byte order mark": ("json", b"\xef\xbb\xbf[]", "file: invalid JSON: unexpected BOM"),
+    "a value that is none": ("json value", b"{", "file: invalid JSON"),
+    "two values": ("json value", b"1\n2", "file: invalid JSON: Extra data at line 2"),
+    "a field of the value": ("json value", b'{"a": []}', r"file\.a: expected .*, found \[\]"),
+    "a line that is blank": ("json lines", b"1\n\n2\n", "file, line 2: expected a JSON value"),
+    "a line of spaces": ("json lines", b"1\n  \n", "file, line 2: expected a JSON value"),
+    "a line of two values": ("json lines", b"1\n2 3\n", "file, line 2: invalid JSON: Extra data"),
+    "a mark on the first line": ("json lines", b"\xef\xbb\xbf1\n", "file, line 1: expected a JSON"),
+    "a line of other bytes": ("json lines", b'1\n"\xff"\n', "file, line 2: invalid UTF-8: .*0xff"),
+    "a line of another shape": ("json lines", b"1\ntrue\n", "file, line 2: expected .*found true"),
+    "a line of bytes": ("lines", b"a\n\xff\n", "file, line 2: invalid UTF-8: the byte 0xff"),
+    "a marked line": ("lines", b"\xef\xbb\xbfa\n", "file, line 1: .*byte order mark"),
+    "a marked text": ("text", b"\xef\xbb\xbfa\n", "file: .*byte order mark"),
+    "a text of bytes": ("text", b"a\n\xff", "file: invalid UTF-8: the byte 0xff on line 2"),
+    "a marked CSV": ("csv", b"\xef\xbb\xbfa,b\n1,2\n", "file, row 1: .*byte order mark"),
+    "a marked TSV": ("tsv", b"\xef\xbb\xbfa\tb\n1\t2\n", "file, line 1: .*byte order mark"),
+    "a CSV column twice": ("csv", b"a,a\n1,2\n", r"file, row 1: .*\['a', 'a'\]"),
+    "a TSV column twice": ("tsv", b"a\ta\n1\t2\n", r"file, line 1: .*\['a', 'a'\]"),
+    "a short CSV row": ("csv", b"a,b\n1,2\n1\n", "file, row 3: expected 2 cells.* found 1"),
+    "a short row after a long cell": ("csv", b'a,b\n"\n",2\n1\n', "file, row 3: expected 2 cells"),
+    "a long TSV row": ("tsv", b"a\n1\t2\n", "file, line 2: expected 1 cells.* found 2"),
+    "a blank CSV line": ("csv", b"a\n\n1\n", "file, row 2: expected 1 cells.* found 0"),
+    "a quote that is not closed": ("csv", b'a\n"x\n', "file, row 2: invalid CSV: unexpected end"),
+    "a quote within a cell": ("csv", b'a\n"x"y\n', "file, row 2: invalid CSV: "),
+    "a CSV cell of bytes": ("csv", b"a\n1\n\xff\n", "file, row 3: invalid UTF-8"),
+    "a CSV without a header": ("csv", b"", "file, row 1: expected a header"),
+    "a TSV without a header": ("tsv", b"", "file, line 1: expected a header"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_each_format_names_the_place_of_what_it_refuses(tmp_path, reader, name):
+    format, content, message = REFUSED[name]
+    (tmp_path / "file").write_bytes(content)
+    with pytest.raises(RecordError) as error:
+        records(reader, declared(ANY, "file", read=format))
+    (problem,) = error.value.problems
+    assert re.match(message, str(problem)), problem
+
+
+# Folders, archives, and a function of one's own -------------------------------------------
+
+
+def folder(**options):
+    """Declare a folder of JSON values in an archive, kept as it is unless `options` say so."""
+    pin = {"sha256": "0" * 64} | options
+    url = "https://example.org/talks.zip"
+    return Folder("talks.zip", {"n": int}, url=url, member="talks", **pin)
+
+
+def zipped(tmp_path, files):
+    with zipfile.ZipFile(tmp_path / "talks.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return tmp_path / "talks.zip"
+
+
+def laid_out(tmp_path, files, home="talks.zip"):
+    for name, content in files.items():
+        path = tmp_path / home / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+
+
+FILES = {
+    "talks/b.json": '{"n": 2}',
+    "talks/a/c.json": '{"n": 1}',
+    "talks/notes.txt": "no record",
+    "other/a.json": "[]",
+    "talks.json": "[]",
+}
+
+
+@pytest.mark.parametrize("lay", [zipped, laid_out])
+def test_a_folder_in_an_archive_is_read_by_name_also_where_it_is_laid_out(tmp_path, reader, lay):
+    lay(tmp_path, FILES)
+    source = folder(only="*.json")
+    assert list(reader.read(source)) == [("a/c.json", {"n": 1}), ("b.json", {"n": 2})]
+    assert source.read == "json value"
+
+
+def test_an_extracted_folder_is_read_by_name(tmp_path, reader):
+    laid_out(tmp_path, {"b.json": '{"n": 2}', "a.json": '{"n": 1}', "a.txt": ""})
+    source = folder(sha256="", git_tree="0" * 40, only="*.json")
+    assert list(reader.read(source)) == [("a.json", {"n": 1}), ("b.json", {"n": 2})]
+
+
+@pytest.mark.parametrize("lay", [zipped, laid_out])
+def test_a_file_of_a_folder_is_named_and_no_file_is_an_error(tmp_path, reader, lay):
+    lay(tmp_path, FILES)
+    with pytest.raises(RecordError, match=r"^talks\.zip/notes\.txt: invalid JSON"):
+        records(reader, folder(only="n*", read="json value"))
+    with pytest.raises(RecordError, match=r"talks\.zip: expected a file \*\.csv .* none"):
+        records(reader, folder(only="*.csv"))
+
+
+def encrypted(content):
+    """Set the bit that says so, in the file's header and in the directory."""
+    return content.replace(b"PK\3\4\x14\0\0", b"PK\3\4\x14\0\1").replace(
+        b"PK\1\2\x14\3\x14\0\0", b"PK\1\2\x14\3\x14\0\1"
+    )
+
+
+ODD = {
+    "cut off": ("talks/a.json", lambda content: content[:-9], "cannot be read: File is not a zip"),
+    "a flipped byte": ("talks/a.json", lambda content: content.replace(b"n", b"m", 1), "CRC|read"),
+    "encrypted": ("talks/a.json", encrypted, "'talks/a.json' is encrypted"),
+    "a path outside": ("talks/../../a.json", bytes, "may leave the folder"),
+    "a path from the root": ("/talks/a.json", bytes, "may leave the folder"),
+    "no such folder": ("talk/a.json", bytes, "no files in talks/"),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_an_odd_archive_is_named_and_refused(tmp_path, reader, name):
+    member, change, message = ODD[name]
+    with zipfile.ZipFile(tmp_path / "talks.zip", "w") as archive:
+        archive.writestr(member, '{"n": 1}')
+    path = tmp_path / "talks.zip"
+    path.write_bytes(change(path.read_bytes()))
+    with pytest.raises(RecordError, match=rf"^talks\.zip.*({message})"):
+        records(reader, folder(only="*.json"))
+
+
+def by_semicolons(file, loads):
+    for part in file.read().split(b";"):
+        yield loads(part)
+
+
+def test_a_function_of_ones_own_reads_a_format(tmp_path, reader):
+    path = tmp_path / "file.json"
+    path.write_bytes(b'{"n": 1};{"n": 2}')
+    source = declared(NUMBER, read=by_semicolons)
+    assert records(reader, source) == [{"n": 1}, {"n": 2}]
+    for content, message in {
+        b'{"n": 1};{"n": "2"}': r"^file\.json\[1\]\.n: expected an integer",
+        b'{"n": 1};{"n": 1, "n": 2}': r"^file\.json.*the key 'n' stands twice",
+    }.items():
+        path.write_bytes(content)
+        with pytest.raises(RecordError, match=message):
+            records(reader, source)
 
 
 def test_an_unknown_dataset_names_those_there_are():

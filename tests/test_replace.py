@@ -4,11 +4,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
 
 import pytest
 
 from parley.errors import OutputError
-from parley.folder.replace import replacing
+from parley.folder.replace import replacing, write_whole
 from parley.temporary import temporary_folder
 
 MARK = "made.json"
@@ -59,7 +60,7 @@ def test_a_file_in_the_place_of_the_folder_is_not_overwritten(tmp_path):
 
 def test_a_folder_that_cannot_be_written(tmp_path):
     with pytest.raises(OutputError, match="/proc/1/parley"):
-        fill(__import__("pathlib").Path("/proc/1/parley/out"), "one")
+        fill(Path("/proc/1/parley/out"), "one")
 
 
 def test_a_full_disk(tmp_path):
@@ -81,14 +82,73 @@ def test_without_an_atomic_exchange_too(tmp_path, monkeypatch):
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
 
 
-def test_a_move_that_was_cut_in_two_is_undone(tmp_path):
-    fill(tmp_path / "out", "one")
-    (tmp_path / "out").rename(tmp_path / ".out.earlier")  # as a killed two-step exchange leaves it
-    (tmp_path / ".out.partial").mkdir()
-    with pytest.raises(RuntimeError), replacing(tmp_path / "out", MARK):
+CUT = """
+import os, pathlib, signal, sys
+from parley.folder import replace
+replace.ctypes.CDLL = lambda *_, **__: object()
+renamed = pathlib.Path.rename
+def rename(self, target):
+    if self.name in {names}:
+        {between}
+    return renamed(self, target)
+pathlib.Path.rename = rename
+with replace.replacing(pathlib.Path(sys.argv[1]), "made.json") as staging:
+    (staging / "made.json").write_text("two")
+"""
+ERROR = "raise OSError(5, 'Input/output error')"
+BETWEEN = {
+    "an error": ([".out.partial"], ERROR),
+    "an error, and it cannot be undone": ([".out.partial", ".out.earlier"], ERROR),
+    "an interrupt": ([".out.partial"], "raise KeyboardInterrupt"),
+    "a kill": ([".out.partial"], "os.kill(os.getpid(), signal.SIGKILL)"),
+}
+
+
+@pytest.mark.parametrize("what", BETWEEN)
+def test_a_move_that_was_cut_in_two_is_undone(what, tmp_path):
+    """Where two folders cannot be exchanged in one step."""
+    target = tmp_path / "out"
+    fill(target, "one")
+    names, between = BETWEEN[what]
+    program = CUT.format(names=names, between=between)
+    done = subprocess.run([sys.executable, "-c", program, target], capture_output=True, timeout=60)
+    assert done.returncode != 0
+    if what in ("an error", "an interrupt"):
+        assert (target / MARK).read_text() == "one"
+        assert [p.name for p in tmp_path.iterdir()] == ["out"]
+    else:
+        assert (tmp_path / ".out.earlier" / MARK).read_text() == "one"
+    with pytest.raises(RuntimeError), replacing(target, MARK):  # the next run, of whatever outcome
         raise RuntimeError
-    assert (tmp_path / "out" / MARK).read_text() == "one"
+    assert (target / MARK).read_text() == "one"
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
+
+
+PLACES = {
+    "the current folder": ".",
+    "one above it": "..",
+    "its path": "{}",
+    "a link to it": "../link",
+    "the root": "/",
+}
+
+
+@pytest.mark.parametrize("mark", [MARK, ""])
+@pytest.mark.parametrize("place", PLACES)
+def test_the_current_folder_is_not_replaced(place, mark, tmp_path, monkeypatch):
+    """A shell would be left in a folder that is gone."""
+    current = tmp_path / "out" / "inner"
+    current.mkdir(parents=True)
+    (tmp_path / "out" / "link").symlink_to(current)
+    (tmp_path / "out" / MARK).touch()
+    monkeypatch.chdir(current)
+    with (
+        pytest.raises(OutputError),
+        replacing(Path(PLACES[place].format(current)), mark) as staging,
+    ):
+        (staging / MARK).write_text("two")
+    assert Path.cwd().samefile(current)
+    assert sorted(p.name for p in tmp_path.rglob("*")) == ["inner", "link", MARK, "out"]
 
 
 PROGRAM = """
@@ -100,6 +160,12 @@ for turn in range(10_000):
         for number in range(20):
             (staging / f"{number}.txt").write_text(f"{turn}")
         (staging / "made.json").write_text(f"{turn}")
+"""
+OF_A_FILE = """
+import sys, pathlib
+from parley.folder.replace import write_whole
+for turn in range(10_000):
+    write_whole(pathlib.Path(sys.argv[1]), f"{turn:5}" * 10_000)
 """
 
 
@@ -119,14 +185,39 @@ def test_killed_at_any_moment_a_whole_folder_stands_there(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
 
 
-def test_two_writers_wait_for_each_other(tmp_path):
-    program = PROGRAM.replace("10_000", "60")
-    args = [sys.executable, "-c", program, tmp_path / "out"]
+def test_killed_at_any_moment_a_whole_file_stands_there(tmp_path):
+    target = tmp_path / "out"
+    write_whole(target, " " * 50_000)
+    for delay in range(10):
+        process = subprocess.Popen([sys.executable, "-c", OF_A_FILE, target])
+        time.sleep(0.1 + delay * 0.013)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        text = target.read_text()
+        assert text == text[:5] * 10_000
+    write_whole(target, "last")
+    assert target.read_text() == "last"
+    assert [p.name for p in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize("program", [PROGRAM, OF_A_FILE], ids=["a folder", "a file"])
+def test_two_writers_wait_for_each_other(program, tmp_path):
+    target = tmp_path / "out"
+    args = [sys.executable, "-c", program.replace("10_000):", "60):"), target]
     processes = [subprocess.Popen(args, stderr=subprocess.PIPE) for _ in range(2)]
     for process in processes:
         assert process.communicate(timeout=60)[1] == b""
         assert process.returncode == 0
-    assert len(list((tmp_path / "out").iterdir())) == 21
+    assert len(list(target.iterdir())) == 21 if target.is_dir() else target.stat().st_size == 50_000
+    assert [p.name for p in tmp_path.iterdir()] == ["out"]
+
+
+def test_no_link_in_the_place_of_a_part_is_followed(tmp_path):
+    (tmp_path / "thesis.tex").write_text("years of work")
+    (tmp_path / ".out.partial").symlink_to("thesis.tex")
+    with pytest.raises(OutputError):
+        write_whole(tmp_path / "out", "one")
+    assert (tmp_path / "thesis.tex").read_text() == "years of work"
 
 
 LEFT = """

@@ -26,9 +26,9 @@ print(json.dumps([row, int(resident) * 1024 / 1e6]), flush=True)
 def large(tmp_path_factory):
     """A folder with a split of 100,000 dialogues, of 2,000 that differ."""
     folder = tmp_path_factory.mktemp("large")
-    module = get("cosrec").module
-    schema = arrow_schema(module.FEATURES["dialogues"])
-    rows = [module.to_row(record) for record in generate.conversations(2000)]
+    config = get("cosrec").configs["dialogues"]
+    schema = arrow_schema(config.features)
+    rows = [config.to_row(record) for record in generate.conversations(2000)]
     batches = [to_batch(rows[start : start + 500], schema) for start in range(0, 2000, 500)]
     (folder / "dialogues").mkdir()
     files = parquet.write(iter(batches * 50), schema, folder / "dialogues", "raw")

@@ -6,6 +6,7 @@ import math
 import random
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from parley.collection import discover
 from parley.errors import OutputError, RecordError
 from parley.figures import agrees
 from parley.folder.built import open_folder
-from parley.scoring import spread
+from parley.scoring import evaluate, spread
 from parley.scoring.evaluate import score
 from parley.scoring.forms import JSON_LINES, TREC_RUN
 from parley.scoring.leaderboard import renewed
@@ -237,3 +238,17 @@ def test_runs_are_written_in_the_order_in_which_they_are_ranked(tmp_path):
     assert ranks == [["b", "1"], ["c", "2"], ["a", "3"]]
     with pytest.raises(OutputError, match="stands there already"):
         write(tmp_path / "run", task, [])
+
+
+def test_an_interrupted_run_keeps_no_predictions(sample_build, tmp_path, monkeypatch):
+    """The same command again would refuse to write over them."""
+    dataset, name, task = next(case for case in TASKS.values() if case[2].baselines)
+
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(evaluate, "find", lambda *_: replace(task, score=interrupt))
+    built, baseline = open_folder(sample_build / dataset.name), next(iter(task.baselines))
+    with pytest.raises(KeyboardInterrupt):
+        score(built, name, {}, baseline=baseline, keep=tmp_path / "kept")
+    assert list(tmp_path.iterdir()) == []

@@ -344,7 +344,7 @@ def test_several_workers_cannot_resume_shards_taken_together(grouped_build, monk
 def test_numbers_and_labels_come_as_tensors(dataset, sample_build):
     """A missing number is NaN."""
     folder = sample_build / dataset.name
-    for config in dataset.module.SPLITS:
+    for config in dataset.splits:
         for split, rows in load_dataset(str(folder), config, streaming=True).items():
             plain = {
                 name

@@ -8,6 +8,8 @@ import pytest
 from datasets.exceptions import DatasetGenerationError
 from server import Page, Server
 
+from parley.errors import SourceError
+from parley.folder.built import open_folder
 from parley.source.pins import git_tree
 
 pytest.importorskip("aiohttp", reason="reading http needs the extra fsspec[http]")
@@ -15,25 +17,22 @@ pytest.importorskip("aiohttp", reason="reading http needs the extra fsspec[http]
 
 @pytest.fixture
 def upstream(dataset, monkeypatch):
-    """Serve the sample, and let the dataset's SOURCES name and pin it, archives included."""
+    """Serve the sample, and let the dataset's sources name and pin it, archives included."""
     monkeypatch.setattr("datasets.config.HF_HUB_OFFLINE", False)  # for loopback
     with Server() as server:
-        archives = {}
-        for source, pin in dataset.module.SOURCES.items():
-            path = f"/{source}" if "git_tree" not in pin else "/archive.zip"
-            new = {"url": server.url(path), **hash_of(dataset.sample / source, pin)}
-            if "git_tree" in pin:
-                archives[source] = pin["member"]
-            else:
-                server.pages[path] = Page((dataset.sample / source).read_bytes())
-            monkeypatch.setitem(dataset.module.SOURCES, source, new)
-        if archives:
-            body = io.BytesIO()
-            with zipfile.ZipFile(body, "w") as archive:
-                for source, member in archives.items():
-                    for file in sorted((dataset.sample / source).iterdir()):
-                        archive.write(file, f"{member}/{file.name}")
-            server.pages["/archive.zip"] = Page(body.getvalue(), ranges=False)
+        body = io.BytesIO()
+        with zipfile.ZipFile(body, "w") as archive:
+            for path, source in dataset.sources.items():
+                url = server.url("/archive.zip" if "git_tree" in source.pin else f"/{path}")
+                pin = {"url": url, **hash_of(dataset.sample / path, source.pin)}
+                for name, value in {"pin": pin, "url": url}.items():
+                    monkeypatch.setitem(vars(source), name, value)
+                if "git_tree" not in pin:
+                    server.pages[f"/{path}"] = Page((dataset.sample / path).read_bytes())
+                    continue
+                for file in sorted((dataset.sample / path).iterdir()):
+                    archive.write(file, f"{pin['member']}/{file.name}")
+        server.pages["/archive.zip"] = Page(body.getvalue(), ranges=False)
         yield server
 
 
@@ -48,40 +47,56 @@ def hash_of(path, pin):
     return size | {"git_blob": hashlib.sha1(b"blob %d\0%b" % (len(content), content)).hexdigest()}
 
 
-def test_builders_read_from_urls(dataset, upstream, tmp_path):
-    for config, splits in dataset.module.SPLITS.items():
-        local = dataset.builder(
-            config_name=config, data_dir=str(dataset.sample), cache_dir=str(tmp_path / "local")
-        )
-        remote = dataset.builder(config_name=config, cache_dir=str(tmp_path / "remote"))
-        remote.download_and_prepare()
+def test_builders_read_from_urls(dataset, upstream, sample_build, tmp_path):
+    for config, splits in dataset.splits.items():
+        builder = dataset.builder(config_name=config, cache_dir=str(tmp_path))
+        builder.download_and_prepare()
         for split in splits:
-            rows = list(local.as_streaming_dataset(split=split))
-            assert rows
-            assert list(remote.as_dataset(split=split)) == rows
-            assert list(remote.as_streaming_dataset(split=split)) == rows
+            rows = open_folder(sample_build / dataset.name).rows(config, split)
+            assert list(builder.as_dataset(split=split)) == rows
+            stream = builder.as_streaming_dataset(split=split)
+            assert [list(stream), list(stream)] == [rows, rows], "a stream can be read again"
     assert upstream.requests
 
 
-@pytest.mark.parametrize("way", ["prepared", "streamed"])
+def read(dataset, way, cache):
+    """Read rows of the last config from its URLs."""
+    config, splits = list(dataset.splits.items())[-1]
+    builder = dataset.builder(config_name=config, cache_dir=str(cache))
+    if way == "prepared":
+        builder.download_and_prepare()
+        return list(builder.as_dataset(split=list(splits)[-1]))
+    return list(builder.as_streaming_dataset(split=list(splits)[-1]))
+
+
+def last_source(dataset):
+    """Return the source that the last split of the last config names last."""
+    return list(list(dataset.splits.values())[-1].values())[-1][-1]
+
+
+WAYS = ("prepared", "streamed")
+
+
+@pytest.mark.parametrize("way", WAYS)
 def test_builders_refuse_what_is_not_as_pinned(dataset, upstream, tmp_path, monkeypatch, way):
-    config, splits = list(dataset.module.SPLITS.items())[-1]
-    split, sources = list(splits.items())[-1]
-    pin = dataset.module.SOURCES[sources[-1]]
-    wrong = {
-        kind: "0" * len(pin[kind]) for kind in ("sha256", "git_blob", "git_tree") if kind in pin
-    }
-    monkeypatch.setitem(dataset.module.SOURCES, sources[-1], pin | wrong)
-    builder = dataset.builder(config_name=config, cache_dir=str(tmp_path))
-    read = {
-        "prepared": builder.download_and_prepare,
-        "streamed": lambda: next(iter(builder.as_streaming_dataset(split=split))),
-    }[way]
-    with pytest.raises((ValueError, DatasetGenerationError)) as error:
-        read()
+    source = last_source(dataset)
+    (kind,) = {"sha256", "git_blob", "git_tree"} & source.pin.keys()
+    pin = source.pin | {kind: "0" * len(source.pin[kind])}
+    monkeypatch.setitem(vars(source), "pin", pin)
+    with pytest.raises((SourceError, DatasetGenerationError)) as error:
+        read(dataset, way, tmp_path)
     cause = error.value
-    while not isinstance(cause, ValueError):
+    while not isinstance(cause, SourceError):
         cause = cause.__cause__
-    assert sources[-1] in str(cause)
-    assert f"{next(iter(wrong))} expected {'0' * 40}" in str(cause)
-    assert "damaged or upstream changed" in str(cause)
+    assert source.path in str(cause)
+    assert f"{kind} expected {'0' * 40}" in str(cause)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_builders_take_a_good_download_of_what_has_mirrors(
+    dataset, upstream, tmp_path, monkeypatch, way
+):
+    source = last_source(dataset)
+    mirror = {"url": "https://example.org/mirror", "sha256": "0" * 64}
+    monkeypatch.setitem(vars(source), "pin", source.pin | {"mirrors": [mirror]})
+    assert read(dataset, way, tmp_path)

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 import pyarrow.parquet as pq
 
-from parley import UsageError
+from parley import UsageError, writing
 
 from .files import LONGEST
 from .sift import load_details
@@ -32,33 +32,27 @@ def write(folder: Path, categories: list[str], target: Path) -> int:
         target: The file, which appears when it is whole; compressed if its name ends in `.gz`.
 
     Raises:
-        OSError: it cannot be written.
+        OutputError: it cannot be written.
     """
     count = 0
-    partial = target.with_name(f".{target.name}.partial")
-    try:
-        with _opened(partial, target.suffix == ".gz") as file:
-            for category in categories:
-                reviews = _rows(folder / "reviews", category)
-                for product in _rows(folder / "products", category):
-                    own = islice(reviews, product["review_count"])
-                    line = json.dumps(_record(product, [_review(review) for review in own]))
-                    file.write(line.encode() + b"\n")
-                    count += 1
-        os.replace(partial, target)
-    finally:
-        partial.unlink(missing_ok=True)
+    with writing(target) as file, _compressed(file, target.suffix == ".gz") as lines:
+        for category in categories:
+            reviews = _rows(folder / "reviews", category)
+            for product in _rows(folder / "products", category):
+                own = islice(reviews, product["review_count"])
+                line = json.dumps(_record(product, [_review(review) for review in own]))
+                lines.write(line.encode() + b"\n")
+                count += 1
     return count
 
 
 @contextmanager
-def _opened(path: Path, compressed: bool) -> Iterator[BinaryIO]:
-    with path.open("wb") as file:
-        if compressed:
-            with gzip.GzipFile("", "wb", 6, file, mtime=0) as inner:  # the same bytes each time
-                yield inner  # type: ignore[misc]
-        else:
-            yield file
+def _compressed(file: BinaryIO, wanted: bool) -> Iterator[BinaryIO]:
+    if wanted:
+        with gzip.GzipFile("", "wb", 6, file, mtime=0) as inner:  # the same bytes each time
+            yield inner  # type: ignore[misc]
+    else:
+        yield file
 
 
 def _rows(folder: Path, category: str) -> Iterator[dict[str, Any]]:

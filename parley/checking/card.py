@@ -88,7 +88,7 @@ def card_shows_a_row(subject: Subject) -> Iterator[str]:
     try:
         found = json.loads(block[1] if block else "")
     except ValueError as error:
-        yield f"README.md: What a row looks like: expected a row in a ```json block: {error}"
+        yield f"README.md: What a row looks like: expected a row as ```json: {error}; mend it"
         return
     columns = [list(config.features) for config in subject.dataset.configs.values()]
     if not isinstance(found, dict) or sorted(found) not in map(sorted, columns):

@@ -72,9 +72,11 @@ def modules_load(subject: Subject) -> Iterator[str]:
 
 def sample_builds(subject: Subject) -> Iterator[str]:
     """The sample holds every source, and the strict build makes every split of it."""
-    for source in subject.dataset.sources:
-        if not (path := subject.dataset.sample / source).exists():
+    places = [subject.dataset.sample / source for source in subject.dataset.sources]
+    if missing := [path for path in places if not path.exists()]:
+        for path in missing:
             yield f"{path}: missing; write a few invented records in upstream's layout"
+        return
     for config, split in subject.splits():
         if not subject.built.rows(config, split):
             yield f"{config}/{split}: no row; give the sample a record that makes one"
@@ -162,8 +164,9 @@ def transcript_lays_out_every_row(subject: Subject) -> Iterator[str]:
     module = dataset.transcript
     configs = getattr(module, "CONFIGS", ())
     columns = {config: set(each.features) for config, each in dataset.configs.items()}
-    for config in set(configs) - columns.keys():
-        yield f"transcript.py: CONFIGS names {config}, which is no config; mend it"
+    for config in configs:
+        if config not in columns:
+            yield f"transcript.py: CONFIGS names {config}, which is no config; mend it"
     for config, column in getattr(module, "BESIDE", {}).items():
         if column not in columns.get(config, ()):
             yield f"transcript.py: BESIDE: there is no {config}.{column}; name a config's column"

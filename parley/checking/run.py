@@ -1,8 +1,6 @@
 """Runs every check over a dataset folder: a line a check, and all problems at once."""
 
-import tempfile
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 from parley.checking import card, folder
 from parley.checking.subject import NotYetError, Subject, lines_of, one_line
@@ -10,6 +8,7 @@ from parley.collection import Dataset
 from parley.errors import ParleyError
 from parley.figures import definition_of
 from parley.folder.verify import Check, OnStep
+from parley.temporary import temporary_folder
 
 Checker = Callable[[Subject], Iterator[str]]
 
@@ -48,9 +47,9 @@ def check_each(folders: list[Dataset], on_step: OnStep) -> Iterator[tuple[str, l
         folders: The datasets.
         on_step: Called with a dataset's name and what is about to be checked of it.
     """
-    with tempfile.TemporaryDirectory() as place:
+    with temporary_folder("check") as place:
         for dataset in folders:
-            work = Path(place) / dataset.name
+            work = place / dataset.name
             work.mkdir()
             yield dataset.name, check_folder(Subject(dataset, work), on_step)
 

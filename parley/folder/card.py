@@ -14,7 +14,6 @@ import yaml
 from parley.collection import Dataset
 from parley.errors import MOST_PROBLEMS, OutputError, ScriptError
 from parley.figures import DIFFERS, OUR_CARD, Figure, tally
-from parley.rows.features import card_yaml
 from parley.shapes import problems
 
 BEGIN = "<!-- parley: generated from here -->"
@@ -101,6 +100,8 @@ def _info(
     dataset: Dataset, config: str, splits: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[tuple[str, Any]]:
     """Yield an entry of the card's `dataset_info`."""
+    from parley.rows.features import card_yaml  # not at the top: it brings `datasets`
+
     yield "config_name", config
     yield "license", dataset.builder.licence(config)
     yield "features", card_yaml(dataset.features(config))

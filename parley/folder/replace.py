@@ -8,8 +8,10 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from parley.errors import OutputError
+from parley.source.part import open_part
 
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 
@@ -18,30 +20,35 @@ _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 def replacing(target: Path, mark: str) -> Iterator[Path]:
     """Give an empty folder beside `target` to fill, and put it in target's place at the end.
 
-    If the block raises, or the process is killed at any moment, what stood at `target` stays.
-    A second process that writes into the same parent folder waits. What a killed run left
-    behind is cleared by the next one.
+    If the block raises, or the process is killed at any moment, what stood at `target` stays: in
+    its place, or where the next run finds it and puts it back. A second process that writes into
+    the same parent folder waits. What a killed run left behind is cleared by the next one.
 
     Args:
         target: The folder to replace or make.
-        mark: A file that tells a folder of ours; one without it is not overwritten.
+        mark: A file that tells a folder of ours; one without it is not overwritten. With "" only
+            an empty folder is.
 
     Raises:
-        OutputError: the folder cannot be written, or something else stands there.
+        OutputError: the folder cannot be written, something else stands there, or this process
+            runs in it.
     """
     target = Path(os.path.realpath(target))  # where a link leads, the link stays
     staging = target.parent / f".{target.name}.partial"
     earlier = target.parent / f".{target.name}.earlier"
+    if _runs_in(target):
+        raise OutputError(
+            f"{target}: is the current folder or holds it, and would be replaced by another.",
+            remedy="Run the command from a folder outside of it, or choose another folder to make.",
+        )
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with locked(target.parent):
-            if earlier.exists() and not target.exists():
-                earlier.rename(target)
-            _remove(staging, earlier)
+            _clear(target, staging, earlier)
             if target.exists() and not _is_ours(target, mark):
+                why = f" and was not made by parley (it has no {mark})" if mark else " already"
                 raise OutputError(
-                    f"{target}: stands there and was not made by parley (it has no {mark}). "
-                    "Move it away or choose another --output."
+                    f"{target}: stands there{why}. Move it away or choose another folder to make."
                 )
             try:
                 staging.mkdir()
@@ -51,9 +58,14 @@ def replacing(target: Path, mark: str) -> Iterator[Path]:
                 else:
                     staging.rename(target)
             finally:
-                _remove(staging, earlier)
+                try:
+                    _clear(target, staging, earlier)
+                except BaseException:  # as a signal that comes only now
+                    _clear(target, staging, earlier)
+                    raise
     except OSError as error:
-        raise OutputError(_explain(error, target)) from error
+        place = target if target.exists() or not earlier.exists() else earlier
+        raise OutputError(_explain(error, target, place)) from error
 
 
 @contextmanager
@@ -67,8 +79,12 @@ def locked(folder: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a text file in one step: a reader, or a full disk, meets the old text or the new.
+@contextmanager
+def writing(path: Path) -> Iterator[BinaryIO]:
+    """Give an empty file to fill, and put it in the place of `path` at the end.
+
+    A reader, a full disk or a kill meets the old file or the new. A second process that writes
+    the same file waits. What a killed run left behind is taken up by the next one.
 
     Raises:
         OutputError: it cannot be written.
@@ -76,12 +92,27 @@ def write_whole(path: Path, text: str) -> None:
     path = Path(os.path.realpath(path))
     part = path.with_name(f".{path.name}.partial")
     try:
-        part.write_text(text, encoding="utf-8")
-        os.replace(part, path)
+        with open_part(part) as file:
+            try:
+                file.truncate(0)
+                yield file
+                file.flush()
+                os.replace(part, path)
+            except BaseException:
+                part.unlink(missing_ok=True)
+                raise
     except OSError as error:
-        raise OutputError(_explain(error, path)) from error
-    finally:
-        part.unlink(missing_ok=True)
+        raise OutputError(_explain(error, path, path)) from error
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file in one step, as `writing` does.
+
+    Raises:
+        OutputError: it cannot be written.
+    """
+    with writing(path) as file:
+        file.write(text.encode())
 
 
 def _exchange(new: Path, old: Path, aside: Path) -> None:
@@ -98,20 +129,36 @@ def _exchange(new: Path, old: Path, aside: Path) -> None:
     new.rename(old)
 
 
-def _is_ours(target: Path, mark: str) -> bool:
-    return target.is_dir() and ((target / mark).is_file() or not any(target.iterdir()))
+def _clear(target: Path, staging: Path, earlier: Path) -> None:
+    """Remove what is left of a replacement, of which the first of two steps may have to be undone.
 
-
-def _remove(*folders: Path) -> None:
-    for folder in folders:
+    What stood at `target` is removed only where something stands there now.
+    """
+    if earlier.exists() and not target.exists():
+        earlier.rename(target)
+    for folder in (staging, earlier):
         if folder.exists():
             shutil.rmtree(folder)
 
 
-def _explain(error: OSError, target: Path) -> str:
+def _runs_in(target: Path) -> bool:
+    try:
+        return Path.cwd().is_relative_to(target)
+    except FileNotFoundError:  # the current folder is gone
+        return False
+
+
+def _is_ours(target: Path, mark: str) -> bool:
+    return target.is_dir() and ((target / mark).is_file() or not any(target.iterdir()))
+
+
+def _explain(error: OSError, target: Path, place: Path) -> str:
     where = error.filename or target
+    stood = f"What stood in {target} before is as it was."
+    if place != target:
+        stood = f"What stood in {target} is now in {place}; the same command puts it back."
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return f"{where}: the disk is full. What stood in {target} before is as it was."
+        return f"{where}: the disk is full. {stood}"
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return f"{where}: may not be written. Choose another folder, or give the permission."
-    return f"{where}: {error.strerror or error}. What stood in {target} before is as it was."
+    return f"{where}: {error.strerror or error}. {stood}"

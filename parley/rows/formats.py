@@ -4,20 +4,22 @@
     json value  one JSON value; it is the only record
     json lines  a JSON value a line
     csv, tsv    a header and rows; a record is an object of strings. TSV has no quotes.
-    lines       text; each line, without its newline, is a record
+    lines       text; each line, without its newline, is a record; a carriage return stays
     text        text; the whole file is the only record
     bytes       the whole file, as bytes, is the only record
 
-All text is UTF-8. Each reader takes an open file and a decoder of JSON, and raises ValueError for
-what it cannot read.
+All text is UTF-8, without a byte order mark. Each reader takes an open file and a decoder of JSON,
+and raises ValueError for what it cannot read.
 """
 
+import codecs
 import csv
-import io
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, BinaryIO
 
 import jsonlines
+
+from parley.shapes import show
 
 Loads = Callable[[bytes], Any]
 Format = Callable[[BinaryIO, Loads], Iterable[Any]]
@@ -35,8 +37,7 @@ def _whole(file: BinaryIO) -> bytes:
 def _json(file: BinaryIO, loads: Loads) -> Iterable[Any]:
     found = loads(_whole(file))
     if not isinstance(found, list):
-        kind = "an object" if isinstance(found, dict) else "one value"
-        raise ValueError(f"expected a list of records, found {kind}")
+        raise ValueError(f"expected a list of records, found {show(found)}")
     return found
 
 
@@ -57,12 +58,18 @@ def _lines_of_json(file: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _lines(file: BinaryIO, loads: Loads) -> Iterator[str]:
-    for line in file:
-        yield line.removesuffix(b"\n").decode("utf-8")
+    return (line.removesuffix("\n") for line in _decoded(file))
 
 
 def _text(file: BinaryIO, loads: Loads) -> Iterable[str]:
-    return [_whole(file).decode("utf-8")]
+    return ["".join(_decoded([_whole(file)]))]
+
+
+def _decoded(parts: Iterable[bytes]) -> Iterator[str]:
+    for number, part in enumerate(parts):
+        if number == 0 and part.startswith(codecs.BOM_UTF8):
+            raise ValueError("begins with a byte order mark; a function as `read` can skip it")
+        yield part.decode("utf-8")
 
 
 def _bytes(file: BinaryIO, loads: Loads) -> Iterable[bytes]:
@@ -70,30 +77,33 @@ def _bytes(file: BinaryIO, loads: Loads) -> Iterable[bytes]:
 
 
 def _csv(file: BinaryIO, loads: Loads) -> Iterator[dict[str, str]]:
-    text = io.TextIOWrapper(file, "utf-8", newline="")
+    return _table(_cells(file))
+
+
+def _cells(file: BinaryIO) -> Iterator[list[str]]:
     try:
-        yield from _table(csv.reader(text, strict=True))
+        yield from csv.reader(_decoded(file), strict=True)
     except csv.Error as error:
         raise ValueError(f"invalid CSV: {error}") from error
-    finally:
-        text.detach()
 
 
 def _tsv(file: BinaryIO, loads: Loads) -> Iterator[dict[str, str]]:
-    return _table(line.split("\t") for line in _lines(file, loads))
+    return _table(line.removesuffix("\r").split("\t") for line in _lines(file, loads))
 
 
-def _table(rows: Iterable[list[str]]) -> Iterator[dict[str, str]]:
-    header: list[str] | None = None
-    for row in rows:
-        if header is None:
-            header = row
-            if len(set(header)) < len(header):
-                raise ValueError(f"expected each column once in the header, found {header}")
-            continue
+def _table(rows: Iterator[list[str]]) -> Iterator[dict[str, str]]:
+    """Read the header at once, so that its errors come before those of the first record."""
+    if (header := next(rows, None)) is None:
+        raise ValueError("expected a header, found an empty file")
+    if len(set(header)) < len(header):
+        raise ValueError(f"expected each column once in the header, found {header}")
+
+    def record(row: list[str]) -> dict[str, str]:
         if len(row) != len(header):
             raise ValueError(f"expected {len(header)} cells, as in the header, found {len(row)}")
-        yield dict(zip(header, row, strict=True))
+        return dict(zip(header, row, strict=True))
+
+    return map(record, rows)
 
 
 FORMATS: dict[str, Format] = {
@@ -107,7 +117,9 @@ FORMATS: dict[str, Format] = {
     "bytes": _bytes,
 }
 BY_LINE = {"json lines", "lines"}  # each line is a record, whatever the others are
-OF_LINES = {*BY_LINE, "csv", "tsv"}  # a record is named by its line, not by its index
+HEADED = {"csv", "tsv"}
+# What a record is named by, where not by its index; a row of CSV may take several lines.
+NAMED_BY: dict[object, str] = {"json lines": "line", "lines": "line", "csv": "row", "tsv": "line"}
 BY_SUFFIX = {
     ".json": "json",
     ".jsonl": "json lines",

@@ -15,7 +15,7 @@ import orjson
 
 from parley.declaration import Folder, Source
 from parley.errors import MOST_PROBLEMS, Causes, Problem, RecordError, ScriptError
-from parley.rows.formats import FORMATS, OF_LINES
+from parley.rows.formats import FORMATS, HEADED, NAMED_BY
 from parley.rows.strict_json import loads
 from parley.shapes import fitter, problems
 from parley.source.archive import ArchiveError, members
@@ -55,11 +55,20 @@ class Reader:
             path: Where it is, if not at its place in the reader's folder.
 
         Raises:
-            RecordError: naming each record of a file that is not of its shape.
+            RecordError: naming each record of a file that is not of its shape, or an archive that
+                is damaged, or a folder that has no file of records.
         """
-        for file in _files(source, Path(path or self.folder / source.path)):
-            for record in self._records(source, file):
-                yield file.name, record
+        none = isinstance(source, Folder)
+        try:
+            for file in _files(source, Path(path or self.folder / source.path)):
+                none = False
+                for record in self._records(source, file):
+                    yield file.name, record
+        except ArchiveError as error:
+            raise RecordError("", Problem(source.path, what=f"the archive {error}")) from error
+        if none and isinstance(source, Folder):
+            due = f"a file {source.only} in {source.member}"
+            raise RecordError("", Problem(source.path, due, "none"))
         self._ended.add(source.path)
 
     def _records(self, source: Source, file: "_File") -> Iterator[Any]:
@@ -71,11 +80,14 @@ class Reader:
         this = (name, *at, id(source))
         passed = this in self._passed
         wrong = _nothing_wrong if passed else _checker(source)
-        causes, number = Causes(": " if source.read in OF_LINES else ""), -1
+        causes = Causes(_comma(source) and ": ")
+        number = -2  # until the header is read, if there is one
         found: list[Problem] = []
         try:
             with file.open() as opened:
-                for number, record in enumerate(read(opened, orjson.loads if passed else loads)):
+                records = read(opened, orjson.loads if passed else loads)
+                number = -1
+                for number, record in enumerate(records):
                     if some := wrong(record):
                         for each in some:
                             causes.add(_part(source, number), each)
@@ -85,7 +97,8 @@ class Reader:
                         self._at = source, name, number
                         yield record
         except (ValueError, RecursionError, ArchiveError) as error:
-            found.append(Problem("", what=_explain(error, source, name, number + 1)))
+            part = _part(source, number + 1) if _comma(source) else ""
+            found.append(Problem("", what=_explain(error, name, part)))
         self._at = None
         if causes or found:
             told = (each.at(name + _comma(source)) for each in causes.told())
@@ -187,32 +200,31 @@ def _checker(source: Source) -> Callable[[Any], list[Problem]]:
 
 
 def _line(source: Source, number: int) -> int:
-    """Return the line of a record of a file of lines."""
-    return number + (2 if source.read in ("csv", "tsv") else 1)
+    """Return the line, or the row, of a record, counted from 1; a header is one, too."""
+    return max(1, number + (2 if source.read in HEADED else 1))
 
 
 def _comma(source: Source) -> str:
-    return ", " if source.read in OF_LINES else ""
+    return ", " if source.read in NAMED_BY else ""
 
 
 def _part(source: Source, number: int) -> str:
     """Return what a record is called within its file: its line, its index, or nothing."""
-    if source.read in OF_LINES:
-        return f"line {_line(source, number)}"
+    if word := NAMED_BY.get(source.read):
+        return f"{word} {_line(source, number)}"
     return "" if source.read in _WHOLE else f"[{number}]"
 
 
-def _explain(error: Exception, source: Source, file: str, number: int) -> str:
-    """Return what is wrong with a file that cannot be parsed, and on which line."""
-    by_line, line = source.read in OF_LINES, _line(source, number)
-    place = f"{file}, line {line}" if by_line else file
+def _explain(error: Exception, file: str, line: str) -> str:
+    """Return what is wrong with a file that cannot be parsed, and on which line, if it has some."""
+    place = f"{file}, {line}" if line else file
     cause = error.__cause__ if isinstance(error.__cause__, ValueError) else error
     if isinstance(cause, json.JSONDecodeError):
-        within = "" if by_line else f"line {cause.lineno} "
+        within = "" if line else f"line {cause.lineno} "
         return f"{place}: invalid JSON: {cause.msg} at {within}column {cause.colno}"
     if isinstance(cause, UnicodeDecodeError):
         problem = f"invalid UTF-8: the byte {cause.object[cause.start]:#04x}"
         row = cause.object[: cause.start].count(10) + 1
-        return f"{file}, line {line}: {problem}" if by_line else f"{file}: {problem} on line {row}"
+        return f"{place}: {problem}" if line else f"{place}: {problem} on line {row}"
     text = str(cause)
     return place + text if text.startswith("[") else f"{place}: {text.lstrip('.: ')}"

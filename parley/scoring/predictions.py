@@ -135,10 +135,12 @@ def write(path: Path, task: Task, predictions: Iterable[Prediction]) -> None:
     Raises:
         OutputError: something stands there already, or it cannot be written.
     """
-    from parley.folder.replace import write_whole
+    from parley.folder.replace import writing
 
     require_free(path)
-    write_whole(path, "".join(f"{line}\n" for line in task.form.lines(predictions)))
+    with writing(path) as file:
+        require_free(path)  # another run may have made it while this one waited
+        file.writelines(f"{line}\n".encode() for line in task.form.lines(predictions))
 
 
 def require_free(path: Path) -> None:

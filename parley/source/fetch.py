@@ -12,10 +12,8 @@ of its mirrors that has what the mirror's pin says.
 """
 
 import errno
-import fcntl
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -24,6 +22,7 @@ from urllib.parse import urlsplit
 from parley.errors import FetchError, Problem, UsageError
 from parley.source.archive import extract
 from parley.source.download import Downloader, Patience, Progress, open_session
+from parley.source.part import open_part
 from parley.source.pins import UNREADABLE, Pin, places, problem
 
 OnMirror = Callable[[str, Pin, Sequence[Problem]], None]
@@ -129,7 +128,8 @@ class _Fetcher:
         (source, pin), *_ = pins.items()
         archive = "git_tree" in pin
         target = self.folder / (Path(urlsplit(pin["url"]).path).name if archive else source)
-        with _open_part(target) as part:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with open_part(target.with_name(f"{target.name}.part")) as part:
             lacking = {s: pin for s, pin in pins.items() if self._lacks(s, pin)}
             if lacking and archive:
                 self._bring_archive(part, target.name, lacking)
@@ -169,28 +169,3 @@ class _Fetcher:
                     self.on_mirror(source, place, _together("", errors).problems)
                 return
         raise _together("", errors)
-
-
-@contextmanager
-def _open_part(target: Path) -> Iterator[BinaryIO]:
-    """Open the .part of a file, alone, at its end. Afterwards an empty one is removed."""
-    path = target.with_name(f"{target.name}.part")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    while True:
-        with path.open("a+b") as part:
-            fcntl.flock(part, fcntl.LOCK_EX)
-            if not _is_at(part, path):  # its last holder moved or removed it
-                continue
-            try:
-                yield part
-            finally:
-                if _is_at(part, path) and not part.seek(0, os.SEEK_END):
-                    path.unlink()
-            return
-
-
-def _is_at(file: BinaryIO, path: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(file.fileno()), path.stat())
-    except FileNotFoundError:
-        return False

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,8 @@ for line in sys.stdin:
         try:
             {job}
             status = 0
+        except SystemExit as ended:
+            status = ended.code or 0
         finally:
             sys.stderr.flush()
             os._exit(status)
@@ -77,10 +80,9 @@ for line in sys.stdin:
         self._process.wait(timeout=20)
 
 
-@pytest.fixture
-def forks(tmp_path_factory):
-    """Make `Forks` that end with the test."""
-    made, folder = [], tmp_path_factory.mktemp("forks")
+@contextmanager
+def _making(folder):
+    made = []
 
     def make(prepare, job):
         made.append(Forks(prepare, job, folder))
@@ -89,3 +91,17 @@ def forks(tmp_path_factory):
     yield make
     for each in made:
         each.close()
+
+
+@pytest.fixture
+def forks(tmp_path_factory):
+    """Make `Forks` that end with the test."""
+    with _making(tmp_path_factory.mktemp("forks")) as make:
+        yield make
+
+
+@pytest.fixture(scope="module")
+def lasting_forks(tmp_path_factory):
+    """Make `Forks` that end with the tests of a file."""
+    with _making(tmp_path_factory.mktemp("forks")) as make:
+        yield make

@@ -1,0 +1,306 @@
+"""What a signal at a random moment may do to any command.
+
+What stood there stays or is replaced whole, no process goes on, and after the next run of the same
+command all is as if nobody had disturbed it. With TERM, INT and HUP nothing needs to be cleared.
+"""
+
+import importlib.util
+import json
+import os
+import random
+import shutil
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from catalogue_files import hostile
+from hub import Hub, User
+from parley.checking.new import write_skeleton
+from server import Page, Server, pinned
+
+from parley.build import build
+from parley.collection import Dataset, get
+from parley.folder.built import open_folder
+from parley.scoring import leaderboard
+from parley.site.write import write_site
+from parley.source.files import Source
+
+TRIALS = int(os.environ.get("PARLEY_TRIALS", "4"))  # of each command; `make faults` has 20
+SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+INTERRUPTED = "interrupted; the same command again does what is left"
+SERVED = "shows them; Ctrl-C ends it"
+
+COMMANDS = {
+    "list": "list",
+    "check": "check cup",
+    "new": "new tea fresh",
+    "fetch": "fetch kettle",
+    "build": "build casino --sample --output out",
+    "build with workers": "build kettle --source source --output out --workers 2",
+    "build with a card": "build kettle --source source --output out --update-cards",
+    "verify": "verify casino duo --build built",
+    "show": "show casino --build built",
+    "diff": "diff built/casino other/casino",
+    "export": "export casino convokit exported --build built",
+    "site": "site casino --build built --output page",
+    "browse": "browse casino --sample --no-open",
+    "tasks": "tasks casino --update tasks.md",
+    "score": "score casino deals --baseline people --predictions kept.jsonl --build built",
+    "publish": "publish casino --repo org/casino --build built",
+    "catalogue": "run cosrec catalogue --input raw --output made/catalogue --workers 2 "
+    "--jsonl made/all.jsonl",
+}
+STEPWISE = ("made/catalogue/counts.json", "made/catalogue/provenance.json")  # grow by category
+WHOLE = ("out", "page", "exported", "fresh")  # appear in one step; else each file does
+
+PREPARE = """
+import os, signal, sys
+os.environ.clear()
+os.environ.update({environ!r})
+sys.path.append({tests!r})
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # as before Python is there
+import pyarrow.parquet
+import parley.checking.new, parley.checking.run, parley.export, parley.folder.diff
+import parley.hub.publish, parley.scoring.evaluate, parley.scoring.leaderboard, parley.site.serve
+import parley.site.write, parley.terminal.report
+from parley.cli import main
+from parley.rows import workers
+from test_publish import held
+workers.PART = 20_000
+parley.hub.publish.refuse = lambda built, source, permitted: {{  # takes a sample for verified
+    name: file for name, file in held(built.path).items() if not name.startswith(".")
+}}
+
+def command(work, said, *arguments):
+    os.setsid()
+    os.chdir(work)
+    for stream in (1, 2):
+        os.dup2(os.open(said, os.O_WRONLY | os.O_CREAT | os.O_APPEND), stream)
+    sys.argv = ["parley", *arguments]
+    main()
+"""
+
+
+class Workplace:
+    """A folder with what all commands work on, a Hub and a server, that can be set up again."""
+
+    def __init__(self, place, hub, server):
+        self.place, self.hub, self.server = place, hub, server
+        self.work, self.template, self.said = (place / n for n in ("work", "template", "said"))
+        self.environ = {
+            **hub.environ(self.work / "hf", "hf_ana"),
+            "HOME": str(self.work / "home"),
+            "PARLEY_CACHE": str(self.work / "cache"),
+            "PARLEY_DATASETS": str(self.work / "more"),
+            "PYTHONDONTWRITEBYTECODE": "1",  # what is left of its files is Python's own
+            "TMPDIR": str(self.work / "tmp"),
+        }
+        self.environ.pop("PARLEY_SOURCE", None)
+        self._fill(self.template)
+        self.reset()
+
+    def _fill(self, home):
+        for name in ("home", "hf", "tmp", "cache/kettle", "source/kettle", "fresh", "made"):
+            (home / name).mkdir(parents=True)
+        (home / "cache/kettle/notes.txt").write_text("a person's")
+        for name in ("casino", "duo"):
+            source = Source(get(name), get(name).sample, sample=True)
+            build(source, home / "built")
+            if name == "casino":
+                build(source, home / "other")
+                build(source, home / "out")
+        (home / "out/casino/of_the_old_one").touch()
+        write_site([open_folder(home / "built/duo")], home / "page")
+        marks = (leaderboard.BEGIN, "of old", leaderboard.END)
+        (home / "tasks.md").write_text("\n".join(marks))
+        hostile(home / "raw", 1, records=100)
+        if importlib.util.find_spec("duckdb"):
+            catalogue = get("cosrec").jobs["catalogue"].run
+            catalogue(home / "raw", home / "made/catalogue", ["Alpha"], workers=0)
+        self._add_kettle(home)
+        for folder in home.rglob("__pycache__"):
+            shutil.rmtree(folder)
+
+    def _add_kettle(self, home):
+        """Add a dataset of many dialogues, that processes can share out, and an old build of it."""
+        write_skeleton("cup", home / "more")
+        folder = write_skeleton("kettle", home / "more")
+        records = map(json.loads, (folder / "sample/dialogues.jsonl").read_text().splitlines())
+        body = b"".join(
+            json.dumps({**record, "id": f"{record['id']}-{number}"}).encode() + b"\n"
+            for record in records
+            for number in range(1000)
+        )
+        (home / "source/kettle/dialogues.jsonl").write_bytes(body)
+        self.server.pages["/dialogues.jsonl"] = Page(body, pause=0.01)
+        pin = pinned(self.server.url("/dialogues.jsonl"), body)
+        script = folder / "kettle.py"
+        text = script.read_text()
+        begin, end = text.index("SOURCES = {"), text.index("# config -> split")
+        sources = f"SOURCES = {{'dialogues.jsonl': {pin}}}\nBY_LINE = ('dialogues',)\n"
+        script.write_text(f"{text[:begin]}{sources}\n{text[end:]}")
+        build(Source(Dataset("kettle", folder), folder / "sample"), home / "out")
+
+    def reset(self):
+        """Set all up again."""
+        shutil.rmtree(self.work, ignore_errors=True)
+        shutil.copytree(self.template, self.work, symlinks=True)
+        self.said.unlink(missing_ok=True)
+        self.hub.repos.clear()
+        self.hub.seed("org/casino", self.work / "other/casino")
+
+    def content(self):
+        """Return all there is by its path: the bytes of files, None of a folder; and the Hub's."""
+        found = {
+            path.relative_to(self.work).as_posix(): path.read_bytes() if path.is_file() else None
+            for path in sorted(self.work.rglob("*"))
+        }
+        online = {f"hub/{path}": data for path, data in self.hub.files("org/casino").items()}
+        return found | online
+
+
+@pytest.fixture(scope="module")
+def workplace(tmp_path_factory):
+    with Hub() as hub, Server() as server:
+        hub.tokens["hf_ana"] = User("ana", orgs=("org",))
+        yield Workplace(tmp_path_factory.mktemp("kills"), hub, server)
+
+
+@pytest.fixture(scope="module")
+def processes(workplace, lasting_forks):
+    """Start processes that have imported what the commands need."""
+    tests = str(Path(__file__).parents[1])
+    prepare = PREPARE.format(environ=workplace.environ, tests=tests)
+    return lasting_forks(prepare, "command(*arguments)")
+
+
+class Command:
+    """A command, each time in a session of its own."""
+
+    def __init__(self, forks, workplace, line):
+        self.forks, self.workplace, self.arguments = forks, workplace, line.split()
+
+    @property
+    def said(self):
+        return self.workplace.said.read_text() if self.workplace.said.exists() else ""
+
+    def start(self):
+        self.workplace.said.unlink(missing_ok=True)
+        return self.forks.start(self.workplace.work, self.workplace.said, *self.arguments)
+
+    def finish(self, child):
+        """Wait until it has ended by itself, or serves a page; return its status."""
+        deadline = time.monotonic() + 60
+        while self.arguments[0] == "browse" and SERVED not in self.said:
+            assert time.monotonic() < deadline, self.said
+            time.sleep(0.01)
+        if self.arguments[0] == "browse":
+            os.kill(child, signal.SIGINT)
+        return self.wait(child)
+
+    def wait(self, child):
+        """Return its status once all of its processes have ended."""
+        status = self.forks.wait()
+        deadline = time.monotonic() + 20
+        while left := of_session(child):
+            assert time.monotonic() < deadline, f"these go on: {left}"
+            time.sleep(0.005)
+        return status
+
+    def whole(self):
+        """Run it undisturbed; return the seconds that it took and what is there then."""
+        self.workplace.reset()
+        start = time.perf_counter()
+        assert self.finish(self.start()) == 0, self.said
+        return time.perf_counter() - start, self.workplace.content()
+
+
+def of_session(number):
+    """Return the command lines of the processes of a session that have not ended."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            state, _, _, session = (place / "stat").read_text().rpartition(")")[2].split()[:4]
+            if int(session) == number and state != "Z":
+                found.append((place / "cmdline").read_bytes().replace(b"\0", b" "))
+        except (FileNotFoundError, ProcessLookupError):
+            pass
+    return found
+
+
+def send(child, signum):
+    """Send a signal, INT as Ctrl-C does to all processes."""
+    try:
+        (os.killpg if signum == signal.SIGINT else os.kill)(child, signum)
+    except ProcessLookupError:  # it has not begun its session yet
+        os.kill(child, signum)
+
+
+def hidden(path):
+    """Tell whether a path is of something that is not done, or does not last."""
+    return path.endswith(".part") or any(
+        part.startswith(".") or part == "tmp" for part in path.split("/")
+    )
+
+
+def require_undamaged(now, before, after):
+    """What can be seen is as before or as after, file by file or all of it."""
+    for path in STEPWISE:
+        assert json.loads(now[path]).keys() >= json.loads(before[path]).keys()
+    stepwise = (*STEPWISE, "made/catalogue/README.md")
+    for path in before.keys() | after.keys() | now.keys():
+        if not hidden(path) and path not in stepwise:
+            assert now.get(path, "absent") in (
+                before.get(path, "absent"),
+                after.get(path, "absent"),
+            ), path
+    for folder in (*WHOLE, "hub"):
+        seen, *either = (
+            {p: each[p] for p in each if p.startswith(f"{folder}/") and not hidden(p)}
+            for each in (now, before, after)
+        )
+        assert seen in either, folder
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux lists the processes of a session")
+@pytest.mark.parametrize("name", COMMANDS)
+def test_ended_at_a_random_moment(name, workplace, processes, tally):
+    if name == "catalogue":
+        pytest.importorskip("duckdb", reason="the extra `catalogue` is not installed")
+    workplace.reset()
+    before = workplace.content()
+    command = Command(processes, workplace, COMMANDS[name])
+    whole, after = command.whole()
+    draw = random.Random(name)
+    moments = [whole * (number + draw.random()) / TRIALS for number in range(TRIALS)]
+    draw.shuffle(moments)
+    met = left = 0
+    for number, moment in enumerate(moments):
+        signum = SIGNALS[number % len(SIGNALS)]
+        workplace.reset()
+        child = command.start()
+        time.sleep(moment)
+        send(child, signum)
+        status = command.wait(child)
+        said, now = command.said, workplace.content()
+        met += status != 0
+        assert status in (0, 128 + signum, -signum), said
+        assert "Traceback" not in said
+        require_undamaged(now, before, after)
+        if status == 128 + signum:
+            assert said.splitlines()[-1] == INTERRUPTED
+            assert said.count(INTERRUPTED) == 1
+        if signum != signal.SIGKILL:  # but for what a fetch goes on with, nothing is left to clear
+            new = now.keys() - before.keys() - after.keys()
+            left += any(not path.endswith(".part") for path in new)
+        if status == -signum != -signal.SIGKILL:  # it had not begun or was done
+            assert now in (before, after)
+        status = command.finish(command.start())
+        is_done = all(now.get(path, "absent") == after[path] for path in after)
+        assert status == 0 or (is_done and "stands there already" in command.said), command.said
+        assert workplace.content() == after
+    assert met
+    assert left <= TRIALS // 4  # a signal can come just as something is made or removed
+    tally(f"parley {name} ended by TERM, INT, HUP or KILL", TRIALS)
