@@ -18,8 +18,8 @@ PAGE = ROOT / "docs" / "api.md"
 INTRODUCTION = """\
 # The public API
 
-What follows can be imported from `parley`; all other names may change at any time. `import parley`
-takes no time: a name is imported when it is first asked for. [Using the datasets](using.md) and
+What follows can be imported from `parley`; all other names may change. `import parley`
+is quick: a name is imported when it is first asked for. [Using the datasets](using.md) and
 [adding a dataset](adding.md) show most names in use. `make docs` writes this page from the
 docstrings.
 
