@@ -138,29 +138,28 @@ def only_raw() -> Any:
 
     Makes a builder, since `datasets` imports more (scipy, where it is installed) for the first one.
     """
-    from parley.collection import get
+    from parley import dataset
 
-    dataset = get("cosrec")
-    dialogues = dataset.configs["dialogues"]
+    cosrec = dataset("cosrec")
+    dialogues = cosrec.configs["dialogues"]
     raw = replace(dialogues, splits={"raw": dialogues.splits["raw"]})
-    dataset.builder.CONFIGS[:] = [raw]
+    cosrec.builder.CONFIGS[:] = [raw]
     with tempfile.TemporaryDirectory() as folder:
-        dataset.builder(config_name="dialogues", cache_dir=folder, hash="benchmark")
-    return dataset
+        cosrec.builder(config_name="dialogues", cache_dir=folder, hash="benchmark")
+    return cosrec
 
 
 @method
 def parley(source: str, workers: str = "0") -> int:
     """Build with `parley`: strict rows, a digest, Parquet, provenance and card."""
-    from parley.build import build
-    from parley.source.files import Source
+    from parley import Source, build_folder
 
     dataset = only_raw()
     missing = [name for name in dataset.sources if not (Path(source) / name).exists()]
     begin()
     with tempfile.TemporaryDirectory() as folder:
         files = Source(dataset, Path(source), missing=missing)
-        (split,) = build(files, Path(folder), workers=int(workers))
+        (split,) = build_folder(files, Path(folder), workers=int(workers))
     return split.rows
 
 
@@ -211,40 +210,35 @@ def polars(source: str) -> int:
 @method
 def build_all(source: str) -> int:
     """Build everything at hand in `source`, imports and hash checks included."""
-    from parley.build import build
-    from parley.collection import discover
-    from parley.source.files import open_source
+    from parley import build_folder, dataset, datasets, open_source
 
     rows = 0
     with tempfile.TemporaryDirectory() as folder:
-        for dataset in discover().values():
-            files = open_source(dataset, Path(source), allow_missing=True)
-            rows += sum(split.rows for split in build(files, Path(folder)))
+        for name in datasets():
+            files = open_source(dataset(name), Path(source), allow_missing=True)
+            rows += sum(split.rows for split in build_folder(files, Path(folder)))
     return rows
 
 
 @method
 def build_one(source: str, name: str) -> int:
     """Build one dataset, imports not included."""
-    from parley.build import build
-    from parley.collection import get
-    from parley.source.files import open_source
+    from parley import build_folder, dataset, open_source
 
-    dataset = get(name)
-    dataset.builder  # noqa: B018 - imports it
+    dataset(name).builder  # noqa: B018 - imports it
     begin()
     with tempfile.TemporaryDirectory() as folder:
-        files = open_source(dataset, Path(source), allow_missing=True)
-        return sum(split.rows for split in build(files, Path(folder)))
+        files = open_source(dataset(name), Path(source), allow_missing=True)
+        return sum(split.rows for split in build_folder(files, Path(folder)))
 
 
 @method
 def verify_all(source: str, built: str) -> int:
     """Verify everything that was built of what is at hand in `source`, imports included."""
-    from parley.collection import discover
-    from parley.folder.verify import Verification, verify_each
+    from parley import Verification, dataset, datasets, verify_each
 
-    found = list(verify_each(list(discover().values()), Path(built), Path(source), lambda *_: None))
+    every = [dataset(name) for name in datasets()]
+    found = list(verify_each(every, Path(built), Path(source), lambda *_: None))
     held = [each for each in found if isinstance(each, Verification) and not each.failed]
     assert len(held) == len(found), found
     return sum(len(each.figures) for each in held)
@@ -255,9 +249,9 @@ def acts(source: str) -> int:
     """Give every event of CraigslistBargains' validation and test its dialogue act."""
     import orjson
 
-    from parley.collection import get
+    from parley import dataset
 
-    module = get("craigslist_bargains").module
+    module = dataset("craigslist_bargains").beside("acts")
     folder = Path(source, "craigslist_bargains")
     begin()
     contexts = module.read_contexts((folder / "price_tracker.pkl").read_bytes())

@@ -23,11 +23,8 @@ import generate
 from playwright.sync_api import Browser, sync_playwright
 from run import machine, table
 
-from parley.build import build
-from parley.collection import discover, get
-from parley.folder.built import find_folder
-from parley.site.write import write_site
-from parley.source.files import Source, at_hand
+from parley import Source, at_hand, build_folder, dataset, datasets, write_site
+from parley import open as open_folder
 
 WATCH = """
     window.seen = {};
@@ -80,12 +77,12 @@ def main() -> None:
 
 def sources(place: Path, dialogues: int) -> dict[str, Source]:
     """Return what is measured, by the name it goes by in the table."""
-    cosrec = get("cosrec")
+    cosrec = dataset("cosrec")
     missing = [file for file in cosrec.sources if file != generate.RAW]
     folder = generate.write(place / "generated", dialogues)
     found = {"cosrec, generated": Source(cosrec, folder, missing=missing)}
     if real := os.environ.get("PARLEY_SOURCE"):
-        at = {name: at_hand(dataset, Path(real)) for name, dataset in discover().items()}
+        at = {name: at_hand(dataset(name), Path(real)) for name in datasets()}
         found |= {name: source for name, source in at.items() if source}
     return found
 
@@ -93,8 +90,8 @@ def sources(place: Path, dialogues: int) -> dict[str, Source]:
 def measured(browser: Browser, source: Source, place: Path) -> list[str]:
     """Return a row of the table, without its name."""
     name = source.dataset.name
-    built = timed(lambda: build(source, place / "build"))
-    folder = find_folder(place / "build", source.dataset)
+    built = timed(lambda: build_folder(source, place / "build"))
+    folder = open_folder(place / "build" / name)
     site = timed(lambda: write_site([folder], place / "site"))
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     page.add_init_script(WATCH)

@@ -177,7 +177,7 @@ class Benchmark:
         source = os.environ.get("PARLEY_SOURCE")
         if not source:
             return ["PARLEY_SOURCE is not set: the real datasets are not measured", ""]
-        from parley.collection import discover
+        from parley import datasets
 
         rows_folder = self._rows_of(Path(source))
         runs = {
@@ -192,7 +192,7 @@ class Benchmark:
         runs["the dialogue acts of validation and test, imports not counted"] = lambda: measure(
             "acts", source
         )
-        for name in discover():
+        for name in datasets():
             runs[f"{name}, imports not counted"] = lambda name=name: measure(
                 "build_one", source, name
             )
@@ -209,13 +209,12 @@ class Benchmark:
 
     def _convokit(self) -> list[str]:
         """Compare reading CaSiNo's utterances with ConvoKit's Corpus, if that is installed."""
-        from parley.export import export
-        from parley.folder.built import open_folder
+        import parley
 
         built, corpus = self.folder / "real" / "casino", self.folder / "corpus"
         if not importlib.util.find_spec("convokit") or not built.exists():
             return []
-        export(open_folder(built), "convokit", corpus)
+        parley.export_folder(parley.open(built), "convokit", corpus)
         runs = {
             "ConvoKit: Corpus": lambda: measure("convokit_corpus", corpus),
             "load_dataset, cold": lambda: self._load("load_rows", built, "utterances", warm=False),
@@ -303,13 +302,12 @@ class Benchmark:
         import methods
         from datasets import disable_progress_bars
 
-        from parley.build import build
-        from parley.source.files import Source
+        from parley import Source, build_folder
 
         disable_progress_bars()
         source, dataset = self.source(self.dialogues), methods.only_raw()
         missing = [name for name in dataset.sources if not (source / name).exists()]
-        build(Source(dataset, source, missing=missing), self.folder / "ours")
+        build_folder(Source(dataset, source, missing=missing), self.folder / "ours")
         theirs = self.folder / "theirs"
         builder = dataset.builder(
             config_name="dialogues", data_dir=str(source), cache_dir=str(theirs), hash="benchmark"

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from math import ceil
 from typing import Any
 
-from parley.chats import chat_of
-from parley.figures import Data, check, differing
+from parley import Data, chat_of, check, differing
 
 from .figures import DEALS, final_items, identity, potential
 from .scenarios import ISSUES, POINTS, SIDES, points_of

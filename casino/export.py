@@ -8,8 +8,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from parley.figures import Data
-from parley.formats.convokit import utterance, write_corpus
+from parley import Data, utterance, write_corpus
 
 CORPUS = {
     "name": "Campsite Negotiation Dialogues",

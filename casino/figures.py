@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from parley.figures import Data, Differs, documented, spread
+from parley import Data, Differs, documented, spread
 
 from .scenarios import ISSUES, POINTS, SIDES, points_of
 from .tasks import bag_of_words, majority, matrix, positive_f1

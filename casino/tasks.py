@@ -8,12 +8,19 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from parley.errors import Problem
-from parley.figures import Data
-from parley.scoring.forms import Key, Prediction
-from parley.scoring.spread import interval, over_folds, resamples
-from parley.shapes import show
-from parley.tasks import MEASURED, Reference, Score, Task
+from parley import (
+    MEASURED,
+    Data,
+    Key,
+    Prediction,
+    Problem,
+    Reference,
+    Score,
+    Task,
+    interval,
+    over_folds,
+    resamples,
+)
 
 from .scenarios import (
     ISSUES,
@@ -117,7 +124,7 @@ def one_label_twice(prediction: Prediction, gold: Any) -> Iterator[Problem]:
     """Object to a label that stands twice."""
     labels = prediction["labels"]
     if len(set(labels)) < len(labels):
-        yield Problem("labels", "each label once", show(labels))
+        yield Problem("labels", "each label once", str(labels))
 
 
 def learning(labels: Labels) -> Callable[[Data], Iterator[Prediction]]:
@@ -445,7 +452,7 @@ def wrong_shares(prediction: Prediction, gold: Any) -> Iterator[Problem]:
     for issue in ISSUES if allocation else ():
         shares = [allocation[side][issue] for side in SIDES]
         if sum(shares) != PACKAGES:
-            yield Problem(f"allocation: {issue}", f"{PACKAGES} packages in all", show(shares))
+            yield Problem(f"allocation: {issue}", f"{PACKAGES} packages in all", str(shares))
 
 
 def people(data: Data) -> Iterator[Prediction]:

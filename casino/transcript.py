@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from parley.transcript import Facets, Fact, Note, Table, Transcript, Turn
+from parley import Facets, Fact, Note, Table, Transcript, Turn
 
 from .scenarios import ISSUES, POINTS
 from .views import LIKENESS, PARTNER, SATISFACTION, STRATEGIES, potential_of

@@ -11,7 +11,7 @@ from typing import Any
 
 import datasets
 
-from parley.chats import CHAT, chat_of
+from parley import CHAT, chat_of
 
 from .scenarios import ISSUES, PACKAGES, POINTS, SIDES, WALK_AWAY, most_joint_points
 

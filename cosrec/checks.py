@@ -5,8 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from parley.chats import chat_of
-from parley.figures import Data, beside, check, differing
+from parley import Data, beside, chat_of, check, differing
 
 Row = dict[str, Any]
 

@@ -19,9 +19,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from parley.errors import OutputError
-from parley.figures import Data
-from parley.formats.convokit import utterance, write_corpus
+from parley import Data, OutputError, utterance, write_corpus
 
 from .rows import to_judgment_record
 

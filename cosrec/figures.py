@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations, pairwise
 from typing import Any
 
-from parley.figures import Data, Differs, MissingSplitError, documented
+from parley import Data, Differs, MissingSplitError, documented
 
 from .catalogue.sources import METADATA_RECORDS, PRODUCTS_IN_ALL, RATINGS
 

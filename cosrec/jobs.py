@@ -7,8 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from parley.errors import UsageError
-from parley.jobs import Job
+from parley import Job, UsageError
 
 from .catalogue.sources import SOURCES
 
@@ -93,7 +92,7 @@ def catalogue(
 
     What is finished stays: the same command again goes on where a run was ended.
     """
-    from parley.terminal.console import tell
+    from parley import tell
 
     from .catalogue.build import Wanted, build
     from .catalogue.rules import Thresholds

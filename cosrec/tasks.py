@@ -6,11 +6,21 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from parley.errors import Problem
-from parley.figures import Data
-from parley.scoring.forms import NO_HIT, TREC_RUN, Key, Prediction, Run
-from parley.scoring.spread import interval, resamples
-from parley.tasks import MEASURED, Reference, Score, Task
+from parley import (
+    MEASURED,
+    NO_HIT,
+    TREC_RUN,
+    Data,
+    Key,
+    Prediction,
+    Problem,
+    Reference,
+    Run,
+    Score,
+    Task,
+    interval,
+    resamples,
+)
 
 from .rows import TYPES
 

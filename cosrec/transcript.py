@@ -4,7 +4,7 @@ from collections import Counter
 from statistics import mean
 from typing import Any
 
-from parley.transcript import Facets, Fact, Note, Table, Transcript, Turn
+from parley import Facets, Fact, Note, Table, Transcript, Turn
 
 from .rows import TYPES
 from .views import ASPECTS, canonical

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from parley.chats import chat_of
-from parley.figures import Data, beside, check, differing
+from parley import Data, beside, chat_of, check, differing
 
 SIDES = ("buyer", "seller")
 

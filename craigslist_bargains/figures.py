@@ -14,7 +14,7 @@ from itertools import chain, pairwise
 from statistics import fmean
 from typing import Any
 
-from parley.figures import Data, Differs, documented
+from parley import Data, Differs, documented
 
 from .acts import train_contexts
 

@@ -4,11 +4,20 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from parley.errors import Problem
-from parley.figures import Data
-from parley.scoring.forms import Key, Prediction
-from parley.scoring.spread import Interval, interval, resamples
-from parley.tasks import MEASURED, Reference, Score, Task, Undefined
+from parley import (
+    MEASURED,
+    Data,
+    Interval,
+    Key,
+    Prediction,
+    Problem,
+    Reference,
+    Score,
+    Task,
+    Undefined,
+    interval,
+    resamples,
+)
 
 Row = dict[str, Any]
 

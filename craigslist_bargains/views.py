@@ -11,7 +11,7 @@ from typing import Any
 
 import datasets
 
-from parley.chats import CHAT, chat_of
+from parley import CHAT, chat_of
 
 from .acts import Contexts, act_rows
 

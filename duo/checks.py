@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from statistics import mean
 from typing import Any
 
-from parley.chats import chat_of
-from parley.figures import Data, beside, check, differing
+from parley import Data, beside, chat_of, check, differing
 
 Row = dict[str, Any]
 

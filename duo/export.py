@@ -8,8 +8,7 @@ them apart.
 from pathlib import Path
 from typing import Any
 
-from parley.figures import Data
-from parley.formats.convokit import utterance, write_corpus
+from parley import Data, utterance, write_corpus
 
 CORPUS = {
     "name": "DUO: Dialogues with User and Objective evaluations",

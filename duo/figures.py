@@ -12,7 +12,7 @@ from itertools import pairwise, permutations, product
 from statistics import correlation, mean
 from typing import Any
 
-from parley.figures import Data, Differs, documented, spread
+from parley import Data, Differs, documented, spread
 
 from .views import ASPECTS
 

@@ -5,11 +5,19 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from parley.errors import Problem
-from parley.figures import Data
-from parley.scoring.forms import Key, Prediction
-from parley.scoring.spread import interval, resamples
-from parley.tasks import MEASURED, Reference, Score, Task, Undefined
+from parley import (
+    MEASURED,
+    Data,
+    Key,
+    Prediction,
+    Problem,
+    Reference,
+    Score,
+    Task,
+    Undefined,
+    interval,
+    resamples,
+)
 
 Row = dict[str, Any]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import datasets
 
-from parley.chats import CHAT, chat_of
+from parley import CHAT, chat_of
 
 Record = dict[str, Any]
 Rows = Iterator[dict[str, Any]]

@@ -9,20 +9,26 @@ import sys
 from itertools import islice
 from pathlib import Path
 
-from parley.collection import discover
-from parley.folder.built import open_folder
-from parley.scoring.evaluate import score
-from parley.tasks import flat, tasks_of
+import parley
+
+
+def flat(metrics, *path):
+    """Yield each number of nested metrics with the names that lead to it."""
+    for name, value in metrics.items():
+        if isinstance(value, dict):
+            yield from flat(value, *path, name)
+        else:
+            yield " ".join([*path, name]), value
+
 
 if len(sys.argv) != 2:
     sys.exit("usage: score_every_task.py BUILD, the folder of built datasets")
-for dataset in discover().values():
-    for name, task in tasks_of(dataset).items():
-        built = open_folder(Path(sys.argv[1]) / dataset.name)
-        baseline = next(iter(task.baselines))
-        metrics = flat(score(built, name, {}, baseline=baseline).as_dict()["metrics"])
+for name in parley.datasets():
+    for task, declared in parley.dataset(name).tasks.items():
+        baseline = next(iter(declared.baselines))
+        found = parley.score(Path(sys.argv[1]) / name, task, baseline=baseline)
         shown = (
-            f"{' '.join(path)} {'undefined' if value is None else format(value, '.3f')}"
-            for path, value in islice(metrics.items(), 3)
+            f"{metric} {'undefined' if value is None else format(value, '.3f')}"
+            for metric, value in islice(flat(found.as_dict()["metrics"]), 3)
         )
-        print(f"{dataset.name} {name}, {baseline}: {', '.join(shown)}")
+        print(f"{name} {task}, {baseline}: {', '.join(shown)}")

@@ -1,56 +1,200 @@
-"""Parley builds, checks and publishes dialogue datasets as Hub folders that load everywhere."""
+"""Parley builds, checks and publishes dialogue datasets as Hub folders that load everywhere.
+
+The names in `__all__` are the public API; docs/api.md describes them.
+"""
 
 import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from parley.api import datasets, load, open, score  # noqa: A004 - as `parley.open`
+    from parley.api import dataset, datasets, load, open, score  # noqa: A004 - as `parley.open`
+    from parley.build import build as build_folder
     from parley.builder import Builder
     from parley.chats import CHAT, chat_of
+    from parley.collection import Dataset
     from parley.declaration import Config, File, Folder, View
-    from parley.shapes import Checked, Converted, as_json, null_or_absent
+    from parley.errors import (
+        OutputError,
+        ParleyError,
+        Problem,
+        RecordError,
+        RowError,
+        ScriptError,
+        SourceError,
+        UsageError,
+    )
+    from parley.export import export as export_folder
+    from parley.figures import (
+        Data,
+        Differs,
+        MissingSplitError,
+        beside,
+        check,
+        differing,
+        documented,
+        spread,
+    )
+    from parley.folder.built import BuiltFolder
+    from parley.folder.replace import write_whole, writing
+    from parley.folder.verify import Verification, verify_each
+    from parley.formats.convokit import utterance, write_corpus
+    from parley.jobs import Job
+    from parley.rows.digest import Digest
+    from parley.rows.features import arrow_schema, card_yaml
+    from parley.rows.parquet import write as write_parquet
+    from parley.scoring.evaluate import Result
+    from parley.scoring.forms import NO_HIT, TREC_RUN, Key, Prediction, Run
+    from parley.scoring.spread import Folds, Interval, interval, over_folds, resamples
+    from parley.shapes import Checked, Converted, as_json, null_or_absent, problems
+    from parley.site.write import write_site
+    from parley.source.files import Source, at_hand, open_source
+    from parley.tasks import MEASURED, Reference, Score, Task, Undefined
+    from parley.terminal.console import tell
+    from parley.transcript import Facets, Fact, Note, Table, Transcript, Turn
 
 __version__ = "1.0.0"
 
-# Imported when first asked for: `import parley` brings neither `datasets` nor pyarrow.
-_PLACES = {
-    "CHAT": "parley.chats",
-    "Builder": "parley.builder",
-    "Checked": "parley.shapes",
-    "Config": "parley.declaration",
-    "Converted": "parley.shapes",
-    "File": "parley.declaration",
-    "Folder": "parley.declaration",
-    "View": "parley.declaration",
-    "as_json": "parley.shapes",
-    "chat_of": "parley.chats",
-    "datasets": "parley.api",
-    "load": "parley.api",
-    "null_or_absent": "parley.shapes",
-    "open": "parley.api",
-    "score": "parley.api",
+# Module -> its public names, imported when first asked for: `import parley` brings neither
+# `datasets` nor pyarrow. "name:inner" is what the module itself calls inner.
+_PUBLIC = {
+    # What is done with datasets
+    "parley.api": ("datasets", "dataset", "load", "open", "score"),
+    "parley.folder.built": ("BuiltFolder",),
+    "parley.scoring.evaluate": ("Result",),
+    # What a script declares
+    "parley.builder": ("Builder",),
+    "parley.declaration": ("Config", "File", "Folder", "View"),
+    "parley.shapes": ("Checked", "Converted", "as_json", "null_or_absent", "problems"),
+    "parley.chats": ("CHAT", "chat_of"),
+    # What stands beside a script
+    "parley.figures": (
+        "Data",
+        "Differs",
+        "MissingSplitError",
+        "beside",
+        "check",
+        "differing",
+        "documented",
+        "spread",
+    ),
+    "parley.transcript": ("Fact", "Facets", "Note", "Table", "Transcript", "Turn"),
+    "parley.tasks": ("MEASURED", "Reference", "Score", "Task", "Undefined"),
+    "parley.scoring.forms": ("NO_HIT", "TREC_RUN", "Key", "Prediction", "Run"),
+    "parley.scoring.spread": ("Folds", "Interval", "interval", "over_folds", "resamples"),
+    "parley.formats.convokit": ("utterance", "write_corpus"),
+    "parley.jobs": ("Job",),
+    # What a job writes with
+    "parley.folder.replace": ("write_whole", "writing"),
+    "parley.rows.digest": ("Digest",),
+    "parley.rows.features": ("arrow_schema", "card_yaml"),
+    "parley.rows.parquet": ("write_parquet:write",),
+    "parley.terminal.console": ("tell",),
+    # What commands call
+    "parley.collection": ("Dataset",),
+    "parley.source.files": ("Source", "at_hand", "open_source"),
+    "parley.build": ("build_folder:build",),
+    "parley.folder.verify": ("Verification", "verify_each"),
+    "parley.export": ("export_folder:export",),
+    "parley.site.write": ("write_site",),
+    # What goes wrong
+    "parley.errors": (
+        "OutputError",
+        "ParleyError",
+        "Problem",
+        "RecordError",
+        "RowError",
+        "ScriptError",
+        "SourceError",
+        "UsageError",
+    ),
 }
-__all__ = [  # noqa: RUF022 - what is declared with, then what is done with it
+_PLACES = {
+    name: (module, inner or name)
+    for module, names in _PUBLIC.items()
+    for name, _, inner in (each.partition(":") for each in names)
+}
+__all__ = [
+    "CHAT",
+    "MEASURED",
+    "NO_HIT",
+    "TREC_RUN",
     "Builder",
+    "BuiltFolder",
     "Checked",
     "Config",
     "Converted",
+    "Data",
+    "Dataset",
+    "Differs",
+    "Digest",
+    "Facets",
+    "Fact",
     "File",
     "Folder",
+    "Folds",
+    "Interval",
+    "Job",
+    "Key",
+    "MissingSplitError",
+    "Note",
+    "OutputError",
+    "ParleyError",
+    "Prediction",
+    "Problem",
+    "RecordError",
+    "Reference",
+    "Result",
+    "RowError",
+    "Run",
+    "Score",
+    "ScriptError",
+    "Source",
+    "SourceError",
+    "Table",
+    "Task",
+    "Transcript",
+    "Turn",
+    "Undefined",
+    "UsageError",
+    "Verification",
     "View",
-    "CHAT",
-    "as_json",
-    "chat_of",
-    "null_or_absent",
-    "datasets",
-    "load",
-    "open",
-    "score",
     "__version__",
+    "arrow_schema",
+    "as_json",
+    "at_hand",
+    "beside",
+    "build_folder",
+    "card_yaml",
+    "chat_of",
+    "check",
+    "dataset",
+    "datasets",
+    "differing",
+    "documented",
+    "export_folder",
+    "interval",
+    "load",
+    "null_or_absent",
+    "open",
+    "open_source",
+    "over_folds",
+    "problems",
+    "resamples",
+    "score",
+    "spread",
+    "tell",
+    "utterance",
+    "verify_each",
+    "write_corpus",
+    "write_parquet",
+    "write_site",
+    "write_whole",
+    "writing",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if (place := _PLACES.get(name)) is None:
+    if name not in _PLACES:
         raise AttributeError(f"module 'parley' has no attribute {name!r}")
-    return getattr(importlib.import_module(place), name)
+    module, inner = _PLACES[name]
+    return getattr(importlib.import_module(module), inner)

@@ -9,6 +9,7 @@ from parley.errors import OutputError, ParleyError, UsageError
 if TYPE_CHECKING:
     import datasets as hf
 
+    from parley.collection import Dataset
     from parley.folder.built import BuiltFolder
     from parley.scoring.evaluate import Result
 
@@ -22,6 +23,17 @@ def datasets() -> list[str]:
     from parley.collection import discover
 
     return list(discover())
+
+
+def dataset(name: str) -> "Dataset":
+    """Return a dataset as its folder declares it: its configs, splits, pins, tasks and modules.
+
+    Raises:
+        UsageError: there is no dataset of this name.
+    """
+    from parley.collection import get
+
+    return get(name)
 
 
 def load(
@@ -45,13 +57,11 @@ def load(
     """
     import datasets as hf
 
-    from parley.collection import get
-
-    dataset = get(name)
-    config = config or dataset.default
+    found = dataset(name)
+    config = config or found.default
     for word, asked, known in (
-        ("config", config, dataset.configs),
-        ("split", split, dataset.splits.get(config, {})),
+        ("config", config, found.configs),
+        ("split", split, found.splits.get(config, {})),
     ):
         if asked is not None and asked not in known:
             raise UsageError(f"{name} has no {word} {asked!r}; there are: {', '.join(known)}")
@@ -109,29 +119,26 @@ def score(
 
 def _ready(path: Path, name: str) -> "BuiltFolder | None":
     """Return a folder that is a whole build of this version, if one is there."""
-    from parley.collection import get
-
     try:
         built = open(path)
     except (OutputError, UsageError):
         return None
     whole = not built.is_sample and not built.missing and not built.lost
-    same = built.dataset.name == name and built.version == get(name).version
+    same = built.dataset.name == name and built.version == dataset(name).version
     return built if whole and same else None
 
 
 def _cached(name: str) -> "BuiltFolder":
     """Return the build of this version in the user's cache, made if need be."""
     from parley.build import build
-    from parley.collection import get
     from parley.source.fetch import cache_folder, fetch
     from parley.source.files import open_source
 
-    dataset = get(name)
-    home = cache_folder() / "built" / dataset.version
+    declared = dataset(name)
+    home = cache_folder() / "built" / declared.version
     if (found := _ready(home / name, name)) is None:
-        fetch(name, dataset.pins, cache_folder())
-        build(open_source(dataset, None), home)
+        fetch(name, declared.pins, cache_folder())
+        build(open_source(declared, None), home)
         if (found := _ready(home / name, name)) is None:
-            raise ParleyError(f"{home / name}: is no whole build of {name} {dataset.version}")
+            raise ParleyError(f"{home / name}: is no whole build of {name} {declared.version}")
     return found

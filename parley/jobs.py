@@ -19,7 +19,7 @@ from parley.collection import Dataset, discover, get
 from parley.errors import Failures, ParleyError, Problem, ScriptError, UsageError
 
 Sources = Mapping[str, Mapping[str, Any]]
-"""File -> its pin, in the form of a dataset's SOURCES."""
+"""File -> its pin: url, size, and sha256 or git_blob."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The shape of a record: what it declares, and what in a value differs from it.
 
-A shape is written in plain Python, as a builder script's own comment says:
+A shape is written in plain Python:
 
     str, int, float, bool      a value of just that type: 4 is no float, true is no int; or bytes
     {"a", "b"}                 one of these values
@@ -38,7 +38,7 @@ class Checked:
     """
 
     shape: Any
-    check: Callable[[Any], None]
+    check: Callable[[Any], object]
 
 
 @dataclass(frozen=True)
@@ -256,7 +256,7 @@ def _fits(value: Any, shape: Any) -> bool:
     return _objection(value, shape) is None
 
 
-def _objection(value: Any, check: Callable[[Any], None]) -> str | None:
+def _objection(value: Any, check: Callable[[Any], object]) -> str | None:
     try:
         check(value)
     except ValueError as error:

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 
 Fact = tuple[str, str]  # a label and what stands beside it
 Value = str | int | float
-Facets = dict[str, Value | list[Value] | None]
+Facets = dict[str, Value | list[Value] | None]  # name -> what a dialogue can be found by
 
 
 @dataclass(frozen=True)

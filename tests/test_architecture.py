@@ -13,7 +13,7 @@ FRONT = {"__init__", "__main__"}  # the version; `python -m parley`, which calls
 def rooms():
     """Return the rows of the page's table, from top to bottom: rooms, and modules of rooms."""
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    cells = re.findall(r"^\| (`[^|]+) \|", page.split("## Rooms")[1], re.MULTILINE)
+    cells = re.findall(r"^\| (`[^|]+) \|", page.split("## Code layout")[1], re.MULTILINE)
     return [set(re.findall(r"`([\w/]+?)(?:\.py|/)`", cell)) for cell in cells]
 
 

@@ -19,9 +19,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from parley.errors import OutputError, ParleyError
-from parley.rows import parquet
-from parley.rows.digest import Digest
+from parley import Digest, OutputError, ParleyError, write_parquet
 
 from . import sift
 from .files import LONGEST, Category, RawFile
@@ -174,7 +172,7 @@ class DuckDB:
             for table in SCHEMAS:
                 digest = Digest(SCHEMAS[table])
                 batches, schema = tables.batches(table), with_footer(table)
-                files = parquet.write(batches, schema, target / table, category, digest=digest)
+                files = write_parquet(batches, schema, target / table, category, digest=digest)
                 written[table] = Written(
                     rows=digest.rows,
                     arrow_size=sum(file.arrow_size for file in files),

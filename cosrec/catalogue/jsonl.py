@@ -12,8 +12,7 @@ from typing import Any, BinaryIO
 
 import pyarrow.parquet as pq
 
-from parley.errors import UsageError
-from parley.folder.replace import writing
+from parley import UsageError, writing
 
 from .files import LONGEST
 from .sift import load_details

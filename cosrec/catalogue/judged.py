@@ -7,9 +7,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from parley.collection import get
-from parley.errors import OutputError
-from parley.folder.built import open_folder
+import parley
 
 
 def judged_products(build: Path) -> set[str]:
@@ -19,11 +17,14 @@ def judged_products(build: Path) -> set[str]:
         build: The built folder of cosrec.
 
     Raises:
-        OutputError: it is none, cannot be read, or its judgments are not those of the dataset.
+        OutputError: it is none, is of another dataset, cannot be read, or its judgments are not
+            those of the dataset.
         MissingSplitError: its judgments were not built.
     """
-    built = open_folder(build, get("cosrec"))
-    kinds = built.module.FEATURES["qrels"]["type"].names
+    built = parley.open(build)
+    if (name := built.dataset.name) != "cosrec":
+        raise parley.OutputError(f"{build}: expected a build of cosrec, found one of {name!r}")
+    kinds = built.features("qrels")["type"].names
     found = set()
     for number, row in enumerate(built.rows("qrels", "curated"), 1):
         id, kind = row.get("document_id"), row.get("type")
@@ -36,10 +37,10 @@ def judged_products(build: Path) -> set[str]:
     return found
 
 
-def _unsound(build: Path, what: str) -> OutputError:
+def _unsound(build: Path, what: str) -> parley.OutputError:
     above = shlex.quote(str(build.parent))
     remedy = f"`parley verify cosrec --build {above}` says what else is wrong there."
-    return OutputError(f"{build}: qrels/curated: {what}", remedy=remedy)
+    return parley.OutputError(f"{build}: qrels/curated: {what}", remedy=remedy)
 
 
 def compare(judged: set[str], files: Iterable[Path]) -> dict[str, Any]:

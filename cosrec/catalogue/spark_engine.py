@@ -20,8 +20,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from parley.errors import ParleyError
-from parley.rows.digest import Digest
+from parley import Digest, ParleyError
 
 from . import rules, sift
 from .files import Category, changed, hash_file

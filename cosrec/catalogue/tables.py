@@ -109,14 +109,14 @@ class Written:
 
 def card_features(table: str) -> Any:
     """Return the features of a table as the front matter of a card has them."""
-    from parley.rows.features import card_yaml
+    from parley import card_yaml
 
     return card_yaml(_features(table))
 
 
 def with_footer(table: str) -> pa.Schema:
     """Return the schema with the metadata that every version of `datasets` reads features from."""
-    from parley.rows.features import arrow_schema
+    from parley import arrow_schema
 
     return arrow_schema(_features(table))
 

@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from parley.errors import ParleyError
+from parley import ParleyError
 
 _SLOTS = 2  # of each process: it works on one block while the next is copied
 _STRANDED = 600  # seconds without a word, when a block takes less than one

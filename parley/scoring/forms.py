@@ -12,8 +12,8 @@ from typing import Any
 from parley.rows.strict_json import loads
 from parley.shapes import show
 
-Key = tuple[Any, ...]
-Prediction = Mapping[str, Any]
+Key = tuple[Any, ...]  # the values of the fields that tell predictions apart
+Prediction = Mapping[str, Any]  # field -> value
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ paper: the documents that state figures, each with the short name that is used b
 
 from typing import Any
 
-from parley.figures import Data, documented
+from parley import Data, documented
 
 
 def dialogues(data: Data) -> list[dict[str, Any]]:

@@ -1,6 +1,6 @@
 """Checks files and folders against their pins.
 
-A pin is an entry of a builder's `SOURCES`. It fixes the content of
+A pin is made of what a `File` or `Folder` declares. It fixes the content of
 
     a file           {"url", "size"?, "sha256": hex}      the usual hash
                      {"url", "size"?, "git_blob": hex}    what git, and so GitHub, names a file by

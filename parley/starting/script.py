@@ -240,7 +240,7 @@ def transcript(made: Draft, chat: Chat) -> str:
 
 from typing import Any
 
-from parley.transcript import Facets, Transcript, Turn
+from parley import Facets, Transcript, Turn
 
 CONFIGS = ("dialogues",)
 
