@@ -304,7 +304,7 @@ def with_word_lists(sources: Mapping[str, Any]) -> Iterator[tuple[Record, Contex
 # The dataset ----------------------------------------------------------------------------
 
 
-def _view(name: str, description: str, rows: Any, *key: str, sentinels: bool = False) -> View:
+def _view(name: str, description: str, rows: Any, *key: str, **more: bool) -> View:
     return View(
         name,
         description,
@@ -312,7 +312,7 @@ def _view(name: str, description: str, rows: Any, *key: str, sentinels: bool = F
         rows=rows,
         features=FEATURES[name],
         key=key,
-        sentinels=sentinels,
+        **more,
     )
 
 
@@ -341,7 +341,14 @@ Processing},
         Config("negotiations", "everything upstream holds", SPLITS, key="uuid"),
         _view("utterances", "events, one a row", utterances, "dialogue_id", "turn"),
         _view("outcomes", "dialogues as flat scalars", outcomes, "dialogue_id"),
-        _view("scenarios", "posts with both sides' targets", scenarios, "scenario_id", "post_id"),
+        _view(  # a row has the dialogues of one split; train may have others of the same scenario
+            "scenarios",
+            "posts with both sides' targets",
+            scenarios,
+            "scenario_id",
+            "post_id",
+            splits_share_keys=True,
+        ),
         _view("messages", "chats, one side the assistant", messages, "dialogue_id", "speaker"),
         View(
             "acts",

@@ -228,7 +228,9 @@ class Config:
         name: Its name.
         description: What a row is, in a few words.
         splits: Split -> the files that it is made from.
-        key: The column or columns that tell its rows apart, over all splits.
+        key: The column or columns that tell its rows apart, over all splits; () if none do.
+        splits_share_keys: Whether upstream has some of them in several splits, so that the key
+            tells rows apart in each split alone; of the views of this config, too.
         records: Takes the opened files of a split by their paths, and yields its records; left
             out, these are the files' records in order.
         shape: What a record of `records` looks like; left out, as those of the files.
@@ -242,6 +244,7 @@ class Config:
     key: str | Sequence[str]
     records: Records | None = None
     shape: Any = None
+    splits_share_keys: bool = False
     licence: str = ""
 
     def __post_init__(self) -> None:
@@ -249,8 +252,6 @@ class Config:
 
     def _problems(self) -> Iterable[Problem]:
         yield from _splits_problems(self.splits)
-        if not self.key:
-            yield Problem("key", "a column, or several", repr(self.key))
         if (self.records is None) != (self.shape is None):
             yield Problem("shape", what="stands with `records`, whose records it describes")
 
@@ -316,6 +317,7 @@ class View:
             `datasets`, as a ClassLabel, may stand for a type.
         key: The column or columns that tell its rows apart, over all splits; () where its
             documented schema has none.
+        splits_share_keys: As in `Config`.
         sentinels: Whether its documented schema has "" and -1.0 for what is missing.
         licence: What the Hub calls its licence, where it is not the dataset's.
     """
@@ -330,6 +332,7 @@ class View:
     of: str = ""
     records: Records | None = None
     sentinels: bool = False
+    splits_share_keys: bool = False
     licence: str = ""
 
     def __post_init__(self) -> None:

@@ -4,8 +4,9 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import astuple, dataclass
-from typing import Any
+from dataclasses import dataclass, is_dataclass, replace
+from functools import cache
+from typing import Any, get_args, get_origin, get_type_hints
 
 from parley.collection import Dataset
 from parley.errors import OutputError, Problem, ScriptError
@@ -127,34 +128,49 @@ def _depth(path: str) -> tuple[int, str]:
 
 
 def _check_transcript(found: Any) -> None:
-    if not isinstance(found, Transcript):
-        raise TypeError(f"expected a Transcript, found {found!r:.60}")
-    others = [value for value in _values(astuple(found)) if not isinstance(value, str)]
-    wrong = [value for value in others if not isinstance(value, bool)]
-    if len(others) > len(found.turns):  # `action` of each turn is the one that is no text
-        wrong += others
-    if wrong:
-        raise TypeError(f"expected text, found {wrong[0]!r:.60}")
+    for problem in _misfits(found, Transcript, ""):
+        raise TypeError(str(problem))
+
+
+def _misfits(found: Any, hint: Any, path: str) -> Iterator[Problem]:
+    """Yield where a value is not of a type of `parley.transcript`; a list may be a tuple."""
+    kind, inner = get_origin(hint) or hint, get_args(hint)
+    expected = _EXPECTED.get(kind) or f"a {kind.__name__}"
+    wrong = Problem(path.lstrip("."), expected, f"{found!r:.60}")
+    if not isinstance(found, list | tuple if kind in (list, tuple) else kind):
+        yield wrong
+    elif is_dataclass(found):
+        for name, each in _hints(kind).items():
+            yield from _misfits(getattr(found, name), each, f"{path}.{name}")
+    elif isinstance(found, dict):
+        for key, value in found.items():
+            yield from _misfits(key, inner[0], f"{path}, a key")
+            yield from _misfits(value, inner[1], f"{path}[{key!r:.60}]")
+    elif isinstance(found, list | tuple):
+        if kind is tuple and inner[-1] is not Ellipsis:
+            if len(found) != len(inner):
+                yield replace(wrong, expected=f"{len(inner)} values")
+                return
+        else:
+            inner = (inner[0],) * len(found)
+        for number, (value, each) in enumerate(zip(found, inner, strict=True)):
+            yield from _misfits(value, each, f"{path}[{number}]")
+
+
+_EXPECTED = {str: "text", bool: "true or false", list: "a list", tuple: "a list", dict: "a dict"}
+_hints = cache(get_type_hints)
 
 
 def _check_facets(found: Any) -> None:
+    if not isinstance(found, dict):
+        raise TypeError(f"facets: expected a dict, found {found!r:.60}")
     for name, facet in found.items():
-        for value in _values(facet):
+        if not isinstance(name, str):
+            raise TypeError(f"facets: expected names, found {name!r:.60}")
+        for value in facet if isinstance(facet, list) else [facet]:
             number = isinstance(value, int | float) and math.isfinite(value)
             if not (value is None or isinstance(value, str) or number):
                 raise TypeError(f"{name}: expected text or a number, found {value!r:.60}")
-
-
-def _values(found: Any) -> Iterator[Any]:
-    """Yield what stands in lists, tuples and dicts of any depth, the keys of dicts too."""
-    if isinstance(found, dict):
-        yield from found
-        found = list(found.values())
-    if isinstance(found, list | tuple):
-        for each in found:
-            yield from _values(each)
-    else:
-        yield found
 
 
 def _plain(value: Any, feature: Any) -> Value | list[Value] | None:

@@ -41,6 +41,7 @@ VERDICTS = (MATCHES, DIFFERS, NOT_REPRODUCIBLE, NOT_CHECKED, UNEXPLAINED)
 _OF_SEVERAL = {MATCHES: "match", DIFFERS: "differ"}
 A_SAMPLE = "this is the invented sample"
 FAILED = "the computation failed"  # how the reason of a figure begins whose function raised
+NO_LONGER = "and does so no longer"  # how that of a figure ends that was known to differ
 OUR_CARD = "our card"  # how the place of a figure begins that only our own card states
 
 
@@ -165,7 +166,7 @@ def spread(values: Iterable[float]) -> tuple[float, float]:
 
 
 _Keys = tuple[str, ...]
-_SPREAD = ("mean", "sd")  # the two figures of a cell "m ± s"
+SPREAD = ("mean", "sd")  # the two figures of a cell "m ± s"
 
 
 @dataclass(frozen=True)
@@ -296,7 +297,7 @@ def _parts(
         yield keys, (stated, known)
         return
     found = str(known.measured if known else stated).split(" ± ")
-    for name, said, measured in zip(_SPREAD, stated.split(" ± "), found, strict=True):
+    for name, said, measured in zip(SPREAD, stated.split(" ± "), found, strict=True):
         differs = Differs(said, measured, known.reason) if known and said != measured else None
         yield (*keys, name), (said, differs)
 
@@ -330,7 +331,7 @@ def _measured(found: Any, keys: _Keys) -> Iterator[tuple[_Keys, Value]]:
         for key, inner in found.items():
             yield from _measured(inner, (*keys, str(key)))  # of odd rows a key may be null
     elif isinstance(found, tuple):
-        for name, value in zip(_SPREAD, found, strict=True):
+        for name, value in zip(SPREAD, found, strict=True):
             yield from _measured(value, (*keys, name))
     elif isinstance(found, str | Number):
         yield keys, found  # type: ignore[misc]
@@ -344,7 +345,7 @@ def judge(documented: Value, measured: Value, known: Differs | None) -> tuple[Va
     if agrees(documented, measured):
         if known is None:
             return shown, MATCHES, ""
-        reason = f"was known to differ ({known.measured}: {known.reason}), and does so no longer"
+        reason = f"was known to differ ({known.measured}: {known.reason}), {NO_LONGER}"
         return shown, UNEXPLAINED, reason
     if known is not None and agrees(known.measured, measured):
         return written(measured, known.measured), DIFFERS, known.reason

@@ -77,7 +77,7 @@ def jobs_of(dataset: Dataset) -> dict[str, Job]:
     jobs = dataset.jobs
     if wrong := {name: job for name, job in jobs.items() if not isinstance(job, Job)}:
         found = [Problem(f"JOBS[{n!r}]", "a Job", type(job).__name__) for n, job in wrong.items()]
-        raise ScriptError(str(dataset.folder / "jobs.py"), *found)
+        raise ScriptError(str(dataset.folder / "jobs.py"), *found, remedy="Write Job(function).")
     return jobs
 
 

@@ -20,7 +20,7 @@ from parley.scoring.forms import JSON_LINES, Form, Key, Prediction
 from parley.scoring.spread import Folds, Interval
 
 OWN_OPTIONS = ("build", "baseline", "predictions", "template", "json", "help")  # of `parley score`
-MEASURED = "run with this tool"  # the place of a reference that a baseline gives; a test holds it
+MEASURED = "run with this tool"  # the place of a reference that a baseline gives, as a test holds
 
 Gold = Mapping[Key, Any]
 """What is to be predicted: the values of the key's fields -> whatever `score` compares with."""
@@ -186,6 +186,9 @@ def _wrong(task: Any, name: str) -> Iterator[Problem]:
             what = f"--{option} is an option of `parley score` itself; name it otherwise"
             yield Problem(f"{where}.options", what=what)
     for reference in task.references:
+        if reference.place == MEASURED and reference.name not in task.baselines:
+            there = f"a baseline, of {', '.join(task.baselines) or 'none'}"
+            yield Problem(f"{where}.references, {MEASURED}", there, reference.name)
         for path, value in flat(reference.metrics).items():
             if not isinstance(value, str) or not _is_finite(value):
                 place = f"{where}.references, {reference.name}, {'.'.join(path)}"

@@ -4,6 +4,7 @@ Its folder goes where `PARLEY_DATASETS` names, and builds from its sample like a
 """
 
 import json
+import re
 from pathlib import Path
 
 WORD = "w" * 1_000_000
@@ -39,56 +40,26 @@ ATTACKS = [
 
 _SCRIPT = '''"""Hostile: every text of it is an attack."""
 
-import json
-import os
+from parley import Builder, Config, Converted, File
 
-import datasets
-
-SOURCES = {"attacks.json": {"url": "https://example.org/attacks.json", "sha256": "0" * 64}}
-SPLITS = {"dialogues": {"train": ("attacks.json",)}}
-string = datasets.Value("string")
-FEATURES = {"dialogues": datasets.Features({"id": string, "attack": string})}
-RECORDS = {"dialogues": (str,)}
-
-
-class Hostile(datasets.GeneratorBasedBuilder):
-    VERSION = datasets.Version("0.1.0")
-    DEFAULT_CONFIG_NAME = "dialogues"
-    BUILDER_CONFIGS = [datasets.BuilderConfig("dialogues", VERSION, description=ATTACK)]
-
-    def _info(self):
-        return datasets.DatasetInfo(
-            features=FEATURES["dialogues"],
-            description=ATTACK,
-            homepage="javascript:window.acted=1",
-            license=ATTACK,
-            citation=ATTACK,
-        )
-
-    def _split_generators(self, dl_manager):
-        paths = {file: os.path.join(self.config.data_dir, file) for file in SOURCES}
-        return [datasets.SplitGenerator(name="train", gen_kwargs={"paths": paths})]
-
-    def _generate_examples(self, paths):
-        yield from rows(self.config.name, records(self.config.name, paths))
+ROW = Converted(
+    str,
+    {"id": str, "attack": str},
+    lambda record: {"id": record, "attack": record},
+    lambda row: row["id"],
+)
+ATTACKS = File("attacks.json", ROW, url="https://example.org/attacks.json", sha256="0" * 64)
 
 
-def read(path, shape, loads=json.loads):
-    with open(path, "rb") as file:
-        yield from loads(file.read())
-
-
-def records(config, paths, read=read):
-    for record in read(paths["attacks.json"], str):
-        yield record, record
-
-
-def rows(config, records):
-    for key, record in records:
-        yield key, {"id": record, "attack": record}
-
-
-TO_RECORD = {"dialogues": lambda row: row["id"]}
+class Hostile(Builder):
+    __doc__ = ATTACK
+    VERSION = "0.1.0"
+    HOMEPAGE = "https://" + ATTACK
+    LICENSE = ATTACK
+    CITATION = "@" + ATTACK
+    CONFIGS = [
+        Config("dialogues", ATTACK, {"train": [ATTACKS]}, key="id")
+    ]
 '''
 
 _TRANSCRIPT = '''"""Puts the attack of a row wherever a transcript has text."""
@@ -172,7 +143,9 @@ def write(folder: Path) -> Path:
     (place / "sample").mkdir(parents=True)
     (place / "sample" / "attacks.json").write_text(json.dumps(ATTACKS), encoding="utf-8")
     one = repr(ATTACKS[2])
-    (place / "hostile.py").write_text(_SCRIPT.replace("ATTACK", one), encoding="utf-8")
+    (place / "hostile.py").write_text(
+        re.sub(r"\bATTACK\b", lambda _: one, _SCRIPT), encoding="utf-8"
+    )
     (place / "figures.py").write_text(_FIGURES.replace("ATTACK", one), encoding="utf-8")
     (place / "transcript.py").write_text(_TRANSCRIPT, encoding="utf-8")
     front = {

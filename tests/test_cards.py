@@ -1,22 +1,18 @@
-import importlib.util
+"""Cards and measured.json: what is written is read back, and what is damaged is named."""
 
+import importlib.util
+import types
+from pathlib import Path
+
+import datasets
 import pytest
 import yaml
 
 from parley.errors import OutputError
-from parley.figures import Figure
+from parley.figures import Differs, documented, figures
 from parley.folder import card
-from parley.folder.card import (
-    BEGIN,
-    END,
-    SplitLine,
-    figures_on,
-    figures_section,
-    parse,
-    render,
-    splits_section,
-    stated_figures,
-)
+from parley.folder.card import BEGIN, END, figures_section, parse, render, splits_section
+from parley.folder.measured import FILE, measured, text_of
 
 CARD = f"""---
 license: mit
@@ -37,28 +33,55 @@ after
 """
 
 
+SPLITS = {"a": {"train": {}, "test": {}}, "b": {}}
+TRAIN = {"rows": 1234, "digest": "0", "bytes": 10, "arrow_bytes": 20, "null": ["b", "c.d"]}
+
+
+def dataset_of(text=CARD, where="here", **more):
+    """Return what a card is rendered for: a dataset of the configs `a` and `b`."""
+    return types.SimpleNamespace(
+        card=Path(where),
+        read_card=lambda: text,
+        splits=SPLITS,
+        default="a",
+        features=lambda config: datasets.Features({"é: '1'": datasets.Value("string")}),
+        builder=types.SimpleNamespace(licence=lambda config: "mit"),
+        **more,
+    )
+
+
 def test_a_card_is_rendered_and_rendering_again_changes_nothing():
-    infos = [{"config_name": "a", "splits": []}]
-    arguments = ("here", {"a": ["train", "test"], "b": []}, "a", infos, "| new |\n")
-    text = render(CARD, *arguments)
+    text = render(dataset_of(), {"a": {"train": TRAIN}}, "| new |\n", whole=True)
     front, body = parse(text, "here")
-    assert front == {
-        "license": "mit",
-        "tags": ["dialogue"],
-        "configs": [
-            {
-                "config_name": "a",
-                "default": True,
-                "data_files": [
-                    {"split": "train", "path": "a/train-*.parquet"},
-                    {"split": "test", "path": "a/test-*.parquet"},
-                ],
-            }
-        ],
-        "dataset_info": infos,
-    }
+    assert front["license"] == "mit"
+    assert front["configs"] == [
+        {
+            "config_name": "a",
+            "default": True,
+            "data_files": [
+                {"split": "train", "path": "a/train-*.parquet"},
+                {"split": "test", "path": "a/test-*.parquet"},
+            ],
+        }
+    ]
+    assert front["dataset_info"] == [
+        {
+            "config_name": "a",
+            "license": "mit",
+            "features": [{"name": "é: '1'", "dtype": "string"}],
+            "splits": [{"name": "train", "num_bytes": 20, "num_examples": 1234}],
+            "download_size": 10,
+            "dataset_size": 20,
+        }
+    ]
     assert body == f"# Name\n\nbefore\n\n{BEGIN}\n\n| new |\n\n{END}\n\nafter\n"
-    assert render(text, *arguments) == text
+    again = render(dataset_of(text), {"a": {"train": TRAIN}}, "| new |\n", whole=True)
+    assert again == text
+
+
+def test_the_card_of_a_built_folder_names_the_splits_that_are_there():
+    front, _ = parse(render(dataset_of(), {"a": {"train": TRAIN}}, ""), "here")
+    assert [file["split"] for file in front["configs"][0]["data_files"]] == ["train"]
 
 
 def test_a_card_is_the_same_without_libyaml(monkeypatch):
@@ -68,19 +91,15 @@ def test_a_card_is_the_same_without_libyaml(monkeypatch):
     other = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(other)
     assert other._LOADER is yaml.SafeLoader
-    infos = [{"config_name": "a", "features": [{"name": "é: '1'", "dtype": "string"}]}]
-    text = render(CARD, "here", {"a": ["train"]}, "a", infos, "")
-    assert other.render(CARD, "here", {"a": ["train"]}, "a", infos, "") == text
+    text = render(dataset_of(), {"a": {"train": TRAIN}}, "")
+    assert other.render(dataset_of(), {"a": {"train": TRAIN}}, "") == text
     assert other.parse(text, "here") == parse(text, "here")
 
 
 def test_the_table_of_splits_tells_counted_documented_and_null():
-    lines = [
-        SplitLine("a", "train", 1234, 999, ["b", "c.d"]),
-        SplitLine("a", "test", None, 5247),
-        SplitLine("a", "raw", None),
-    ]
-    rows = splits_section(lines, sample=False).splitlines()[2:]
+    splits = {"a": {"train": TRAIN, "test": {"documented": 5247}, "raw": {}}}
+    dataset = types.SimpleNamespace(splits=splits)
+    rows = splits_section(dataset, splits).splitlines()[2:]
     assert rows == [
         "| `a` | `train` | 1,234 | `b`, `c.d` |",
         "| `a` | `test` | 5,247 documented, not built: its source was not at hand |  |",
@@ -88,22 +107,97 @@ def test_the_table_of_splits_tells_counted_documented_and_null():
     ]
 
 
-def test_figures_come_back_from_a_card_whatever_they_hold():
-    figures = [
-        Figure("f.a | b", "x | y", "paper | its table", "", "x | z", "differs", "a | reason"),
-        Figure("g", "17e3", "our card", "", 17464, "matches"),
-        Figure("h", 3, "paper", "", None, "not checked", "not here"),
+# Figures, as a figures.py has them, and what was measured of them ---------------------------
+
+
+@documented("paper | its table", {"a | b": Differs("x | y", "x | z", "a | reason")})
+def f(data, key):
+    """Text."""
+    return "x | z"
+
+
+@documented("our card", "17e3")
+def g(data):
+    """A number."""
+    return 17464
+
+
+@documented("paper", {"of": "3.47 ± 1.31"})
+def h(data, key):
+    """A mean and an SD."""
+    return 3.4688, 1.31
+
+
+@documented("paper", 3, not_reproducible="the data lacks it")
+def i(data):
+    """Nothing."""
+
+
+FIGURES = types.SimpleNamespace(f=f, g=g, h=h, i=i)
+
+
+def test_figures_come_back_from_measured_json_whatever_they_hold(tmp_path):
+    dataset = types.SimpleNamespace(folder=tmp_path, version="1.0.0", figures=FIGURES)
+    found = list(figures(FIGURES, None))
+    assert [each.verdict for each in found] == [
+        "differs",
+        "matches",
+        "matches",
+        "matches",
+        "not reproducible",
     ]
-    text = splits_section([SplitLine("a", "train", 1)], False) + "\n" + figures_section(figures)
-    body = parse(render(CARD, "here", {}, "a", [], text), "here")[1]
-    assert stated_figures(body) == {
-        "f.a | b": ("x | y", "x | z", "differs", "a | reason", "paper | its table"),
-        "g": ("about 17000", "17464", "matches", "", "our card"),
-        "h": ("3", "", "not checked", "not here", "paper"),
+    splits = {"a": {"train": TRAIN, "test": {"documented": 7}, "raw": {}}}
+    (tmp_path / FILE).write_text(text_of(dataset, splits, found), encoding="utf-8")
+    known = measured(dataset)
+    assert known.figures(dataset) == found
+    assert (known.version, known.splits) == ("1.0.0", splits)
+    assert [known.digest("a", split) for split in ("train", "test", "none")] == ["0", None, None]
+    text = figures_section(found)
+    rows = [line for line in text.splitlines() if line.startswith("| `")]
+    assert len(rows) == len(found)
+    assert {line.count("|") for line in rows} == {6}  # as Markdown counts them
+    assert [each for each in figures_section(found, whole=False).splitlines() if "| `" in each] == [
+        rows[0]
+    ]
+
+
+def test_of_a_new_dataset_nothing_was_measured(tmp_path):
+    dataset = types.SimpleNamespace(folder=tmp_path, figures=FIGURES)
+    assert {each.verdict for each in measured(dataset).figures(dataset)} == {
+        "not checked",
+        "not reproducible",
     }
-    assert figures_on(body) == figures_section(figures)
-    rows = [line for line in body.splitlines() if line.startswith("| `")]
-    assert {line.count("|") for line in rows[1:]} == {6}  # as Markdown counts them
+
+
+SPLIT = '{"rows": 1, "digest": "0", "bytes": 1, "arrow_bytes": 1, "null": [], "c": 1}'
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "cannot be read"),
+        ("<<<<<<< ours\n{}", "cannot be read"),
+        ('{"version": "1", "version": "2"}', "cannot be read"),
+        ('{"version": "1", "splits": {}, "figures": {"f": {"measured": NaN}}}', "cannot be read"),
+        ("[" * 100_000, "cannot be read"),
+        ("[]", "expected an object"),
+        ('{"version": "1", "splits": {}}', r"\.figures: missing"),
+        ('{"version": 1, "splits": {}, "figures": {}}', r"\.version: expected a string, found 1"),
+        (
+            f'{{"version": "1", "figures": {{}}, "splits": {{"a": {{"b": {SPLIT}}}}}}}',
+            r"\.splits\.a\.b\.c: unknown field",
+        ),
+        (
+            '{"version": "1", "splits": {}, "figures": {"f": {"measured": null, "verdict": "x"}}}',
+            r"\.figures\.f\.measured: expected",
+        ),
+    ],
+)
+def test_a_damaged_measured_json_is_an_error_that_names_it(tmp_path, text, message):
+    (tmp_path / FILE).write_text(text)
+    with pytest.raises(OutputError, match=message) as error:
+        measured(types.SimpleNamespace(folder=tmp_path))
+    assert str(error.value).startswith(str(tmp_path / FILE))
 
 
 @pytest.mark.parametrize(
@@ -119,5 +213,5 @@ def test_figures_come_back_from_a_card_whatever_they_hold():
 )
 def test_a_broken_card_is_an_error_that_names_it(text, message):
     with pytest.raises(OutputError, match=message) as error:
-        render(text, "some/README.md", {}, "a", [], "")
+        render(dataset_of(text, "some/README.md"), {}, "")
     assert str(error.value).startswith("some/README.md: ")

@@ -27,9 +27,14 @@ def sample() -> dict[int, dict[str, Any]]:
     }
 
 
+def to_row(record: dict[str, Any]) -> dict[str, Any]:
+    dialogues: Any = casino.configs["dialogues"]
+    return dict(dialogues.to_row(record))
+
+
 def turns(record: dict[str, Any]) -> list[Any]:
     assert casino.transcript is not None
-    return casino.transcript.transcript(casino.module.to_row(record)).turns
+    return casino.transcript.transcript(to_row(record)).turns
 
 
 def labels(turn: Any) -> tuple[str, ...]:
@@ -39,8 +44,8 @@ def labels(turn: Any) -> tuple[str, ...]:
 
 def view(name: str, records: dict[int, dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the rows of a view, with the names of labels in place of their numbers."""
-    features = casino.module.FEATURES[name]
-    rows = [row for _, row in casino.module.VIEWS[name](records.values())]
+    features = casino.features(name)
+    rows = casino.configs[name].rows(records.values())
     return [{column: named(value, features[column]) for column, value in r.items()} for r in rows]
 
 
@@ -106,7 +111,7 @@ def test_deal_actions_read_as_words(sample: dict[int, dict[str, Any]]) -> None:
 
 def test_the_outcomes_of_both_sides_stand_side_by_side(sample: dict[int, dict[str, Any]]) -> None:
     assert casino.transcript is not None
-    shown = casino.transcript.transcript(casino.module.to_row(sample[2001]))
+    shown = casino.transcript.transcript(to_row(sample[2001]))
     (outcome,) = shown.tables
     assert outcome.columns == ("agent 1", "agent 2") == tuple(shown.sides)
     assert dict(outcome.rows)["packages"] == (
@@ -116,7 +121,7 @@ def test_the_outcomes_of_both_sides_stand_side_by_side(sample: dict[int, dict[st
     for number, side in enumerate(sample[2001]["participant_info"].values()):
         points = str(side["outcomes"]["points_scored"])
         assert dict(outcome.rows)["points scored"][number] == points
-    left = casino.transcript.transcript(casino.module.to_row(sample[2003]))
+    left = casino.transcript.transcript(to_row(sample[2003]))
     assert "packages" not in dict(left.tables[0].rows)
     assert left.after[0] == ("deal", "no")
 

@@ -97,11 +97,11 @@ BREAKS = {
     ),
     "a shape that is none": (
         (SCRIPT, '"id": str,\n', '"id": "str",\n'),
-        ("script_declares", "id: 'str' has no feature; write Converted"),
+        ("script_declares", "'str' is no shape"),
     ),
     "a shape of a list of nothing": (
         (SCRIPT, '"turns": [{"speaker": {"customer", "clerk"}, "text": str}]', '"turns": []'),
-        ("script_declares", r"turns: \[\] has no feature"),
+        ("script_declares", r"\[\] is no shape"),
     ),
     "a shape that takes anything": (
         (SCRIPT, '"rating?": {1, 2, 3, 4, 5}', '"rating?": lambda value: None'),
@@ -187,7 +187,7 @@ BREAKS = {
     # the card
     "no card": (
         (CARD, "", None),
-        ("card_can_be_read", r"README.md: no card to read: .*\. docs/adding.md shows one\.$"),
+        ("card_can_be_read", r"README.md: no card to read: "),
     ),
     "no front matter": (
         (CARD, "---\nlicense", "license"),
@@ -282,8 +282,8 @@ BREAKS = {
     "a job that is none": (
         ("jobs.py", NEW, "JOBS = {'train': print}\n"),
         (
-            "jobs_say_what_they_do",
-            r"JOBS\['train'\]: expected a Job, found <built-in function print>",
+            "modules_load",
+            r"JOBS\['train'\]: expected a Job, found builtin_function_or_method",
         ),
     ),
 }

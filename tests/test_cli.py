@@ -429,7 +429,7 @@ def test_a_broken_module_stops_only_what_needs_it(module, run, tmp_path):
 
 def test_a_broken_script_does_not_stop_the_fetch_of_others(run, tmp_path, monkeypatch):
     for dataset in discover().values():
-        monkeypatch.setattr(dataset.builder, "sources", dict)
+        monkeypatch.setattr(dataset.builder, "sources", classmethod(lambda cls: {}))
     (tmp_path / "more/spoilt").mkdir(parents=True)
     (tmp_path / "more/spoilt/spoilt.py").write_text("def")
     done = run("fetch", PARLEY_DATASETS=tmp_path / "more", PARLEY_CACHE=tmp_path)

@@ -129,7 +129,6 @@ WRONG = {  # what declares it, and the field that is named, with why
         r"splits\['train'\]: names a file twice",
     ),
     "a key that is a number": (lambda: config(key=7), "key: "),
-    "no key": (lambda: config(key=()), "key: "),
     "records that are no function": (lambda: config(records="all", shape={"id": str}), "records: "),
     "records without a shape": (lambda: config(records=iter), "shape: "),
     "a shape without records": (lambda: config(shape={"id": str}), "shape: "),

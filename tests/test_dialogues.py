@@ -16,6 +16,7 @@ from parley.dialogues import Dialogue, dialogues, group_beside
 from parley.errors import OutputError, ScriptError
 from parley.folder.built import BuiltFolder, find_folder
 from parley.terminal.show import find
+from parley.transcript import Note, Transcript, Turn
 
 
 def folder(build: Path, name: str) -> BuiltFolder:
@@ -121,10 +122,32 @@ def test_facets_that_are_no_values_are_an_error(
     sample_build: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     each = next(dialogues(folder(sample_build, "duo")))
-    for wrong in ({"a": [[None, b"x"]]}, {"a": float("nan")}, {"a": object()}, ["a"]):
+    of_a = ([[None, b"x"]], float("nan"), object(), {"b": "c"}, ("b",))
+    for wrong in (*({"a": value} for value in of_a), ["a"], {1: "b"}):
         monkeypatch.setattr(each.dataset.transcript, "facets", lambda row, wrong=wrong: wrong)
-        with pytest.raises(ScriptError, match=r"duo/transcript\.py fails on this row"):
+        named = "a" if isinstance(wrong, dict) and "a" in wrong else "facets"
+        with pytest.raises(ScriptError, match=rf"duo/transcript\.py fails .*Error: {named}: "):
             _ = each.facets
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"notes": ("a label",)}, r"turns\[0\]\.notes\[0\]: expected a Note, found 'a label'"),
+        ({"notes": (Note("a label", detail=None),)}, r"notes\[0\]\.detail: expected text"),
+        ({"notes": "a label"}, r"notes: expected a list"),
+        ({"terms": (("price",),)}, r"terms\[0\]: expected 2 values"),
+        ({"action": "yes"}, r"action: expected true or false"),
+    ],
+)
+def test_a_turn_of_another_form_is_an_error_that_names_the_field(
+    sample_build: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], field: str
+) -> None:
+    each = next(dialogues(folder(sample_build, "duo")))
+    made = Transcript("a title", turns=[replace(Turn("a", "b"), **change)])
+    monkeypatch.setattr(each.dataset.transcript, "transcript", lambda row: made)
+    with pytest.raises(ScriptError, match=rf"duo/transcript\.py fails .*{field}"):
+        _ = each.transcript
 
 
 @pytest.mark.parametrize("value", [None, math.nan, 1.0, True, b"x", [1], {"a": 1}])

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import warnings
 import zipfile
 from pathlib import Path
@@ -10,36 +11,39 @@ from typing import Any
 import fsspec
 import numpy as np
 import pytest
+from datasets.exceptions import DatasetGenerationError
 from mutations import InMemory
 
 from parley.collection import get
 from parley.errors import RecordError
 from parley.folder.built import open_folder
+from parley.rows.generate import generate
 from parley.scoring.evaluate import score
+from parley.source.files import open_source
 from parley.source.pins import git_tree
 from parley.tasks import Undefined
 
 dataset = get("duo")
-module = dataset.module
+dialogues: Any = dataset.configs["dialogues"]
+TOP = "duo-dataset-a1c424371fc6fb716184bb177beaba91a183093a/"
 
 
 def sample(place: str) -> Any:
     return json.loads((dataset.sample / place).read_bytes())
 
 
-def records(folder: Path, config: str, split: str) -> list[tuple[str, Any]]:
-    paths = {source: str(folder / source) for source in module.SPLITS[config][split]}
-    return list(module.records(config, paths))
+def rows(config: str, split: str) -> list[dict[str, Any]]:
+    return list(generate(open_source(dataset, None, sample=True), config, split))
 
 
 def test_ids_and_prompts_are_alike_in_both_languages() -> None:
-    rows = [module.to_row(sample(f"ed/{place}.json")) for place in ("ja/2901", "en/0902")]
-    assert [row["dialogue_id"] for row in rows] == ["2901", "0902"]
-    assert [module.to_record(row)["dialogue_id"] for row in rows] == [2901, "0902"]
+    made = [dialogues.to_row(sample(f"ed/{place}.json")) for place in ("ja/2901", "en/0902")]
+    assert [row["dialogue_id"] for row in made] == ["2901", "0902"]
+    assert [dialogues.to_record(row)["dialogue_id"] for row in made] == [2901, "0902"]
     found = {
         (row["language"], row["upstream_prompt"], row["prompt"])
         for split in ("en", "ja")
-        for _, row in module.rows("dialogues", records(dataset.sample, "dialogues", split))
+        for row in rows("dialogues", split)
     }
     assert found == {
         ("en", "aligned", "aligned"),
@@ -60,16 +64,16 @@ def test_published_files_return_to_their_bytes(source: Path) -> None:
 
 
 def assert_bytes_return(folder: Path) -> None:
-    for source in module.SOURCES:
+    for source in dataset.sources:
         for file in sorted((folder / source).iterdir()):
-            record = module.to_record(module.to_row(json.loads(file.read_bytes())))
+            record = dialogues.to_record(dialogues.to_row(json.loads(file.read_bytes())))
             as_published = json.dumps(record, indent=4, ensure_ascii=False).encode()
             assert as_published == file.read_bytes(), file
 
 
-@pytest.mark.parametrize("config", module.SPLITS)
+@pytest.mark.parametrize("config", dataset.configs)
 def test_licence_of_each_config(config: str, tmp_path: Path) -> None:
-    licence = module.Duo(config_name=config, cache_dir=str(tmp_path)).info.license
+    licence = dataset.builder(config_name=config, cache_dir=str(tmp_path)).info.license
     only = {"ed": (True, False), "wow": (False, True)}
     assert ("cc-by-nc-4.0" in licence, "apache-2.0" in licence) == only.get(config, (True, True))
 
@@ -83,40 +87,42 @@ def archive() -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as opened:
         opened.writestr("duo-dataset-" + "0" * 40 + "/ed/en/0000.json", "of another commit")
-        opened.writestr(module._TOP + "README.md", "not a dialogue")
+        opened.writestr(TOP + "README.md", "not a dialogue")
         for file in sorted(dataset.sample.rglob("*.json"), reverse=True):
-            opened.writestr(
-                module._TOP + file.relative_to(dataset.sample).as_posix(), file.read_bytes()
-            )
+            opened.writestr(TOP + file.relative_to(dataset.sample).as_posix(), file.read_bytes())
     return buffer.getvalue()
 
 
 @pytest.fixture
 def pinned(monkeypatch: pytest.MonkeyPatch) -> None:
     """The sample's own folders are the pinned ones."""
-    for source, pin in module.SOURCES.items():
-        monkeypatch.setitem(pin, "git_tree", git_tree(sorted((dataset.sample / source).iterdir())))
+    for path, source in dataset.sources.items():
+        tree = git_tree(sorted((dataset.sample / path).iterdir()))
+        monkeypatch.setitem(source.pin, "git_tree", tree)
+
+
+def take_from(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for source in dataset.sources.values():
+        monkeypatch.setitem(vars(source), "url", url)
 
 
 @pytest.mark.usefixtures("pinned")
-@pytest.mark.parametrize("config", module.SPLITS)
+@pytest.mark.parametrize("config", dataset.configs)
 def test_archive(
     config: str, archive: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The archive gives the rows of the folders, prepared and streamed, and is not unpacked."""
+    """The archive gives the rows of the folders, prepared and streamed."""
     (tmp_path / "upstream.zip").write_bytes(archive)
     fsspec.filesystem("memory").pipe("/upstream.zip", archive)
-    builder = module.Duo(config_name=config, cache_dir=str(tmp_path / "cache"))
-    monkeypatch.setitem(module.SOURCES["ed/en"], "url", str(tmp_path / "upstream.zip"))
+    builder = dataset.builder(config_name=config, cache_dir=str(tmp_path / "cache"))
+    take_from(str(tmp_path / "upstream.zip"), monkeypatch)
     builder.download_and_prepare()
-    monkeypatch.setitem(module.SOURCES["ed/en"], "url", "memory://upstream.zip")
+    take_from("memory://upstream.zip", monkeypatch)
     streamed = builder.as_streaming_dataset()
-    for split in module.SPLITS[config]:
-        found = records(dataset.sample, config, split)
-        rows = [row for _, row in module.rows(config, found)]
-        assert list(streamed[split]) == rows
-        assert list(builder.as_dataset(split)) == rows
-    assert not any(file.stem.isdigit() for file in tmp_path.rglob("*.json"))
+    for split in dataset.splits[config]:
+        due = rows(config, split)
+        assert list(streamed[split]) == due
+        assert list(builder.as_dataset(split)) == due
 
 
 @pytest.mark.usefixtures("pinned")
@@ -125,18 +131,19 @@ def test_archive(
     [
         (lambda archive: archive.replace(b"harmonica", b"harmonika"), "Bad CRC-32"),
         (lambda archive: archive[: len(archive) // 2], "not a zip file"),
-        (lambda archive: archive.replace(b"ed/en/0902", b"ed/en/0909"), "[0-9a-f]{40};"),
-        (lambda archive: archive.replace(b"/ed/en/", b"/ed/xx/"), "[0-9a-f]{40};"),
+        (lambda archive: archive.replace(b"ed/en/0902", b"ed/en/0909"), "expected 157 files"),
+        (lambda archive: archive.replace(b"/ed/en/", b"/ed/xx/"), "no files"),
     ],
 )
 def test_archive_that_is_not_the_pinned_one(
-    spoil: Any, found: str, archive: bytes, tmp_path: Path
+    spoil: Any, found: str, archive: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "upstream.zip").write_bytes(spoil(archive))
-    with pytest.raises(
-        ValueError, match=f"^ed/en: git_tree expected [0-9a-f]{{40}}, found .*{found}"
-    ):
-        module.pinned_folders({"ed/en": str(tmp_path / "upstream.zip")})
+    take_from(str(tmp_path / "upstream.zip"), monkeypatch)
+    builder = dataset.builder(config_name="ed", cache_dir=str(tmp_path / "cache"))
+    with pytest.raises(DatasetGenerationError) as raised:
+        builder.download_and_prepare()
+    assert re.search(f"ed/en: .*{found}", str(raised.value.__cause__))
 
 
 # Figures ----------------------------------------------------------------------------------
@@ -159,7 +166,7 @@ def test_alpha_is_krippendorffs() -> None:
 
 def test_transcript() -> None:
     assert dataset.transcript is not None
-    found = dataset.transcript.transcript(module.to_row(sample("ed/en/0901.json")))
+    found = dataset.transcript.transcript(dialogues.to_row(sample("ed/en/0901.json")))
     assert ("prompt", "aligned") in found.before
     assert "topic" not in dict(found.before)
     assert [turn.speaker for turn in found.turns[:2]] == ["Human", "Bot"]
@@ -171,7 +178,7 @@ def test_transcript() -> None:
         ("consistency", ("5", "5", "5, 5, 5")),
         ("empathy", ("4", "4.33", "5, 4, 4")),
     )
-    found = dataset.transcript.transcript(module.to_row(sample("wow/ja/3902.json")))
+    found = dataset.transcript.transcript(dialogues.to_row(sample("wow/ja/3902.json")))
     assert found.language == "ja"
     assert found.tables[0].columns == ("person",)
     assert found.tables[0].rows[-1] == ("engagingness", ("4",))
@@ -181,14 +188,14 @@ def test_the_turn_is_the_place_and_not_the_number_upstream() -> None:
     record = sample("ed/en/0901.json")
     for message in record["dialogue"]:
         message["message_id"] += 100
-    rows = [row for _, row in module.VIEWS["utterances"]([record])]
-    assert [(row["turn"], row["message_id"]) for row in rows[:2]] == [(0, 100), (1, 101)]
+    made = list(dataset.configs["utterances"].rows([record]))
+    assert [(row["turn"], row["message_id"]) for row in made[:2]] == [(0, 100), (1, 101)]
 
 
 def test_messages_join_the_bots_first_turns_after_the_cue() -> None:
     record = sample("wow/en/1901.json")
     record["dialogue"].insert(0, {**record["dialogue"][0], "message": "Hello!"})
-    ((_, row),) = module.VIEWS["messages"]([record])
+    (row,) = dataset.configs["messages"].rows([record])
     assert row["source_turns"][:3] == [[], [0, 1], [2]]
     assert row["messages"][0] == {"role": "user", "content": "<start>"}
     assert row["messages"][1]["content"] == f"Hello!\n{record['dialogue'][1]['message']}"

@@ -152,6 +152,14 @@ def test_a_value_that_no_document_states_is_unexplained():
     }
 
 
+def test_values_that_no_document_states_come_in_the_order_of_their_names():
+    @documented("somewhere", {"d": 1})
+    def more(data):
+        return dict.fromkeys("dcba", 1)  # often of a set, which has another order in each process
+
+    assert list(verdicts(more)) == ["f.d", "f.a", "f.b", "f.c"]
+
+
 def test_a_mistyped_import_is_no_missing_extra():
     @documented("somewhere", 1)
     def mistyped(data):

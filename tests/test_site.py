@@ -28,7 +28,8 @@ from parley.dialogues import dialogues
 from parley.errors import OutputError
 from parley.figures import tally
 from parley.folder.built import open_folder
-from parley.folder.card import is_licensed, parse, stated_figures
+from parley.folder.card import is_licensed, parse
+from parley.folder.measured import measured
 from parley.hub.published import Published, note, published
 from parley.hub.repository import LocalFile
 from parley.site.data import write_data, write_script
@@ -331,16 +332,16 @@ def test_what_may_not_be_published_says_so(site, dataset):
 def test_figures_stand_with_verdict_and_reason(source, real_build, tmp_path, dataset):
     write_site([open_folder(real_build / dataset.name)], tmp_path / "site")
     page = text_of(tmp_path / "site" / dataset.name / "index.html")
-    stated = stated_figures(dataset.read_card())
+    stated = measured(dataset).figures(dataset)
     assert stated
-    for name, figure in stated.items():
-        assert name in page
+    for figure in stated:
+        assert figure.name in page
         assert figure.reason in page
     assert "As the folder's card states them" in page
-    assert tally(figure.verdict for figure in stated.values()) in page
+    assert tally(figure.verdict for figure in stated) in page
     shown = Links(tmp_path / "site" / dataset.name / "index.html").tags
     verdicts = [attrs["data-verdict"] for _, attrs in shown if "data-verdict" in attrs]
-    assert verdicts == [figure.verdict for figure in stated.values()]
+    assert verdicts == [figure.verdict for figure in stated]
 
 
 def note_published(folder):
@@ -349,7 +350,8 @@ def note_published(folder):
     note({"provenance.json": LocalFile(provenance, sha256)}, Published("org/casino", "a" * 40))
 
 
-def test_what_is_loaded_is_what_was_published(sample_build, tmp_path):
+def test_what_is_loaded_is_what_was_published(sample_build, tmp_path, monkeypatch):
+    monkeypatch.setenv("PARLEY_CACHE", str(tmp_path / "cache"))
     shutil.copytree(sample_build / "casino", tmp_path / "casino")
     built = open_folder(tmp_path / "casino")
     assert Description(built, "build/casino").load == {"path": "build/casino", "revision": None}

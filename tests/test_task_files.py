@@ -188,6 +188,7 @@ def test_a_file_is_scored_in_any_order_compressed_or_from_a_pipe(run, tmp_path):
         "undefined": {"by_side": {"none": "no side"}},
         "spread": {"right": {"sd": 0.125}},
         "counts": {"turns": 3, "one0one1two0": 12, "words": 1},
+        "moved": [],
         "references": [
             {
                 "name": "a paper's",
@@ -529,7 +530,7 @@ def test_a_baseline_predicts_nothing_that_no_file_could_hold(place, value, docum
 def test_one_thing_is_scored(place):
     built = find_folder(place / "build", Dataset("chatter", place / "more" / "chatter"))
     for given in ({}, {"file": "-", "baseline": "ones"}, {"file": "-", "keep": place / "kept"}):
-        with pytest.raises(UsageError, match="either a file or a baseline"):
+        with pytest.raises(UsageError, match="either predictions or a baseline"):
             score(built, "words", {}, **given)
 
 

@@ -13,8 +13,8 @@ import pytest
 from test_task_files import piped
 
 from parley import cli
-from parley.collection import discover
-from parley.errors import OutputError, RecordError
+from parley.collection import Dataset, discover
+from parley.errors import OutputError, RecordError, ScriptError
 from parley.figures import agrees
 from parley.folder.built import open_folder
 from parley.scoring import evaluate, spread
@@ -23,7 +23,9 @@ from parley.scoring.forms import JSON_LINES, TREC_RUN
 from parley.scoring.leaderboard import renewed
 from parley.scoring.predictions import write
 from parley.shapes import fitter
-from parley.tasks import MEASURED, flat, tasks_of
+from parley.tasks import MEASURED, Reference, flat, tasks_of
+from parley.terminal.console import emit
+from parley.terminal.tasks import lay_out_score
 
 TASKS = {
     f"{dataset.name} {name}": (dataset, name, task)
@@ -225,6 +227,43 @@ def test_what_was_measured_is_measured_again(case, real_build):
             measured = flat(found.as_dict()["metrics"])
             for path, stated in flat(reference.metrics).items():
                 assert agrees(stated, measured[path]), (reference.name, path, measured[path])
+            assert not found.moved
+
+
+def test_a_baseline_that_does_not_reach_its_reference_is_told(built, case, capsys):
+    _, name, task = case
+    references = [each for each in task.references if each.place == MEASURED]
+    if not references:
+        pytest.skip("no baseline was measured")
+    reference = references[0]
+    found = score(built, name, reference.options, baseline=reference.name)
+    assert found.as_dict()["moved"] == []  # of a sample other numbers are due
+    moved = replace(found, is_sample=False).as_dict()["moved"]
+    assert moved
+    assert all(each.startswith(reference.name) for each in moved)
+    emit(lay_out_score(replace(found, is_sample=False)))
+    assert moved[0] in capsys.readouterr().out
+
+
+def test_a_reference_that_was_measured_is_of_a_baseline(case, monkeypatch):
+    dataset, name, task = case
+    wrong = replace(task, references=(Reference("nobody", {}, MEASURED),))
+    monkeypatch.setattr(Dataset, "tasks", {name: wrong})
+    with pytest.raises(ScriptError, match=r"expected a baseline, .*found nobody"):
+        tasks_of(dataset)
+
+
+@pytest.mark.parametrize("of", [lambda key: key[0], lambda key: (*key, 1)])
+def test_gold_whose_keys_are_others_than_the_tasks_is_an_error(case, built, monkeypatch, of):
+    _, name, task = case
+
+    def gold(data, **options):
+        return {of(key): value for key, value in task.gold(data, **options).items()}
+
+    wrong = replace(task, gold=gold)
+    monkeypatch.setattr(Dataset, "tasks", {name: wrong})
+    with pytest.raises(ScriptError, match=f"{name}: gold: expected tuples of {task.key[0]}"):
+        score(built, name, {}, baseline=next(iter(task.baselines)))
 
 
 def test_runs_are_written_in_the_order_in_which_they_are_ranked(tmp_path):

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -10,6 +11,7 @@ import sys
 import time
 import types
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,15 +19,20 @@ import pyarrow.parquet as pq
 import pytest
 from mutations import DROP, InMemory, changed, swap
 
+from parley.build import build as build_files
 from parley.cli import main
 from parley.collection import discover, get
 from parley.errors import OutputError
-from parley.figures import UNEXPLAINED, Figure, figures
+from parley.figures import NO_LONGER, UNEXPLAINED, Figure, documented, figures
 from parley.folder import checks
 from parley.folder.built import open_folder
-from parley.folder.card import BEGIN, END, figures_on, figures_section, parse
+from parley.folder.card import END, figures_section
 from parley.folder.diff import compare
+from parley.folder.measured import Measured, measured
 from parley.folder.verify import Check, Verification, verify, verify_each
+from parley.source.files import open_source
+from parley.terminal.console import emit
+from parley.terminal.report import report
 
 
 @pytest.fixture
@@ -108,20 +115,26 @@ def test_every_documented_figure_is_there(verifications):
     assert sum(len(found.figures) for found in verifications.values()) >= 586
 
 
-def test_the_committed_card_has_the_splits_and_figures(dataset, real_build, verifications):
-    front, _ = parse(dataset.read_card(), "committed")
-    on_card = [(i["config_name"], s["name"]) for i in front["dataset_info"] for s in i["splits"]]
-    if on_card != open_folder(real_build / dataset.name).declared:
-        pytest.skip("the card was made of other splits than those at hand")
-    table = figures_section(verifications[dataset.name].figures)
-    assert figures_on(dataset.read_card()) == table
-    built = open_folder(real_build / dataset.name).card
-    assert splits_on(dataset.read_card()) == splits_on(built)
+def test_measured_json_is_of_the_declared_version(dataset):
+    assert measured(dataset).version == dataset.version
 
 
-def splits_on(card):
-    """Return a card's table of splits."""
-    return card.partition(BEGIN)[2].strip("\n").partition("\n\n")[0]
+def test_measured_json_is_of_the_rows_that_are_built(dataset, real_build, verifications):
+    known, built = measured(dataset), open_folder(real_build / dataset.name)
+    counted = {
+        (config, split): (found["rows"], found["digest"])
+        for config, splits in known.splits.items()
+        for split, found in splits.items()
+        if "digest" in found
+    }
+    if counted.keys() != set(built.declared):
+        pytest.skip("measured.json is of other splits than those at hand")
+    assert counted == {
+        (config, split): (found["rows"], found["digest"])
+        for config, splits in built.provenance["configs"].items()
+        for split, found in splits.items()
+    }
+    assert known.figures(dataset) == verifications[dataset.name].figures
 
 
 # Damage to a folder -----------------------------------------------------------------------
@@ -220,6 +233,7 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
         "another digest": provenance("configs.dialogues.train.digest", "0" * 64),
         "a digest of another version": provenance("format", DROP),
     },
+    "as_measured": {"rows that were not measured": provenance("sample", False)},
     "keys": {"a row twice": rows("speakers/train", lambda found: [*found, found[0]])},
     "labels": {
         "a number too high": rows("utterances/train[0].annotations", [10]),
@@ -299,24 +313,98 @@ def test_null_where_no_check_expects_it_fails_that_check(build):
     assert "is not the row that the source gives: .events" in found["source"].problems[0]
 
 
+@pytest.mark.parametrize("old", ["| 1030 |", "| matches |", "| `number_of_dialogues` |"])
+def test_a_figure_that_the_card_states_otherwise_is_noticed(build, old):
+    folder, dataset = build("casino"), get("casino")
+    restate(folder, "sample", False)
+    on_card(END, f"{figures_section(measured(dataset).figures(dataset))}{END}")(folder)
+    assert not list(checks.card(checks.Subject(open_folder(folder), None)))
+    on_card(old, "| 7 |")(folder)
+    (problem,) = checks.card(checks.Subject(open_folder(folder), None))
+    assert "figures are not those of casino/measured.json" in problem
+
+
+def as_if_real(folder, **changes):
+    """Return a built sample as a folder of real rows, with what would be measured of it."""
+    restate(folder, "sample", False)
+    built = open_folder(folder)
+    figure = Figure("f", 7, "paper", "what is computed", 8, "differs", "a reason")
+    found = {"f": {"measured": 8, "verdict": "differs"}}
+    known = Measured(built.version, built.provenance["configs"], found)
+    return checks.Subject(built, None, [figure]), replace(known, **changes)
+
+
 @pytest.mark.parametrize(
-    ("old", "new", "problem"),
+    ("view", "changes", "named"),
     [
-        ("| 7 | 8 | differs", "| 6 | 8 | differs", "f: documented 7, the card says 6"),
-        ("| 7 | 8 | differs", "| 7 | 9 | differs", "f: measured 8, the card says 9"),
-        ("| 7 | 8 | differs", "| 7 | 8 | matches", "f: differs, the card says matches"),
-        ("| `f` |", "| `g` |", "f: documented 7, the card says nothing"),
+        (None, {}, []),
+        (lambda rows: rows[::-1], {}, ["speakers/train: the rows are others than measured"]),
+        (lambda rows: rows[::-1], {"version": "0.9.9"}, []),
+        (None, {"found": {"f": {"measured": 9}}}, ["f: measured 8, measured.json says 9"]),
+        (None, {"splits": {}, "found": {}}, []),
     ],
+    ids=["the same", "a view that changed", "of another version", "a figure", "not measured"],
 )
-def test_a_figure_that_the_card_states_otherwise_is_noticed(build, old, new, problem):
+def test_rows_and_figures_that_change_without_the_version_are_noticed(
+    build, tmp_path, monkeypatch, view, changes, named
+):
+    """A build by a changed view agrees with itself: only measured.json knows the rows before."""
+    subject, known = as_if_real(build("casino"), **changes)
+    if view:
+        declared = subject.built.dataset.configs["speakers"]
+        rows = declared.rows
+        monkeypatch.setitem(vars(declared), "rows", lambda records: view(list(rows(records))))
+        build_files(open_source(get("casino"), None, sample=True), tmp_path / "changed")
+        subject, _ = as_if_real(tmp_path / "changed" / "casino")
+        assert not list(checks.digests(subject))
+    monkeypatch.setattr(checks, "measured", lambda dataset: known)
+    found = list(checks.as_measured(subject))
+    assert len(found) == len(named)
+    assert all(map(str.startswith, found, named))
+
+
+def test_a_damaged_measured_json_fails_the_checks_that_read_it(build, monkeypatch):
+    def damaged(dataset):
+        raise OutputError(f"{dataset.name}/measured.json: cannot be read")
+
     folder = build("casino")
     restate(folder, "sample", False)
-    figure = Figure("f", 7, "paper", "what is computed", 8, "differs", "a reason")
-    on_card(END, f"{figures_section([figure])}{END}")(folder)
-    assert not list(checks.card(checks.Subject(open_folder(folder), None, [figure])))
-    on_card(old, new)(folder)
-    found = list(checks.card(checks.Subject(open_folder(folder), None, [figure])))
-    assert found[0] == problem
+    monkeypatch.setattr(checks, "measured", damaged)
+    found = {check.name: check for check in verify(open_folder(folder)).checks}
+    for check in ("card", "as_measured"):
+        assert "casino/measured.json: cannot be read" in found[check].problems[0]
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_key_in_two_splits_is_noticed_unless_splits_share_keys(sample_build, monkeypatch, shared):
+    built = open_folder(sample_build / "casino")
+    held = {f"{c}/{s}": built.rows(c, s) for c, s in built.declared}
+    held["official_split/test"] = held["official_split/train"][:1]
+    declared = built.dataset.configs["official_split"]
+    monkeypatch.setitem(vars(declared), "splits_share_keys", shared)
+    found = list(checks.keys(checks.Subject(InMemory(built, held), None)))
+    key = held["official_split/train"][0]["dialogue_id"]
+    named = [f"official_split/test: {key} stands in train as well"]
+    assert found == ([] if shared else named)
+
+
+@pytest.mark.parametrize(
+    ("read", "message"),
+    [
+        (lambda data: data.rows("dialogues", "dev"), "no split of dialogues 'dev'; .* train$"),
+        (lambda data: data.rows("dialogue", "train"), "no config 'dialogue'; .* dialogues, "),
+        (lambda data: data.named("dialogue", "train"), "no config 'dialogue'; .* dialogues, "),
+    ],
+)
+def test_a_figure_of_a_split_that_there_is_not_fails(sample_build, read, message):
+    @documented("paper", 5)
+    def f(data):
+        """Rows."""
+        return len(read(data))
+
+    (figure,) = figures(types.SimpleNamespace(f=f), open_folder(sample_build / "casino"))
+    assert figure.verdict == UNEXPLAINED
+    assert re.search(message, figure.reason)
 
 
 def test_what_was_measured_is_printed_beside_what_is_documented(build, run):
@@ -326,6 +414,26 @@ def test_what_was_measured_is_printed_beside_what_is_documented(build, run):
     assert status == 1
     assert "number_of_dialogues: documented 1030, measured 5" in out
     assert "UNEXPLAINED: differs, and nothing is known of it" in out
+    cell = 'number_of_dialogues: Differs(1030, 5, "...")'
+    assert cell in map(str.strip, out.splitlines())
+
+
+def test_of_figures_that_differ_the_cells_can_be_pasted(capsys):
+    found = [
+        Figure("t.a.mean", "3.47", "paper", "", "3.50", UNEXPLAINED, "differs"),
+        Figure("t.a.sd", "1.31", "paper", "", "1.31", "matches"),
+        Figure("f.x", 5, "paper", "", 6, UNEXPLAINED, "differs"),
+        Figure("g", 5, "paper", "", 5, UNEXPLAINED, f"was known to differ, {NO_LONGER}"),
+        Figure("h", 5, "paper", "", None, UNEXPLAINED, "the computation failed"),
+        Figure("i", "nothing", "paper", "", 5, UNEXPLAINED, "the document states no such value"),
+        Figure("j", 5, "paper", "", 6, "differs", "known"),
+    ]
+    emit(report([Verification("x", figures=found)]))
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    assert [line for line in lines if "Differs(" in line] == [
+        't.a: Differs("3.47 ± 1.31", "3.50 ± 1.31", "...")',
+        'f.x: Differs(5, 6, "...")',
+    ]
 
 
 def test_a_dropped_row_moves_the_real_figures(real_build):
@@ -456,6 +564,22 @@ def test_keys_that_come_twice_are_told_from_keys_that_look_like_it(sample_build)
     assert (split.removed, split.added) == (["a (2)"], ["a (2) (2)"])
 
 
+def test_keys_of_several_columns_are_told_apart(sample_build):
+    built = open_folder(sample_build / "cosrec")
+    first, *_ = built.rows("qrels", "curated")
+
+    def judged(*keys):
+        folder = InMemory(built, {f"{c}/{s}": built.rows(c, s) for c, s in built.declared})
+        folder.held["qrels/curated"] = [
+            first | {"query_id": query, "document_id": document} for query, document in keys
+        ]
+        return folder
+
+    found = compare(judged(("x y", "z"), ("a", "b")), judged(("x", "y z"), ("a", "b")))
+    (split,) = (split for split in found.splits if split.differs)
+    assert (split.removed, split.added, split.changed) == (["'x y' z"], ["x 'y z'"], [])
+
+
 def test_a_config_too_many_and_another_provenance_are_named(difference):
     def damage(folder):
         shutil.copytree(folder / "ed", folder / "more")
@@ -545,13 +669,13 @@ def test_two_datasets_cannot_be_compared(sample_build, run):
 
 
 def test_a_record_that_does_not_come_back_is_named_with_the_field(sample_build, monkeypatch):
-    dataset = get("casino")
-    to_record = dataset.module.to_record
+    declared = get("casino").configs["dialogues"]
+    to_record = declared.to_record
 
     def without_annotations(row):
         return to_record(row) | {"annotations": []}
 
-    monkeypatch.setitem(dataset.module.TO_RECORD, "dialogues", without_annotations)
+    monkeypatch.setitem(vars(declared), "to_record", without_annotations)
     found = verify(open_folder(sample_build / "casino"))
     (check,) = (check for check in found.checks if check.name == "source")
     where = "dialogues/train[0]: does not come back as the upstream record: .annotations: expected"

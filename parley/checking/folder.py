@@ -13,12 +13,13 @@ from typing import Any
 from parley.checking.subject import NotYetError, Subject, lines_of, one_line
 from parley.declaration import Config, View
 from parley.dialogues import Dialogue, as_id, group_beside
-from parley.errors import ParleyError
+from parley.errors import ParleyError, RowError
 from parley.export import export
 from parley.extras import extra_of
 from parley.figures import FAILED, UNEXPLAINED, figures
 from parley.folder.checks import first_difference
 from parley.folder.verify import verify
+from parley.jobs import jobs_of
 from parley.scoring.evaluate import score
 from parley.shapes import problems
 from parley.source.pins import PLACEHOLDER
@@ -63,6 +64,7 @@ def modules_load(subject: Subject) -> Iterator[str]:
     for name in ("figures", "checks", "transcript", "export", "jobs", "tasks"):
         try:
             subject.dataset.beside(name)
+            jobs_of(subject.dataset)
         except ParleyError as error:
             yield from lines_of(error)
 
@@ -77,8 +79,13 @@ def sample_builds(subject: Subject) -> Iterator[str]:
         for path in missing:
             yield f"{path}: missing; write a few invented records in upstream's layout"
         return
+    try:
+        built = subject.built
+    except RowError as error:
+        error.remedy = "Mend what makes the row, or its features."
+        raise
     for config, split in subject.splits():
-        if not subject.built.rows(config, split):
+        if not built.rows(config, split):
             yield f"{config}/{split}: no row; give the sample a record that makes one"
 
 

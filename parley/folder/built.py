@@ -178,6 +178,7 @@ class BuiltFolder:
         """Return the rows of these splits, in order; they are read once and kept.
 
         Raises:
+            UsageError: there is no such config or split.
             MissingSplitError: one of them was not built.
             OutputError: a file is not Parquet that can be read.
         """
@@ -185,6 +186,7 @@ class BuiltFolder:
         for split in splits:
             if (config, split) not in self._rows:
                 if not (files := self.files(config, split)):
+                    self._require_declared(config, split)
                     if split in self.provenance["configs"].get(config, {}):
                         what = f"the folder lacks {config}/{split}, with which it was built"
                         raise MissingSplitError(what, remedy=f"Run {self.rebuild} again.")
@@ -199,8 +201,19 @@ class BuiltFolder:
             rows += self._rows[config, split]
         return rows
 
+    def _require_declared(self, config: str, split: str = "") -> None:
+        """Raise UsageError unless the dataset has this config, and this split of it."""
+        for what, name, known in (
+            ("config", config, self.dataset.splits),
+            ("split of " + config, split, self.dataset.splits.get(config, {})),
+        ):
+            if name and name not in known:
+                there = ", ".join(known)
+                raise UsageError(f"{self.dataset.name} has no {what} {name!r}; there are: {there}")
+
     def named(self, config: str, *splits: str) -> list[dict[str, Any]]:
         """Return the rows of these splits with the names of labels in place of their numbers."""
+        self._require_declared(config)
         features = self.features(config)
         names = {column: found for column, f in features.items() if (found := _names(f))}
         return [

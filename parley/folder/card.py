@@ -26,6 +26,7 @@ _DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 _NOT_YAML = (yaml.YAMLError, ValueError, LookupError, TypeError, AttributeError)
 _NOT_BUILT = "not built: its source was not at hand"
 PIPE = "&#124;"  # a vertical line in a cell of a table
+_SHOWN = "docs/adding.md shows a card."
 _NO_LICENCE = ("", "unknown", "other", "none")
 Splits = Mapping[str, Mapping[str, Mapping[str, Any]]]  # config -> split -> as in measured.json
 _DEEPEST = 50  # lists and mappings in each other; ours have less than 15
@@ -41,9 +42,11 @@ def parse(card: str, where: str) -> tuple[dict[str, Any], str]:
     try:
         front = _load(match.group(1)) if match else None
     except _NOT_YAML as error:
-        raise OutputError(f"{where}: the front matter is not valid YAML: {error}") from error
+        what = f"{where}: the front matter is not valid YAML: {error}"
+        raise OutputError(what, remedy=_SHOWN) from error
     if not match or not isinstance(front, dict):
-        raise OutputError(f"{where}: expected YAML front matter between two lines of ---")
+        what = f"{where}: expected YAML front matter between two lines of ---"
+        raise OutputError(what, remedy=_SHOWN)
     return front, card[match.end() :]
 
 

@@ -238,14 +238,24 @@ def digests(subject: Subject) -> Iterator[str]:
 
 
 def keys(subject: Subject) -> Iterator[str]:
-    """No two rows of a split have the same key."""
+    """No two rows of a config have the same key; nor of a split, where splits may share keys."""
+    first: dict[tuple[Any, ...], str] = {}  # the split of each key of a config
+    configs = subject.built.dataset.configs
     for config, split in subject.built.declared:
-        if columns := subject.built.dataset.configs[config].keys:
-            rows = subject.built.rows(config, split)
-            found = Counter(tuple(row[column] for column in columns) for row in rows)
-            for key, count in found.items():
-                if count > 1:
-                    yield f"{config}/{split}: {', '.join(map(str, key))} comes {count} times"
+        declared = configs[config]
+        if not declared.keys:
+            continue
+        whole = configs[getattr(declared, "of", "") or config]
+        shared = declared.splits_share_keys or whole.splits_share_keys
+        rows = subject.built.rows(config, split)
+        found = Counter(tuple(row[column] for column in declared.keys) for row in rows)
+        for key, count in found.items():
+            named = ", ".join(map(str, key))
+            if count > 1:
+                yield f"{config}/{split}: {named} comes {count} times"
+            other = first.setdefault((config, *key), split)
+            if other != split and not shared:
+                yield f"{config}/{split}: {named} stands in {other} as well"
 
 
 def labels(subject: Subject) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """Compares two built folders of one dataset, row by row."""
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
@@ -124,7 +125,8 @@ def _compare_split(old: BuiltFolder, new: BuiltFolder, config: str, split: str) 
     after = new.rows(config, split) if there[1] else []
     result.old_rows = len(before) if there[0] else None
     result.new_rows = len(after) if there[1] else None
-    columns = old.dataset.configs[config].keys
+    declared = old.dataset.configs.get(config)  # none of a folder too many
+    columns = declared.keys if declared else ()
     if all(there):
         one, other = (_schema(each, config, split) for each in (old, new))
         renamed = _renamed(before, after, one.names, other.names)
@@ -149,7 +151,7 @@ def _compare_split(old: BuiltFolder, new: BuiltFolder, config: str, split: str) 
     return result
 
 
-Key = tuple[str, int]  # of a row: its key columns as text, and which of the rows with that key
+Key = tuple[tuple[str, ...], int]  # of a row: its key columns, and which row with these values
 
 
 def _like(left: dict[Key, Any], right: dict[Key, Any]) -> dict[Key, Any]:
@@ -164,23 +166,24 @@ def _like(left: dict[Key, Any], right: dict[Key, Any]) -> dict[Key, Any]:
     for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         paired = tag == "equal" or (tag == "replace" and b - a == d - c)
         for n in range(c, d):
-            result[names[a + n - c] if paired else (f"new row {n}", 1)] = rows[n]
+            result[names[a + n - c] if paired else ((f"new row {n}",), 1)] = rows[n]
     return result
 
 
 def _by_key(rows: list[dict[str, Any]], columns: tuple[str, ...]) -> dict[Key, dict[str, Any]]:
     """Return rows by key; by place where the config has none. A repeated key is numbered."""
-    seen: Counter[str] = Counter()
+    seen: Counter[tuple[str, ...]] = Counter()
     result = {}
     for number, row in enumerate(rows):
-        key = " ".join(str(row.get(column)) for column in columns) if columns else f"row {number}"
+        key = tuple(str(row.get(column)) for column in columns) or (f"row {number}",)
         seen[key] += 1
         result[key, seen[key]] = row
     return result
 
 
 def _name(key: Key) -> str:
-    text, number = key
+    values, number = key
+    text = values[0] if len(values) == 1 else shlex.join(values)
     return text if number == 1 else f"{text} ({number})"
 
 

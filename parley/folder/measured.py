@@ -19,9 +19,11 @@ from typing import Any
 from parley.collection import Dataset
 from parley.errors import OutputError
 from parley.figures import NOT_CHECKED, Figure, recorded
+from parley.rows.strict_json import loads
 from parley.shapes import problems
 
 FILE = "measured.json"
+_RENEW = "Run `make cards`."
 
 Splits = Mapping[str, Mapping[str, Mapping[str, Any]]]  # config -> split -> what is known of it
 
@@ -66,13 +68,13 @@ def measured(dataset: Dataset) -> Measured:
     """
     path = dataset.folder / FILE
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = loads(path.read_bytes())
     except FileNotFoundError:
         return Measured()
-    except (OSError, ValueError, RecursionError) as error:
-        raise OutputError(f"{path}: cannot be read: {error}") from error
+    except (OSError, ValueError) as error:
+        raise OutputError(f"{path}: cannot be read: {error}", remedy=_RENEW) from error
     if wrong := list(problems(found, _SHAPE)):
-        raise OutputError(f"{path}: not what parley writes", *wrong, remedy="Run `make cards`.")
+        raise OutputError(f"{path}: not what parley writes", *wrong, remedy=_RENEW)
     return Measured(found["version"], found["splits"], found["figures"])
 
 

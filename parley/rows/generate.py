@@ -26,7 +26,7 @@ def generate(
 
     Raises:
         RecordError: naming each broken record of a file, a key that comes twice, or no record.
-        ScriptError: the script fails, goes around the reader, or leaves a file before its end.
+        ScriptError: the script fails, or leaves a file before its end.
         SourceError: a file cannot be read.
     """
     reader = reader or Reader(source.folder)

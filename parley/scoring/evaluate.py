@@ -8,14 +8,24 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from parley.errors import OutputError, ParleyError, ScriptError, UsageError
+from parley.errors import OutputError, ParleyError, Problem, ScriptError, UsageError
 from parley.extras import extra_of
-from parley.figures import MissingSplitError
+from parley.figures import MissingSplitError, agrees
 from parley.folder.built import BuiltFolder
 from parley.scoring.forms import Key
 from parley.scoring.predictions import check, read, write
 from parley.scoring.spread import Folds, Interval
-from parley.tasks import Gold, Reference, Score, Task, Undefined, find, flat, wrong_scores
+from parley.tasks import (
+    MEASURED,
+    Gold,
+    Reference,
+    Score,
+    Task,
+    Undefined,
+    find,
+    flat,
+    wrong_scores,
+)
 
 
 @dataclass(frozen=True)
@@ -29,11 +39,24 @@ class Result:
     predictions: str
     is_sample: bool
     score: Score
+    baseline: str = ""
 
     @property
     def references(self) -> tuple[Reference, ...]:
         """The documented results that it may be compared with."""
         return self.task.references_for(self.options)
+
+    @property
+    def moved(self) -> list[Problem]:
+        """Where a baseline does not reach the reference that was measured of it on real data."""
+        own = flat(self.score.metrics)
+        return [
+            Problem(" ".join((each.name, *path)), stated, str(own.get(path)))
+            for each in self.references
+            if each.place == MEASURED and each.name == self.baseline and not self.is_sample
+            for path, stated in flat(each.metrics).items()
+            if isinstance(value := own.get(path), Undefined | None) or not agrees(stated, value)
+        ]
 
     @property
     def spread(self) -> dict[tuple[str, ...], Interval | Folds]:
@@ -56,6 +79,7 @@ class Result:
             "undefined": _tree(reasons),
             "spread": _tree({path: vars(each) for path, each in self.spread.items()}),
             "counts": dict(self.score.counts),
+            "moved": list(map(str, self.moved)),
             "references": [
                 {
                     "name": each.name,
@@ -93,7 +117,20 @@ def due(built: BuiltFolder, name: str, options: Mapping[str, str]) -> Gold:
             remedy=f"Run {built.rebuild} again.",
         )
     with _running(built):
-        return task.gold(built, **options)
+        gold = task.gold(built, **options)
+    _require_keys(built, name, task, gold)
+    return gold
+
+
+def _require_keys(built: BuiltFolder, name: str, task: Task, gold: Gold) -> None:
+    """Raise ScriptError unless the keys of gold are tuples of the fields that it has."""
+    fields = task.required or task.key
+    for key in gold:
+        if not isinstance(key, tuple) or len(key) != len(fields):
+            raise ScriptError(
+                f"{_script(built)}: {name}: gold: expected tuples of {', '.join(fields)} as keys, "
+                f"found {key!r:.60}"
+            )
 
 
 def score(
@@ -149,7 +186,7 @@ def score(
         write(keep, task, predictions.values())
     of = "predictions" if found is not None else "standard input" if file == "-" else file
     of = f"baseline {baseline}" if baseline else of
-    return Result(built.dataset.name, name, task, options, of, built.is_sample, scored)
+    return Result(built.dataset.name, name, task, options, of, built.is_sample, scored, baseline)
 
 
 def _hint(

@@ -22,8 +22,7 @@ class Source:
         sample: Whether these are the invented records shipped with the dataset, which no pin
             describes.
         missing: The sources that are not there, and in whose place no others serve.
-        stand_ins: Source -> the sources that serve in its place, where the script's `STAND_INS`
-            names them.
+        stand_ins: Source -> its `fallbacks`, where they serve in its place.
         mirrored: Source -> the mirror's pin, where a file is the mirror's and has other bytes.
     """
 

@@ -1,5 +1,6 @@
 """What `verify`, `diff` and `publish` print: the verdict first, then what it rests on."""
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -10,8 +11,10 @@ from rich.text import Text
 from parley.figures import (
     DIFFERS,
     MATCHES,
+    NO_LONGER,
     NOT_CHECKED,
     NOT_REPRODUCIBLE,
+    SPREAD,
     UNEXPLAINED,
     VERDICTS,
     Figure,
@@ -134,6 +137,10 @@ def _figure_lines(figures: list[Figure], verdicts: Iterable[str]) -> Iterator[Te
             yield Text(f"  {verdict}: {plain(reason)}" if reason else f"  {verdict}", style=style)
             for line in _lines(verdict, group):
                 yield Text(f"    {plain(line)}")
+            if verdict == UNEXPLAINED and (cells := list(_cells(group, figures))):
+                yield Text("    where that is right, say why in figures.py:")
+                for cell in cells:
+                    yield Text(f"      {plain(cell)}", no_wrap=True, overflow="ignore")
 
 
 def _lines(verdict: str, figures: list[Figure]) -> Iterator[str]:
@@ -146,6 +153,27 @@ def _lines(verdict: str, figures: list[Figure]) -> Iterator[str]:
     for figure in figures:
         measured = _measured(figure.measured)
         yield f"{figure.name}: documented {figure.stated}, measured {measured} ({figure.place})"
+
+
+def _cells(group: list[Figure], figures: list[Figure]) -> Iterator[str]:
+    """Yield for figures that differ the cells of their tables, to be pasted into figures.py."""
+    named = {figure.name: figure for figure in figures}
+    told: dict[str, tuple[Any, ...]] = {}
+    for figure in group:
+        unknown = figure.measured is None or figure.documented == "nothing"
+        if unknown or figure.reason.endswith(NO_LONGER):
+            continue
+        told_as = figure.name
+        values: tuple[Any, ...] = (figure.documented, figure.measured)
+        cell, _, part = figure.name.rpartition(".")
+        pair = [named[name] for each in SPREAD if (name := f"{cell}.{each}") in named]
+        if part in SPREAD and len(pair) == len(SPREAD):  # of one cell "m ± s"
+            sides = ([each.documented for each in pair], [each.measured for each in pair])
+            told_as, values = cell, tuple(" ± ".join(map(str, side)) for side in sides)
+        told[told_as] = values
+    for name, values in told.items():
+        stated, measured = (json.dumps(value, ensure_ascii=False) for value in values)
+        yield f'{name}: Differs({stated}, {measured}, "...")'
 
 
 def _measured(value: Any) -> Any:

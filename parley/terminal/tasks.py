@@ -139,6 +139,8 @@ def _notes(found: Result) -> Iterator[str]:
     for path, value in flat(found.score.metrics).items():
         if isinstance(value, Undefined):
             yield f"{' '.join(path)}: undefined, {value.reason}"
+    for moved in found.moved:
+        yield f"{moved}; tasks.py states another result of this baseline: mend it"
     kinds = {type(each) for each in found.spread.values()}
     if Folds in kinds:
         yield "±: the sample SD over folds"

@@ -339,7 +339,12 @@ class CraigslistBargains(Subject):
     excluded = (roles_exchanged,)
     whole = ("scenario.attributes",)
     beside = ("price_tracker.pkl",)  # no text; what is wrong with it is in tests/test_acts.py
-    ties = ((" events.*action", "events["),)
+    ties = ((" events.*action", "events["), (" scenario", "the key "))
+
+    def ids(self, record: Any) -> list[str]:
+        scenario = record.get("scenario") if isinstance(record, dict) else None
+        found = scenario.get("uuid") if isinstance(scenario, dict) else None
+        return [found] if isinstance(found, str) and found else []  # by which its row is named
 
     def cut(self, folder: Path, draw: Random) -> Files:
         return {
@@ -454,7 +459,8 @@ class Cosrec(Subject):
     excluded = (line_of_none, other_intent, judgment_of_none)
 
     ties = (
-        ("jsonl", "one new id"),
+        ("jsonl", "one id in each line"),
+        ("jsonl", "a new id in each line"),
         ("(crowd|curated)", "an id that"),
         ("(conversations|intent).*jsonl", "].utterance: "),
         ("conversations", "turns that begin"),

@@ -7,7 +7,10 @@ never so where the dataset's documents exclude them.
 """
 
 import json
+import re
+import shutil
 from collections import Counter
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -21,6 +24,7 @@ from parley.collection import get
 from parley.errors import ParleyError, Problem
 from parley.rows import reader
 from parley.rows.reader import Reader
+from parley.source.files import Source
 
 OUTCOMES = (REJECTED, HARMLESS, KEPT)
 
@@ -75,6 +79,23 @@ def test_a_build_ends_as_the_trial_does(name, tmp_path):
     assert len(seen) > 1
 
 
+@pytest.mark.parametrize("value", ["null", "7", '"text"'])
+@pytest.mark.parametrize("name", SUBJECTS)
+def test_a_file_of_no_records_is_named(name, value, tmp_path):
+    dataset = get(name)
+    files = [path for path in dataset.sample.rglob("*.json*") if path.is_file()]
+    for file in files:
+        folder = Path(shutil.copytree(dataset.sample, tmp_path / "source"))
+        named = file.relative_to(dataset.sample).as_posix()
+        (folder / named).write_text(value)
+        error = error_of_build(Source(dataset, folder), tmp_path / "out")
+        assert re.search(rf"^ *{re.escape(named)}(, line 1)?: expected ", error, re.MULTILINE), (
+            error
+        )
+        shutil.rmtree(folder)
+    assert files
+
+
 def error_of_build(source, output):
     try:
         build(source, output)
@@ -125,4 +146,4 @@ def test_an_error_without_the_field_is_seen(name, monkeypatch):
 
 def test_an_error_without_the_record_is_seen(monkeypatch):
     monkeypatch.setattr(Reader, "explain", lambda self, error: Problem("data", what=str(error)))
-    assert "vague error" in unfair_ones("casino", ("broken reference",), monkeypatch)
+    assert "vague error" in unfair_ones("cosrec", ("duplicate id",), monkeypatch)

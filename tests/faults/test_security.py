@@ -521,7 +521,6 @@ def test_names_and_provenance_with_escapes(sample_build, tmp_path, tally):
 
 def test_a_source_and_a_server_with_escapes(tmp_path, tally):
     """A dataset from elsewhere: its records break its rules, its server answers nonsense."""
-    sources = get("casino").module.SOURCES
     folder = shutil.copytree(get("casino").folder, tmp_path / "datasets" / "talks")
     script = (folder / "casino.py").read_text(encoding="utf-8")
     (folder / "casino.py").unlink()
@@ -533,11 +532,9 @@ def test_a_source_and_a_server_with_escapes(tmp_path, tally):
     answer = f"HTTP/1.1 404 {ESCAPES!s}".encode().replace(b"\r", b"")
     with Server() as server:
         server.pages["/a"] = Page(b"", raw=answer + b"\r\nContent-Length: 0\r\n\r\n")
-        start = script.index("SOURCES")
-        end = script.index("\n}\n", start) + 3
-        pins = {file: {"url": server.url("/a"), "sha256": "0" * 64} for file in sources}
-        script = f"{script[:start]}SOURCES = {pins!r}\n{script[end:]}"
-        (folder / "talks.py").write_text(script, encoding="utf-8")
+        pin = {"url": server.url("/a"), "sha256": "0" * 64}
+        pins = f'for each in Casino.sources().values():\n    vars(each)["pin"] = {pin}\n'
+        (folder / "talks.py").write_text(f"{script}\n{pins}", encoding="utf-8")
         more = {"PARLEY_DATASETS": str(tmp_path / "datasets"), "NO_PROXY": "127.0.0.1"}
         more["PARLEY_CACHE"] = str(tmp_path / "cache")
         commands = [("build", "talks", "--sample"), ("fetch", "talks")]

@@ -16,6 +16,7 @@ from damage import HERE, OfBytes, OfRecords, at, pattern
 from subjects import LINES, SUBJECTS
 
 from parley.collection import Dataset
+from parley.declaration import Config
 from parley.errors import ParleyError, ScriptError
 from parley.rows import reader
 from parley.rows.arrow import to_batch
@@ -131,11 +132,13 @@ class Trial:
         for file in self.subject.beside:
             if (source / file).exists():
                 shutil.copy(source / file, folder / file)
-        missing = [file for file in dataset.module.SOURCES if not (folder / file).exists()]
+        missing = [file for file in dataset.sources if not (folder / file).exists()]
         self.source = Source(dataset, folder, missing=missing)
-        self.schemas = {config: arrow_schema(f) for config, f in dataset.module.FEATURES.items()}
+        self.schemas = {name: arrow_schema(each.features) for name, each in dataset.configs.items()}
         self.splits = {  # with the files that each is made from
-            (config, split): self._files(*self.source.paths(config, split))
+            (config, split): self._files(
+                *(each.path for each in self.source.sources(config, split))
+            )
             for config in self.schemas
             for split in self.source.splits(config)
         }
@@ -158,7 +161,7 @@ class Trial:
 
         What a script fails with is no error of the file, and is not caught.
         """
-        strict = Reader(self.folder, self.dataset.module)  # one for all, as in a build
+        strict = Reader(self.folder)  # one for all, as in a build
         for split, read in self.splits.items():
             if set(files) & set(read):
                 try:
@@ -220,7 +223,8 @@ class Trial:
             number = path[0]
             places.add(form.place.format(number, number + 1))
             for record in (before[number], records[number]):
-                places |= {f": {name}"[:LONG_ID] for name in self.subject.ids(record)}
+                for name in self.subject.ids(record):
+                    places |= {f": {name}"[:LONG_ID], f"the key ({name!r}"[:LONG_ID]}
             fields |= self._fields(path)
         if kind in IN_SHAPE or not form.json:
             where = f"{file} {pattern(wound.path)}"
@@ -279,14 +283,15 @@ class Trial:
             raise Unfair(mutant, f"accepted, though {error}") from error
         files = {**self.files, mutant.file: records}
         for split, made in rows.items():
-            if to_record := self.dataset.module.TO_RECORD.get(split[0]):
+            declared = self.dataset.configs[split[0]]
+            if isinstance(declared, Config):
                 due = self.subject.expected(split[0], {f: files[f] for f in self.splits[split]})
-                if not same([to_record(row) for row in made], due):
+                if not same([declared.to_record(row) for row in made], due):
                     raise Unfair(mutant, f"accepted by {'/'.join(split)} with changed data")
 
     def _require_promises(self, mutant: Mutant, config: str, split: str, rows: Any) -> None:
         """Raise Unfair where rows share a key, or messages do not alternate, user first."""
-        columns = self.dataset.keys.get(config, ())
+        columns = self.dataset.configs[config].keys
         keys = {tuple(row[column] for column in columns) for row in rows}
         if columns and len(keys) < len(rows):
             raise Unfair(mutant, f"accepted by {config}/{split}, where rows share a key")

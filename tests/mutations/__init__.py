@@ -91,7 +91,7 @@ class InMemory(BuiltFolder):
 
     def tables(self, config: str, split: str) -> Iterator[pa.Table]:
         """Yield the rows of a split as a table."""
-        schema = arrow_schema(self.module.FEATURES[config])
+        schema = arrow_schema(self.features(config))
         yield pa.Table.from_pylist(self.rows(config, split), schema)
 
 
