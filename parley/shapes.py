@@ -107,33 +107,41 @@ def problems(value: Any, shape: Any, path: str = "") -> Iterator[Problem]:
         yield _problem(path, _expected(shape, value), value)
 
 
-def fitter(shape: Any) -> Callable[[Any], bool]:
-    """Return a quick function that tells whether `problems` would find nothing in a value."""
+def fitter(shape: Any, path: str = "") -> Callable[[Any], bool]:
+    """Return a quick function that tells whether `problems` would find nothing in a value.
+
+    Args:
+        shape: The shape.
+        path: Where it stands in another one.
+
+    Raises:
+        ScriptError: a part of it is no shape.
+    """
     if isinstance(shape, dict):
-        return _object_fitter(shape)
+        return _object_fitter(shape, path)
     if isinstance(shape, list) and len(shape) == 1:
         if _is_type(kind := shape[0]):
             return lambda value: isinstance(value, list) and {kind}.issuperset(map(type, value))
-        item = fitter(kind)
+        item = fitter(kind, f"{path}[]")
         return lambda value: isinstance(value, list) and all(map(item, value))
     if isinstance(shape, tuple):
-        return _alternative_fitter([fitter(option) for option in shape])
+        return _alternative_fitter([fitter(option, path) for option in shape])
     if _is_type(shape):
         return lambda value: type(value) is shape
     if isinstance(shape, set | frozenset) and len(kinds := set(map(type, shape))) == 1:
         (kind,) = kinds
         return lambda value: type(value) is kind and value in shape
     if isinstance(shape, Converted):
-        return fitter(shape.shape)
+        return fitter(shape.shape, path)
     if isinstance(shape, Checked):
-        fits, check = fitter(shape.shape), shape.check
+        fits, check = fitter(shape.shape, path), shape.check
         return lambda value: fits(value) and _objection(value, check) is None
     if callable(shape) and not isinstance(shape, type):
         return lambda value: _objection(value, shape) is None
     if shape is None or isinstance(shape, set | frozenset):
         return lambda value: _fits(value, shape)
     raise ScriptError(
-        f"{shape!r:.60} is no shape",
+        f"{path}: {shape!r:.60} is no shape".removeprefix(": "),
         remedy="One is a type, a set, [x], (x, y), a dict or a function.",
     )
 
@@ -152,16 +160,17 @@ def _alternative_fitter(options: list[Callable[[Any], bool]]) -> Callable[[Any],
     return fits
 
 
-def _object_fitter(shape: dict[Any, Any]) -> Callable[[Any], bool]:
+def _object_fitter(shape: dict[Any, Any], path: str) -> Callable[[Any], bool]:
     if list(shape) == [str]:
-        item = fitter(shape[str])
+        item = fitter(shape[str], f"{path}.*")
         return lambda value: isinstance(value, dict) and all(map(item, value.values()))
     if not all(isinstance(key, str) for key in shape):
         keys = ", ".join(map(repr, shape))
-        raise ScriptError(f"an object with the keys {keys} is no shape", remedy=_OF_AN_OBJECT)
+        what = f"{path}: an object with the keys {keys} is no shape".removeprefix(": ")
+        raise ScriptError(what, remedy=_OF_AN_OBJECT)
     required = {key for key in shape if not key.endswith("?")}
     fields = {  # a type stands for itself, so that most fields need no call
-        key.removesuffix("?"): each if _is_type(each) else fitter(each)
+        key.removesuffix("?"): each if _is_type(each) else fitter(each, f"{path}.{key}")
         for key, each in shape.items()
     }
 

@@ -169,9 +169,7 @@ def test_a_damaged_file_is_read_once(server, tmp_path, pin, monkeypatch):
     del pin["mirrors"][0]["size"]
     (tmp_path / "talks").mkdir()
     (tmp_path / "talks/a").write_bytes(WRONG)
-    dataset = SimpleNamespace(
-        name="talks", module=SimpleNamespace(SOURCES={"a": pin}, SPLITS={"x": {"train": ("a",)}})
-    )
+    dataset = SimpleNamespace(name="talks", pins={"a": pin}, sources={"a": None})
     with pytest.raises(SourceError, match="sha256 expected"):
         open_source(dataset, tmp_path)
     assert read == [tmp_path / "talks/a"]

@@ -245,7 +245,7 @@ TRANSCRIPTS = {
     "gives no text": (
         "from parley.transcript import Transcript, Turn\nCONFIGS = ('dialogues',)\n"
         "def transcript(row): return Transcript('a', turns=[Turn('b', None)])",
-        "(TypeError: expected text, found None)",
+        "(TypeError: turns[0].text: expected text, found None)",
     ),
 }
 
