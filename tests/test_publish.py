@@ -20,6 +20,8 @@ from hub import User
 from parley.collection import get
 from parley.errors import OutputError, PublishError, UsageError
 from parley.folder.built import open_folder
+from parley.folder.card import figures_section
+from parley.folder.measured import measured
 from parley.folder.verify import verify
 from parley.hub import publish as publishing
 from parley.hub import repository
@@ -628,13 +630,17 @@ def test_partial_and_damaged_folders_are_refused(source, real_build, tmp_path):
     assert "it is partial: EDEN was missing; fetch it and run `parley build duo" in refused(folder)
 
 
-def test_a_card_that_leaves_figures_out_is_refused(source, real_build, tmp_path):
+def test_a_card_that_leaves_figures_out_is_refused(source, real_build, tmp_path, monkeypatch):
     folder = Path(shutil.copytree(real_build / "casino", tmp_path / "casino"))
+    known = measured(get("casino"))
+    name = next(n for n, e in known.found.items() if e["verdict"] == "matches")
+    whole = figures_section(known.figures(get("casino")))
+    monkeypatch.setitem(known.found, name, {"verdict": "not checked", "reason": "a package lacks"})
     card = folder / "README.md"
-    line = next(x for x in card.read_text().splitlines() if " | matches | " in x)
-    name, documented, _, _, place = line.strip("| ").split(" | ")
-    blank = f"| {name} | {documented} |  | not checked | {place} |"
-    card.write_text(card.read_text().replace(line, blank))
+    blank = figures_section(known.figures(get("casino")))
+    card.write_text(card.read_text().replace(whole, blank))
+    for module in ("hub.publish", "folder.checks"):
+        monkeypatch.setattr(f"parley.{module}.measured", lambda dataset: known)
     with pytest.raises(OutputError, match="for 1 figures, as") as raised:
         refuse(open_folder(folder), None, permitted=False)
     assert f"run `parley build casino --output {tmp_path} --update-cards`" in str(raised.value)

@@ -1,12 +1,15 @@
 """Reads a published dataset as anyone would, in a process of its own that `publish` starts.
 
-    python -m parley.hub.load_back org/name REVISION < {"config": ["split", ...]}
+    python -m parley.hub.load_back PIPE org/name REVISION < {"config": ["split", ...]}
 
-Prints config -> split -> way of loading -> digest of the rows.
+Prints config -> split -> way of loading -> digest of the rows. It ends when the other end of the
+pipe closes, and so with the process that started it.
 """
 
 import json
+import os
 import sys
+import threading
 from typing import Any
 
 import datasets
@@ -18,13 +21,19 @@ from parley.rows.parquet import BATCH
 
 def main() -> None:
     """Load and stream each split, and print the digests."""
-    repo, revision = sys.argv[1:]
+    pipe, repo, revision = sys.argv[1:]
+    threading.Thread(target=_end_with, args=(int(pipe),), daemon=True).start()
     datasets.disable_progress_bars()
     found = {
         config: {split: _digests(repo, revision, config, split) for split in splits}
         for config, splits in json.load(sys.stdin).items()
     }
     print(json.dumps(found))  # noqa: T201
+
+
+def _end_with(pipe: int) -> None:
+    os.read(pipe, 1)  # nothing is written: it returns at the end of the pipe
+    os._exit(1)
 
 
 def _digests(repo: str, revision: str, config: str, split: str) -> dict[str, str]:

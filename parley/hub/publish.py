@@ -284,14 +284,21 @@ def read_back(built: BuiltFolder, published: Publication, endpoint: str | None) 
                 hub |= {"HF_OIDC_RESOURCE": "", "HF_TOKEN": token() or ""}
         # a process of its own, since caches and endpoint are set at import; torch, which takes
         # seconds to import, has no part in reading
-        done = subprocess.run(  # noqa: S603
-            [sys.executable, "-m", "parley.hub.load_back", published.repo, published.revision],
-            env={**os.environ, **hub, **caches, "USE_TORCH": "0"},
-            cwd=cache,  # where no folder is taken for the repository
-            input=json.dumps({config: sorted(splits) for config, splits in configs.items()}),
-            capture_output=True,
-            text=True,
-        )
+        theirs, ours = os.pipe()  # ours closes with this process, whatever ends it
+        command = [sys.executable, "-m", "parley.hub.load_back", str(theirs)]
+        try:
+            done = subprocess.run(  # noqa: S603
+                [*command, published.repo, published.revision],
+                env={**os.environ, **hub, **caches, "USE_TORCH": "0"},
+                cwd=cache,  # where no folder is taken for the repository
+                input=json.dumps({config: sorted(splits) for config, splits in configs.items()}),
+                capture_output=True,
+                text=True,
+                pass_fds=[theirs],
+            )
+        finally:
+            os.close(theirs)
+            os.close(ours)
     if not done.stdout:
         reason = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
         raise PublishError(
