@@ -109,7 +109,16 @@ def text_of(dataset: Dataset, splits: Splits, figures: Sequence[Figure]) -> str:
     """
     found = {figure.name: dict(_entry(figure)) for figure in figures}
     content = {"version": dataset.version, "splits": splits, "figures": found}
-    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return _text(content) + "\n"
+
+
+def _text(value: Any, indent: int = 0) -> str:
+    """Return JSON with a line for each split and each figure."""
+    if not isinstance(value, Mapping) or not any(isinstance(v, Mapping) for v in value.values()):
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    inner = "\n" + " " * (indent + 1)
+    entries = (f"{json.dumps(key)}: {_text(each, indent + 1)}" for key, each in value.items())
+    return "{" + inner + f",{inner}".join(entries) + "\n" + " " * indent + "}"
 
 
 def _entry(figure: Figure) -> Iterator[tuple[str, Any]]:
