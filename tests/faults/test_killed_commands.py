@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from catalogue_files import hostile
 from hub import Hub, User
-from parley.checking.new import write_skeleton
+from parley.starting.new import write_skeleton
 from server import Page, Server, pinned
 
 from parley.build import build
@@ -62,7 +62,7 @@ os.environ.update({environ!r})
 sys.path.append({tests!r})
 signal.signal(signal.SIGINT, signal.SIG_DFL)  # as before Python is there
 import pyarrow.parquet
-import parley.checking.new, parley.checking.run, parley.export, parley.folder.diff
+import parley.starting.new, parley.checking.run, parley.export, parley.folder.diff
 import parley.hub.publish, parley.scoring.evaluate, parley.scoring.leaderboard, parley.site.serve
 import parley.site.write, parley.terminal.report
 from parley.cli import main
