@@ -149,6 +149,7 @@ class Builder(datasets.GeneratorBasedBuilder):
             opened = {path: Opened(reader, self.sources()[path], paths[path]) for path in paths}
             for number, (_, row) in enumerate(self.keyed_rows(self.config.name, opened)):
                 yield number, row
+            reader.require_ended(self.sources()[path] for path in paths)
 
 
 def _take(source: Source, place: str, folder: Path) -> str:

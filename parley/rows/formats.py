@@ -68,7 +68,9 @@ def _text(file: BinaryIO, loads: Loads) -> Iterable[str]:
 def _decoded(parts: Iterable[bytes]) -> Iterator[str]:
     for number, part in enumerate(parts):
         if number == 0 and part.startswith(codecs.BOM_UTF8):
-            raise ValueError("line 1 begins with a byte order mark; a function as `read` can skip it")
+            raise ValueError(
+                "line 1 begins with a byte order mark; a function as `read` can skip it"
+            )
         yield part.decode("utf-8")
 
 

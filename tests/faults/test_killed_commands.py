@@ -60,7 +60,8 @@ import os, signal, sys
 os.environ.clear()
 os.environ.update({environ!r})
 sys.path.append({tests!r})
-signal.signal(signal.SIGINT, signal.SIG_DFL)  # as before Python is there
+for each in (signal.SIGINT, signal.SIGHUP):  # as before Python is there, and without nohup
+    signal.signal(each, signal.SIG_DFL)
 import pyarrow.parquet
 import parley.starting.new, parley.checking.run, parley.export, parley.folder.diff
 import parley.hub.publish, parley.scoring.evaluate, parley.scoring.leaderboard, parley.site.serve
