@@ -304,7 +304,7 @@ def with_word_lists(sources: Mapping[str, Any]) -> Iterator[tuple[Record, Contex
 # The dataset ----------------------------------------------------------------------------
 
 
-def _view(name: str, description: str, rows: Any, *key: str, **more: bool) -> View:
+def _view(name: str, description: str, rows: Any, *key: str, **more: Any) -> View:
     return View(
         name,
         description,
