@@ -39,8 +39,7 @@ from .views import ASPECTS, FEATURES, TYPE, intent_labels, messages, queries
 
 # What a record upstream looks like ------------------------------------------------------
 
-# Ids are of visible ASCII. "#<user index>" ends the query id of a recommendation; passages have a #
-# in their id as well.
+# Ids are of visible ASCII; "#<user index>" ends a recommendation's query id; passages have # too.
 _judgment = re.compile(r'[!-"$-~]+(#[0-4])?\t0\t[!-~]+\t[012]')
 
 
@@ -225,8 +224,7 @@ def _view(name: str, about: str, files: Any, rows: Any, key: Any) -> View:
 class Cosrec(Builder):
     """9,249 English conversations: a user looks for a product, a system searches and recommends.
 
-    Llama 3.1 8B generated them. Of these, 311 have human ratings and intents, and 20 of those have
-    17,464 relevance judgments of passages and products.
+    Llama 3.1 8B wrote them; 311 have human ratings and intents, 20 of these 17,464 judgments.
     """
 
     VERSION = "1.1.0"

@@ -1,7 +1,6 @@
 """From CoSRec's records to rows, and from the rows back to the records.
 
-A record is a line of conversations.jsonl; a line of qrels.qrels; or, for crowd and curated, what
-the files hold for one conversation, by their names.
+A record is a line of a file; for crowd and curated, what the files hold for one conversation.
 """
 
 import functools
@@ -11,8 +10,7 @@ TYPES = ["search", "recommendation", "product_details"]  # of intents, queries a
 
 # Conversations --------------------------------------------------------------------------
 
-_USUAL = {"U: ": "user", "S: ": "assistant"}
-_ROLES = {**_USUAL, "U:": "user", "S:": "assistant"}
+_ROLES = {"U: ": "user", "S: ": "assistant", "U:": "user", "S:": "assistant"}
 _MARKERS = {"user": "U:", "assistant": "S:"}
 
 
@@ -25,17 +23,13 @@ def to_turns(text: str) -> list[dict[str, str]]:
     without text. Anything else raises ValueError, since `to_text` could not give it back.
     """
     lines = text.split("\n")
-    try:  # of upstream's files almost all: quick, and wrong only where a text is empty
-        turns = [{"role": _USUAL[line[:3]], "text": line[3:]} for line in lines]
-        if min(map(len, lines)) > 3:
-            return turns
-    except KeyError:
-        pass
-    turns = []
-    for line in lines:
-        role, rest = _ROLES.get(line[:3]), line[3:]
-        if role and (rest or len(line) == 2):
-            turns.append({"role": role, "text": rest})
+    roles = [_ROLES.get(line[:3]) for line in lines]
+    if None not in roles and 3 not in map(len, lines):  # as in almost all of upstream's
+        return [{"role": r, "text": line[3:]} for r, line in zip(roles, lines, strict=True) if r]
+    turns: list[dict[str, str]] = []
+    for role, line in zip(roles, lines, strict=True):
+        if role and len(line) != 3:
+            turns.append({"role": role, "text": line[3:]})
         elif turns and not line.startswith(("U:", "S:")):
             turns[-1]["text"] += "\n" + line
         else:
