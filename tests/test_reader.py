@@ -152,6 +152,15 @@ def test_all_problems_of_a_file_come_at_once(tmp_path, reader):
     ]
 
 
+def test_nothing_is_made_of_what_follows_a_wrong_record(tmp_path, reader):
+    """Else what joins or shows records would fail first, and hide what is wrong with them."""
+    (tmp_path / "file.json").write_text('[{"n": 1}, {"n": "2"}, {"n": 3}]')
+    for_each = reader.read(declared(NUMBER))
+    assert next(for_each) == ("", {"n": 1})
+    with pytest.raises(RecordError):
+        next(for_each)
+
+
 @pytest.fixture
 def later(monkeypatch):
     """Let a minute pass, so that the files of the test are not new."""

@@ -3,12 +3,13 @@
 import hashlib
 import io
 import zipfile
+from itertools import islice
 
 import pytest
 from datasets.exceptions import DatasetGenerationError
 from server import Page, Server
 
-from parley.errors import SourceError
+from parley.errors import ScriptError, SourceError
 from parley.folder.built import open_folder
 from parley.source.pins import git_tree
 
@@ -57,6 +58,18 @@ def test_builders_read_from_urls(dataset, upstream, sample_build, tmp_path):
             stream = builder.as_streaming_dataset(split=split)
             assert [list(stream), list(stream)] == [rows, rows], "a stream can be read again"
     assert upstream.requests
+
+
+def test_a_builder_alone_refuses_a_file_that_is_left_before_its_end(dataset, tmp_path, monkeypatch):
+    def records(cls, config, sources):
+        return islice(next(iter(sources.values())), 1)
+
+    monkeypatch.setattr(dataset.builder, "records", classmethod(records))
+    sample = str(dataset.sample)
+    builder = dataset.builder(data_dir=sample, cache_dir=str(tmp_path))
+    with pytest.raises(DatasetGenerationError) as error:
+        builder.download_and_prepare()
+    assert isinstance(error.value.__cause__, ScriptError)
 
 
 def read(dataset, way, cache):
