@@ -8,7 +8,7 @@ BIN := .venv/bin
 .PHONY: demo test check compat bench faults cards docs constraints clean
 
 demo: .venv/ready
-	$(BIN)/parley build --sample --output build/demo
+	$(BIN)/parley build --sample --build build/demo
 	$(BIN)/python examples/load_every_config.py build/demo
 	@for name in $$($(BIN)/parley list --json | $(BIN)/python -c \
 	  'import json, sys; print(*(dataset["name"] for dataset in json.load(sys.stdin)))'); do \
@@ -48,7 +48,7 @@ cards: .venv/ready
 	for script in */tasks.py; do name=$${script%%/*}; [ $$name = parley ] || \
 	  $(BIN)/parley tasks $$name --update $$name/README.md || exit 1; done
 	$(BIN)/parley tasks --update docs/tasks.md
-	$(BIN)/parley build --allow-missing --update-cards --output build
+	$(BIN)/parley build --allow-missing --update-cards --build build
 
 # Renews the references of commands and of the public API.
 docs: .venv/ready

@@ -233,7 +233,7 @@ class Benchmark:
         import pyarrow.parquet as pq
 
         built, folder = self.folder / "real", self.folder / "rows"
-        command = ("build", "--source", source, "--allow-missing", "--output", built)
+        command = ("build", "--source", source, "--allow-missing", "--build", built)
         subprocess.run(
             [sys.executable, "-m", "parley", *map(str, command)], check=True, capture_output=True
         )

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from parley import Data, Differs, documented, spread
+from parley import Data, Differs, documented, mean_and_deviation
 
 from .scenarios import ISSUES, POINTS, SIDES, points_of
 from .tasks import bag_of_words, majority, matrix, positive_f1
@@ -328,7 +328,7 @@ def validation_f1(data: Data, model: str) -> float:
 def age(data: Data) -> tuple[float, float]:
     """Mean and SD of the participants' age, without the one who gave the age 3."""
     ages = (side["demographics"]["age"] for side in people(data))
-    return spread(age for age in ages if age != 3)
+    return mean_and_deviation(age for age in ages if age != 3)
 
 
 @documented(

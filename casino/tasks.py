@@ -190,7 +190,7 @@ def regressed(
 
 STRATEGIES = Task(
     summary="which of seven negotiation strategies an utterance uses",
-    on="strategies, the test parts of the authors' five folds",
+    evaluated_on="strategies, the test parts of the authors' five folds",
     configs=("strategies",),
     fields={
         "dialogue_id": "the dialogue, an integer",
@@ -208,7 +208,7 @@ STRATEGIES = Task(
     },
     gold=strategies_gold,
     score=strategies_score,
-    objections=one_label_twice,
+    validate=one_label_twice,
     baselines={
         "majority": learning(majority),
         "lr-bow": learning(bag_of_words),
@@ -361,7 +361,7 @@ def from_words(data: Data) -> Iterator[Prediction]:
 
 PRIORITIES = Task(
     summary="in which order the partner ranks the three items, from one side's view",
-    on="participants, the test parts of the five folds of priority_folds",
+    evaluated_on="participants, the test parts of the five folds of priority_folds",
     configs=("participants", "priority_folds", "utterances"),
     fields={
         "dialogue_id": "the dialogue, an integer",
@@ -473,7 +473,7 @@ _SHARE = {issue: set(range(PACKAGES + 1)) for issue in ISSUES}
 
 DEALS = Task(
     summary="how the packages of a scenario are shared out, by agents that negotiated over it",
-    on="scenarios, all of them",
+    evaluated_on="scenarios, all of them",
     configs=("scenarios", "utterances"),
     fields={
         "dialogue_id": "the scenario, an integer",
@@ -499,7 +499,7 @@ DEALS = Task(
     },
     gold=deals_gold,
     score=deals_score,
-    objections=wrong_shares,
+    validate=wrong_shares,
     baselines={"people": people},
     references=(
         Reference(

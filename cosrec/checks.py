@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from parley import Data, beside, chat_of, check, differing
+from parley import Data, chat_of, check, differing, related_rows
 
 Row = dict[str, Any]
 
@@ -35,7 +35,7 @@ def no_conversation_is_in_two_splits(data: Data) -> Iterator[str]:
 def annotated_conversations_are_those_of_dialogues(data: Data) -> Iterator[str]:
     """`crowd` and `curated` hold the conversations of these splits of `dialogues`, turn by turn."""
     for part in PARTS:
-        for where, rows, whole in beside(data, part, "dialogues"):
+        for where, rows, whole in related_rows(data, part, "dialogues"):
             yield from differing(where, rows, whole)
 
 
@@ -167,7 +167,7 @@ def utterances(row: Row) -> list[Row]:
 def intents_stand_in_their_dialogues(data: Data) -> Iterator[str]:
     """An intent has the text of its turn, which is the user's, and the turns before it."""
     none = {"utterance": "one of its dialogue"}
-    for where, rows, dialogues in beside(data, "intent_labels", "dialogues"):
+    for where, rows, dialogues in related_rows(data, "intent_labels", "dialogues"):
         said = {
             (row["dialogue_id"], number): utterance
             for row in dialogues
@@ -215,7 +215,7 @@ def messages_are_the_dialogues(data: Data) -> Iterator[str]:
 
     Only where the assistant speaks first, `<start>` stands before it, made from no turn.
     """
-    for where, rows, dialogues in beside(data, "messages", "dialogues"):
+    for where, rows, dialogues in related_rows(data, "messages", "dialogues"):
         due = [
             {"dialogue_id": row["dialogue_id"]}
             | chat_of((turn["role"], turn["text"]) for turn in row["turns"])

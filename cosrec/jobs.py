@@ -92,7 +92,7 @@ def catalogue(
 
     What is finished stays: the same command again goes on where a run was ended.
     """
-    from parley import tell
+    from parley import print_message
 
     from .catalogue.build import Wanted, build
     from .catalogue.rules import Thresholds
@@ -116,7 +116,7 @@ def catalogue(
         count = cores if workers is None else workers
         chosen = DuckDB(count, _size(memory), thresholds, skip_broken)
     with chosen:
-        build(wanted, chosen, tell)
+        build(wanted, chosen, print_message)
 
 
 def _size(text: str) -> int:

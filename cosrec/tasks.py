@@ -247,7 +247,7 @@ def learnt(data: Data, text_of: Callable[[str, str], str]) -> Iterator[Predictio
 TASKS = {
     "retrieval": Task(
         summary="the passages that answer a search and the products to recommend, best first",
-        on="the judged queries of curated, each type apart",
+        evaluated_on="the judged queries of curated, each type apart",
         configs=("qrels",),
         fields={
             "query_id": "a topic: a query_id of `qrels`, with # in it for a recommendation",
@@ -304,11 +304,11 @@ TASKS = {
             ),
         ),
         options={"topics": ("all", "recommendation", "search")},
-        form=TREC_RUN,
+        format=TREC_RUN,
     ),
     "intents": Task(
         summary="which types of intents an utterance of the user has",
-        on="the utterances of curated that have reviewed intents",
+        evaluated_on="the utterances of curated that have reviewed intents",
         configs=("curated", "crowd"),
         fields={
             "dialogue_id": "of a conversation of curated",
@@ -330,7 +330,7 @@ TASKS = {
         },
         gold=reviewed,
         score=score_intents,
-        objections=repeated,
+        validate=repeated,
         baselines={"majority": majority, "lr-text": from_text, "lr-context": from_context},
         references=(
             Reference("majority", {"macro_f1": "0.217", "exact_match": "0.429"}, MEASURED),

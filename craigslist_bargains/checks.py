@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from parley import Data, beside, chat_of, check, differing
+from parley import Data, chat_of, check, differing, related_rows
 
 SIDES = ("buyer", "seller")
 
@@ -97,7 +97,7 @@ def documented_due(dialogue: dict[str, Any]) -> dict[str, Any]:
 @check
 def dialogues_follow_from_negotiations(data: Data) -> Iterator[str]:
     """The rows of `dialogues` are those of `negotiations`, in order, in the Hub's old schema."""
-    for where, rows, full in beside(data, "dialogues", "negotiations"):
+    for where, rows, full in related_rows(data, "dialogues", "negotiations"):
         yield from differing(where, rows, [documented_due(dialogue) for dialogue in full])
 
 
@@ -140,7 +140,7 @@ def utterance_due(dialogue: dict[str, Any], turn: int) -> dict[str, Any]:
 @check
 def utterances_are_the_events(data: Data) -> Iterator[str]:
     """`utterances` holds every event of `negotiations` once, in order, and says the same of it."""
-    for where, rows, full in beside(data, "utterances", "negotiations"):
+    for where, rows, full in related_rows(data, "utterances", "negotiations"):
         due = [utterance_due(each, turn) for each in full for turn in range(len(each["events"]))]
         yield from differing(where, rows, due)
 
@@ -167,7 +167,7 @@ def outcome_due(dialogue: dict[str, Any]) -> dict[str, Any]:
 @check
 def outcomes_follow_from_the_events(data: Data) -> Iterator[str]:
     """`outcomes` holds every dialogue once, in order; a deal is over an offer accepted in it."""
-    for where, rows, full in beside(data, "outcomes", "negotiations"):
+    for where, rows, full in related_rows(data, "outcomes", "negotiations"):
         yield from differing(where, rows, [outcome_due(dialogue) for dialogue in full])
 
 
@@ -191,7 +191,7 @@ def scenario_due(dialogue: dict[str, Any]) -> dict[str, Any]:
 def scenarios_are_those_of_the_dialogues(data: Data) -> Iterator[str]:
     """`scenarios` holds each once, with its dialogues; all of them have it but for a line."""
     lines = ("buyer_description", "seller_description")
-    for where, rows, full in beside(data, "scenarios", "negotiations"):
+    for where, rows, full in related_rows(data, "scenarios", "negotiations"):
         groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
         for dialogue in full:
             named = (dialogue["scenario"]["uuid"], dialogue["scenario"]["post_id"])
@@ -237,7 +237,7 @@ def chat_due(dialogue: dict[str, Any], agent: int) -> dict[str, Any]:
 @check
 def chats_lose_nothing(data: Data) -> Iterator[str]:
     """`messages` holds both sides of every dialogue, in order, each with every event in words."""
-    for where, rows, full in beside(data, "messages", "negotiations"):
+    for where, rows, full in related_rows(data, "messages", "negotiations"):
         due = [chat_due(dialogue, agent) for dialogue, agent in product(full, (0, 1))]
         talk = [
             row | {name: row[name][1:] for name in ("messages", "source_turns")} for row in rows
@@ -248,7 +248,7 @@ def chats_lose_nothing(data: Data) -> Iterator[str]:
 @check
 def chats_begin_with_what_a_side_knows(data: Data) -> Iterator[str]:
     """A chat's system message is what this side knows, and ends with the lines that it sees."""
-    for where, rows, full in beside(data, "messages", "negotiations"):
+    for where, rows, full in related_rows(data, "messages", "negotiations"):
         pairs = zip(rows, product(full, (0, 1)), strict=False)
         for number, (row, (dialogue, agent)) in enumerate(pairs):
             system, kb = row["messages"][0], dialogue["scenario"]["kbs"][agent]
@@ -282,7 +282,7 @@ def acts_stand_beside_the_events(data: Data) -> Iterator[str]:
     The act of an action is the action, and that of a message proposes one of its prices. Where
     upstream gave acts, it did so just to dialogues that are long enough for its parser.
     """
-    for where, rows, _ in beside(data, "acts", "utterances"):
+    for where, rows, _ in related_rows(data, "acts", "utterances"):
         events = data.named("utterances", where.partition("/")[2])
         yield from differing(where, rows, list(map(act_due, events)))
         given = {event["dialogue_id"] for event in events if event["intent"] is not None}

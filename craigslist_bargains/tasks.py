@@ -215,7 +215,7 @@ def halfway(data: Data) -> Iterator[Prediction]:
 TASKS = {
     "deal": Task(
         summary="whether a negotiation ends in a deal, from its messages alone",
-        on="dialogues of test",
+        evaluated_on="dialogues of test",
         configs=("outcomes", "acts"),
         fields={
             "dialogue_id": "of a dialogue of test",
@@ -231,7 +231,7 @@ TASKS = {
         },
         gold=deals_reached,
         score=score_deal,
-        objections=no_probability,
+        validate=no_probability,
         baselines={"majority": majority, "acts": from_acts},
         references=(
             Reference(
@@ -250,7 +250,7 @@ TASKS = {
     ),
     "deals": Task(
         summary="the prices that agents agree on in the scenarios, or that they walk away",
-        on="scenarios of test whose id no other has",
+        evaluated_on="scenarios of test whose id no other has",
         configs=("scenarios", "outcomes"),
         fields={
             "scenario_id": "of a scenario of test; two ids, which two scenarios each have, are not "
@@ -272,7 +272,7 @@ TASKS = {
         },
         gold=scenarios_of_test,
         score=score_deals,
-        objections=no_price,
+        validate=no_price,
         baselines={"humans": humans, "halfway": halfway},
         references=(
             Reference(

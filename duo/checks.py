@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from statistics import mean
 from typing import Any
 
-from parley import Data, beside, chat_of, check, differing
+from parley import Data, chat_of, check, differing, related_rows
 
 Row = dict[str, Any]
 
@@ -95,7 +95,7 @@ def about(dialogue: Row, *more: str) -> Row:
 def utterances_are_the_turns(data: Data) -> Iterator[str]:
     """`utterances` holds each message of `dialogues` once, in order, with what is said of it."""
     ids = ("message_id", "user_id", "system_id")
-    for place, rows, dialogues in beside(data, "utterances", "dialogues"):
+    for place, rows, dialogues in related_rows(data, "utterances", "dialogues"):
         due = [
             about(dialogue, "model", "prompt")
             | {"turn": turn, "speaker": message["speaker"], "text": message["message"]}
@@ -122,7 +122,7 @@ def scores(dialogue: Row) -> Iterator[Row]:
 @check
 def ratings_are_the_scores(data: Data) -> Iterator[str]:
     """`ratings` holds each score of `dialogues` once, in order, with what is said of it."""
-    for place, rows, dialogues in beside(data, "ratings", "dialogues"):
+    for place, rows, dialogues in related_rows(data, "ratings", "dialogues"):
         due = [about(dialogue) | score for dialogue in dialogues for score in scores(dialogue)]
         yield from differing(place, rows, due)
 
@@ -131,7 +131,7 @@ def ratings_are_the_scores(data: Data) -> Iterator[str]:
 def messages_are_the_dialogues(data: Data) -> Iterator[str]:
     """`messages` holds each dialogue once, in order, as a chat, with the person's scores."""
     roles = {"Human": "user", "Bot": "assistant"}
-    for place, rows, dialogues in beside(data, "messages", "dialogues"):
+    for place, rows, dialogues in related_rows(data, "messages", "dialogues"):
         due = [
             about(dialogue, "model")
             | {"prompt_style": dialogue["prompt"]}

@@ -12,7 +12,7 @@ from itertools import pairwise, permutations, product
 from statistics import correlation, mean
 from typing import Any
 
-from parley import Data, Differs, documented, spread
+from parley import Data, Differs, documented, mean_and_deviation
 
 from .views import ASPECTS
 
@@ -238,7 +238,9 @@ def name_of(aspect: str) -> str:
 )
 def subjective_evaluations(data: Data, aspect: str, column: str) -> tuple[float, float]:
     """Mean and sample SD over dialogues of the person's score."""
-    return spread(d["subjective_evaluation"][name_of(aspect)] for d in dialogues(data, column))
+    return mean_and_deviation(
+        d["subjective_evaluation"][name_of(aspect)] for d in dialogues(data, column)
+    )
 
 
 TIE = "the mean is 3.8148; only rounded to 3.815 first would it give 3.82"
@@ -276,7 +278,9 @@ def objective_evaluations(data: Data, aspect: str, column: str) -> tuple[float, 
     of the preference in `ed` would be 0.674.
     """
     scores = f"{name_of(aspect)}_scores"
-    return spread(mean(evaluation[scores]) for evaluation in rated(dialogues(data, column)))
+    return mean_and_deviation(
+        mean(evaluation[scores]) for evaluation in rated(dialogues(data, column))
+    )
 
 
 @documented(
@@ -302,7 +306,7 @@ def published_objective_evaluations(data: Data, aspect: str, column: str) -> tup
 
     From the three scores one would differ: the mean of the preference in `wow` would be 3.57.
     """
-    return spread(published_means(data, name_of(aspect), column))
+    return mean_and_deviation(published_means(data, name_of(aspect), column))
 
 
 # The example record ----------------------------------------------------------------------
@@ -407,7 +411,7 @@ def dialogues_begun_by_the_person(data: Data, column: str) -> int:
 )
 def published_objective_preference(data: Data, column: str) -> tuple[float, float]:
     """Mean and sample SD over dialogues of the published mean, which has two decimals."""
-    return spread(published_means(data, "preference", column))
+    return mean_and_deviation(published_means(data, "preference", column))
 
 
 @documented(

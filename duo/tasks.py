@@ -148,7 +148,7 @@ def by_metric(*values: str) -> dict[str, str]:
 TASKS = {
     "agreement": Task(
         summary="a score of a dialogue that agrees with how people rate it",
-        on="all dialogues",
+        evaluated_on="all dialogues",
         configs=("dialogues",),
         fields={
             "dialogue_id": "of a dialogue, in either language",
@@ -165,7 +165,7 @@ TASKS = {
         },
         gold=ratings,
         score=score_agreement,
-        objections=no_score,
+        validate=no_score,
         baselines={f"own-{rating.replace('_', '-')}": partial(own, rating) for rating in COMMON},
         references=(
             Reference(

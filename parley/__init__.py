@@ -23,33 +23,33 @@ if TYPE_CHECKING:
         SourceError,
         UsageError,
     )
-    from parley.export import export as export_folder
+    from parley.exports.convokit import utterance, write_corpus
+    from parley.exports.export import export as export_folder
     from parley.figures import (
         Data,
         Differs,
         MissingSplitError,
-        beside,
         check,
         differing,
         documented,
-        spread,
+        mean_and_deviation,
+        related_rows,
     )
     from parley.folder.built import BuiltFolder
     from parley.folder.replace import write_whole, writing
     from parley.folder.verify import Verification, verify_each
-    from parley.formats.convokit import utterance, write_corpus
     from parley.jobs import Job
     from parley.rows.digest import Digest
     from parley.rows.features import arrow_schema, card_yaml
     from parley.rows.parquet import write as write_parquet
     from parley.scoring.evaluate import Result
-    from parley.scoring.forms import NO_HIT, TREC_RUN, Key, Prediction, Run
+    from parley.scoring.prediction_formats import NO_HIT, TREC_RUN, Key, Prediction, Run
     from parley.scoring.spread import Folds, Interval, interval, over_folds, resamples
     from parley.shapes import Checked, Converted, as_json, null_or_absent, problems
     from parley.site.write import write_site
     from parley.source.files import Source, at_hand, open_source
     from parley.tasks import MEASURED, Reference, Score, Task, Undefined
-    from parley.terminal.console import tell
+    from parley.terminal.console import print_message
     from parley.transcript import Facets, Fact, Note, Table, Transcript, Turn
 
 __version__ = "1.0.0"
@@ -71,30 +71,30 @@ _PUBLIC = {
         "Data",
         "Differs",
         "MissingSplitError",
-        "beside",
+        "related_rows",
         "check",
         "differing",
         "documented",
-        "spread",
+        "mean_and_deviation",
     ),
     "parley.transcript": ("Fact", "Facets", "Note", "Table", "Transcript", "Turn"),
     "parley.tasks": ("MEASURED", "Reference", "Score", "Task", "Undefined"),
-    "parley.scoring.forms": ("NO_HIT", "TREC_RUN", "Key", "Prediction", "Run"),
+    "parley.scoring.prediction_formats": ("NO_HIT", "TREC_RUN", "Key", "Prediction", "Run"),
     "parley.scoring.spread": ("Folds", "Interval", "interval", "over_folds", "resamples"),
-    "parley.formats.convokit": ("utterance", "write_corpus"),
+    "parley.exports.convokit": ("utterance", "write_corpus"),
     "parley.jobs": ("Job",),
     # What a job writes with
     "parley.folder.replace": ("write_whole", "writing"),
     "parley.rows.digest": ("Digest",),
     "parley.rows.features": ("arrow_schema", "card_yaml"),
     "parley.rows.parquet": ("write_parquet:write",),
-    "parley.terminal.console": ("tell",),
+    "parley.terminal.console": ("print_message",),
     # What commands call
     "parley.collection": ("Dataset",),
     "parley.source.files": ("Source", "at_hand", "open_source"),
     "parley.build": ("build_folder:build",),
     "parley.folder.verify": ("Verification", "verify_each"),
-    "parley.export": ("export_folder:export",),
+    "parley.exports.export": ("export_folder:export",),
     "parley.site.write": ("write_site",),
     # What goes wrong
     "parley.errors": (
@@ -162,7 +162,6 @@ __all__ = [
     "arrow_schema",
     "as_json",
     "at_hand",
-    "beside",
     "build_folder",
     "card_yaml",
     "chat_of",
@@ -174,15 +173,16 @@ __all__ = [
     "export_folder",
     "interval",
     "load",
+    "mean_and_deviation",
     "null_or_absent",
     "open",
     "open_source",
     "over_folds",
+    "print_message",
     "problems",
+    "related_rows",
     "resamples",
     "score",
-    "spread",
-    "tell",
     "utterance",
     "verify_each",
     "write_corpus",

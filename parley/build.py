@@ -23,7 +23,7 @@ from parley.rows import parquet
 from parley.rows.arrow import Nulls, to_batches
 from parley.rows.digest import Digest
 from parley.rows.features import arrow_schema
-from parley.rows.generate import are_unique, generate, not_collecting
+from parley.rows.generate import are_unique, generate, paused_garbage_collection
 from parley.rows.reader import Reader
 from parley.rows.workers import Lost, shareable, shared_batches
 from parley.source import pins
@@ -95,7 +95,7 @@ def build(
     """
     dataset = source.dataset
     reader = Reader(source.folder)
-    with replacing(output / dataset.name, PROVENANCE) as folder, not_collecting():
+    with replacing(output / dataset.name, PROVENANCE) as folder, paused_garbage_collection():
         splits: list[Split] = []
         for config in dataset.configs:
             splits += [
@@ -141,7 +141,7 @@ def notes(source: Source) -> Iterator[str]:
     """Yield what a build and its card say of files that are not upstream's own."""
     for file, pin in source.mirrored.items():
         yield f"**Made from a mirror**: `{file}` is that of <{pin['url']}>, with other bytes."
-    for file, others in source.stand_ins.items():
+    for file, others in source.fallbacks.items():
         served = ", ".join(f"`{other}`" for other in others)
         yield f"**Made without `{file}`**: {served} served in its place."
 
@@ -212,9 +212,9 @@ def _provenance(source: Source, splits: list[Split]) -> dict[str, Any]:
         "sources": {
             file: pins.alone(source.mirrored.get(file, pin))
             for file, pin in dataset.pins.items()
-            if not source.sample and file not in {*source.missing, *source.stand_ins}
+            if not source.sample and file not in {*source.missing, *source.fallbacks}
         },
-        **({"stand_ins": source.stand_ins} if source.stand_ins else {}),
+        **({"fallbacks": source.fallbacks} if source.fallbacks else {}),
         "built_with": {
             "parley": __version__,
             "datasets": version("datasets"),

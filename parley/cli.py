@@ -19,7 +19,7 @@ from typer.core import TyperCommand, TyperGroup
 from parley import __version__
 from parley.collection import Dataset, discover, get
 from parley.errors import Failures, FetchError, ParleyError, UsageError
-from parley.jobs import Fetch, Jobs, each_jobs, find
+from parley.jobs import Fetch, Jobs, each_jobs, get_job
 from parley.terminal.score import Scores
 
 
@@ -31,10 +31,10 @@ def _told() -> Iterator[None]:
     except Exception as error:
         if (show := getattr(error, "show", None)) is None:  # it is not the library's
             raise
-        from parley.terminal.console import tell  # not at the top: help is to be quick
+        from parley.terminal.console import print_message  # not at the top: help is to be quick
 
         show(file=(said := io.StringIO()))
-        tell(said.getvalue().rstrip("\n"))
+        print_message(said.getvalue().rstrip("\n"))
         raise typer.Exit(getattr(error, "exit_code", 2)) from None
 
 
@@ -129,10 +129,10 @@ def main() -> None:
     except Exception as error:  # the one place where failures become messages
         if os.environ.get("PARLEY_TRACEBACK"):
             raise
-        from parley.terminal.console import tell  # not at the top: help is to be quick
+        from parley.terminal.console import print_message  # not at the top: help is to be quick
 
         failure = _as_failure(error)
-        tell(str(failure), style="red")
+        print_message(str(failure), style="red")
         sys.exit(failure.status)
     finally:  # all that is left is to end
         for each in _ENDING:
@@ -250,7 +250,7 @@ def _chosen(names: list[str] | None) -> list[Dataset]:
 def list_(names: Names = None, as_json: AsJson = False) -> None:
     """Show what there is: datasets, configs, splits, rows, licence, size."""
     from parley.folder.card import summary
-    from parley.terminal.console import emit, to_json
+    from parley.terminal.console import print_output, to_json
     from parley.terminal.listing import listing
 
     found = []
@@ -263,7 +263,7 @@ def list_(names: Names = None, as_json: AsJson = False) -> None:
     if as_json:
         typer.echo(to_json(found))
     elif found:
-        emit(listing(found))
+        print_output(listing(found))
     if failed:
         raise Failures(failed)
 
@@ -273,7 +273,7 @@ def fetch(
     names: Names = None,
     job: Annotated[
         str | None,
-        typer.Option("--for", metavar="JOB", help="Fetch what `parley run NAME JOB` needs."),
+        typer.Option("--job", metavar="JOB", help="Fetch what `parley run NAME JOB` needs."),
     ] = None,
     part: Annotated[
         list[str] | None,
@@ -283,11 +283,11 @@ def fetch(
     """Download the pinned upstream files into the cache, checked and resumable."""
     from parley.source.fetch import cache_folder
     from parley.source.fetch import fetch as fetch_sources
-    from parley.terminal.console import emit, plain, progress, tell
+    from parley.terminal.console import plain, print_message, print_output, progress
 
     def from_mirror(source: str, mirror: Any, why: Any) -> None:
         reasons = "; ".join(map(str, why))
-        tell(f"{name}: {source} comes from the mirror {mirror['url']}, since {reasons}")
+        print_message(f"{name}: {source} comes from the mirror {mirror['url']}, since {reasons}")
 
     wanted: dict[str, dict[str, Any]] = {}
     failed: list[ParleyError] = []
@@ -296,7 +296,7 @@ def fetch(
         wanted[name] = sources
         _tell_size(name, sources, cache_folder())
     elif part:
-        raise UsageError("only what a job needs can be fetched in part: say which with --for")
+        raise UsageError("only what a job needs can be fetched in part: say which with --job")
     else:
         for dataset in _chosen(names):
             try:
@@ -312,9 +312,9 @@ def fetch(
             except ParleyError as error:
                 failed.append(error)
             else:
-                emit(plain(f"{name}: all files are in {folder}"))
+                print_output(plain(f"{name}: all files are in {folder}"))
                 if job is not None:
-                    emit(plain(f"now run the job {job}, with --input {folder}"))
+                    print_output(plain(f"now run the job {job}, with --input {folder}"))
     if failed:
         raise Failures(failed)
 
@@ -324,8 +324,8 @@ def _sources_of_job(
 ) -> tuple[str, dict[str, Any]]:
     """Return the folder in the cache for what a job needs, and the files with their pins."""
     if names is None or len(names) != 1:
-        raise UsageError("--for takes the name of one dataset: parley fetch NAME --for JOB")
-    found = find(get(names[0]), job).sources_of(parts)
+        raise UsageError("--job takes the name of one dataset: parley fetch NAME --job JOB")
+    found = get_job(get(names[0]), job).sources_of(parts)
     if not found:
         raise UsageError(f"the job {job} of {names[0]} needs no files")
     return f"{names[0]}-{job}", found
@@ -339,7 +339,7 @@ def _tell_size(name: str, sources: dict[str, Any], cache: Path) -> None:
     """
     import shutil
 
-    from parley.terminal.console import size, tell
+    from parley.terminal.console import print_message, size
 
     def there(file: Path) -> int:
         places = (file, file.with_name(f"{file.name}.part"))
@@ -351,7 +351,7 @@ def _tell_size(name: str, sources: dict[str, Any], cache: Path) -> None:
     )
     home = next(folder for folder in (cache, *cache.absolute().parents) if folder.is_dir())
     free = shutil.disk_usage(home).free
-    tell(
+    print_message(
         f"{name}: {len(sources)} files of {size(total)}, of which {size(left)} are to be fetched; "
         f"{size(free)} are free in {cache}"
     )
@@ -368,9 +368,7 @@ def build(
     names: Names = None,
     source: SourceDir = None,
     sample: Sample = False,
-    output: Annotated[
-        Path, typer.Option("--output", metavar="DIR", help="Takes one folder a dataset.")
-    ] = Path("build"),
+    folder: BuildDir = Path("build"),
     allow_missing: Annotated[
         bool, typer.Option("--allow-missing", help="Leave out splits whose files are missing.")
     ] = False,
@@ -402,7 +400,15 @@ def build(
     from parley.build import build as build_dataset
     from parley.build import notes
     from parley.source.files import open_source
-    from parley.terminal.console import emit, plain, progress, size, table, tell, to_json
+    from parley.terminal.console import (
+        plain,
+        print_message,
+        print_output,
+        progress,
+        size,
+        table,
+        to_json,
+    )
 
     if sample and (_typed(ctx, "source") or update_cards):
         raise UsageError("--sample excludes --source and --update-cards")
@@ -412,7 +418,7 @@ def build(
         raise UsageError(f"--max-shard-size {max_shard_size}: expected a size as 500MB") from error
     if shard < 1000:
         raise UsageError(f"--max-shard-size {max_shard_size}: expected 1KB or more")
-    folder = None if sample else _upstream(ctx, source)
+    upstream = None if sample else _upstream(ctx, source)
     built: list[dict[str, Any]] = []
     missing: list[str] = []
     said: list[str] = []
@@ -421,10 +427,10 @@ def build(
     with progress("rows") as advance:
         for dataset in _chosen(names):
             try:
-                files = open_source(dataset, folder, sample=sample, allow_missing=allow_missing)
+                files = open_source(dataset, upstream, sample=sample, allow_missing=allow_missing)
                 splits = build_dataset(
                     files,
-                    output,
+                    folder,
                     advance,
                     max_shard_size=shard,
                     update_card=update_cards,
@@ -462,14 +468,14 @@ def build(
             for split in built
         ]
         kind = "samples, not the datasets" if sample else "rows checked one by one"
-        emit(table(("dataset", "config", "split", ">rows", ">Parquet", ">time"), rows))
-        emit(plain(f"in {output}/, {time.perf_counter() - start:.1f} s in all; {kind}"))
+        print_output(table(("dataset", "config", "split", ">rows", ">Parquet", ">time"), rows))
+        print_output(plain(f"in {folder}/, {time.perf_counter() - start:.1f} s in all; {kind}"))
     for note in said:
-        tell(note, "yellow")
+        print_message(note, "yellow")
     if missing:
-        tell("missing, and so left out with every split made from them:", "yellow")
+        print_message("missing, and so left out with every split made from them:", "yellow")
         for file in missing:
-            tell(f"  {file}", "yellow")
+            print_message(f"  {file}", "yellow")
     if failed:
         raise Failures(failed)
 
@@ -491,7 +497,7 @@ def verify(
     """
     from parley.folder.built import find_folder
     from parley.folder.verify import Verification, verify_each
-    from parley.terminal.console import emit, progress, tell, to_json
+    from parley.terminal.console import print_message, print_output, progress, to_json
     from parley.terminal.report import report
 
     chosen = _chosen(names)
@@ -512,9 +518,9 @@ def verify(
         ]
         typer.echo(to_json([*(each.as_dict() for each in found), *errors]))
     elif found:
-        emit(report(found, list(broken), all_figures))
+        print_output(report(found, list(broken), all_figures))
     if absent := [dataset.name for dataset in chosen if dataset not in there]:
-        tell(f"not built, and so not verified: {', '.join(absent)}", "yellow")
+        print_message(f"not built, and so not verified: {', '.join(absent)}", "yellow")
     if broken:
         raise Failures(broken.values())
     if any(each.failed for each in found):
@@ -533,7 +539,7 @@ def diff(
     """
     from parley.folder.built import open_folder
     from parley.folder.diff import compare
-    from parley.terminal.console import emit, to_json
+    from parley.terminal.console import print_output, to_json
     from parley.terminal.report import differences
 
     try:
@@ -545,7 +551,7 @@ def diff(
     if as_json:
         typer.echo(to_json(found.as_dict()))
     else:
-        emit(differences(found))
+        print_output(differences(found))
     if found.differs:
         raise typer.Exit(1)
 
@@ -587,17 +593,19 @@ def new(
     from the files. It lists what was guessed.
     """
     from parley.starting.new import write_draft, write_skeleton
-    from parley.terminal.console import emit, plain
+    from parley.terminal.console import plain, print_output
 
     made, guesses = (
         write_draft(name, folder, files) if files else (write_skeleton(name, folder), ())
     )
     for line in guesses:
-        emit(plain(f"guessed: {line}"))
-    emit(plain(f"{made} is there; edit it, and check it with"))
-    emit(plain(f"PARLEY_DATASETS={shlex.quote(str(folder))} parley check {name}"))
+        print_output(plain(f"guessed: {line}"))
+    print_output(plain(f"{made} is there; edit it, and check it with"))
+    print_output(plain(f"PARLEY_DATASETS={shlex.quote(str(folder))} parley check {name}"))
     if files:
-        emit(plain(f"`parley build {name} --source DIR` builds it from DIR/{name}/ with the files"))
+        print_output(
+            plain(f"`parley build {name} --source DIR` builds it from DIR/{name}/ with the files")
+        )
 
 
 @app.command()
@@ -606,8 +614,8 @@ def check(names: Names = None, as_json: AsJson = False) -> None:
 
     Needs no upstream files. Exit status 1 if a check fails.
     """
-    from parley.checking.run import check_each
-    from parley.terminal.console import emit, progress, to_json
+    from parley.linting.run import check_each
+    from parley.terminal.console import print_output, progress, to_json
     from parley.terminal.report import checked
 
     chosen = _chosen(names)
@@ -617,7 +625,7 @@ def check(names: Names = None, as_json: AsJson = False) -> None:
         made = {name: [{**vars(c), "failed": c.failed} for c in cs] for name, cs in found.items()}
         typer.echo(to_json([{"dataset": name, "checks": checks} for name, checks in made.items()]))
     else:
-        emit(checked(found))
+        print_output(checked(found))
     if any(check.failed for checks in found.values() for check in checks):
         raise typer.Exit(1)
 
@@ -656,14 +664,14 @@ def publish(
     from parley.hub.publish import read_back, ready, refuse
     from parley.hub.published import Published, note
     from parley.source.files import at_hand
-    from parley.terminal.console import emit, tell, tell_logs, to_json
+    from parley.terminal.console import print_logs, print_message, print_output, to_json
     from parley.terminal.report import publication
 
     def step(what: str) -> None:
-        tell(f"{repo}: {what}")
+        print_message(f"{repo}: {what}")
 
     dataset = get(name)
-    tell_logs("huggingface_hub")
+    print_logs("huggingface_hub")
     ready(repo, dry_run, endpoint)
     upstream = at_hand(dataset, _upstream(ctx, source))
     find_folder(folder, dataset)
@@ -694,7 +702,7 @@ def publish(
     if as_json:
         typer.echo(to_json(found.as_dict()))
     else:
-        emit(publication(found))
+        print_output(publication(found))
 
 
 @app.command()
@@ -705,14 +713,14 @@ def export(
     folder: BuildDir = Path("build"),
 ) -> None:
     """Write a built dataset in another format of its field, into a new folder."""
-    from parley.export import export as export_dataset
+    from parley.exports.export import export as export_dataset
     from parley.folder.built import find_folder
-    from parley.terminal.console import emit, plain
+    from parley.terminal.console import plain, print_output
 
     built = find_folder(folder, get(name))
     files = export_dataset(built, format, target)
     kind = "the invented sample, no data of the dataset; " if built.is_sample else ""
-    emit(plain(f"{name} as {format}, in {target}/: {kind}{', '.join(files)}"))
+    print_output(plain(f"{name} as {format}, in {target}/: {kind}{', '.join(files)}"))
 
 
 @app.command()
@@ -737,8 +745,8 @@ def show(
     """
     from parley.folder.built import BuiltFolder, find_folder
     from parley.source.files import Source, open_source
-    from parley.terminal.console import emit, plain, to_json
-    from parley.terminal.show import find, lay_out
+    from parley.terminal.console import plain, print_output, to_json
+    from parley.terminal.show import find_dialogue, lay_out
 
     dataset = get(name)
     if sample and (folder is not None or _typed(ctx, "source")):
@@ -757,7 +765,7 @@ def show(
     else:
         place, origin = open_source(dataset, None, sample=True), "the sample (invented)"
     try:
-        found = find(dataset, id, place, origin)
+        found = find_dialogue(dataset, id, place, origin)
     except UsageError as error:
         if isinstance(place, Source) and place.sample and not sample:
             error.remedy = f"Nothing is built in build/: run `parley build {name}` for the dataset."
@@ -765,8 +773,8 @@ def show(
     if as_json:
         typer.echo(to_json(found.row))
         return
-    emit(lay_out(found))
-    emit(plain(f"\n{name}, config {found.config}, from {origin}"), style="dim")
+    print_output(lay_out(found))
+    print_output(plain(f"\n{name}, config {found.config}, from {origin}"), style="dim")
 
 
 @app.command()
@@ -781,7 +789,7 @@ def tasks(
     """List what can be scored: the tasks of each dataset, with their metrics and baselines."""
     from parley.scoring.leaderboard import renew
     from parley.tasks import tasks_of
-    from parley.terminal.console import emit, to_json
+    from parley.terminal.console import print_output, to_json
     from parley.terminal.tasks import lay_out_tasks, tasks_as_dicts
 
     found = []
@@ -800,7 +808,7 @@ def tasks(
     elif as_json:
         typer.echo(to_json(tasks_as_dicts(found)))
     else:
-        emit(lay_out_tasks(found))
+        print_output(lay_out_tasks(found))
     if failed:
         raise Failures(failed)
 
@@ -818,11 +826,11 @@ def site(
     It is static files: open its index.html, or put the folder on any host.
     """
     from parley.site.write import write_site
-    from parley.terminal.console import emit, plain, progress
+    from parley.terminal.console import plain, print_output, progress
 
     with progress("dialogues") as advance:
         write_site(_built(names, folder), output, advance)
-    emit(plain(f"{output / 'index.html'}: open it in a browser"))
+    print_output(plain(f"{output / 'index.html'}: open it in a browser"))
 
 
 @app.command()
@@ -843,7 +851,7 @@ def browse(
     from parley.site.write import write_site
     from parley.source.files import open_source
     from parley.temporary import temporary_folder
-    from parley.terminal.console import emit, plain, progress
+    from parley.terminal.console import plain, print_output, progress
 
     if sample and _typed(ctx, "folder"):
         raise UsageError("--sample excludes --build")
@@ -856,7 +864,7 @@ def browse(
                         build_dataset(open_source(dataset, None, sample=True), folder)
                 write_site(_built(names, folder), place / "site", advance)
             with serving(place / "site") as url:
-                emit(plain(f"{url} shows them; Ctrl-C ends it"))
+                print_output(plain(f"{url} shows them; Ctrl-C ends it"))
                 if open_:
                     webbrowser.open(url)
                 while True:  # pause() would miss a signal just before it
@@ -868,20 +876,20 @@ def browse(
 def _built(names: list[str] | None, folder: Path) -> list[Any]:
     """Open the built folders of these datasets, or of all that are built."""
     from parley.folder.built import find_folder
-    from parley.terminal.console import tell
+    from parley.terminal.console import print_message
 
     chosen = _chosen(names)
     there = [dataset for dataset in chosen if (folder / dataset.name).is_dir()]
     if names or not there:
         return [find_folder(folder, dataset) for dataset in chosen]  # says what to do of each
     if absent := [dataset.name for dataset in chosen if dataset not in there]:
-        tell(f"not built, and so left out: {', '.join(absent)}", "yellow")
+        print_message(f"not built, and so left out: {', '.join(absent)}", "yellow")
     return [find_folder(folder, dataset) for dataset in there]
 
 
 @run.callback(invoke_without_command=True)
 def _run(ctx: typer.Context) -> None:
-    from parley.terminal.console import emit, table
+    from parley.terminal.console import print_output, table
 
     if ctx.invoked_subcommand is None:
         found = each_jobs()
@@ -891,7 +899,7 @@ def _run(ctx: typer.Context) -> None:
             if isinstance(jobs, dict)
             for name, job in jobs.items()
         ]
-        emit(table(("dataset", "job", "what it does~"), rows))
+        print_output(table(("dataset", "job", "what it does~"), rows))
         if broken := [jobs for jobs in found.values() if isinstance(jobs, ParleyError)]:
             raise Failures(broken)
 

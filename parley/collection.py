@@ -220,7 +220,7 @@ class Dataset:
         """Return the `datasets.Features` of a config."""
         return self.configs[config].features
 
-    def beside(self, name: str) -> ModuleType | None:
+    def load_module(self, name: str) -> ModuleType | None:
         """Return an optional module of the folder, imported, or None if it has none."""
         there = (self.folder / f"{name}.py").exists()
         return load_module(self.name, self.folder, name) if there else None
@@ -228,7 +228,7 @@ class Dataset:
     @property
     def figures(self) -> ModuleType | None:
         """The module of documented figures, if the folder has one."""
-        return self.beside("figures")
+        return self.load_module("figures")
 
     @property
     def documented_rows(self) -> dict[str, dict[str, int]]:
@@ -238,7 +238,7 @@ class Dataset:
     @property
     def checks(self) -> ModuleType | None:
         """The module of what must hold of the rows, if the folder has one."""
-        return self.beside("checks")
+        return self.load_module("checks")
 
     @property
     def exports(self) -> dict[str, Any]:
@@ -257,7 +257,7 @@ class Dataset:
 
     def _declared(self, file: str, name: str) -> dict[str, Any]:
         """Return the dict of this name in an optional module, {} if the folder has none."""
-        if (module := self.beside(file)) is None:
+        if (module := self.load_module(file)) is None:
             return {}
         if not isinstance(found := getattr(module, name, None), dict):
             raise ScriptError(f"{module.__file__}: defines no dict {name}")
@@ -266,7 +266,7 @@ class Dataset:
     @property
     def transcript(self) -> ModuleType | None:
         """The module that lays a row out for reading, if the folder has one."""
-        module = self.beside("transcript")
+        module = self.load_module("transcript")
         if module and not hasattr(module, "CONFIGS"):
             raise ScriptError(
                 f"{module.__file__}: defines no CONFIGS, the configs it can read",

@@ -209,7 +209,7 @@ def dialogues(folder: BuiltFolder) -> Iterator[Dialogue]:
             found[as_id(value, dataset, place, number)].setdefault(place)
     for place in dict.fromkeys(next(iter(each)) for each in found.values()):
         config, split = place
-        beside = group_beside(dataset, folder, split)
+        beside = related_by_dialogue(dataset, folder, split)
         for row in folder.each_row(config, split):
             id: Id = next(iter(row.values()))
             if next(iter(found[id])) == place:
@@ -256,7 +256,7 @@ def as_id(
     )
 
 
-def group_beside(
+def related_by_dialogue(
     dataset: Dataset, place: BuiltFolder | Source, split: str, only: Id | None = None
 ) -> dict[Id, Beside]:
     """Return what the configs that `BESIDE` names say: any id -> config -> rows of that split.

@@ -147,7 +147,7 @@ def differing(where: str, rows: list[dict[str, Any]], due: list[dict[str, Any]])
                 yield f"{where}[{number}].{column}: expected {due_value}, found {found}"
 
 
-def beside(
+def related_rows(
     data: Data, view: str, whole: str
 ) -> Iterator[tuple[str, list[dict[str, Any]], list[dict[str, Any]]]]:
     """Yield of each split that a view and the config it is made of have: its place, both's rows.
@@ -159,7 +159,7 @@ def beside(
             yield f"{view}/{split}", data.named(view, split), data.rows(whole, split)
 
 
-def spread(values: Iterable[float]) -> tuple[float, float]:
+def mean_and_deviation(values: Iterable[float]) -> tuple[float, float]:
     """Return the mean and the sample SD, as a cell "3.47 ± 1.31" has them."""
     found = list(values)
     return mean(found), stdev(found)

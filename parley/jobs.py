@@ -28,7 +28,7 @@ class Job:
 
     Args:
         run: Does it.
-        sources: Part -> the files that `parley fetch NAME --for JOB` brings for it, by their
+        sources: Part -> the files that `parley fetch NAME --job JOB` brings for it, by their
             paths in the folder that the job then takes as `--input`.
         part: What a part is called, and so the option of `parley fetch` that names one.
 
@@ -93,7 +93,7 @@ def each_jobs() -> dict[str, dict[str, Job] | ScriptError]:
     return found
 
 
-def find(dataset: Dataset, name: str) -> Job:
+def get_job(dataset: Dataset, name: str) -> Job:
     """Return the job of this name, or raise UsageError naming those that exist."""
     jobs = jobs_of(dataset)
     if name not in jobs:

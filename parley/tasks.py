@@ -16,10 +16,17 @@ from typing import Any
 
 from parley.collection import Dataset
 from parley.errors import Problem, ScriptError, UsageError
-from parley.scoring.forms import JSON_LINES, Form, Key, Prediction
+from parley.scoring.prediction_formats import JSON_LINES, Key, Prediction, PredictionFormat
 from parley.scoring.spread import Folds, Interval
 
-OWN_OPTIONS = ("build", "baseline", "predictions", "template", "json", "help")  # of `parley score`
+OWN_OPTIONS = (
+    "build",
+    "baseline",
+    "save-predictions",
+    "template",
+    "json",
+    "help",
+)  # of `parley score`
 MEASURED = "run with this tool"  # the place of a reference that a baseline gives, as a test holds
 
 Gold = Mapping[Key, Any]
@@ -67,7 +74,7 @@ class Reference:
     options: Mapping[str, str] = field(default_factory=dict)
 
 
-def _no_objections(prediction: Prediction, gold: Any) -> Iterator[Problem]:
+def _accept(prediction: Prediction, gold: Any) -> Iterator[Problem]:
     yield from ()
 
 
@@ -80,7 +87,7 @@ class Task:
 
     Args:
         summary: What is predicted, in one line.
-        on: What is scored: "strategies, the test parts of the authors' five folds".
+        evaluated_on: What is scored: "strategies, the test parts of the authors' five folds".
         configs: The configs it reads of a build.
         fields: Field of a prediction -> what it holds, a phrase each.
         shape: The shape of a prediction, in the language of `parley.shapes`.
@@ -91,19 +98,19 @@ class Task:
         metrics: Name of a metric -> what it is, a phrase each.
         gold: Returns what is to be predicted, given the build.
         score: Returns the score, given gold and predictions.
-        objections: Yields what is wrong with a prediction that has the shape, given its gold; the
+        validate: Yields what is wrong with a prediction that has the shape, given its gold; the
             place of a problem is a field.
         baselines: Name -> a function that returns predictions, given the build.
         references: Results to compare with, the documented ones first.
         options: Option -> its values, the default first. The one chosen is a keyword of `gold`,
             `score` and each baseline.
-        form: How predictions stand in a file.
+        format: How predictions stand in a file.
         unit: What the numbers are: "fraction", "percent", or words.
         decimals: How many a table shows.
     """
 
     summary: str
-    on: str
+    evaluated_on: str
     configs: tuple[str, ...]
     fields: Mapping[str, str]
     shape: Any
@@ -113,11 +120,11 @@ class Task:
     gold: Callable[..., Gold]
     score: Callable[..., Score]
     required: tuple[str, ...] = ()
-    objections: Callable[[Prediction, Any], Iterable[Problem]] = _no_objections
+    validate: Callable[[Prediction, Any], Iterable[Problem]] = _accept
     baselines: Mapping[str, Callable[..., Iterable[Prediction]]] = field(default_factory=dict)
     references: tuple[Reference, ...] = ()
     options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    form: Form = JSON_LINES
+    format: PredictionFormat = JSON_LINES
     unit: str = "fraction"
     decimals: int = 3
 
@@ -155,7 +162,7 @@ def tasks_of(dataset: Dataset) -> dict[str, Task]:
     return tasks
 
 
-def find(dataset: Dataset, name: str) -> Task:
+def get_task(dataset: Dataset, name: str) -> Task:
     """Return the task of this name, or raise UsageError naming those that exist."""
     tasks = tasks_of(dataset)
     if name not in tasks:
@@ -171,7 +178,7 @@ def _wrong(task: Any, name: str) -> Iterator[Problem]:
     if not isinstance(task, Task):
         yield Problem(where, "a Task", type(task).__name__)
         return
-    for name in ("summary", "on", "configs", "key", "metrics"):
+    for name in ("summary", "evaluated_on", "configs", "key", "metrics"):
         if not getattr(task, name):
             yield Problem(f"{where}.{name}", what="is empty")
     for what, names in (("example", task.example), ("key", task.key), ("required", task.required)):

@@ -32,7 +32,7 @@ PARTS = {  # title -> the modules whose names stand below it
     "Declare a dataset": ("builder", "declaration", "shapes", "chats"),
     "Figures and checks": ("figures",),
     "Transcripts": ("transcript",),
-    "Tasks": ("tasks", "scoring.forms", "scoring.spread"),
+    "Tasks": ("tasks", "scoring.prediction_formats", "scoring.spread"),
     "Exports and jobs": (
         "formats.convokit",
         "jobs",

@@ -64,7 +64,7 @@ def build(output: Path, option: str) -> Path:
     from parley.source.files import open_source
 
     subprocess.run(
-        [sys.executable, "-m", "parley", "build", option, "--output", output / "build"],
+        [sys.executable, "-m", "parley", "build", option, "--build", output / "build"],
         check=True,
         stderr=subprocess.DEVNULL,
     )

@@ -231,7 +231,7 @@ def test_a_disk_that_fills_up_in_a_build(tmp_path):
         "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000)); "
         "from parley.cli import main; main()"
     )
-    command = [sys.executable, "-c", program, "build", "casino", "--sample", "--output", tmp_path]
+    command = [sys.executable, "-c", program, "build", "casino", "--sample", "--build", tmp_path]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 1, done.stderr
     assert "What stood in" in done.stderr

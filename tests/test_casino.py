@@ -11,7 +11,7 @@ from parley.collection import get
 
 POINTS = ("High", "Medium", "Low")
 casino = get("casino")
-scenarios: Any = casino.beside("scenarios")
+scenarios: Any = casino.load_module("scenarios")
 SAMPLE = json.loads((casino.sample / "data/casino.json").read_bytes())
 
 

@@ -8,10 +8,10 @@ import sys
 
 import pytest
 
-from parley.checking.run import CHECKS, check_folder
-from parley.checking.subject import Subject
 from parley.collection import Dataset, get
 from parley.errors import UsageError
+from parley.linting.run import CHECKS, check_folder
+from parley.linting.subject import Subject
 from parley.starting.new import write_skeleton
 
 _numbers = itertools.count()

@@ -120,7 +120,7 @@ def test_no_cell_of_a_table_is_cut_where_there_is_no_room(width, monkeypatch):
     monkeypatch.setattr(console, "out", Console(width=width, force_terminal=True, no_color=True))
     cells = [("official_split", "14,297", "1.2 MB"), ("dialogues", "-0.558", "0.205…0.279")]
     with console.out.capture() as caught:
-        console.emit(console.table(("config", ">rows", ">Parquet"), cells))
+        console.print_output(console.table(("config", ">rows", ">Parquet"), cells))
     lines = [line.strip() for line in caught.get().splitlines()]
     for row in cells:
         assert any(re.fullmatch(" +".join(map(re.escape, row)), line) for line in lines), lines
@@ -130,7 +130,7 @@ def test_numbers_of_a_difference_are_written_as_elsewhere(capsys):
     keys = [f"row {number}" for number in range(1030)]
     split = SplitDifference("dialogues", "train", 0, 1030, added=keys)
     found = Difference("casino", [split], [], [("dialogues", None, 1030)])
-    console.emit(differences(found))
+    console.print_output(differences(found))
     said = capsys.readouterr().out
     assert re.search(r"dialogues +train +0 +1,030 +1,030 +·", said)
     assert "and 1,020 more" in said
@@ -200,12 +200,12 @@ ERRORS = {
     "nothing built in a folder with a space": (
         ["show", "casino", "--build", "no where"],
         2,
-        "Run `parley build casino --output 'no where'` first.",
+        "Run `parley build casino --build 'no where'` first.",
     ),
     "nothing built": (
         ["show", "casino", "--build", "nowhere"],
         2,
-        "nowhere/casino: no such folder. Run `parley build casino --output nowhere` first.",
+        "nowhere/casino: no such folder. Run `parley build casino --build nowhere` first.",
     ),
     "nothing built to export": (
         ["export", "casino", "convokit", "new", "--build", "nowhere"],
@@ -244,7 +244,7 @@ ERRORS = {
         1,
         "or leave out --source (and unset PARLEY_SOURCE) and run `parley fetch casino`",
     ),
-    "nowhere to write": (["build", "--sample", "--output", "/proc/no"], 1, "/proc/no: "),
+    "nowhere to write": (["build", "--sample", "--build", "/proc/no"], 1, "/proc/no: "),
     "no such command": (["frobnicate"], 2, "frobnicate"),
     "a format in place of a name": (
         ["export", "convokit", "casino", "new"],
@@ -253,7 +253,7 @@ ERRORS = {
     ),
     "a long path to verify": (["verify", "casino", "--build", LONG], 1, "File name too long"),
     "a long path to show": (["show", "casino", "--build", LONG], 1, "File name too long"),
-    "a long path to build": (["build", "--sample", "--output", LONG], 1, "File name too long"),
+    "a long path to build": (["build", "--sample", "--build", LONG], 1, "File name too long"),
     "a long path to compare": (["diff", LONG, LONG], 2, "File name too long"),
     "a long path to export": (
         ["export", "casino", "convokit", LONG, "--build", "out"],
@@ -399,7 +399,7 @@ BROKEN = {
     "other things in it": "JOBS = TASKS = EXPORTS = {'x': 1}; CONFIGS = ()",
 }
 NEEDING = {
-    "jobs": [["run"], ["run", "spoilt"], ["run", "spoilt", "x"], ["fetch", "spoilt", "--for", "x"]],
+    "jobs": [["run"], ["run", "spoilt"], ["run", "spoilt", "x"], ["fetch", "spoilt", "--job", "x"]],
     "tasks": [["tasks"], ["score", "spoilt", "x"]],
     "export": [],
     "transcript": [],
@@ -481,9 +481,9 @@ def test_a_job_of_a_dataset_of_ones_own(run, tmp_path):
     (folder.parent / "spoilt/jobs.py").write_text("JOBS")
     assert "Count aloud." in run("run", **home).stdout
     assert run("run", "own", "count", "--upto", "2", **home).stdout == "0 1\n"
-    done = run("fetch", "own", "--for", "count", **home)
+    done = run("fetch", "own", "--job", "count", **home)
     assert (done.returncode, done.stderr) == (2, "the job count of own needs no files\n")
-    done = run("fetch", "own", "--for", "count", "--spoon", "3", **home)
+    done = run("fetch", "own", "--job", "count", "--spoon", "3", **home)
     assert (done.returncode, done.stdout) == (2, "")
     assert "No such option: --spoon\n" in done.stderr
     assert "spoilt/jobs.py" in done.stderr  # which may be the one that has it
@@ -496,12 +496,12 @@ JOB_ERRORS = {
     "no such dataset": (["run", "cosrek"], "Did you mean cosrec?"),
     "no such job": (["run", "cosrec", "index"], "No such command 'index'"),
     "no such job to fetch for": (
-        ["fetch", "cosrec", "--for", "index"], "cosrec has no job 'index'; there are: catalogue"
+        ["fetch", "cosrec", "--job", "index"], "cosrec has no job 'index'; there are: catalogue"
     ),
-    "all datasets": (["fetch", "--for", "catalogue"], "--for takes the name of one dataset"),
-    "a part of nothing": (["fetch", "cosrec", "--category", "Books"], "say which with --for"),
+    "all datasets": (["fetch", "--job", "catalogue"], "--job takes the name of one dataset"),
+    "a part of nothing": (["fetch", "cosrec", "--category", "Books"], "say which with --job"),
     "no such part": (
-        ["fetch", "cosrec", "--for", "catalogue", "--category", "Book"],
+        ["fetch", "cosrec", "--job", "catalogue", "--category", "Book"],
         "no category is named Book; there are: All_Beauty,",
     ),
 }  # fmt: skip
@@ -530,7 +530,7 @@ def test_a_job_without_its_extra_says_what_to_install(run, tmp_path, monkeypatch
 @pytest.fixture
 def catalogue(monkeypatch):
     """A server of the raw files of two categories, which the job takes for its sources."""
-    jobs = get("cosrec").beside("jobs").JOBS
+    jobs = get("cosrec").load_module("jobs").JOBS
     with Server() as server:
         sources = {}
         for category in ("Small", "Large"):
@@ -550,7 +550,7 @@ def test_what_a_job_needs_is_fetched_in_parts(run, tmp_path, catalogue):
     file.parent.mkdir(parents=True)
     body = catalogue.pages["/raw/meta/meta_Small.jsonl"].body
     file.with_name("meta_Small.jsonl.part").write_bytes(body[:20_000])  # of an interrupted fetch
-    command = ["fetch", "cosrec", "--for", "catalogue", "--category", "Small"]
+    command = ["fetch", "cosrec", "--job", "catalogue", "--category", "Small"]
     done = run(*command, PARLEY_CACHE=tmp_path / "cache")
     assert done.returncode == 0, done.stderr
     assert "2 files of 50.0 kB, of which 30.0 kB are to be fetched; " in done.stderr
@@ -574,7 +574,7 @@ def test_what_a_job_needs_is_never_fetched_unasked(run, tmp_path, catalogue, mon
 
 def test_what_does_not_fit_is_not_begun(run, tmp_path, catalogue, monkeypatch):
     monkeypatch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=60_000))
-    done = run("fetch", "cosrec", "--for", "catalogue", PARLEY_CACHE=tmp_path / "cache")
+    done = run("fetch", "cosrec", "--job", "catalogue", PARLEY_CACHE=tmp_path / "cache")
     assert done.returncode == 1
     assert "100.0 kB do not fit into the 60.0 kB that are free" in done.stderr
     assert catalogue.requests == []

@@ -17,12 +17,12 @@ from parley.errors import RecordError
 from parley.figures import agrees
 from parley.folder.built import open_folder
 from parley.scoring.evaluate import score
-from parley.scoring.forms import NO_HIT, Run
+from parley.scoring.prediction_formats import NO_HIT, Run
 from parley.scoring.spread import interval, resamples
 from parley.terminal.tasks import lay_out_score
 
 cosrec = get("cosrec")
-tasks = cosrec.beside("tasks")
+tasks = cosrec.load_module("tasks")
 TYPES = ("search", "recommendation", "product_details")
 SEARCH, RECOMMENDATION = "CoSRec-Curated_9001_1_0", "CoSRec-Curated_9001_0_0#0"
 

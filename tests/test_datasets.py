@@ -3,11 +3,11 @@
 import pyarrow.parquet as pq
 import pytest
 
-from parley.checking.run import CHECKS, made
-from parley.checking.subject import Subject
 from parley.collection import discover
 from parley.folder.built import open_folder
 from parley.folder.card import BEGIN, END, parse
+from parley.linting.run import CHECKS, made
+from parley.linting.subject import Subject
 
 
 @pytest.fixture(scope="session")

@@ -12,10 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from parley.collection import Dataset, get
-from parley.dialogues import Dialogue, dialogues, group_beside
+from parley.dialogues import Dialogue, dialogues, related_by_dialogue
 from parley.errors import OutputError, ScriptError
 from parley.folder.built import BuiltFolder, find_folder
-from parley.terminal.show import find
+from parley.terminal.show import find_dialogue
 from parley.transcript import Note, Transcript, Turn
 
 
@@ -97,7 +97,7 @@ def test_what_stands_beside_is_grouped_once_as_for_one(sample_build: Path) -> No
         assert [act["dialogue_id"] for act in each.beside["acts"]] == [each.id] * len(
             each.row["events"]
         )
-        one = group_beside(built.dataset, built, each.split, only=each.id)
+        one = related_by_dialogue(built.dataset, built, each.split, only=each.id)
         assert one == {each.id: each.beside}
 
 
@@ -165,7 +165,10 @@ def test_a_row_whose_id_names_nothing_is_an_error(
         ids = pa.array([value] * table.num_rows)
         pq.write_table(table.set_column(place, field, ids), file)
     built = folder(tmp_path, name)
-    for read in (lambda: find(built.dataset, None, built, ""), lambda: list(dialogues(built))):
+    for read in (
+        lambda: find_dialogue(built.dataset, None, built, ""),
+        lambda: list(dialogues(built)),
+    ):
         with pytest.raises(
             OutputError, match=rf"{config}/train\[0\]\.{field}: expected .*, found "
         ):

@@ -262,7 +262,7 @@ def test_a_correlation_with_a_constant_is_undefined(tmp_path: Path, built: Any) 
 
 def test_scores_that_are_nearly_the_same_have_ranks() -> None:
     pytest.importorskip("scipy", reason="it is in the extra `tasks`")
-    agreement = dataset.beside("tasks").agreement
+    agreement = dataset.load_module("tasks").agreement
     ratings = [1.0, 2.0, 4.0, 3.0, 5.0] * 4
     metrics, spread = agreement([(number, rating) for number, rating in enumerate(ratings)])
     assert spread.keys() == metrics.keys()
@@ -300,7 +300,7 @@ def test_samples_are_correlated_as_scipy_correlates_each() -> None:
     random = np.random.default_rng(1)
     scores, rated = random.integers(0, 4, (2, 6)).astype(float)
     drawn = random.integers(0, 6, (200, 6))
-    found = np.array(list(dataset.beside("tasks").drawn_correlations(scores, rated, drawn))).T
+    found = np.array(list(dataset.load_module("tasks").drawn_correlations(scores, rated, drawn))).T
     functions = (stats.pearsonr, stats.spearmanr, stats.kendalltau)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", stats.ConstantInputWarning)

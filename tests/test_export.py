@@ -14,7 +14,7 @@ import pytest
 
 from parley.collection import discover, get
 from parley.errors import OutputError
-from parley.export import export, formats
+from parley.exports.export import export, formats
 from parley.folder.built import open_folder
 
 
@@ -35,7 +35,7 @@ def test_every_format_of_every_dataset_is_written_twice_alike(sample_build, tmp_
     for number in (1, 2):  # each a process, in which sets have an order of their own
         environ = {**os.environ, "PYTHONHASHSEED": str(number)}
         program = "; ".join(
-            ["from pathlib import Path", "from parley.export import export"]
+            ["from pathlib import Path", "from parley.exports.export import export"]
             + ["from parley.folder.built import open_folder as open"]
             + [
                 f"export(open(Path({str(sample_build / name)!r})), {format!r}, "

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from parley.collection import get
-from parley.export import export
+from parley.exports.export import export
 from parley.folder.built import open_folder
 
 casino = get("casino")

@@ -140,8 +140,8 @@ def test_a_module_beside_the_script_is_executed_once(more):
     )
     change(more, '    VERSION = "0.1.0"', '    MARK = Mark\n    VERSION = "0.1.0"')
     dataset, again = (Dataset("chatter", more / "chatter") for _ in range(2))
-    assert dataset.checks.marks is dataset.beside("marks")
-    assert dataset.builder.MARK is dataset.beside("marks").Mark
+    assert dataset.checks.marks is dataset.load_module("marks")
+    assert dataset.builder.MARK is dataset.load_module("marks").Mark
     assert again.builder is dataset.builder
 
 

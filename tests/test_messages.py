@@ -1,6 +1,6 @@
 """Every row of every `messages` config is a chat that strict chat templates take.
 
-That its turns are those of its dialogue is for `checks.py` of its dataset.
+That its turns are those of its dialogue is for `integrity.py` of its dataset.
 """
 
 import copy
@@ -10,7 +10,7 @@ from jinja2 import StrictUndefined, TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from mutations import InMemory
 
-from parley.folder import checks
+from parley.folder import integrity
 from parley.folder.built import open_folder
 
 # Each refuses what its models' own template refuses: a role out of turn, a system message that is
@@ -157,7 +157,7 @@ def problems(built, row):
     """Return what `verify` finds wrong with a chat."""
     config = built.dataset.splits["messages"]
     folder = InMemory(built, {f"messages/{split}": [row] for split in config})
-    return list(checks.chats(checks.Subject(folder, None)))
+    return list(integrity.chats(integrity.Subject(folder, None)))
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from parley.build import build
-from parley.checking.run import check_folder
-from parley.checking.subject import Subject
 from parley.collection import Dataset
 from parley.folder.built import open_folder
 from parley.folder.verify import verify
+from parley.linting.run import check_folder
+from parley.linting.subject import Subject
 from parley.source.files import open_source
 from parley.source.pins import git_tree
 

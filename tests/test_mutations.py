@@ -12,7 +12,7 @@ from mutations import NAMES, InMemory, changed, general, nodes, of
 from parley.collection import discover
 from parley.errors import RecordError
 from parley.figures import checks_of
-from parley.folder import checks
+from parley.folder import integrity
 from parley.folder.built import open_folder
 from parley.rows.generate import generate
 from parley.rows.reader import Reader
@@ -58,7 +58,7 @@ def own_checks(dataset):
 def problems_of(built, check):
     if own := own_checks(built.dataset).get(check):
         return list(own(built))
-    return list(getattr(checks, check)(checks.Subject(built, None)))
+    return list(getattr(integrity, check)(integrity.Subject(built, None)))
 
 
 # Rows -------------------------------------------------------------------------------------

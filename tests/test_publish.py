@@ -595,7 +595,7 @@ def test_a_token_in_a_message_is_hidden(hub, folder, monkeypatch):
 
 def test_samples_and_unlicensed_datasets_are_refused(sample_build, dataset, tmp_path, monkeypatch):
     built = open_folder(sample_build / dataset.name)
-    build = f"`parley build {dataset.name} --output {sample_build}`"
+    build = f"`parley build {dataset.name} --build {sample_build}`"
     with pytest.raises(OutputError, match=f"it is the invented sample; .* with {build}"):
         refuse(built, None, permitted=True)
     unknown = dataset.name in ("craigslist_bargains", "cosrec")
@@ -639,11 +639,11 @@ def test_a_card_that_leaves_figures_out_is_refused(source, real_build, tmp_path,
     card = folder / "README.md"
     blank = figures_section(known.figures(get("casino")))
     card.write_text(card.read_text().replace(whole, blank))
-    for module in ("hub.publish", "folder.checks"):
+    for module in ("hub.publish", "folder.integrity"):
         monkeypatch.setattr(f"parley.{module}.measured", lambda dataset: known)
     with pytest.raises(OutputError, match="for 1 figures, as") as raised:
         refuse(open_folder(folder), None, permitted=False)
-    assert f"run `parley build casino --output {tmp_path} --update-cards`" in str(raised.value)
+    assert f"run `parley build casino --build {tmp_path} --update-cards`" in str(raised.value)
 
 
 # The command line -------------------------------------------------------------------------
@@ -833,7 +833,7 @@ def test_a_build_waits_until_the_folder_is_published(hub, folder):
     builder = None
     try:
         assert asked.wait(60)
-        arguments = ("build", "casino", "--sample", "--output", build)
+        arguments = ("build", "casino", "--sample", "--build", build)
         builder = command(hub, build / "home", *arguments)
         waiting = re.compile(rf"-> FLOCK .* {builder.pid} ")
         deadline = time.monotonic() + 60

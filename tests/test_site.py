@@ -306,7 +306,7 @@ def test_a_folder_that_lost_a_file_is_not_shown(sample_build, tmp_path):
         write_site([open_folder(folder)], tmp_path / "site")
     assert str(error.value) == (
         f"{folder}: lacks speakers/train, strategies/train, with which it was built. "
-        f"Run `parley build casino --output '{folder.parent}'` again."
+        f"Run `parley build casino --build '{folder.parent}'` again."
     )
     assert not (tmp_path / "site").exists()
 

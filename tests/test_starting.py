@@ -11,13 +11,13 @@ import pytest
 from typer.testing import CliRunner
 
 from parley.build import build
-from parley.checking.run import check_folder
-from parley.checking.subject import Subject
 from parley.cli import app
 from parley.collection import Dataset, discover
 from parley.errors import ParleyError, UsageError
 from parley.folder.built import open_folder
 from parley.folder.verify import verify
+from parley.linting.run import check_folder
+from parley.linting.subject import Subject
 from parley.source.files import open_source
 from parley.starting.new import SKELETON, write_draft, write_skeleton
 

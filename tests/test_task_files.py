@@ -26,16 +26,16 @@ from parley.errors import RecordError, UsageError
 from parley.folder.built import find_folder
 from parley.scoring import predictions
 from parley.scoring.evaluate import score
-from parley.scoring.forms import Run
 from parley.scoring.leaderboard import BEGIN, END
-from parley.scoring.predictions import check, read
+from parley.scoring.prediction_formats import Run
+from parley.scoring.predictions import read, validate_predictions
 from parley.source.files import open_source
 from parley.tasks import OWN_OPTIONS, tasks_of
 
 TASKS = '''"""Tasks of an invented dataset."""
 
 from parley.figures import Data
-from parley.scoring.forms import TREC_RUN
+from parley.scoring.prediction_formats import TREC_RUN
 from parley.scoring.spread import Folds
 from parley.tasks import Reference, Score, Task, Undefined
 from parley.errors import Problem
@@ -59,7 +59,7 @@ def score(gold, predictions, unit):
     )
 
 
-def objections(prediction, text):
+def validate(prediction, text):
     if prediction["words"] > 100:
         yield Problem("words", "at most 100", str(prediction["words"]))
 
@@ -75,7 +75,7 @@ def lazy(data, unit):
 TASKS = {
     "words": Task(
         summary="the number of words",
-        on="all turns",
+        evaluated_on="all turns",
         configs=("dialogues",),
         fields={"id": "the dialogue", "turn": "its turn", "words": "how many"},
         shape={"id": str, "turn": int, "words": int},
@@ -84,7 +84,7 @@ TASKS = {
         metrics={"right": "share", "by_side": "the same a side"},
         gold=lambda data, unit: turns(data),
         score=score,
-        objections=objections,
+        validate=validate,
         baselines={"ones": ones, "none": lambda data, unit: [], "lazy": lazy},
         references=(
             Reference("a paper's", {"right": "0.9"}, "paper, Table 1", "on other turns"),
@@ -94,7 +94,7 @@ TASKS = {
     ),
     "run": Task(
         summary="an order of the turns",
-        on="the dialogues",
+        evaluated_on="the dialogues",
         configs=("dialogues",),
         fields={"query_id": "the dialogue", "document_id": "a turn", "score": "its score"},
         shape={"query_id": str, "document_id": str, "score": float},
@@ -104,7 +104,7 @@ TASKS = {
         metrics={"lines": "how many"},
         gold=lambda data: {(row["id"],): row for row in data.rows("dialogues", "train")},
         score=lambda gold, predictions: Score({"lines": len(predictions)}),
-        form=TREC_RUN,
+        format=TREC_RUN,
     ),
 }
 '''
@@ -328,7 +328,7 @@ def test_no_more_is_read_than_is_told(place, monkeypatch):
     monkeypatch.setattr(predictions, "_MOST_WRONG", 50)
     endless = itertools.count()
     with pytest.raises(RecordError):
-        check(endless, task, {("one", 0): "Hi!"}, "numbers")
+        validate_predictions(endless, task, {("one", 0): "Hi!"}, "numbers")
     assert next(endless) == 50
 
 
@@ -503,16 +503,16 @@ def test_many_lines_at_once_are_read_as_one_by_one(place, tmp_path, monkeypatch,
 
 def test_what_a_baseline_predicts_can_be_kept_and_scores_the_same(run, tmp_path):
     args = ("score", "chatter", "words", "--unit", "letters", "--json")
-    done = run(*args, "--baseline", "ones", "--predictions", "kept.jsonl")
+    done = run(*args, "--baseline", "ones", "--save-predictions", "kept.jsonl")
     assert done.returncode == 0, done.stderr
     kept = (tmp_path / "kept.jsonl").read_text().splitlines()
     assert [json.loads(line) for line in kept] == [{**each, "words": 1} for each in GOOD]
     again = json.loads(run(*args, "kept.jsonl").stdout)
     assert again | {"predictions": "baseline ones"} == json.loads(done.stdout)
-    once_more = run(*args, "--baseline", "ones", "--predictions", "kept.jsonl")
+    once_more = run(*args, "--baseline", "ones", "--save-predictions", "kept.jsonl")
     assert once_more.returncode == 1
     assert "kept.jsonl: stands there already" in once_more.stderr
-    nowhere = run(*args, "--baseline", "ones", "--predictions", "nowhere/kept.jsonl")
+    nowhere = run(*args, "--baseline", "ones", "--save-predictions", "nowhere/kept.jsonl")
     assert nowhere.returncode == 1
     assert "nowhere/kept.jsonl: there is no folder nowhere to make it in" in nowhere.stderr
 
@@ -523,8 +523,12 @@ def test_a_baseline_predicts_nothing_that_no_file_could_hold(place, value, docum
     task = tasks_of(Dataset("chatter", place / "more" / "chatter"))["run"]
     made = [{"query_id": "one", "document_id": document, "score": value}]
     with pytest.raises(RecordError, match=r"prediction 1.*(score: expected|found 7)"):
-        check(made, task, {("one",): None}, "made")
-    assert len(check([made[0] | {"document_id": "d1", "score": 1.0}], task, {("one",): None}, ""))
+        validate_predictions(made, task, {("one",): None}, "made")
+    assert len(
+        validate_predictions(
+            [made[0] | {"document_id": "d1", "score": 1.0}], task, {("one",): None}, ""
+        )
+    )
 
 
 def test_one_thing_is_scored(place):
@@ -545,11 +549,11 @@ def test_one_thing_is_scored(place):
         (("words", "-", "--unit", "x", "--build", "x"), 2, "there are: words, letters"),
         (("words", "-", "--part", "x"), 2, "No such option: --part. There are: --build"),
         (("run", "-", "--unit", "words"), 2, "No such option"),
-        (("words", "-", "--predictions", "out"), 2, "keeps what a --baseline predicts"),
+        (("words", "-", "--save-predictions", "out"), 2, "keeps what a --baseline predicts"),
         (("words", "-", "--template"), 2, "--template scores nothing: leave FILE and"),
         (("words", "--baseline", "ones", "--template"), 2, "--template scores nothing"),
         (("words", "nowhere"), 1, "nowhere: No such file or directory"),
-        (("words", "-", "--build", "x"), 2, "Run `parley build chatter --output x` first"),
+        (("words", "-", "--build", "x"), 2, "Run `parley build chatter --build x` first"),
         (("words", "--baseline", "none"), 1, "3 of 3 predictions are missing"),
         (("words", "--baseline", "lazy"), 1, "chatter/tasks.py fails on build"),
     ],
@@ -680,7 +684,7 @@ def test_a_score_that_is_none_is_an_error_of_the_script(run, place, tmp_path, ol
     shutil.copytree(place / "more" / "chatter", folder)
     assert old in TASKS
     (folder / "tasks.py").write_text(TASKS.replace(old, new))
-    for args in (("-",), ("--baseline", "ones", "--predictions", "kept.jsonl")):
+    for args in (("-",), ("--baseline", "ones", "--save-predictions", "kept.jsonl")):
         done = run("score", "chatter", "words", *args, text=lines(GOOD), more=folder.parent)
         assert (done.returncode, done.stdout) == (1, "")
         assert "chatter/tasks.py" in done.stderr

@@ -19,12 +19,12 @@ from parley.figures import agrees
 from parley.folder.built import open_folder
 from parley.scoring import evaluate, spread
 from parley.scoring.evaluate import score
-from parley.scoring.forms import JSON_LINES, TREC_RUN
 from parley.scoring.leaderboard import renewed
+from parley.scoring.prediction_formats import JSON_LINES, TREC_RUN
 from parley.scoring.predictions import write
 from parley.shapes import fitter
 from parley.tasks import MEASURED, Reference, flat, tasks_of
-from parley.terminal.console import emit
+from parley.terminal.console import print_output
 from parley.terminal.tasks import lay_out_score
 
 TASKS = {
@@ -48,7 +48,7 @@ def case(request):
     return TASKS[request.param]
 
 
-@pytest.fixture(params=[k for k, (_, _, task) in TASKS.items() if task.form is JSON_LINES])
+@pytest.fixture(params=[k for k, (_, _, task) in TASKS.items() if task.format is JSON_LINES])
 def json_case(request):
     """Each task in turn whose predictions are JSON Lines."""
     return TASKS[request.param]
@@ -69,8 +69,8 @@ def test_what_a_task_declares_agrees_with_itself(case):
     _, _, task = case
     assert fitter(task.shape)(task.example)
     assert task.example.keys() == task.fields.keys()
-    (line,) = task.form.lines([task.example])
-    assert task.form.parse(line.encode()) == task.example
+    (line,) = task.format.lines([task.example])
+    assert task.format.parse(line.encode()) == task.example
     assert task.baselines
     for reference in task.references:
         assert reference.options.items() <= {
@@ -128,14 +128,14 @@ def test_what_is_missing_twice_or_unknown_is_named(case, built, tmp_path):
     _, name, task = case
     made(built, task, name, tmp_path / "good")
     lines = (tmp_path / "good").read_text(encoding="utf-8").splitlines()
-    first, last = (task.form.parse(lines[place].encode()) for place in (0, -1))
+    first, last = (task.format.parse(lines[place].encode()) for place in (0, -1))
     required = task.required or task.key
     kept = [
         line
         for line in lines
-        if any(task.form.parse(line.encode())[each] != last[each] for each in required)
+        if any(task.format.parse(line.encode())[each] != last[each] for each in required)
     ]
-    (unknown,) = task.form.lines([{**first, required[0]: _other(first[required[0]])}])
+    (unknown,) = task.format.lines([{**first, required[0]: _other(first[required[0]])}])
     (tmp_path / "bad").write_text("\n".join([*kept, lines[0], unknown]) + "\n", encoding="utf-8")
     with pytest.raises(RecordError) as error:
         score(built, name, {}, file=str(tmp_path / "bad"))
@@ -143,7 +143,7 @@ def test_what_is_missing_twice_or_unknown_is_named(case, built, tmp_path):
     assert found.pop(_key(task.required, last) or _key(task.key, last)) == "missing"
     twice = found.pop(f"line {len(kept) + 1} ({_key(task.key, first)})")
     assert twice == "stands twice, first in line 1"
-    place = f"line {len(kept) + 2} ({_key(task.key, task.form.parse(unknown.encode()))})"
+    place = f"line {len(kept) + 2} ({_key(task.key, task.format.parse(unknown.encode()))})"
     assert found == {place: f"there is no such {' and '.join(required)} to predict"}
 
 
@@ -241,7 +241,7 @@ def test_a_baseline_that_does_not_reach_its_reference_is_told(built, case, capsy
     moved = replace(found, is_sample=False).as_dict()["moved"]
     assert moved
     assert all(each.startswith(reference.name) for each in moved)
-    emit(lay_out_score(replace(found, is_sample=False)))
+    print_output(lay_out_score(replace(found, is_sample=False)))
     assert moved[0] in capsys.readouterr().out
 
 
@@ -267,7 +267,7 @@ def test_gold_whose_keys_are_others_than_the_tasks_is_an_error(case, built, monk
 
 
 def test_runs_are_written_in_the_order_in_which_they_are_ranked(tmp_path):
-    task = next((t for _, _, t in TASKS.values() if t.form is TREC_RUN), None)
+    task = next((t for _, _, t in TASKS.values() if t.format is TREC_RUN), None)
     if task is None:
         pytest.skip("no task takes a run")
     found = [("q", "a", 0.5), ("q", "c", 0.5), ("q", "b", 2.0)]
@@ -286,7 +286,7 @@ def test_an_interrupted_run_keeps_no_predictions(sample_build, tmp_path, monkeyp
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(evaluate, "find", lambda *_: replace(task, score=interrupt))
+    monkeypatch.setattr(evaluate, "get_task", lambda *_: replace(task, score=interrupt))
     built, baseline = open_folder(sample_build / dataset.name), next(iter(task.baselines))
     with pytest.raises(KeyboardInterrupt):
         score(built, name, {}, baseline=baseline, keep=tmp_path / "kept")

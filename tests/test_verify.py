@@ -24,14 +24,14 @@ from parley.cli import main
 from parley.collection import discover, get
 from parley.errors import OutputError
 from parley.figures import NO_LONGER, UNEXPLAINED, Figure, documented, figures
-from parley.folder import checks
+from parley.folder import integrity
 from parley.folder.built import open_folder
 from parley.folder.card import END, figures_section
 from parley.folder.diff import compare
 from parley.folder.measured import Measured, measured
 from parley.folder.verify import Check, Verification, verify, verify_each
 from parley.source.files import open_source
-from parley.terminal.console import emit
+from parley.terminal.console import print_output
 from parley.terminal.report import report
 
 
@@ -269,11 +269,11 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
 def test_damage_is_noticed_by_the_check_that_guards_against_it(build, check, damage):
     folder = build("casino")
     damage(folder)
-    subject = checks.Subject(open_folder(folder), None)
+    subject = integrity.Subject(open_folder(folder), None)
     if check == "source":
         assert check in failed(verify(subject.built))  # which knows the sample's records
     else:
-        assert list(getattr(checks, check)(subject))
+        assert list(getattr(integrity, check)(subject))
 
 
 def test_every_check_is_known_to_fail(sample_build):
@@ -318,9 +318,9 @@ def test_a_figure_that_the_card_states_otherwise_is_noticed(build, old):
     folder, dataset = build("casino"), get("casino")
     restate(folder, "sample", False)
     on_card(END, f"{figures_section(measured(dataset).figures(dataset))}{END}")(folder)
-    assert not list(checks.card(checks.Subject(open_folder(folder), None)))
+    assert not list(integrity.card(integrity.Subject(open_folder(folder), None)))
     on_card(old, "| 7 |")(folder)
-    (problem,) = checks.card(checks.Subject(open_folder(folder), None))
+    (problem,) = integrity.card(integrity.Subject(open_folder(folder), None))
     assert "figures are not those of casino/measured.json" in problem
 
 
@@ -331,7 +331,7 @@ def as_if_real(folder, **changes):
     figure = Figure("f", 7, "paper", "what is computed", 8, "differs", "a reason")
     found = {"f": {"measured": 8, "verdict": "differs"}}
     known = Measured(built.version, built.provenance["configs"], found)
-    return checks.Subject(built, None, [figure]), replace(known, **changes)
+    return integrity.Subject(built, None, [figure]), replace(known, **changes)
 
 
 @pytest.mark.parametrize(
@@ -356,9 +356,9 @@ def test_rows_and_figures_that_change_without_the_version_are_noticed(
         monkeypatch.setitem(vars(declared), "rows", lambda records: view(list(rows(records))))
         build_files(open_source(get("casino"), None, sample=True), tmp_path / "changed")
         subject, _ = as_if_real(tmp_path / "changed" / "casino")
-        assert not list(checks.digests(subject))
-    monkeypatch.setattr(checks, "measured", lambda dataset: known)
-    found = list(checks.as_measured(subject))
+        assert not list(integrity.digests(subject))
+    monkeypatch.setattr(integrity, "measured", lambda dataset: known)
+    found = list(integrity.as_measured(subject))
     assert len(found) == len(named)
     assert all(map(str.startswith, found, named))
 
@@ -369,7 +369,7 @@ def test_a_damaged_measured_json_fails_the_checks_that_read_it(build, monkeypatc
 
     folder = build("casino")
     restate(folder, "sample", False)
-    monkeypatch.setattr(checks, "measured", damaged)
+    monkeypatch.setattr(integrity, "measured", damaged)
     found = {check.name: check for check in verify(open_folder(folder)).checks}
     for check in ("card", "as_measured"):
         assert "casino/measured.json: cannot be read" in found[check].problems[0]
@@ -382,7 +382,7 @@ def test_a_key_in_two_splits_is_noticed_unless_splits_share_keys(sample_build, m
     held["official_split/test"] = held["official_split/train"][:1]
     declared = built.dataset.configs["official_split"]
     monkeypatch.setitem(vars(declared), "splits_share_keys", shared)
-    found = list(checks.keys(checks.Subject(InMemory(built, held), None)))
+    found = list(integrity.keys(integrity.Subject(InMemory(built, held), None)))
     key = held["official_split/train"][0]["dialogue_id"]
     named = [f"official_split/test: {key} stands in train as well"]
     assert found == ([] if shared else named)
@@ -428,7 +428,7 @@ def test_of_figures_that_differ_the_cells_can_be_pasted(capsys):
         Figure("i", "nothing", "paper", "", 5, UNEXPLAINED, "the document states no such value"),
         Figure("j", 5, "paper", "", 6, "differs", "known"),
     ]
-    emit(report([Verification("x", figures=found)]))
+    print_output(report([Verification("x", figures=found)]))
     lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
     assert [line for line in lines if "Differs(" in line] == [
         't.a: Differs("3.47 ± 1.31", "3.50 ± 1.31", "...")',
@@ -479,10 +479,10 @@ def test_what_the_hub_adds_to_a_copy_is_no_unknown_file(build):
     (folder / ".gitattributes").write_text("*.parquet filter=lfs\n")
     (folder / ".cache" / "huggingface").mkdir(parents=True)
     (folder / ".cache" / "huggingface" / ".gitignore").write_text("*")
-    subject = checks.Subject(open_folder(folder), None)
-    assert not list(checks.files(subject))
+    subject = integrity.Subject(open_folder(folder), None)
+    assert not list(integrity.files(subject))
     (folder / "casino.py").write_text("")
-    assert list(checks.files(subject)) == ["casino.py: unknown file"]
+    assert list(integrity.files(subject)) == ["casino.py: unknown file"]
 
 
 # diff -------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ from parley import OutputError, Problem, RecordError, UsageError, __version__, w
 
 from . import jsonl as upstream
 from .card import render
-from .files import Category, find, hash_file
+from .files import Category, find_categories, hash_file
 from .judged import compare, judged_products
 from .rules import PRODUCT_RULES, REVIEW_RULES, Thresholds
 from .sift import Read
@@ -94,7 +94,7 @@ def build(wanted: Wanted, engine: Engine, say: Callable[[str], None]) -> dict[st
         RecordError: a file has lines that upstream's script would end at, or none.
         OutputError: the output cannot be written.
     """
-    categories, alone = find(wanted.input, wanted.categories)
+    categories, alone = find_categories(wanted.input, wanted.categories)
     for category in categories:
         if not re.fullmatch(r"\w+(\.\w+)*", category.name):
             raise UsageError(

@@ -44,7 +44,7 @@ class Category:
         )
 
 
-def find(folder: Path, wanted: Iterable[str] = ()) -> tuple[list[Category], list[str]]:
+def find_categories(folder: Path, wanted: Iterable[str] = ()) -> tuple[list[Category], list[str]]:
     """Return the categories that have both files, by name, and the names that have only one.
 
     Args:

@@ -28,7 +28,7 @@ _PROVENANCE = {
     "sample": bool,
     "missing": [str],
     "sources": {str: {str: (str, int)}},
-    "stand_ins?": {str: [str]},
+    "fallbacks?": {str: [str]},
     "built_with": {str: str},
     "configs": {
         str: {
@@ -96,7 +96,7 @@ class BuiltFolder:
     @property
     def rebuild(self) -> str:
         """The command that builds it again."""
-        return self.command("build", "--output")
+        return self.command("build", "--build")
 
     @property
     def recorded(self) -> list[dict[str, Any]]:
@@ -298,7 +298,7 @@ def find_folder(build: Path, dataset: Dataset) -> BuiltFolder:
             f"{build}: is a built folder itself",
             remedy=f"--build names the folder above it: --build {build.resolve().parent}",
         )
-    command = typed("build", dataset.name, "--output", build)
+    command = typed("build", dataset.name, "--build", build)
     raise UsageError(f"{path}: no such folder", remedy=f"Run {command} first.")
 
 

@@ -10,10 +10,10 @@ from typing import Any
 from parley.collection import Dataset, get
 from parley.errors import OutputError, ParleyError
 from parley.figures import A_SAMPLE, UNEXPLAINED, Figure, checks_of, definition_of, figures
-from parley.folder import checks
+from parley.folder import integrity
 from parley.folder.built import BuiltFolder, find_folder
 from parley.folder.side_by_side import Lost, side_by_side
-from parley.rows.generate import not_collecting
+from parley.rows.generate import paused_garbage_collection
 from parley.source.files import Source, at_hand, open_source
 
 OnStep = Callable[[str, str], None]  # dataset, and what is being checked of it
@@ -88,30 +88,36 @@ def verify(
     dataset = built.dataset
     if built.is_sample:
         source = open_source(dataset, None, sample=True)
-    subject = checks.Subject(built, source)
+    subject = integrity.Subject(built, source)
 
     def run(check: Callable[[Any], Iterator[str]], argument: Any, skipped: str = "") -> Check:
         on_step(dataset.name, check.__name__.replace("_", " "))
         return _run(check, argument, skipped)
 
-    schema = run(checks.schema, subject)
+    schema = run(integrity.schema, subject)
     why_not = A_SAMPLE if built.is_sample else ""
     if schema.failed:
         why_not = "the Parquet files are damaged"
     for figure in figures(dataset.figures, built, why_not):
         on_step(dataset.name, figure.name.partition(".")[0].replace("_", " "))
         subject.figures.append(figure)
-    found = [run(checks.files, subject), schema, run(checks.provenance, subject)]
-    found += [run(c, subject) for c in (checks.counts, checks.card)]
+    found = [run(integrity.files, subject), schema, run(integrity.provenance, subject)]
+    found += [run(c, subject) for c in (integrity.counts, integrity.card)]
     if not schema.failed:
-        generic = (checks.digests, checks.as_measured, checks.keys, checks.labels, checks.numbers)
-        found += [run(c, subject) for c in (*generic, checks.records, checks.chats)]
+        generic = (
+            integrity.digests,
+            integrity.as_measured,
+            integrity.keys,
+            integrity.labels,
+            integrity.numbers,
+        )
+        found += [run(c, subject) for c in (*generic, integrity.records, integrity.chats)]
         found += [run(c, built) for c in checks_of(dataset.checks)]
         absent = [f"{c}/{s}" for c, s in built.declared if not (source and source.has(c, s))]
         skipped = f"the upstream files of {', '.join(absent)} are not at hand" if absent else ""
         if not source:
             skipped = "the upstream files are not at hand"
-        found.append(run(checks.source, subject, skipped))
+        found.append(run(integrity.source, subject, skipped))
     return Verification(dataset.name, built.is_sample, found, subject.figures, subject.verified)
 
 
@@ -151,7 +157,7 @@ def _outcome(
 ) -> Verification | ParleyError:
     try:
         dataset = get(name)
-        with not_collecting():
+        with paused_garbage_collection():
             return verify(find_folder(build, dataset), at_hand(dataset, sources), on_step)
     except ParleyError as error:
         return error

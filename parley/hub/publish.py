@@ -156,7 +156,7 @@ def _outdated(built: BuiltFolder, found: Verification) -> Iterator[str]:
     if unsaid:
         yield (
             f"its card does not state what was measured for {len(unsaid)} figures, as "
-            f"{unsaid[0].name}; run {built.command('build', '--output', '--update-cards')}"
+            f"{unsaid[0].name}; run {built.command('build', '--build', '--update-cards')}"
         )
 
 

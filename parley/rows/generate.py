@@ -65,7 +65,7 @@ def generate(
 
 
 @contextmanager
-def not_collecting() -> Iterator[None]:
+def paused_garbage_collection() -> Iterator[None]:
     """Let Python look for no cyclic garbage: rows have no cycles, and there are many of them."""
     was_enabled = gc.isenabled()
     gc.disable()
@@ -104,8 +104,8 @@ def _require_unique_keys(source: Source, config: str, split: str, reader: Reader
 
 def _remedy(source: Source) -> str:
     name = source.dataset.name
-    if source.stand_ins:
-        return f"Get {', '.join(source.stand_ins)}: something else serves in its place here."
+    if source.fallbacks:
+        return f"Get {', '.join(source.fallbacks)}: something else serves in its place here."
     if source.sample:
         return f"This is the sample beside {name}.py: mend the sample, or the script."
     return f"These are the pinned files, byte for byte, so {name}.py is at fault: please report it."

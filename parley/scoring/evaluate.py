@@ -12,8 +12,8 @@ from parley.errors import OutputError, ParleyError, Problem, ScriptError, UsageE
 from parley.extras import extra_of
 from parley.figures import MissingSplitError, agrees
 from parley.folder.built import BuiltFolder
-from parley.scoring.forms import Key
-from parley.scoring.predictions import check, read, write
+from parley.scoring.prediction_formats import Key
+from parley.scoring.predictions import read, validate_predictions, write
 from parley.scoring.spread import Folds, Interval
 from parley.tasks import (
     MEASURED,
@@ -22,8 +22,8 @@ from parley.tasks import (
     Score,
     Task,
     Undefined,
-    find,
     flat,
+    get_task,
     wrong_scores,
 )
 
@@ -103,14 +103,14 @@ def _tree(found: Mapping[tuple[str, ...], Any]) -> dict[str, Any]:
     return tree
 
 
-def due(built: BuiltFolder, name: str, options: Mapping[str, str]) -> Gold:
+def load_gold(built: BuiltFolder, name: str, options: Mapping[str, str]) -> Gold:
     """Return what a task wants predicted of a build.
 
     Raises:
         OutputError: the build lacks what the task reads.
         ScriptError: tasks.py fails on it.
     """
-    task = find(built.dataset, name)
+    task = get_task(built.dataset, name)
     if absent := [config for config in task.configs if not built.splits(config)]:
         raise OutputError(
             f"{built.path}: has no config {', '.join(absent)}, which {name} reads",
@@ -160,7 +160,7 @@ def score(
         OutputError: the build lacks what the task reads, or `keep` cannot be written.
         ScriptError: tasks.py fails.
     """
-    task = find(built.dataset, name)
+    task = get_task(built.dataset, name)
     options = task.chosen(given)
     if baseline and baseline not in task.baselines:
         raise UsageError(
@@ -169,13 +169,15 @@ def score(
         )
     if [bool(file), bool(baseline), found is not None].count(True) != 1 or (keep and not baseline):
         raise UsageError(f"{name} scores either predictions or a baseline, and keeps the latter's")
-    gold = due(built, name, options)
+    gold = load_gold(built, name, options)
     if baseline:
         with _running(built):
             made = f"the baseline {baseline} of {_script(built)}"
-            predictions = check(task.baselines[baseline](built, **options), task, gold, made)
+            predictions = validate_predictions(
+                task.baselines[baseline](built, **options), task, gold, made
+            )
     elif found is not None:
-        predictions = check(found, task, gold, "the predictions")
+        predictions = validate_predictions(found, task, gold, "the predictions")
     else:
         predictions = read(file, task, gold, partial(_hint, built, task, options, gold))
     with _running(built):

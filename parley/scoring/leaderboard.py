@@ -63,12 +63,12 @@ def section(tasks: Iterable[tuple[str, str, Task]]) -> str:
 def _lines(dataset: str, name: str, task: Task) -> Iterator[str]:
     """Yield what is predicted, what a file holds, what the metrics are, and the references."""
     yield f"### `{dataset} {name}`\n"
-    yield f"Predicted: {task.summary}. Scored on {task.on}.\n"
+    yield f"Predicted: {task.summary}. Scored on {task.evaluated_on}.\n"
     options = "".join(f" [--{option} {'|'.join(v)}]" for option, v in task.options.items())
     yield f"    parley score {dataset} {name} FILE{options}\n"
     keys = ", ".join(f"`{each}`" for each in task.key)
-    yield f"FILE is {task.form.name}, one line for each {keys}, as this invented one:\n"
-    yield from (f"    {line}" for line in task.form.lines([task.example]))
+    yield f"FILE is {task.format.name}, one line for each {keys}, as this invented one:\n"
+    yield from (f"    {line}" for line in task.format.lines([task.example]))
     yield ""
     yield from _table(("field", "what it holds"), [(f"`{k}`", v) for k, v in task.fields.items()])
     yield from _table((f"metric ({task.unit})", "what it is"), list(task.metrics.items()))

@@ -17,7 +17,14 @@ from pathlib import Path
 from typing import IO, Any
 
 from parley.errors import MOST_PROBLEMS, Causes, OutputError, Problem, RecordError, UsageError
-from parley.scoring.forms import JSON_LINES, TREC_RUN, Form, Key, Prediction, Run
+from parley.scoring.prediction_formats import (
+    JSON_LINES,
+    TREC_RUN,
+    Key,
+    Prediction,
+    PredictionFormat,
+    Run,
+)
 from parley.shapes import fitter, problems, show
 from parley.tasks import Gold, Task
 
@@ -65,7 +72,7 @@ def read(
         checker = _Checker(task, gold, "line")
         try:
             for lines in _lines(stream):
-                if not size and (mistake := _mistaken(lines[0], task.form)):
+                if not size and (mistake := _mistaken(lines[0], task.format)):
                     checker.stop(mistake)
                 size += sum(map(len, lines)) + len(lines)
                 if size > _LARGEST:
@@ -97,7 +104,7 @@ def _lines(stream: IO[bytes]) -> Iterator[list[bytes]]:
         yield [last]
 
 
-def _mistaken(line: bytes, form: Form) -> str:
+def _mistaken(line: bytes, form: PredictionFormat) -> str:
     """Return what a file is, by its first line, if it is no file of predictions; else ""."""
     with suppress(ValueError):
         if isinstance(form.parse(line), dict):
@@ -112,7 +119,9 @@ def _mistaken(line: bytes, form: Form) -> str:
     return ""
 
 
-def check(found: Iterable[Any], task: Task, gold: Gold, name: str) -> Mapping[Key, Prediction]:
+def validate_predictions(
+    found: Iterable[Any], task: Task, gold: Gold, name: str
+) -> Mapping[Key, Prediction]:
     """Return predictions that a function made, checked and ordered as those of a file are.
 
     Each is read from the line that it has in a file: `write` can write what is returned.
@@ -120,7 +129,7 @@ def check(found: Iterable[Any], task: Task, gold: Gold, name: str) -> Mapping[Ke
     checker = _Checker(task, gold, "prediction")
     for number, prediction in enumerate(found, 1):
         if checker.fits(prediction):
-            (line,) = task.form.lines([prediction])
+            (line,) = task.format.lines([prediction])
             checker.take(number, line.encode())
         else:
             checker.add(number, prediction)
@@ -140,7 +149,7 @@ def write(path: Path, task: Task, predictions: Iterable[Prediction]) -> None:
     require_free(path)
     with writing(path) as file:
         require_free(path)  # another run may have made it while this one waited
-        file.writelines(f"{line}\n".encode() for line in task.form.lines(predictions))
+        file.writelines(f"{line}\n".encode() for line in task.format.lines(predictions))
 
 
 def require_free(path: Path) -> None:
@@ -180,8 +189,8 @@ class _Table:
 
 def _is_run(task: Task) -> bool:
     """Tell whether a task asks nothing of a run that the form itself does not."""
-    declared = (task.form, task.key, task.required, task.shape, task.objections)
-    return declared == (TREC_RUN, Run.KEY, Run.KEY[:1], Run.SHAPE, Task.objections)
+    declared = (task.format, task.key, task.required, task.shape, task.validate)
+    return declared == (TREC_RUN, Run.KEY, Run.KEY[:1], Run.SHAPE, Task.validate)
 
 
 class _Checker:
@@ -235,11 +244,11 @@ class _Checker:
             self._object(number, None, [Problem("", "a prediction", "an empty line")])
             return
         try:
-            prediction = self._task.form.parse(line)
+            prediction = self._task.format.parse(line)
         except ValueError as error:
             glimpsed = None
             with suppress(ValueError, RecursionError):
-                glimpsed = self._task.form.glimpse(line)
+                glimpsed = self._task.format.glimpse(line)
             self._object(number, glimpsed, [Problem("", what=_explain(error))])
         else:
             self.add(number, prediction)
@@ -259,7 +268,7 @@ class _Checker:
         else:
             self._found.keep(number, key, prediction)
             self._seen.add(due)
-            if wrong := list(self._task.objections(prediction, self._gold[due])):
+            if wrong := list(self._task.validate(prediction, self._gold[due])):
                 self._object(number, prediction, wrong)
 
     def _object(self, number: int, prediction: Any, found: Iterable[Problem]) -> None:
@@ -286,7 +295,7 @@ class _Checker:
         Raises:
             RecordError: something is wrong with them.
         """
-        message = f"{name}: cannot be scored as {self._task.form.name}"
+        message = f"{name}: cannot be scored as {self._task.format.name}"
         if not self.is_over and (missing := [key for key in self._gold if key not in self._seen]):
             message += f", {len(missing):,} of {len(self._gold):,} predictions are missing"
             for key in missing:

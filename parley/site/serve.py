@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, BinaryIO
 
-from parley.terminal.console import tell
+from parley.terminal.console import print_message
 
 
 @contextmanager
@@ -40,7 +40,7 @@ class _Server(ThreadingHTTPServer):
         """Say in a line why a request failed, and nothing where the browser went away."""
         error = sys.exc_info()[1]
         if not isinstance(error, ConnectionError | TimeoutError):
-            tell(f"a page could not be served: {type(error).__name__}: {error}", "yellow")
+            print_message(f"a page could not be served: {type(error).__name__}: {error}", "yellow")
 
 
 class _Handler(SimpleHTTPRequestHandler):

@@ -22,7 +22,7 @@ class Source:
         sample: Whether these are the invented records shipped with the dataset, which no pin
             describes.
         missing: The sources that are not there, and in whose place no others serve.
-        stand_ins: Source -> its `fallbacks`, where they serve in its place.
+        fallbacks: Source -> its `fallbacks`, where they serve in its place.
         mirrored: Source -> the mirror's pin, where a file is the mirror's and has other bytes.
     """
 
@@ -30,7 +30,7 @@ class Source:
     folder: Path
     sample: bool = False
     missing: list[str] = field(default_factory=list)
-    stand_ins: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    fallbacks: dict[str, tuple[str, ...]] = field(default_factory=dict)
     mirrored: dict[str, pins.Pin] = field(default_factory=dict)
 
     def has(self, config: str, split: str) -> bool:
@@ -41,7 +41,7 @@ class Source:
         """Return what a split is made from here, each source once."""
         needed = self.dataset.splits[config][split]
         all_ = self.dataset.sources
-        paths = [path for each in needed for path in self.stand_ins.get(each.path, (each.path,))]
+        paths = [path for each in needed for path in self.fallbacks.get(each.path, (each.path,))]
         return [all_[path] for path in dict.fromkeys(paths)]
 
     def splits(self, config: str) -> list[str]:
@@ -93,16 +93,16 @@ def open_source(
         for file, (_, problem) in compared.items()
         if problem
     ]
-    stand_ins = {
+    fallbacks = {
         path: tuple(each.path for each in others)
         for path, source in dataset.sources.items()
         if path not in there
         and (others := getattr(source, "fallbacks", ()))
         and {each.path for each in others} <= there.keys()
     }
-    missing = [file for file in sources if file not in there and file not in stand_ins]
+    missing = [file for file in sources if file not in there and file not in fallbacks]
     mirrored = {file: p for file, (p, _) in compared.items() if p and p is not sources[file]}
-    made = Source(dataset, place, False, missing, stand_ins, mirrored)
+    made = Source(dataset, place, False, missing, fallbacks, mirrored)
     remedy = ""
     if missing and not (allow_missing and any(map(made.splits, dataset.configs))):
         found += [Problem(str(place / file), what="missing") for file in missing]

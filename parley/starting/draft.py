@@ -9,7 +9,7 @@ from typing import Any
 
 from parley.errors import UsageError
 from parley.source.pins import PLACEHOLDER
-from parley.starting.given import Given, find
+from parley.starting.given import Given, read_given
 from parley.starting.shapes import SPEAKERS, TEXT, Guess, Invention, guess, keys_are_data
 
 _TEXTS = ("text", "utterance", "message", "content", "value", "data", "transcript", "sentence")
@@ -97,7 +97,7 @@ def draft(files: Sequence[Path]) -> Draft:
         RecordError: one cannot be read.
     """
     notes: list[str] = []
-    given = sorted(find(files, notes), key=lambda each: _SPLITS.index(each.split))
+    given = sorted(read_given(files, notes), key=lambda each: _SPLITS.index(each.split))
     values = [value for each in given for found in each.files.values() for value in found]
     if not values:
         raise UsageError("found no records", remedy="Name files that hold some.")

@@ -125,7 +125,7 @@ def _git(folder: Path, *command: str) -> str:
     return os.fsdecode(done.stdout).removesuffix("\n") if done.returncode == 0 else ""
 
 
-def find(paths: Sequence[Path], notes: list[str]) -> list[Given]:
+def read_given(paths: Sequence[Path], notes: list[str]) -> list[Given]:
     """Return the sources that files and folders are, read, all of one format; note what is left.
 
     Raises:

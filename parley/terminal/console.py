@@ -26,7 +26,7 @@ out = Console(**_AS_IT_IS)
 err = Console(stderr=True, **_AS_IT_IS)
 
 
-def emit(renderable: RenderableType, style: str = "") -> None:
+def print_output(renderable: RenderableType, style: str = "") -> None:
     """Print to standard output: for a terminal's width, or else neither cut nor padded to one."""
     if out.is_terminal:
         out.print(renderable, style=style or None, crop=False)
@@ -38,17 +38,17 @@ def emit(renderable: RenderableType, style: str = "") -> None:
         out.file.write(line.rstrip() + "\n")
 
 
-def tell(text: str, style: str = "") -> None:
+def print_message(text: str, style: str = "") -> None:
     """Print a message to standard error, in lines as long as they are."""
     err.print(plain(text), style=style or None, soft_wrap=True)
 
 
-def tell_logs(*names: str) -> None:
+def print_logs(*names: str) -> None:
     """Print what libraries log, and Python's warnings, as messages: servers have a say in them."""
 
     class Told(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            tell(record.getMessage())
+        def print_output(self, record: logging.LogRecord) -> None:
+            print_message(record.getMessage())
 
     logging.captureWarnings(True)
     for name in (*names, "py.warnings"):
@@ -163,7 +163,7 @@ def progress(unit: str = "") -> Iterator[Callable[..., None]]:
             waited = time.monotonic() - last > _EVERY
             if waited or (unit == "bytes" and isinstance(amount, str) and line != said):
                 last, said = time.monotonic(), line
-                tell(line)
+                print_message(line)
 
         yield log
         return

@@ -57,9 +57,9 @@ class _Tasks(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the command of a task, or raise UsageError naming those that exist."""
-        from parley.tasks import find
+        from parley.tasks import get_task
 
-        task = find(self.dataset, cmd_name)
+        task = get_task(self.dataset, cmd_name)
         one = typer.Typer(add_completion=False, rich_markup_mode=None)
         command = _command(self.dataset, cmd_name, task)
         one.command(cmd_name, cls=_Command, help=_help(task))(command)
@@ -82,7 +82,7 @@ class _Command(TyperCommand):
 
 def _help(task: "Task") -> str:
     summary = task.summary[0].upper() + task.summary[1:]
-    return f"{summary}. Scored on {task.on}; --template prints what FILE must hold."
+    return f"{summary}. Scored on {task.evaluated_on}; --template prints what FILE must hold."
 
 
 def _command(dataset: Dataset, name: str, task: "Task") -> Callable[..., None]:
@@ -92,7 +92,7 @@ def _command(dataset: Dataset, name: str, task: "Task") -> Callable[..., None]:
         file: Annotated[
             str | None,
             typer.Argument(
-                metavar="[FILE]", help=f"Predictions, {task.form.name}, gzip or not; - is stdin."
+                metavar="[FILE]", help=f"Predictions, {task.format.name}, gzip or not; - is stdin."
             ),
         ] = None,
         folder: Annotated[
@@ -104,7 +104,9 @@ def _command(dataset: Dataset, name: str, task: "Task") -> Callable[..., None]:
         ] = None,
         keep: Annotated[
             Path | None,
-            typer.Option("--predictions", metavar="OUT", help="Keep what the baseline predicts."),
+            typer.Option(
+                "--save-predictions", metavar="OUT", help="Keep what the baseline predicts."
+            ),
         ] = None,
         template: Annotated[
             bool, typer.Option("--template", help="Print what FILE must hold.")
@@ -113,7 +115,7 @@ def _command(dataset: Dataset, name: str, task: "Task") -> Callable[..., None]:
         **own: str,
     ) -> None:
         from parley.terminal import tasks as tables
-        from parley.terminal.console import emit, to_json
+        from parley.terminal.console import print_output, to_json
 
         options = task.chosen({option: own[_OWN + option] for option in task.options})
         if template:
@@ -123,7 +125,7 @@ def _command(dataset: Dataset, name: str, task: "Task") -> Callable[..., None]:
             if as_json:
                 typer.echo(to_json(tables.template_as_dict(dataset, name, task, lines, is_sample)))
             else:
-                emit(tables.lay_out_template(dataset, name, task, lines, is_sample))
+                print_output(tables.lay_out_template(dataset, name, task, lines, is_sample))
             return
         if (file is None) == (baseline is None):
             raise UsageError(
@@ -132,7 +134,7 @@ def _command(dataset: Dataset, name: str, task: "Task") -> Callable[..., None]:
                 "--template says what FILE must hold.",
             )
         if keep and not baseline:
-            raise UsageError("--predictions keeps what a --baseline predicts")
+            raise UsageError("--save-predictions keeps what a --baseline predicts")
         from parley.folder.built import find_folder
         from parley.scoring.evaluate import score
         from parley.scoring.predictions import require_free
@@ -144,7 +146,7 @@ def _command(dataset: Dataset, name: str, task: "Task") -> Callable[..., None]:
         if as_json:
             typer.echo(to_json(found.as_dict()))
         else:
-            emit(tables.lay_out_score(found))
+            print_output(tables.lay_out_score(found))
 
     signature = inspect.signature(command)
     common = [each for each in signature.parameters.values() if each.name != "own"]
@@ -172,9 +174,9 @@ def _lines_due(
 ) -> tuple[int | None, bool]:
     """Return how many predictions a build wants, None if there is none; and if it is a sample."""
     from parley.folder.built import find_folder
-    from parley.scoring.evaluate import due
+    from parley.scoring.evaluate import load_gold
 
     if not (folder / dataset.name).is_dir():
         return None, False
     built = find_folder(folder, dataset)
-    return len(due(built, name, options)), built.is_sample
+    return len(load_gold(built, name, options)), built.is_sample

@@ -6,7 +6,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from parley.collection import Dataset
-from parley.dialogues import Dialogue, as_id, group_beside, places, rows
+from parley.dialogues import Dialogue, as_id, places, related_by_dialogue, rows
 from parley.errors import UsageError
 from parley.folder.built import BuiltFolder
 from parley.source.files import Source
@@ -16,7 +16,9 @@ from parley.transcript import Fact, Note, Table, Transcript
 _COLOURS = ("cyan", "magenta", "green", "yellow", "blue")
 
 
-def find(dataset: Dataset, id: str | None, place: BuiltFolder | Source, origin: str) -> Dialogue:
+def find_dialogue(
+    dataset: Dataset, id: str | None, place: BuiltFolder | Source, origin: str
+) -> Dialogue:
     """Return a dialogue, with what stands beside it: by its id, or the first one.
 
     Args:
@@ -34,7 +36,7 @@ def find(dataset: Dataset, id: str | None, place: BuiltFolder | Source, origin: 
         for number, row in enumerate(rows(place, config, split)):
             key = as_id(next(iter(row.values()), None), dataset, (config, split), number)
             if id is None or str(key) == id:
-                beside = group_beside(dataset, place, split, only=key)
+                beside = related_by_dialogue(dataset, place, split, only=key)
                 return Dialogue(dataset, config, split, row, beside[key], ((config, split),))
             if len(some) < 5:
                 some.append(str(key))

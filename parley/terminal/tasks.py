@@ -24,7 +24,7 @@ def template_as_dict(
     return {
         "dataset": dataset.name,
         "task": name,
-        "form": task.form.name,
+        "form": task.format.name,
         "fields": dict(task.fields),
         "key": list(task.key),
         "example": dict(task.example),
@@ -43,12 +43,12 @@ def lay_out_template(
     else:
         due = f"one for each {keys}{'' if lines is None else f', {lines:,} in all'}"
     return Group(
-        Text(f"{dataset.name} {name}: {task.form.name}, a line a prediction"),
+        Text(f"{dataset.name} {name}: {task.format.name}, a line a prediction"),
         Text(_SAMPLE * is_sample, style="yellow", end=""),
-        Text(f"{due}; scored on {task.on}\n"),
+        Text(f"{due}; scored on {task.evaluated_on}\n"),
         table(("field", "what~"), list(task.fields.items())),
         Text("\nfor example (invented):\n"),
-        *(Text(line) for line in task.form.lines([task.example])),
+        *(Text(line) for line in task.format.lines([task.example])),
     )
 
 
@@ -61,7 +61,7 @@ def lay_out_tasks(tasks: Iterable[tuple[str, str, Task]]) -> RenderableType:
         grid.add_column(overflow="fold")
         for label, value in {
             "predicted": task.summary,
-            "on": task.on,
+            "evaluated_on": task.evaluated_on,
             "metrics": ", ".join(task.metrics),
             "baselines": ", ".join(task.baselines) or "none",
             **{f"--{option}": ", ".join(values) for option, values in task.options.items()},
@@ -78,9 +78,9 @@ def tasks_as_dicts(tasks: Iterable[tuple[str, str, Task]]) -> list[dict[str, Any
             "dataset": dataset,
             "task": name,
             "summary": task.summary,
-            "on": task.on,
+            "evaluated_on": task.evaluated_on,
             "configs": list(task.configs),
-            "form": task.form.name,
+            "form": task.format.name,
             "fields": dict(task.fields),
             "metrics": dict(task.metrics),
             "baselines": list(task.baselines),
@@ -110,7 +110,7 @@ def lay_out_score(found: Result) -> RenderableType:
     parts: list[RenderableType] = [
         Text(plain(f"{found.dataset} {found.name}{options}: {found.predictions}"), style="bold"),
         Text(_SAMPLE * found.is_sample, style="yellow", end=""),
-        Text(plain(f"{task.on}: {counts}; unit: {task.unit}\n")),
+        Text(plain(f"{task.evaluated_on}: {counts}; unit: {task.unit}\n")),
     ]
     measured = {path: _number(value, task.decimals) for path, value in own.items()}
     spread = {path: _spread(each, task.decimals) for path, each in found.spread.items()}

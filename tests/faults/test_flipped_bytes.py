@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from parley.folder import checks
+from parley.folder import integrity
 from parley.folder.built import open_folder
 from parley.folder.card import GENERATED, parse, prose
 from parley.folder.verify import verify
@@ -33,13 +33,13 @@ def flips(path, count):
 
 
 def test_in_any_parquet(dataset, folder, tally):
-    built = checks.Subject(open_folder(folder), None)
-    assert list(checks.files(built)) == []
+    built = integrity.Subject(open_folder(folder), None)
+    assert list(integrity.files(built)) == []
     tried = 0
     for path in sorted(folder.rglob("*.parquet")):
         name = path.relative_to(folder).as_posix()
         for _ in flips(path, PLACES):
-            (problem,) = checks.files(built)
+            (problem,) = integrity.files(built)
             assert problem.startswith(f"{name}: sha256 expected ")
             tried += 1
     splits = sum(map(len, dataset.splits.values()))
@@ -65,8 +65,14 @@ def test_in_any_parquet_all_of_verify(dataset, folder, tally):
 def noticed(folder):
     """Tell whether `verify` would fail, by those of its checks that read card or provenance."""
     try:
-        subject = checks.Subject(open_folder(folder), None)
-        found = (checks.files, checks.provenance, checks.card, checks.counts, checks.digests)
+        subject = integrity.Subject(open_folder(folder), None)
+        found = (
+            integrity.files,
+            integrity.provenance,
+            integrity.card,
+            integrity.counts,
+            integrity.digests,
+        )
         return any(problem for check in found for problem in check(subject))
     except Exception:  # as verify takes it
         return True

@@ -37,9 +37,9 @@ COMMANDS = {
     "check": "check cup",
     "new": "new tea fresh",
     "fetch": "fetch kettle",
-    "build": "build casino --sample --output out",
-    "build with workers": "build kettle --source source --output out --workers 2",
-    "build with a card": "build kettle --source source --output out --update-cards",
+    "build": "build casino --sample --build out",
+    "build with workers": "build kettle --source source --build out --workers 2",
+    "build with a card": "build kettle --source source --build out --update-cards",
     "verify": "verify casino duo --build built",
     "show": "show casino --build built",
     "diff": "diff built/casino other/casino",
@@ -47,7 +47,7 @@ COMMANDS = {
     "site": "site casino --build built --output page",
     "browse": "browse casino --sample --no-open",
     "tasks": "tasks casino --update tasks.md",
-    "score": "score casino deals --baseline people --predictions kept.jsonl --build built",
+    "score": "score casino deals --baseline people --save-predictions kept.jsonl --build built",
     "publish": "publish casino --repo org/casino --build built",
     "catalogue": "run cosrec catalogue --input raw --output made/catalogue --workers 2 "
     "--jsonl made/all.jsonl",
@@ -63,7 +63,7 @@ sys.path.append({tests!r})
 for each in (signal.SIGINT, signal.SIGHUP):  # as before Python is there, and without nohup
     signal.signal(each, signal.SIG_DFL)
 import pyarrow.parquet
-import parley.starting.new, parley.checking.run, parley.export, parley.folder.diff
+import parley.starting.new, parley.linting.run, parley.exports.export, parley.folder.diff
 import parley.hub.publish, parley.scoring.evaluate, parley.scoring.leaderboard, parley.site.serve
 import parley.site.write, parley.terminal.report
 from parley.cli import main

@@ -32,7 +32,7 @@ from parley.folder.card import parse, summary
 from parley.hub.publish import publish
 from parley.hub.repository import LocalFile
 from parley.rows.strict_json import loads
-from parley.scoring.forms import TREC_RUN
+from parley.scoring.prediction_formats import TREC_RUN
 from parley.terminal.console import plain, to_json
 
 ROOT = Path(__file__).parents[2]
@@ -44,7 +44,7 @@ ACTING = set(ESCAPES) - set("]0;owned[2J31mgnp")
 
 
 PREPARE = """
-import parley.build, parley.export, parley.folder.diff, parley.hub.publish
+import parley.build, parley.exports.export, parley.folder.diff, parley.hub.publish
 import parley.terminal.report, parley.terminal.show
 from parley.cli import main
 from parley.collection import discover
@@ -183,7 +183,7 @@ def test_no_file_of_the_current_folder_is_code(command, sample_build, tmp_path):
     program = tmp_path / "bin" / "parley"  # as installed: not by -c or -m
     program.parent.mkdir()
     program.write_text("from parley.cli import main\nmain()\n")
-    options = {"verify": ["--build", "."], "build": ["--sample", "--output", "built"]}[command]
+    options = {"verify": ["--build", "."], "build": ["--sample", "--build", "built"]}[command]
     done = subprocess.run(
         [sys.executable, program, command, *options],
         cwd=here,
@@ -285,7 +285,7 @@ def test_without_libyaml_all_is_the_same(sample_build, tmp_path):
     """PyYAML is installed without it where there is no wheel for the system."""
     without = f"import yaml; {LIBYAML['no libyaml']}"
     commands = [
-        ("build", "--sample", "--output", tmp_path / "out"),
+        ("build", "--sample", "--build", tmp_path / "out"),
         ("verify", "--build", sample_build),
         ("list", "--json"),
     ]
@@ -361,7 +361,7 @@ def test_whatever_is_typed_gets_an_answer(sample_build, tmp_path, tally):
         command
         for path in paths
         for command in (
-            ("build", "casino", "--sample", "--output", path),
+            ("build", "casino", "--sample", "--build", path),
             ("build", "casino", "--source", path),
             ("verify", "casino", "--build", path),
             ("verify", "casino", *build, "--source", path),
@@ -378,8 +378,8 @@ def test_whatever_is_typed_gets_an_answer(sample_build, tmp_path, tally):
         for text in texts
         for command in (
             ("build", "--sample", "--", text),
-            ("build", "casino", "--sample", "--output", tmp_path / "out", "--workers", text),
-            ("build", "casino", "--sample", "--output", tmp_path / "out", "--max-shard-size", text),
+            ("build", "casino", "--sample", "--build", tmp_path / "out", "--workers", text),
+            ("build", "casino", "--sample", "--build", tmp_path / "out", "--max-shard-size", text),
             ("show", "casino", *build, "--", text),
             ("export", "casino", *build, "--", text, tmp_path / "new"),
             ("publish", "casino", "--dry-run", *build, "--repo", text),

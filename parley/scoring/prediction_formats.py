@@ -17,7 +17,7 @@ Prediction = Mapping[str, Any]  # field -> value
 
 
 @dataclass(frozen=True)
-class Form:
+class PredictionFormat:
     """How predictions stand in a file.
 
     Args:
@@ -80,8 +80,8 @@ def _run_lines(predictions: Iterable[Prediction]) -> Iterator[str]:
             yield f"{query} Q0 {each['document_id']} {rank} {each['score']!r} parley"
 
 
-JSON_LINES = Form("JSON Lines", loads, json.loads, _json_lines)
-TREC_RUN = Form("a TREC run", _run_line, _run_glimpse, _run_lines)
+JSON_LINES = PredictionFormat("JSON Lines", loads, json.loads, _json_lines)
+TREC_RUN = PredictionFormat("a TREC run", _run_line, _run_glimpse, _run_lines)
 """A run in the format of TREC: predictions of query_id, document_id and score, a float.
 
 As in trec_eval the scores decide, and neither the order of lines nor the rank.

@@ -28,7 +28,7 @@ def dataset():
 def upstream(dataset, tmp_path, monkeypatch):
     """A copy of the sample, in which train and validation have the acts that the rules give."""
     folder = shutil.copytree(dataset.sample, tmp_path / "upstream" / NAME)
-    rules = dataset.beside("acts")
+    rules = dataset.load_module("acts")
     records = {split: json.loads((folder / f"{split}.json").read_bytes()) for split in FILES}
     contexts = rules.train_contexts(records["train"])
     for split, negotiations in records.items():
@@ -85,10 +85,10 @@ def test_a_mirrors_bytes_are_named_in_the_provenance_and_on_the_card(
 def test_word_lists_that_are_missing_are_learnt_from_train(dataset, upstream, tmp_path):
     (upstream / NAME / TRACKER).unlink()
     source = open_source(dataset, upstream)
-    assert (source.missing, source.stand_ins) == ([], {TRACKER: ("train.json",)})
+    assert (source.missing, source.fallbacks) == ([], {TRACKER: ("train.json",)})
     found = built(dataset, upstream, tmp_path)
     assert found.missing == []
-    assert found.provenance["stand_ins"] == {TRACKER: ["train.json"]}
+    assert found.provenance["fallbacks"] == {TRACKER: ["train.json"]}
     assert TRACKER not in found.provenance["sources"]
     assert f"**Made without `{TRACKER}`**: `train.json` served in its place." in found.card
     assert {"provenance", "source"}.isdisjoint(failed(found, source))
@@ -136,15 +136,15 @@ def test_a_hostile_pickle_is_refused_and_not_run(dataset, tmp_path, monkeypatch,
 
 
 def test_show_marks_the_acts_that_upstream_does_not_have(dataset, capsys):
-    from parley.terminal.console import emit
-    from parley.terminal.show import find, lay_out
+    from parley.terminal.console import print_output
+    from parley.terminal.show import find_dialogue, lay_out
 
     source = Source(dataset, dataset.sample, sample=True)
     for split, marked in (("validation", False), ("test", True)):
         rows = json.loads((dataset.sample / f"{split}.json").read_bytes())
-        found = find(dataset, rows[0]["uuid"], source, "the sample")
+        found = find_dialogue(dataset, rows[0]["uuid"], source, "the sample")
         assert found.split == split
-        emit(lay_out(found))
+        print_output(lay_out(found))
         text = capsys.readouterr().out
         assert ("(rule)" in text) is marked
 

@@ -10,16 +10,16 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from parley.checking.subject import NotYetError, Subject, lines_of, one_line
 from parley.declaration import Config, View
-from parley.dialogues import Dialogue, as_id, group_beside
+from parley.dialogues import Dialogue, as_id, related_by_dialogue
 from parley.errors import ParleyError, RowError
-from parley.export import export
+from parley.exports.export import export
 from parley.extras import extra_of
 from parley.figures import FAILED, UNEXPLAINED, figures
-from parley.folder.checks import first_difference
+from parley.folder.integrity import first_difference
 from parley.folder.verify import verify
 from parley.jobs import jobs_of
+from parley.linting.subject import NotYetError, Subject, lines_of, one_line
 from parley.scoring.evaluate import score
 from parley.shapes import problems
 from parley.source.pins import PLACEHOLDER
@@ -63,7 +63,7 @@ def modules_load(subject: Subject) -> Iterator[str]:
     """The modules beside the script can be imported."""
     for name in ("figures", "checks", "transcript", "export", "jobs", "tasks"):
         try:
-            subject.dataset.beside(name)
+            subject.dataset.load_module(name)
             jobs_of(subject.dataset)
         except ParleyError as error:
             yield from lines_of(error)
@@ -180,7 +180,7 @@ def transcript_lays_out_every_row(subject: Subject) -> Iterator[str]:
     for config, split in subject.splits():
         if config not in configs:
             continue
-        beside = group_beside(dataset, subject.built, split)
+        beside = related_by_dialogue(dataset, subject.built, split)
         for number, row in enumerate(subject.built.rows(config, split)):
             place = config, split
             id = as_id(next(iter(row.values())), dataset, place, number)

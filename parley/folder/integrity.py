@@ -119,10 +119,10 @@ def provenance(subject: Subject) -> Iterator[str]:
     """The provenance names this version and its pins, and a missing source for a missing split."""
     built, stated = subject.built, subject.built.provenance
     pinned = built.dataset.pins
-    missing, stand_ins = set(built.missing), stated.get("stand_ins", {})
+    missing, fallbacks = set(built.missing), stated.get("fallbacks", {})
     if stated["version"] != (version := built.dataset.version):
         yield f"version: expected {version}, found {stated['version']}"
-    absent = pinned if built.is_sample else {*missing, *stand_ins}
+    absent = pinned if built.is_sample else {*missing, *fallbacks}
     for file in sorted({*pinned, *stated["sources"]}):
         places = [] if file in absent else pins.places(pinned.get(file, {}))
         due: list[Any] = [pins.alone(place) for place in places] or [None]
@@ -130,13 +130,13 @@ def provenance(subject: Subject) -> Iterator[str]:
         if found not in due:
             expected = " or ".join(map(str, due))
             yield f"sources: {file}: expected {expected}, found {found}"
-    for file, others in stand_ins.items():
+    for file, others in fallbacks.items():
         if [
             each.path for each in getattr(built.dataset.sources.get(file), "fallbacks", ())
         ] != others:
-            yield f"stand_ins: nothing serves in the place of {file} as {others}"
+            yield f"fallbacks: nothing serves in the place of {file} as {others}"
         elif missing & {file, *others}:
-            yield f"stand_ins: {file} or {', '.join(others)} is said to be missing as well"
+            yield f"fallbacks: {file} or {', '.join(others)} is said to be missing as well"
     yield from (f"missing: {file} is no source" for file in sorted(missing - set(pinned)))
     for config, splits in built.dataset.splits.items():
         for split, needed in splits.items():

@@ -2,41 +2,41 @@
 
 from collections.abc import Callable, Iterator
 
-from parley.checking import card, folder
-from parley.checking.subject import NotYetError, Subject, lines_of, one_line
 from parley.collection import Dataset
 from parley.errors import ParleyError
 from parley.figures import definition_of
 from parley.folder.verify import Check, OnStep
+from parley.linting import card_rules, folder_rules
+from parley.linting.subject import NotYetError, Subject, lines_of, one_line
 from parley.temporary import temporary_folder
 
 Checker = Callable[[Subject], Iterator[str]]
 
-_SCRIPT = (folder.script_declares, folder.modules_load)
-_CARD = (folder.script_declares, card.card_can_be_read)
-_SAMPLE = (folder.sample_builds,)
+_SCRIPT = (folder_rules.script_declares, folder_rules.modules_load)
+_CARD = (folder_rules.script_declares, card_rules.card_can_be_read)
+_SAMPLE = (folder_rules.sample_builds,)
 # check -> those before it without which it can say nothing
 CHECKS: dict[Checker, tuple[Checker, ...]] = {
-    folder.script_declares: (),
-    folder.script_opens_with_what_it_is: (folder.script_declares,),
-    folder.sources_have_addresses: (folder.script_declares,),
-    folder.modules_load: (folder.script_declares,),
-    card.card_can_be_read: (),
-    card.card_has_its_parts: (*_CARD, folder.modules_load),
-    card.card_is_valid_for_the_hub: (card.card_can_be_read,),
-    card.card_describes_every_field: _CARD,
-    card.card_shows_a_row: _CARD,
-    card.card_cites: _CARD,
-    card.card_is_up_to_date: (*_CARD, folder.modules_load),
-    folder.sample_builds: (*_SCRIPT, card.card_can_be_read),
-    folder.records_stay_as_they_are: _SAMPLE,
-    folder.missing_is_null: _SAMPLE,
-    folder.views_show_every_dialogue: _SAMPLE,
-    folder.sample_verifies: _SAMPLE,
-    folder.figures_compute: _SAMPLE,
-    folder.transcript_lays_out_every_row: _SAMPLE,
-    folder.exports_write_the_sample: _SAMPLE,
-    folder.tasks_score_the_sample: _SAMPLE,
+    folder_rules.script_declares: (),
+    folder_rules.script_opens_with_what_it_is: (folder_rules.script_declares,),
+    folder_rules.sources_have_addresses: (folder_rules.script_declares,),
+    folder_rules.modules_load: (folder_rules.script_declares,),
+    card_rules.card_can_be_read: (),
+    card_rules.card_has_its_parts: (*_CARD, folder_rules.modules_load),
+    card_rules.card_is_valid_for_the_hub: (card_rules.card_can_be_read,),
+    card_rules.card_describes_every_field: _CARD,
+    card_rules.card_shows_a_row: _CARD,
+    card_rules.card_cites: _CARD,
+    card_rules.card_is_up_to_date: (*_CARD, folder_rules.modules_load),
+    folder_rules.sample_builds: (*_SCRIPT, card_rules.card_can_be_read),
+    folder_rules.records_stay_as_they_are: _SAMPLE,
+    folder_rules.missing_is_null: _SAMPLE,
+    folder_rules.views_show_every_dialogue: _SAMPLE,
+    folder_rules.sample_verifies: _SAMPLE,
+    folder_rules.figures_compute: _SAMPLE,
+    folder_rules.transcript_lays_out_every_row: _SAMPLE,
+    folder_rules.exports_write_the_sample: _SAMPLE,
+    folder_rules.tasks_score_the_sample: _SAMPLE,
 }
 
 

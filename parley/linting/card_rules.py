@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from huggingface_hub import DatasetCard
 
 from parley.build import own_card
-from parley.checking.subject import Subject
 from parley.folder.card import BEGIN, END
 from parley.folder.measured import FILE, measured
+from parley.linting.subject import Subject
 from parley.scoring.leaderboard import renewed
 from parley.tasks import tasks_of
 

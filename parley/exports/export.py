@@ -13,11 +13,11 @@ from pathlib import Path
 
 from parley.collection import Dataset
 from parley.errors import MOST_PROBLEMS, OutputError, ParleyError, Problem, UsageError
+from parley.exports.chats import CONFIG, prompt_completion
+from parley.exports.croissant import croissant
 from parley.figures import MissingSplitError
 from parley.folder.built import BuiltFolder
 from parley.folder.replace import replacing
-from parley.formats.chats import CONFIG, prompt_completion
-from parley.formats.croissant import croissant
 
 _OF_ALL = {"croissant": croissant}
 _OF_CHATS = {"prompt-completion": prompt_completion}
