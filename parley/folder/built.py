@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 CARD, PROVENANCE = "README.md", "provenance.json"
-FORMAT = 2  # of the provenance: the digests of format 1, which it did not state, were of JSON
+FORMAT = 3  # of the provenance: the digests of format 1, which it did not state, were of JSON
 MOST_TEXT = 16_000_000  # bytes of a card or provenance; ours have some 100,000
 _AT_ONCE = 1000  # rows that are Python objects at once, where not all are asked for
 
