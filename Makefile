@@ -5,7 +5,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check compat bench faults cards docs constraints clean
+.PHONY: demo test test-all check compat bench faults cards docs constraints clean
 
 demo: .venv/ready
 	$(BIN)/parley build --sample --build build/demo
@@ -18,6 +18,9 @@ demo: .venv/ready
 	$(BIN)/parley site --build build/demo --output build/demo-site
 
 test: .venv/ready
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+test-all: .venv/full .olah/ready
 	$(BIN)/python -m pytest -n 2
 
 check: .venv/ready
