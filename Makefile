@@ -1,21 +1,19 @@
-# `make demo` and `make test` need nothing but Python 3.10 or newer: they make their own
-# environment in .venv, with the versions in constraints.txt. `make .venv/full .olah/ready` adds
-# what some tests are skipped without: a browser's driver, trainers, other engines, another Hub.
+# `make demo` and `make test` need Python 3.10 or newer. They install into .venv the versions in
+# constraints.txt: .venv/demo holds what the demo needs, .venv/ready adds tests and checks,
+# .venv/full adds optional test dependencies. .olah is an independent Hub for tests.
 
 PYTHON ?= python3
 BIN := .venv/bin
 
 .PHONY: demo test test-all check compat bench faults cards docs constraints clean
 
-demo: .venv/ready
-	$(BIN)/parley build --sample --build build/demo
-	$(BIN)/python examples/load_every_config.py build/demo
-	@for name in $$($(BIN)/parley list --json | $(BIN)/python -c \
-	  'import json, sys; print(*(dataset["name"] for dataset in json.load(sys.stdin)))'); do \
-	  $(BIN)/parley show $$name --build build/demo || exit 1; echo; done
-	$(BIN)/parley list
-	$(BIN)/python examples/score_every_task.py build/demo
-	$(BIN)/parley site --build build/demo --output build/demo-site
+demo: .venv/demo
+	@$(BIN)/parley build --sample --build build/demo > /dev/null
+	@for sample in */sample; do \
+	  $(BIN)/parley show $${sample%/sample} --build build/demo || exit 1; echo; done
+	@$(BIN)/python examples/load_every_config.py build/demo
+	@$(BIN)/python examples/score_every_task.py build/demo
+	@$(BIN)/parley site --build build/demo --output build/demo-site
 
 test: .venv/ready
 	$(BIN)/python -m pytest -n 2 -m "not slow"
@@ -64,8 +62,12 @@ constraints: .venv/ready
 	  --no-annotate --custom-compile-command "make constraints" pyproject.toml \
 	  --output-file constraints.txt --quiet
 
-.venv/ready: pyproject.toml constraints.txt
+.venv/demo: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[site,tasks]"
+	touch $@
+
+.venv/ready: .venv/demo
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[test,check,tokens,tasks,examples,site]"
 	touch $@
 
@@ -73,7 +75,6 @@ constraints: .venv/ready
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[browser,catalogue,croissant,engines,trainers]"
 	touch $@
 
-# An independent Hub, for the tests to compare theirs with
 .olah/ready:
 	$(PYTHON) -m venv .olah
 	.olah/bin/pip install --quiet olah==0.5.4

@@ -180,7 +180,7 @@ def _missing(error: ModuleNotFoundError) -> ParleyError | None:
     package = (error.name or "").partition(".")[0]
     if not (extra := extra_of(package)):
         return None
-    remedy = f'Run `pip install "parley[{extra}]"`.'
+    remedy = f'Run `pip install "parley-datasets[{extra}]"`.'
     return ParleyError(f"the package {package} is not installed", remedy=remedy)
 
 

@@ -523,7 +523,7 @@ def test_a_job_without_its_extra_says_what_to_install(run, tmp_path, monkeypatch
     done = run("run", "cosrec", "catalogue", "--input", "raw", "--output", "out")
     assert done.returncode == 1
     assert done.stderr == (
-        'the package duckdb is not installed. Run `pip install "parley[catalogue]"`.\n'
+        'the package duckdb is not installed. Run `pip install "parley-datasets[catalogue]"`.\n'
     )
 
 

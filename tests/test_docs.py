@@ -42,7 +42,7 @@ def test_no_page_says_to_install_another_project(page):
 
 def lacking(code):
     """Return which modules a script imports that are in an extra and not installed."""
-    required = importlib.metadata.requires("parley")
+    required = importlib.metadata.requires("parley-datasets")
     extra = {re.match(r"[\w-]+", line)[0].replace("-", "_") for line in required if "extra" in line}
     imported = set(re.findall(r"^(?:import|from) (\w+)", code, re.MULTILINE))
     return sorted(name for name in imported & extra if not importlib.util.find_spec(name))

@@ -30,7 +30,7 @@ def test_every_format_of_every_dataset_is_written_twice_alike(sample_build, tmp_
         format, name = next(each for each in offered if each[0] == "croissant")
         done = run(name, format, tmp_path / "none", "--build", sample_build, cwd=tmp_path)
         assert done.returncode == 1
-        assert 'Run `pip install "parley[croissant]"`.' in done.stderr
+        assert 'Run `pip install "parley-datasets[croissant]"`.' in done.stderr
         offered = [each for each in offered if each[0] != "croissant"]
     for number in (1, 2):  # each a process, in which sets have an order of their own
         environ = {**os.environ, "PYTHONHASHSEED": str(number)}

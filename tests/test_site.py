@@ -538,7 +538,7 @@ def test_without_the_extra_it_is_said_what_to_install(sample_build, tmp_path, mo
             with pytest.raises(SystemExit) as left:
                 main()
         assert left.value.code == 1
-        said = f'the package {package} is not installed. Run `pip install "parley[site]"`.\n'
+        said = f'the package {package} is not installed. Run `pip install "parley-datasets[site]"`.\n'
         assert capsys.readouterr().err == said
 
 

@@ -197,7 +197,7 @@ def test_without_the_extra_it_says_so_in_one_line_or_needs_none(
         said = capfd.readouterr().err
         if ended.value.code:
             assert said.count("\n") == 1
-            assert 'is not installed. Run `pip install "parley[tasks]"`.' in said
+            assert 'is not installed. Run `pip install "parley-datasets[tasks]"`.' in said
 
 
 def test_listing_tasks_needs_no_package_of_theirs():
