@@ -51,10 +51,9 @@ cards: .venv/ready
 	$(BIN)/parley tasks --update docs/tasks.md
 	$(BIN)/parley build --allow-missing --update-cards --build build
 
-# Renews the references of commands and of the public API.
+# Renews the reference of commands.
 docs: .venv/ready
 	$(BIN)/python -m typer parley.cli utils docs --name parley --title Commands --output docs/commands.md
-	$(BIN)/python tests/api_page.py
 
 constraints: .venv/ready
 	$(BIN)/pip install --quiet uv

@@ -1,6 +1,6 @@
-"""Parley builds, checks and publishes dialogue datasets as Hub folders that load everywhere.
+"""Build, check and publish dialogue datasets as Hub folders that load everywhere.
 
-The names in `__all__` are the public API; docs/api.md describes them.
+The names in `__all__` are the public API.
 """
 
 import importlib
@@ -54,143 +54,59 @@ if TYPE_CHECKING:
 
 __version__ = "1.0.0"
 
-# Module -> its public names, imported when first asked for: `import parley` brings neither
-# `datasets` nor pyarrow. "name:inner" is what the module itself calls inner.
+# Module -> its public names, imported on first use: `import parley` loads neither `datasets` nor
+# pyarrow. "name:inner" renames the module's `inner`.
 _PUBLIC = {
-    # What is done with datasets
-    "parley.api": ("datasets", "dataset", "load", "open", "score"),
-    "parley.folder.built": ("BuiltFolder",),
-    "parley.scoring.evaluate": ("Result",),
-    # What a script declares
-    "parley.builder": ("Builder",),
-    "parley.declaration": ("Config", "File", "Folder", "View"),
-    "parley.shapes": ("Checked", "Converted", "as_json", "null_or_absent", "problems"),
-    "parley.chats": ("CHAT", "chat_of"),
-    # What stands beside a script
-    "parley.figures": (
-        "Data",
-        "Differs",
-        "MissingSplitError",
-        "related_rows",
-        "check",
-        "differing",
-        "documented",
-        "mean_and_deviation",
-    ),
-    "parley.transcript": ("Fact", "Facets", "Note", "Table", "Transcript", "Turn"),
-    "parley.tasks": ("MEASURED", "Reference", "Score", "Task", "Undefined"),
-    "parley.scoring.prediction_formats": ("NO_HIT", "TREC_RUN", "Key", "Prediction", "Run"),
-    "parley.scoring.spread": ("Folds", "Interval", "interval", "over_folds", "resamples"),
-    "parley.exports.convokit": ("utterance", "write_corpus"),
-    "parley.jobs": ("Job",),
-    # What a job writes with
-    "parley.folder.replace": ("write_whole", "writing"),
-    "parley.rows.digest": ("Digest",),
-    "parley.rows.features": ("arrow_schema", "card_yaml"),
-    "parley.rows.parquet": ("write_parquet:write",),
-    "parley.terminal.console": ("print_message",),
-    # What commands call
-    "parley.collection": ("Dataset",),
-    "parley.source.files": ("Source", "at_hand", "open_source"),
-    "parley.build": ("build_folder:build",),
-    "parley.folder.verify": ("Verification", "verify_each"),
-    "parley.exports.export": ("export_folder:export",),
-    "parley.site.write": ("write_site",),
-    # What goes wrong
-    "parley.errors": (
-        "OutputError",
-        "ParleyError",
-        "Problem",
-        "RecordError",
-        "RowError",
-        "ScriptError",
-        "SourceError",
-        "UsageError",
-    ),
+    # Using datasets
+    "parley.api": "datasets dataset load open score",
+    "parley.folder.built": "BuiltFolder",
+    "parley.scoring.evaluate": "Result",
+    # A dataset's script
+    "parley.builder": "Builder",
+    "parley.declaration": "Config File Folder View",
+    "parley.shapes": "Checked Converted as_json null_or_absent problems",
+    "parley.chats": "CHAT chat_of",
+    # Other modules of a dataset
+    "parley.figures": "Data Differs MissingSplitError related_rows check differing documented"
+    " mean_and_deviation",
+    "parley.transcript": "Fact Facets Note Table Transcript Turn",
+    "parley.tasks": "MEASURED Reference Score Task Undefined",
+    "parley.scoring.prediction_formats": "NO_HIT TREC_RUN Key Prediction Run",
+    "parley.scoring.spread": "Folds Interval interval over_folds resamples",
+    "parley.exports.convokit": "utterance write_corpus",
+    "parley.jobs": "Job",
+    # Output of jobs
+    "parley.folder.replace": "write_whole writing",
+    "parley.rows.digest": "Digest",
+    "parley.rows.features": "arrow_schema card_yaml",
+    "parley.rows.parquet": "write_parquet:write",
+    "parley.terminal.console": "print_message",
+    # Functions behind the commands
+    "parley.collection": "Dataset",
+    "parley.source.files": "Source at_hand open_source",
+    "parley.build": "build_folder:build",
+    "parley.folder.verify": "Verification verify_each",
+    "parley.exports.export": "export_folder:export",
+    "parley.site.write": "write_site",
+    "parley.errors": "OutputError ParleyError Problem RecordError RowError ScriptError SourceError"
+    " UsageError",
 }
 _PLACES = {
     name: (module, inner or name)
     for module, names in _PUBLIC.items()
-    for name, _, inner in (each.partition(":") for each in names)
+    for name, _, inner in (each.partition(":") for each in names.split())
 }
-__all__ = [
-    "CHAT",
-    "MEASURED",
-    "NO_HIT",
-    "TREC_RUN",
-    "Builder",
-    "BuiltFolder",
-    "Checked",
-    "Config",
-    "Converted",
-    "Data",
-    "Dataset",
-    "Differs",
-    "Digest",
-    "Facets",
-    "Fact",
-    "File",
-    "Folder",
-    "Folds",
-    "Interval",
-    "Job",
-    "Key",
-    "MissingSplitError",
-    "Note",
-    "OutputError",
-    "ParleyError",
-    "Prediction",
-    "Problem",
-    "RecordError",
-    "Reference",
-    "Result",
-    "RowError",
-    "Run",
-    "Score",
-    "ScriptError",
-    "Source",
-    "SourceError",
-    "Table",
-    "Task",
-    "Transcript",
-    "Turn",
-    "Undefined",
-    "UsageError",
-    "Verification",
-    "View",
-    "__version__",
-    "arrow_schema",
-    "as_json",
-    "at_hand",
-    "build_folder",
-    "card_yaml",
-    "chat_of",
-    "check",
-    "dataset",
-    "datasets",
-    "differing",
-    "documented",
-    "export_folder",
-    "interval",
-    "load",
-    "mean_and_deviation",
-    "null_or_absent",
-    "open",
-    "open_source",
-    "over_folds",
-    "print_message",
-    "problems",
-    "related_rows",
-    "resamples",
-    "score",
-    "utterance",
-    "verify_each",
-    "write_corpus",
-    "write_parquet",
-    "write_site",
-    "write_whole",
-    "writing",
-]
+__all__ = ["CHAT", "MEASURED", "NO_HIT", "TREC_RUN", "Builder", "BuiltFolder", "Checked", "Config"]
+__all__ += ["Converted", "Data", "Dataset", "Differs", "Digest", "Facets", "Fact", "File", "Folder"]
+__all__ += ["Folds", "Interval", "Job", "Key", "MissingSplitError", "Note", "OutputError"]
+__all__ += ["ParleyError", "Prediction", "Problem", "RecordError", "Reference", "Result"]
+__all__ += ["RowError", "Run", "Score", "ScriptError", "Source", "SourceError", "Table", "Task"]
+__all__ += ["Transcript", "Turn", "Undefined", "UsageError", "Verification", "View", "__version__"]
+__all__ += ["arrow_schema", "as_json", "at_hand", "build_folder", "card_yaml", "chat_of", "check"]
+__all__ += ["dataset", "datasets", "differing", "documented", "export_folder", "interval", "load"]
+__all__ += ["mean_and_deviation", "null_or_absent", "open", "open_source", "over_folds"]
+__all__ += ["print_message", "problems", "related_rows", "resamples", "score", "utterance"]
+__all__ += ["verify_each", "write_corpus", "write_parquet", "write_site", "write_whole", "writing"]
 
 
 def __getattr__(name: str) -> Any:
@@ -198,3 +114,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'parley' has no attribute {name!r}")
     module, inner = _PLACES[name]
     return getattr(importlib.import_module(module), inner)
+
+
+def __dir__() -> list[str]:  # for `help(parley)`
+    return [*globals(), *_PLACES]

@@ -1,10 +1,10 @@
-"""The public API: what it names is there and described, and others use nothing else of parley."""
+"""The public API: its names exist, `help` describes them, and other code uses no other names."""
 
 import ast
+import pydoc
 import re
 from pathlib import Path
 
-import api_page
 import pytest
 
 import parley
@@ -13,10 +13,11 @@ ROOT = Path(__file__).parent.parent
 HOMES = ["examples", "benchmarks", "parley/skeleton", "tests/more_datasets"]
 HOMES += [path.parent.name for path in ROOT.glob("*/*.py") if path.stem == path.parent.name]
 PAGES = [ROOT / "README.md", *ROOT.glob("*/README.md"), *ROOT.glob("docs/*.md")]
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def used(code):
-    """Yield each name of parley, and each module within it, that some code uses."""
+    """Yield each name and each module of parley that code uses."""
     for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "parley":
             inside = node.module.partition(".")[2]
@@ -27,32 +28,25 @@ def used(code):
             yield node.attr
 
 
-def test_every_public_name_is_there():
+def test_every_public_name_exists_and_help_describes_it():
     assert set(parley.__all__) == {*parley._PLACES, "__version__"}
-    for name in parley.__all__:
-        getattr(parley, name)
+    text = pydoc.plain(pydoc.render_doc(parley))
+    for name in parley._PLACES:
+        assert getattr(parley, name) is not None
+        assert re.search(rf"^    (class )?{name}\b", text, re.MULTILINE), name
 
 
 @pytest.mark.parametrize("code", ["from parley.cli import main", "import parley.cli", "parley.cli"])
-def test_what_is_not_public_is_noticed(code):
+def test_private_names_are_noticed(code):
     assert not set(used(code)) <= set(parley.__all__)
 
 
-@pytest.mark.parametrize("home", HOMES)
-def test_code_uses_public_names_alone(home):
-    files = [path for path in (ROOT / home).rglob("*.py") if "__pycache__" not in path.parts]
-    assert files
-    for path in files:
-        assert set(used(path.read_text(encoding="utf-8"))) <= set(parley.__all__), path
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_pages_use_public_names_alone(page):
-    text = page.read_text(encoding="utf-8")
-    for block in re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
-        assert set(used(block)) <= set(parley.__all__), block
-
-
-def test_the_page_is_renewed():
-    """`make docs` does it."""
-    assert api_page.PAGE.read_text(encoding="utf-8") == api_page.page()
+def test_datasets_examples_and_pages_use_only_public_names():
+    for home in HOMES:
+        files = [path for path in (ROOT / home).rglob("*.py") if "__pycache__" not in path.parts]
+        assert files
+        for path in files:
+            assert set(used(path.read_text(encoding="utf-8"))) <= set(parley.__all__), path
+    for page in PAGES:
+        for block in BLOCK.findall(page.read_text(encoding="utf-8")):
+            assert set(used(block)) <= set(parley.__all__), (page, block)
