@@ -52,6 +52,7 @@ def test_the_readme_tells_of_every_example():
     assert shown == [name for name in sections if name not in left_out]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("command", "shown"), SHOWN, ids=lambda text: text.split()[0])
 def test_the_readme_shows_some_lines_of_what_is_printed(command, shown, run, real_build):
     lines = [line for line in shown.splitlines() if line != "..."]
@@ -86,6 +87,7 @@ def catalogue(tmp_path):
     get("cosrec").jobs["catalogue"].run(tmp_path / "raw", tmp_path / "catalogue", workers=0)
 
 
+@pytest.mark.slow
 def test_products_of_a_catalogue_are_found(catalogue, run, sample_build, tmp_path):
     printed = run("product_retrieval.py build/cosrec catalogue run.txt", sample_build)
     first, *lines = printed.splitlines()
