@@ -3,8 +3,8 @@
     python examples/product_retrieval.py build/cosrec CATALOGUE RUN
     parley score cosrec retrieval RUN --topics recommendation
 
-CATALOGUE is what `parley run cosrec catalogue` built. BM25 with CoSRec's k1 1.2 and b 0.75 over
-title and description ranks 100 products a query; they are written to RUN in the format of TREC.
+`parley run cosrec catalogue` builds CATALOGUE. BM25 with CoSRec's k1 1.2 and b 0.75 over
+title and description ranks 100 products a query. RUN is written in the format of TREC.
 Needs `pip install bm25s`.
 """
 

@@ -1,4 +1,4 @@
-"""Score the first baseline of every task and print a line for each: its first metrics.
+"""Score the first baseline of every task and print its first metric.
 
     python examples/score_every_task.py build
 
@@ -6,29 +6,20 @@ Needs `pip install ".[tasks]"`.
 """
 
 import sys
-from itertools import islice
 from pathlib import Path
 
 import parley
 
-
-def flat(metrics, *path):
-    """Yield each number of nested metrics with the names that lead to it."""
-    for name, value in metrics.items():
-        if isinstance(value, dict):
-            yield from flat(value, *path, name)
-        else:
-            yield " ".join([*path, name]), value
-
-
 if len(sys.argv) != 2:
-    sys.exit("usage: score_every_task.py BUILD, the folder of built datasets")
+    sys.exit("usage: score_every_task.py BUILD, the folder of builds")
+print(f"{'dataset':20} {'task':19} {'baseline':15} score")
 for name in parley.datasets():
     for task, declared in parley.dataset(name).tasks.items():
         baseline = next(iter(declared.baselines))
         found = parley.score(Path(sys.argv[1]) / name, task, baseline=baseline)
-        shown = (
-            f"{metric} {'undefined' if value is None else format(value, '.3f')}"
-            for metric, value in islice(flat(found.as_dict()["metrics"]), 3)
-        )
-        print(f"{name} {task}, {baseline}: {', '.join(shown)}")
+        metric, value = "", found.as_dict()["metrics"]
+        while isinstance(value, dict):
+            key, value = next(iter(value.items()))
+            metric += f" {key}"
+        shown = "undefined" if value is None else format(value, ".3f")
+        print(f"{name:20} {task:19} {baseline:15} {shown}{metric}")

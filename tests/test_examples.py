@@ -1,4 +1,4 @@
-"""The examples run as a reader would run them, and print what their README shows."""
+"""The examples run and print the output that their README shows."""
 
 import json
 import os
@@ -22,7 +22,7 @@ SHOWN = re.findall(
 
 @pytest.fixture
 def run(tmp_path):
-    """Run an example in a folder in which `build` is the given one; warnings are errors."""
+    """Run an example in a folder whose `build` is the given one; warnings are errors."""
 
     def run(command, build):
         (tmp_path / "build").symlink_to(build)
@@ -40,25 +40,20 @@ def run(tmp_path):
     return run
 
 
-# What the README shows --------------------------------------------------------------------
-
-
-def test_the_readme_tells_of_every_example():
+def test_the_readme_has_every_example():
     sections = re.findall(r"^## (\S+)$", (EXAMPLES / "README.md").read_text(), re.MULTILINE)
     assert sorted(sections) == sorted(path.name for path in EXAMPLES.glob("*.py"))
     shown = [command.split()[0] for command, _ in SHOWN]
-    # but for what takes a GPU or 377 GB
+    # these take a GPU or 377 GB
     left_out = {"finetune_strategies.py", "product_retrieval.py"}
     assert shown == [name for name in sections if name not in left_out]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("command", "shown"), SHOWN, ids=lambda text: text.split()[0])
-def test_the_readme_shows_some_lines_of_what_is_printed(command, shown, run, real_build):
+def test_examples_print_the_lines_of_the_readme(command, shown, run, real_build):
     lines = [line for line in shown.splitlines() if line != "..."]
     assert [line for line in run(command, real_build).splitlines() if line in lines] == lines
-
-
-# Product retrieval --------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -86,7 +81,8 @@ def catalogue(tmp_path):
     get("cosrec").jobs["catalogue"].run(tmp_path / "raw", tmp_path / "catalogue", workers=0)
 
 
-def test_products_of_a_catalogue_are_found(catalogue, run, sample_build, tmp_path):
+@pytest.mark.slow
+def test_product_retrieval_ranks_the_judged_product_first(catalogue, run, sample_build, tmp_path):
     printed = run("product_retrieval.py build/cosrec catalogue run.txt", sample_build)
     first, *lines = printed.splitlines()
     qrels = pq.read_table(sample_build / "cosrec" / "qrels").to_pylist()

@@ -26,6 +26,7 @@ stateful = pytest.importorskip("torchdata.stateful_dataloader", reason=f"torchda
 DataLoader = torch.utils.data.DataLoader
 
 pytestmark = [
+    pytest.mark.slow,
     # Python's, from 3.12: DataLoader forks, its default on Linux, beside the threads of Arrow
     pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning"),
     # torch's, on a machine of one core

@@ -65,6 +65,7 @@ def test_what_is_no_deal_is_a_walk_away(reward, text):
     assert rewards(text) == [5.0] * len(rows)
 
 
+@pytest.mark.slow
 def test_the_section_trains(sample_build, tmp_path):
     """The whole of it, with a model made for it."""
     if not importlib.util.find_spec("trl"):

@@ -1,4 +1,4 @@
-"""What the tests of faults share: counting, and processes to kill."""
+"""Shared by the fault tests: the slow mark, counts of faults, and processes to kill."""
 
 import os
 import subprocess
@@ -7,6 +7,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items):
+    """Mark every fault test as slow."""
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture
@@ -52,7 +61,7 @@ for line in sys.stdin:
         program = self.PROGRAM.format(prepare=prepare, job=job)
         self._process = subprocess.Popen(
             [sys.executable, "-c", program],
-            cwd=Path(__file__).parents[2],
+            cwd=HERE.parents[1],
             env=os.environ | {"TMPDIR": str(folder)},  # for what a killed job leaves
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

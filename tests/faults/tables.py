@@ -1,8 +1,8 @@
-"""Writes the tables of `make faults` into SECURITY.md.
+"""Write the tables of `make faults` into SECURITY.md.
 
 pytest tests/faults --junitxml=build/faults.xml && python tests/faults/tables.py build/faults.xml
 
-Without real files to damage, which PARLEY_SOURCE names, the tables are printed only.
+Without real files (PARLEY_SOURCE), only print the tables.
 """
 
 import sys
@@ -16,7 +16,7 @@ BEGIN, END = "<!-- make faults: from here -->", "<!-- make faults: to here -->"
 
 
 def main() -> None:
-    """Replace what stands between the two marks."""
+    """Replace the text between the two marks."""
     document = Path(__file__).parents[2] / "SECURITY.md"
     text = document.read_text(encoding="utf-8")
     if not text.count(BEGIN) == text.count(END) == 1 or text.index(BEGIN) > text.index(END):
@@ -27,14 +27,13 @@ def main() -> None:
     damage = tally.damage(report)
     tables = f"""{BEGIN}
 
-{date.today()}: each fault, how often it was tried, and what was lost by it.
+{date.today()}: each fault, with its trials and losses.
 
 {tally.faults(report)}
 
-Damaged records and files, {EACH} of each kind and dataset, cut out of the real files.
-Each cell counts those rejected by an error that names file, record and field / harmless, since the
-rows are the same / kept, since the rows say what the damaged file says. A fourth number would be
-anything else.
+Damaged records and files: {EACH} of each kind and dataset, cut out of the real files. Each cell counts
+rejected (the error names file, record and field) / harmless (same rows) / kept (the rows hold the
+damaged data exactly). A fourth number would count everything else.
 
 {damage}
 

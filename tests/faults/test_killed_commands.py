@@ -302,4 +302,4 @@ def test_ended_at_a_random_moment(name, workplace, processes, tally):
         assert workplace.content() == after
     assert met or TRIALS < 20  # a few may all come after a quick command
     assert left <= TRIALS // 4  # a signal can come just as something is made or removed
-    tally(f"parley {name} ended by TERM, INT, HUP or KILL", TRIALS)
+    tally("command ended by TERM, INT, HUP or KILL", TRIALS)
