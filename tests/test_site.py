@@ -538,8 +538,9 @@ def test_without_the_extra_it_is_said_what_to_install(sample_build, tmp_path, mo
             with pytest.raises(SystemExit) as left:
                 main()
         assert left.value.code == 1
-        said = f'the package {package} is not installed. Run `pip install "parley-datasets[site]"`.\n'
-        assert capsys.readouterr().err == said
+        said = capsys.readouterr().err
+        assert f"{package} is not installed" in said
+        assert 'pip install "parley-datasets[site]"' in said
 
 
 def test_a_static_space_takes_the_site_as_it_is(site, hub, tmp_path):
