@@ -4,6 +4,7 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+INSTALL := $(BIN)/uv pip install --quiet --python .venv/bin/python --constraint constraints.txt
 
 .PHONY: demo test test-all check compat bench faults cards docs constraints clean
 
@@ -56,20 +57,21 @@ docs: .venv/ready
 	$(BIN)/python -m typer parley.cli utils docs --name parley --title Commands --output docs/commands.md
 
 constraints: .venv/ready
-	$(BIN)/pip install --quiet uv
 	$(BIN)/uv pip compile --universal --python-version 3.10 --upgrade --all-extras \
 	  --no-annotate --custom-compile-command "make constraints" pyproject.toml \
 	  --output-file constraints.txt --quiet
 
 .venv/demo: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[site,tasks]"
+	$(BIN)/pip install --quiet "uv>=0.9"
+	$(INSTALL) --editable ".[site,tasks]"
 	touch $@
 
 .venv/ready: .venv/demo
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[test,check,tokens,tasks,examples,site]"
+	$(INSTALL) --editable ".[test,check,tokens,tasks,examples,site]"
 	touch $@
 
+# pip, not uv: it follows settings for a CPU build of torch
 .venv/full: .venv/ready
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[browser,catalogue,croissant,engines,trainers]"
 	touch $@
