@@ -112,7 +112,7 @@ WRONG = {  # what declares it, and the field that is named, with why
     "a folder outside": (lambda: folder(member="../data"), "member: "),
     "a folder with a slash": (lambda: folder(member="data/"), "member: "),
     "a count that is a string": (lambda: folder(sha256="", git_tree=GIT, files="3"), "files: "),
-    "a count of an archive": (lambda: folder(files=3), "files: stands with git_tree"),
+    "a count of an archive": (lambda: folder(files=3), "files: requires git_tree"),
     "a pattern of nothing": (lambda: folder(only="", read="json"), "only: "),
     "a folder of an unknown format": (lambda: folder(only="*.xml"), "read: "),
     # configs
@@ -143,9 +143,12 @@ WRONG = {  # what declares it, and the field that is named, with why
     "a key that is a list": (lambda: of_shape({"id": [str]}), "key: .* found 'id'"),
     "a key that is an object": (lambda: of_shape({"id": {"a": str}}), "key: .* found 'id'"),
     # views
-    "a view of nothing": (lambda: view(of=""), "of: names a config, or"),
-    "a view of a config and of files": (lambda: view(splits={"train": [file()]}), "of: names a"),
-    "a view with records of a config": (lambda: view(records=iter), "records: stands with"),
+    "a view of nothing": (lambda: view(of=""), "of: .* `splits`"),
+    "a view of a config and of files": (
+        lambda: view(splits={"train": [file()]}),
+        "of: .* `splits`",
+    ),
+    "a view with records of a config": (lambda: view(records=iter), "records: requires"),
     "rows that are no function": (lambda: view(rows=[]), "rows: .* function"),
     "features that are a list": (lambda: view(features=[str]), "features: .* dict of columns"),
     "no features": (lambda: view(features={}), "without keys has no column"),
