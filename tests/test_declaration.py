@@ -135,7 +135,7 @@ WRONG = {  # what declares it, and the field that is named, with why
     "a licence that is none": (lambda: config(licence=None), "licence: "),
     "a record that is text": (lambda: of_shape(str), "the record: .*Converted"),
     "null or absent": (lambda: of_shape({"id": str, "x?": (str, None)}), r"\.x: may be absent or"),
-    "text or a list": (lambda: of_shape({"id": (str, [str])}), r"\.id: string or a list, "),
+    "text or a list": (lambda: of_shape({"id": (str, [str])}), r"\.id: string or a list: "),
     "a key that is no column": (
         lambda: of_shape({"uuid": str}),
         "key: expected columns among uuid.* 'id'",

@@ -92,14 +92,14 @@ def test_a_function_says_what_it_expects():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (b'{"a": 1, "a": 2}', "'a' stands twice"),
-        (b'{"a": 1, "a": 1}', "'a' stands twice"),
+        (b'{"a": 1, "a": 2}', "'a' appears twice"),
+        (b'{"a": 1, "a": 1}', "'a' appears twice"),
         (b'{"a": NaN}', "NaN is not JSON"),
         (b'{"a": -Infinity}', "-Infinity is not JSON"),
         (b'{"a": 1e999}', "1e999 is too large"),
         (b'{"a": 1,\n "b" 2}', "line 2"),
         (b'{"a": [1, {"b": NaN}]}', r"^\.a\[1\]\.b: NaN is not JSON$"),
-        (b'[{"a": {"b": 1, "b": 1}}]', r"^\[0\]\.a\.b: the key 'b' stands twice"),
+        (b'[{"a": {"b": 1, "b": 1}}]', r"^\[0\]\.a\.b: the key 'b' appears twice"),
         (b'{"a": 9223372036854775808}', r"^\.a: the number 9223372036854775808 is too large$"),
         (b'{"a": -1e-400}', r"^\.a: the number -1e-400 is too small$"),
         (b'["\\ud83d\\ude00", "\\ud83d"]', r"^\[1\]: '\\ud83d' is a lone surrogate$"),
@@ -421,7 +421,7 @@ def test_a_function_of_ones_own_reads_a_format(tmp_path, reader):
     assert records(reader, source) == [{"n": 1}, {"n": 2}]
     for content, message in {
         b'{"n": 1};{"n": "2"}': r"^file\.json\[1\]\.n: expected an integer",
-        b'{"n": 1};{"n": 1, "n": 2}': r"^file\.json.*the key 'n' stands twice",
+        b'{"n": 1};{"n": 1, "n": 2}': r"^file\.json.*the key 'n' appears twice",
     }.items():
         path.write_bytes(content)
         with pytest.raises(RecordError, match=message):
