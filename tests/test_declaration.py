@@ -1,4 +1,4 @@
-"""A mistake in a declaration is an error of the class, which names the field and all at once."""
+"""Mistakes in declarations are errors that name the field; all mistakes are listed at once."""
 
 import re
 
@@ -47,7 +47,7 @@ def builder(**fields):
     return type("Invented", (Builder,), declared)
 
 
-def test_what_is_declared_as_it_should_be_is_a_builder_of_datasets():
+def test_a_valid_declaration_is_a_builder_of_datasets():
     here = file("b.json", mirrors=[{"url": URL, "git_blob": GIT, "size": 1}])
     there = file(fallbacks=[here])
     made = builder(
@@ -67,7 +67,7 @@ def test_what_is_declared_as_it_should_be_is_a_builder_of_datasets():
 
 
 LABEL = datasets.ClassLabel(names=["a", "b"])
-WRONG = {  # what declares it, and the field that is named, with why
+WRONG = {  # declaration, field and problem
     # files
     "a size that is a string": (lambda: file(size="423"), "size: .* number of bytes, found '423'"),
     "a size below 0": (lambda: file(size=-1), "size: "),
@@ -186,16 +186,16 @@ WRONG = {  # what declares it, and the field that is named, with why
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_a_mistake_is_an_error_that_names_the_field(name):
+def test_an_error_names_the_field(name):
     declare, message = WRONG[name]
     with pytest.raises(ScriptError) as error:
         declare()
     named = [f"{error.value.message} {problem}" for problem in error.value.problems]
     assert any(re.search(message, each) for each in named), named
-    assert len(named) <= 2, "what is wrong is buried"
+    assert len(named) <= 2, "too many problems"
 
 
-def test_all_mistakes_of_a_part_come_at_once():
+def test_an_error_lists_all_mistakes_of_a_part():
     for declare, due in (
         (lambda: file("/a", url="x", size="1", sha256="0"), "path read url size sha256"),
         (lambda: config("-", "", {}, key=7), "name description key splits"),

@@ -1,4 +1,4 @@
-"""The wheel holds the datasets and works without the checkout."""
+"""The wheel contains the datasets and works without the checkout."""
 
 import os
 import subprocess
@@ -10,6 +10,7 @@ import pytest
 
 from parley.collection import discover
 
+pytestmark = pytest.mark.slow
 HOME = Path(__file__).resolve().parent.parent
 
 
@@ -23,7 +24,7 @@ def wheel(tmp_path_factory):
     return path
 
 
-def test_datasets_travel_in_the_wheel(wheel):
+def test_the_wheel_contains_all_datasets(wheel):
     inside = set(zipfile.ZipFile(wheel).namelist())
     for name, dataset in discover().items():
         for path in dataset.folder.rglob("*"):
