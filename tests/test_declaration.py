@@ -87,20 +87,14 @@ WRONG = {  # declaration, field and problem
     "a format that no ending tells": (lambda: file("data"), "read: "),
     "a format that is a number": (lambda: file(read=7), "read: "),
     "a check that is no function": (lambda: file(validate="sound"), "validate: .* function"),
-    "anything as a shape": (
-        lambda: file(shape={"id": object}),
-        r"shape: \.id: <class 'object'> is no",
-    ),
+    "any type": (lambda: file(shape={"id": object}), "shape: .*object"),
     "a shape of two items": (lambda: file(shape={"x?": [[str, int]]}), r"\.x\?\[\]: .* no shape"),
-    "a shape of any keys and one": (lambda: file(shape={str: int, "a": str}), "shape: .* keys"),
+    "mixed keys": (lambda: file(shape={str: int, "a": str}), "shape: .* keys"),
     "mirrors that are one": (lambda: file(mirrors={"url": URL}), "mirrors: .* list of dicts"),
     "a mirror that is a URL": (lambda: file(mirrors=[URL]), "mirrors: .* list of dicts"),
     "a mirror without a hash": (lambda: file(mirrors=[{"url": URL}]), r"mirrors\[0\]: .* none"),
-    "a mirror with a short hash": (
-        lambda: file(mirrors=[{"url": URL, "sha256": "00"}]),
-        r"mirrors\[0\]\.sha256: ",
-    ),
-    "a mirror with more": (
+    "a mirror's hash": (lambda: file(mirrors=[{"url": URL, "sha256": "00"}]), r"mirrors\[0\]\.sha"),
+    "a mirror's path": (
         lambda: file(mirrors=[{"url": URL, "sha256": SHA256, "path": "b"}]),
         r"mirrors\[0\]\.path: unknown key",
     ),
@@ -124,10 +118,7 @@ WRONG = {  # declaration, field and problem
     "a split without files": (lambda: config(splits={"train": []}), r"splits\['train'\]: .*\[\]"),
     "a split that is a file": (lambda: config(splits={"train": file()}), r"splits\['train'\]: "),
     "a split of paths": (lambda: config(splits={"train": ["a.json"]}), r"splits\['train'\]: "),
-    "a split of one file twice": (
-        lambda: config(splits={"train": [file()] * 2}),
-        r"splits\['train'\]: names a file twice",
-    ),
+    "a file twice": (lambda: config(splits={"train": [file()] * 2}), "names a file twice"),
     "a key that is a number": (lambda: config(key=7), "key: "),
     "records that are no function": (lambda: config(records="all", shape={"id": str}), "records: "),
     "records without a shape": (lambda: config(records=iter), "shape: "),
@@ -136,10 +127,7 @@ WRONG = {  # declaration, field and problem
     "a record that is text": (lambda: of_shape(str), "the record: .*Converted"),
     "null or absent": (lambda: of_shape({"id": str, "x?": (str, None)}), r"\.x: may be absent or"),
     "text or a list": (lambda: of_shape({"id": (str, [str])}), r"\.id: string or a list: "),
-    "a key that is no column": (
-        lambda: of_shape({"uuid": str}),
-        "key: expected columns among uuid.* 'id'",
-    ),
+    "no column": (lambda: of_shape({"uuid": str}), "key: .* uuid.* 'id'"),
     "a key that is a list": (lambda: of_shape({"id": [str]}), "key: .* found 'id'"),
     "a key that is an object": (lambda: of_shape({"id": {"a": str}}), "key: .* found 'id'"),
     # views
@@ -154,9 +142,9 @@ WRONG = {  # declaration, field and problem
     "no features": (lambda: view(features={}), "without keys has no column"),
     "a feature of anything": (lambda: view(features={"id": object}), r"\.id: .* has no feature"),
     "a view of what is not there": (lambda: builder(CONFIGS=[config(), view(of="x")]), "of: .*'x'"),
-    "a view of a view": (
+    "nested views": (
         lambda: builder(CONFIGS=[config(), view(), view("other", of="view")]),
-        r"View\('other'\).of: .* splits of its own, found 'view'",
+        "of: .* splits of its own",
     ),
     # the class
     "no docstring": (lambda: builder(__doc__=...), "the docstring: missing"),
@@ -170,17 +158,14 @@ WRONG = {  # declaration, field and problem
     "configs by name": (lambda: builder(CONFIGS={"dialogues": config()}), "CONFIGS: .* list"),
     "another default": (lambda: builder(CONFIGS=[config("talks")]), "CONFIGS: .* found talks"),
     "a config twice": (lambda: builder(CONFIGS=[config(), config()]), "has dialogues more than"),
-    "no config that keeps all": (
+    "only views": (
         lambda: builder(CONFIGS=[view("dialogues", of="", splits={"train": [file()]})]),
         "CONFIGS: has no Config",
     ),
-    "two files of a path": (
-        lambda: builder(CONFIGS=[config(), config("more")]),
-        "a.json: declared twice",
-    ),
-    "a fallback of its own path": (
+    "two files": (lambda: builder(CONFIGS=[config(), config("more")]), "declared twice"),
+    "same fallback": (
         lambda: builder(CONFIGS=[config(splits={"train": [file(fallbacks=[file()])]})]),
-        "a.json: declared twice",
+        "declared twice",
     ),
 }
 

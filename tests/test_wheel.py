@@ -46,21 +46,14 @@ def test_the_wheel_works_from_any_folder(wheel, tmp_path):
         "assert parley.__file__.startswith(sys.argv.pop()), parley.__file__; "
         "from parley.cli import main; main()"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program, "build", "--sample", str(tmp_path / "site")],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(tmp_path / "site")},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
+    for command in (["build", "--sample"], ["site", "--output", "page"]):
+        done = subprocess.run(
+            [sys.executable, "-c", program, *command, str(tmp_path / "site")],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(tmp_path / "site")},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
     assert sorted(p.name for p in (tmp_path / "build").iterdir()) == list(discover())
-    done = subprocess.run(
-        [sys.executable, "-c", program, "site", "--output", "page", str(tmp_path / "site")],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(tmp_path / "site")},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
     assert {p.name for p in (tmp_path / "page").iterdir()} > {"index.html", *discover()}
