@@ -58,10 +58,6 @@ class _Source:
         if not callable(self.validate or iter):
             yield Problem("validate", "a function of (record)", repr(self.validate))
 
-    def _require(self, found: Iterable[Problem]) -> None:
-        if found := list(found):
-            raise ScriptError(f"{type(self).__name__}({self.path!r})", *found, remedy=REMEDY)
-
 
 def _is_path(path: Any) -> bool:
     parts = PurePosixPath(str(path)).parts
@@ -119,7 +115,7 @@ class File(_Source):
         if not self.read:
             suffix = PurePosixPath(str(self.path)).suffix
             object.__setattr__(self, "read", BY_SUFFIX.get(suffix, ""))
-        self._require(self._problems())
+        _require(self, self.path, list(self._problems()))
 
     def _problems(self) -> Iterable[Problem]:
         yield from super()._problems()
@@ -142,9 +138,7 @@ class File(_Source):
         given = {"url": self.url, "size": self.size}
         given |= {"sha256": self.sha256, "git_blob": self.git_blob}
         pin = {key: value for key, value in given.items() if value not in ("", None)}
-        return pin | (
-            {"mirrors": [dict(mirror) for mirror in self.mirrors]} if self.mirrors else {}
-        )
+        return pin | ({"mirrors": list(map(dict, self.mirrors))} if self.mirrors else {})
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +176,7 @@ class Folder(_Source):
             found = {**BY_SUFFIX, "": "json value", ".json": "json value"}
             suffix = PurePosixPath(str(self.only)).suffix
             object.__setattr__(self, "read", found.get(suffix, ""))
-        self._require(self._problems())
+        _require(self, self.path, list(self._problems()))
 
     def _problems(self) -> Iterable[Problem]:
         yield from super()._problems()
@@ -246,7 +240,7 @@ class Config:
     licence: str = ""
 
     def __post_init__(self) -> None:
-        _require(self, [*_config_problems(self), *self._problems()])
+        _require(self, self.name, [*_config_problems(self), *self._problems()])
 
     def _problems(self) -> Iterable[Problem]:
         yield from _splits_problems(self.splits)
@@ -335,7 +329,7 @@ class View:
     def __post_init__(self) -> None:
         from parley.rows.conversion import feature_of
 
-        _require(self, [*_config_problems(self), *self._problems()])
+        _require(self, self.name, [*_config_problems(self), *self._problems()])
         try:
             features = _features(feature_of(self.features))
         except ScriptError as error:
@@ -360,9 +354,9 @@ class View:
         return _key(self.key)
 
 
-def _require(config: Config | View, found: list[Problem]) -> None:
+def _require(declared: object, name: str, found: list[Problem]) -> None:
     if found:
-        raise ScriptError(f"{type(config).__name__}({config.name!r})", *found, remedy=REMEDY)
+        raise ScriptError(f"{type(declared).__name__}({name!r})", *found, remedy=REMEDY)
 
 
 def _config_problems(config: Config | View) -> Iterable[Problem]:

@@ -110,10 +110,6 @@ def problems(value: Any, shape: Any, path: str = "") -> Iterator[Problem]:
 def fitter(shape: Any, path: str = "") -> Callable[[Any], bool]:
     """Return a fast function that tells whether a value has no `problems`.
 
-    Args:
-        shape: The shape.
-        path: Its path within a larger shape.
-
     Raises:
         ScriptError: a part of it is no shape.
     """

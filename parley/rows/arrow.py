@@ -33,11 +33,7 @@ def to_batch(
 ) -> pa.RecordBatch:
     """Convert rows to one record batch of the schema, exactly.
 
-    Args:
-        rows: Dicts with exactly the schema's columns.
-        schema: The Arrow schema of the config's features.
-        where: The place of the rows for errors: "NAME config/split".
-        start: The number of the first row.
+    Errors name the rows `where`, and number them from `start`.
 
     Raises:
         RowError: names the path of each value that is unknown, missing or of another type.
@@ -183,11 +179,7 @@ def _explain_leaf(value: Any, type_: pa.DataType, path: str) -> Iterator[Problem
 
 
 class Nulls:
-    """Finds columns and struct fields that are null in all rows of a split.
-
-    Args:
-        schema: The schema of the rows.
-    """
+    """Finds columns and struct fields that are null in all rows of a split."""
 
     def __init__(self, schema: pa.Schema) -> None:
         self._kinds = {field.name: field.type for field in schema}

@@ -122,10 +122,4 @@ BY_LINE = {"json lines", "lines"}  # each line is a record by itself
 HEADED = {"csv", "tsv"}
 # Errors name a record by this word, else by its index; a CSV row may span several lines.
 NAMED_BY: dict[object, str] = {"json lines": "line", "lines": "line", "csv": "row", "tsv": "line"}
-BY_SUFFIX = {
-    ".json": "json",
-    ".jsonl": "json lines",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".txt": "text",
-}
+BY_SUFFIX = {".json": "json", ".jsonl": "json lines", ".csv": "csv", ".tsv": "tsv", ".txt": "text"}

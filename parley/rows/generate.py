@@ -16,13 +16,7 @@ from parley.source.files import Source
 def generate(
     source: Source, config: str, split: str, reader: Reader | None = None
 ) -> Iterator[Any]:
-    """Yield the rows of a split.
-
-    Args:
-        source: The upstream files.
-        config: A config of the dataset.
-        split: A split of it whose files exist.
-        reader: Shared by several splits, it checks each file only once.
+    """Yield the rows of a split. A reader shared by several splits checks each file only once.
 
     Raises:
         RecordError: a file has invalid records or none, or a key appears twice.

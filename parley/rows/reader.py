@@ -27,10 +27,7 @@ class Reader:
     """Reads the upstream files of one dataset, and checks each record.
 
     One RecordError lists all problems of a file. An unchanged file that has passed is not checked
-    again, but read with plain `orjson.loads`.
-
-    Args:
-        folder: The folder of the files in upstream's layout.
+    again, but read with plain `orjson.loads`. `folder` has upstream's layout.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -50,9 +47,7 @@ class Reader:
     def read(self, source: Source, path: str = "") -> Iterator[tuple[str, Any]]:
         """Yield each record of a source, with the name of its file within a folder.
 
-        Args:
-            source: The source.
-            path: Its path, by default in the reader's folder.
+        The source is at `path`, by default in the reader's folder.
 
         Raises:
             RecordError: records do not fit the shape, an archive is damaged, or a folder has no
@@ -128,10 +123,7 @@ class Reader:
 class Opened:
     """An opened source of a split; iterate it for its checked records in order.
 
-    Args:
-        reader: Reads the source.
-        source: The source.
-        path: Its path, by default in the reader's folder.
+    The source is at `path`, by default in the reader's folder.
     """
 
     def __init__(self, reader: Reader, source: Source, path: str = "") -> None:

@@ -56,14 +56,8 @@ def shared_batches(
 ) -> Generator[pa.RecordBatch, None, None]:
     """Yield the rows of a split, converted by other processes from parts of its file.
 
-    Args:
-        source: The upstream files.
-        config: The config.
-        split: The split.
-        schema: The Arrow schema of the rows.
-        folder: The folder for temporary files.
-        workers: The number of processes.
-        keys: Extended with the hash of each row's key.
+    The processes write temporary files into `folder`. `keys` is extended with the hash of each
+    row's key.
 
     Raises:
         Lost: a process failed; a build in one process names the problem.
@@ -98,16 +92,8 @@ def share(
     """Yield the output of `make` for each part of a file, in the order of its lines.
 
     Each of n forked processes converts every n-th part, and returns it in shared memory. The
-    processes end with the generator, or with this process.
-
-    Args:
-        path: A file of lines.
-        workers: The number of processes.
-        make: Called in a process with a file of a part's lines; yields bytes-like objects.
-        folder: The folder for these files.
-
-    Yields:
-        The objects of one part, valid until the next part.
+    processes end with the generator, or with this process. `make` takes a file in `folder` with a
+    part's lines, and yields bytes-like objects. They are valid until the next part is requested.
 
     Raises:
         Lost: a process failed.
