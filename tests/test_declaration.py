@@ -141,7 +141,7 @@ WRONG = {  # declaration, field and problem
     "features that are a list": (lambda: view(features=[str]), "features: .* dict of columns"),
     "no features": (lambda: view(features={}), "without keys has no column"),
     "a feature of anything": (lambda: view(features={"id": object}), r"\.id: .* has no feature"),
-    "a view of what is not there": (lambda: builder(CONFIGS=[config(), view(of="x")]), "of: .*'x'"),
+    "a view of no config": (lambda: builder(CONFIGS=[config(), view(of="x")]), "of: .*'x'"),
     "nested views": (
         lambda: builder(CONFIGS=[config(), view(), view("other", of="view")]),
         "of: .* splits of its own",
