@@ -1,4 +1,4 @@
-"""What a program does with datasets: name them, load them, open what was built, score on it."""
+"""Functions for programs: list and load datasets, open builds, score predictions."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def datasets() -> list[str]:
-    """Return the names of all datasets, those of `PARLEY_DATASETS` too, in their order.
+    """Return the names of all datasets in order, including those of `PARLEY_DATASETS`.
 
     Raises:
-        UsageError: `PARLEY_DATASETS` names no folder of datasets, or two have one name.
+        UsageError: `PARLEY_DATASETS` names no folder of datasets, or two datasets share a name.
     """
     from parley.collection import discover
 
@@ -26,10 +26,10 @@ def datasets() -> list[str]:
 
 
 def dataset(name: str) -> "Dataset":
-    """Return a dataset as its folder declares it: its configs, splits, pins, tasks and modules.
+    """Return a dataset with its configs, splits, pins, tasks and modules.
 
     Raises:
-        UsageError: there is no dataset of this name.
+        UsageError: no dataset has this name.
     """
     from parley.collection import get
 
@@ -39,20 +39,20 @@ def dataset(name: str) -> "Dataset":
 def load(
     name: str, config: str | None = None, split: str | None = None, *, build: str | Path = "build"
 ) -> "hf.Dataset | hf.DatasetDict":
-    """Return rows of a dataset: those of one split, or all splits of a config.
+    """Return the rows of one split, or of all splits of a config.
 
-    They are read from `build/NAME` where that is a whole build of this version; else from the
-    user's cache, where the dataset is built once a version, from files that are fetched if need be.
+    Reads `build/NAME` if it is a complete build of this version. Otherwise reads the user's cache,
+    and first fetches and builds the dataset there if needed.
 
     Args:
-        name: A dataset, as `datasets` names it.
-        config: A config of it; left out, `dialogues`.
-        split: A split of it: "train"; left out, all of them.
-        build: The folder of built folders.
+        name: A dataset listed by `datasets`.
+        config: One of its configs, by default `dialogues`.
+        split: A split such as "train", by default all of them.
+        build: The folder of builds.
 
     Raises:
-        UsageError: there is no such dataset, config or split.
-        SourceError: the upstream files cannot be fetched, or are not the pinned ones.
+        UsageError: no such dataset, config or split.
+        SourceError: the upstream files cannot be fetched, or differ from their pins.
         OutputError: the cache cannot be written.
     """
     import datasets as hf
@@ -65,19 +65,19 @@ def load(
     ):
         if asked is not None and asked not in known:
             raise UsageError(f"{name} has no {word} {asked!r}; there are: {', '.join(known)}")
-    folder = _ready(Path(build) / name, name) or _cached(name)
+    folder = _complete_build(Path(build) / name, name) or _cached(name)
     return hf.load_dataset(str(folder.path), config, split=split)
 
 
 def open(folder: str | Path) -> "BuiltFolder":
-    """Return a built folder, of which `rows(config, split)` gives rows as dicts.
+    """Open a build; its `rows(config, split)` returns rows as dicts.
 
     Args:
-        folder: What `parley build` left: "build/NAME".
+        folder: The output of `parley build`: "build/NAME".
 
     Raises:
-        OutputError: it is no built folder.
-        UsageError: it is of a dataset that is not here.
+        OutputError: the folder is no build.
+        UsageError: its dataset is unknown.
     """
     from parley.folder.built import open_folder
 
@@ -95,19 +95,19 @@ def score(
     """Return the score of predictions, or of a baseline, on a task.
 
     Args:
-        folder: A built folder, or where it is.
-        task: A task of its dataset, as `parley tasks` lists them.
-        predictions: A file of predictions, or predictions as `parley score --template` has them.
-        baseline: A baseline of the task, in place of predictions.
+        folder: A build, or its path.
+        task: A task of its dataset (`parley tasks` lists them).
+        predictions: A file of predictions, or predictions (see `parley score --template`).
+        baseline: A baseline of the task, instead of predictions.
         options: Options of the task: topics="search".
 
     Returns:
         A result whose `as_dict()` has metrics, their unit, counts and references.
 
     Raises:
-        UsageError: there is no such task, option or baseline, or there are no predictions.
-        RecordError: naming everything that is wrong with the predictions.
-        OutputError: the folder lacks what the task reads.
+        UsageError: no such task, option or baseline, or no predictions.
+        RecordError: the predictions have mistakes; names all of them.
+        OutputError: the build lacks a split that the task reads.
     """
     from parley.scoring.evaluate import score as evaluate
 
@@ -117,8 +117,8 @@ def score(
     return evaluate(built, task, options, baseline=baseline, found=predictions)
 
 
-def _ready(path: Path, name: str) -> "BuiltFolder | None":
-    """Return a folder that is a whole build of this version, if one is there."""
+def _complete_build(path: Path, name: str) -> "BuiltFolder | None":
+    """Return the build if it exists, is complete and has this version."""
     try:
         built = open(path)
     except (OutputError, UsageError):
@@ -129,16 +129,16 @@ def _ready(path: Path, name: str) -> "BuiltFolder | None":
 
 
 def _cached(name: str) -> "BuiltFolder":
-    """Return the build of this version in the user's cache, made if need be."""
+    """Return the build of this version in the user's cache; build it if needed."""
     from parley.build import build
     from parley.source.fetch import cache_folder, fetch
     from parley.source.files import open_source
 
     declared = dataset(name)
     home = cache_folder() / "built" / declared.version
-    if (found := _ready(home / name, name)) is None:
+    if (found := _complete_build(home / name, name)) is None:
         fetch(name, declared.pins, cache_folder())
         build(open_source(declared, None), home)
-        if (found := _ready(home / name, name)) is None:
-            raise ParleyError(f"{home / name}: is no whole build of {name} {declared.version}")
+        if (found := _complete_build(home / name, name)) is None:
+            raise ParleyError(f"{home / name}: incomplete build of {name} {declared.version}")
     return found

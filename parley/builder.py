@@ -1,4 +1,4 @@
-"""The class that a dataset's script declares: a GeneratorBasedBuilder that needs no methods."""
+"""Base class for a dataset's script: a GeneratorBasedBuilder that needs no methods."""
 
 import inspect
 import shutil
@@ -20,19 +20,18 @@ from parley.source.archive import extract
 
 
 class Builder(datasets.GeneratorBasedBuilder):
-    """A dataset, declared.
+    """The declaration of a dataset.
 
-    A subclass says what the dataset is in its docstring, and declares
+    A subclass describes the dataset in its docstring, and declares
 
         VERSION   the version of the rows, as "1.0.0"
         HOMEPAGE  upstream's page
-        LICENSE   what the Hub calls the licence, or "unknown"
+        LICENSE   the Hub's name of the licence, or "unknown"
         CITATION  a BibTeX entry
-        CONFIGS   its configs, `dialogues` first, which is the default
+        CONFIGS   its configs; the first is `dialogues`, the default
 
     Raises:
-        ScriptError: when the class is defined, naming everything that is not declared as it
-            should be.
+        ScriptError: the class definition has mistakes; names all of them.
     """
 
     HOMEPAGE = LICENSE = CITATION = ""
@@ -49,8 +48,6 @@ class Builder(datasets.GeneratorBasedBuilder):
         ]
         cls.DEFAULT_CONFIG_NAME = cls.CONFIGS[0].name
 
-    # What is declared -------------------------------------------------------------------
-
     @classmethod
     def configs(cls) -> dict[str, Config | View]:
         """Return the configs by name, in their order."""
@@ -58,19 +55,19 @@ class Builder(datasets.GeneratorBasedBuilder):
 
     @classmethod
     def splits(cls, config: str) -> Mapping[str, tuple[Source, ...]]:
-        """Return the splits of a config, each with the sources that it is made from."""
+        """Return the splits of a config, each with its sources."""
         declared = cls._base(config).splits
         return {split: tuple(sources) for split, sources in declared.items()}
 
     @classmethod
     def _base(cls, config: str) -> Config | View:
-        """Return the config that a config takes its splits and records from: itself, or `of`."""
+        """Return the config that provides splits and records: the config itself or its `of`."""
         found = cls.configs()[config]
         return cls.configs()[found.of] if isinstance(found, View) and found.of else found
 
     @classmethod
     def sources(cls) -> dict[str, Source]:
-        """Return every source by its path, fallbacks too, in the order of their declaration."""
+        """Return every source by its path, including fallbacks, in declaration order."""
         found: dict[str, Source] = {}
         for config in cls.CONFIGS:
             for source in chain.from_iterable(cls.splits(config.name).values()):
@@ -86,14 +83,12 @@ class Builder(datasets.GeneratorBasedBuilder):
 
     @classmethod
     def description(cls) -> str:
-        """Return what the dataset is: the docstring of the class, as one line."""
+        """Return the docstring of the class as one line."""
         return " ".join((inspect.getdoc(cls) or "").split())
-
-    # From sources to rows ---------------------------------------------------------------
 
     @classmethod
     def records(cls, config: str, sources: Mapping[str, Opened]) -> Iterable[Any]:
-        """Return the records of a split, whose sources are given opened, by their paths."""
+        """Return the records of a split from its opened sources by path."""
         records = cls._base(config).records
         return chain.from_iterable(sources.values()) if records is None else records(sources)
 
@@ -101,10 +96,7 @@ class Builder(datasets.GeneratorBasedBuilder):
     def keyed_rows(
         cls, config: str, sources: Mapping[str, Opened]
     ) -> Iterator[tuple[Any, dict[str, Any]]]:
-        """Yield the rows of a split, each with its key.
-
-        The key is that of its columns; where a row has none, that of its record or its number.
-        """
+        """Yield the rows of a split, each with its key, or with its number if it has no key."""
         found = cls.configs()[config]
         records = cls.records(config, sources)
         rows = found.rows(records)
@@ -112,8 +104,6 @@ class Builder(datasets.GeneratorBasedBuilder):
             key = itemgetter(*found.keys)
             return ((key(row), row) for row in rows)
         return enumerate(rows)
-
-    # As `datasets` calls it -------------------------------------------------------------
 
     def _info(self) -> datasets.DatasetInfo:
         config = self.configs()[self.config.name]
@@ -153,16 +143,16 @@ class Builder(datasets.GeneratorBasedBuilder):
 
 
 def _take(source: Source, place: str, folder: Path) -> str:
-    """Return where a downloaded source lies in upstream's layout, compared with its pin.
+    """Copy a downloaded source into upstream's layout, verify its pin and return its path.
 
     Raises:
-        SourceError: it is not the pinned one.
+        SourceError: it differs from its pin.
     """
     target = folder / source.path
     target.parent.mkdir(parents=True, exist_ok=True)
     whole = target.with_name(f"{target.name}.whole")
     with whole.open("wb") as copy, datasets.utils.file_utils.xopen(place, "rb") as given:
-        shutil.copyfileobj(given, copy)  # of a stream, a URL that may give no part of it alone
+        shutil.copyfileobj(given, copy)  # a server may refuse requests for a part
     if isinstance(source, Folder) and not source.is_archive:
         with whole.open("rb") as archive:
             wrong = extract(archive, source.pin, target)
@@ -177,7 +167,7 @@ def _take(source: Source, place: str, folder: Path) -> str:
 
 
 def _problems(cls: type[Builder]) -> Iterator[Problem]:
-    """Yield what a subclass does not declare as it should, or what does not fit together."""
+    """Yield the mistakes in the declarations of a subclass."""
     try:
         datasets.Version(str(cls.VERSION))
     except ValueError as error:
@@ -187,16 +177,18 @@ def _problems(cls: type[Builder]) -> Iterator[Problem]:
         if not isinstance(found, str) or not found.startswith(due) or not found:
             yield Problem(name, f"text that begins with {due}" if due else "text", f"{found!r:.60}")
     if not cls.__doc__:
-        yield Problem("the docstring", what="missing; say what the dataset is")
+        yield Problem("the docstring", what="missing; describe the dataset")
     listed = isinstance(cls.CONFIGS, list | tuple) and cls.CONFIGS
     if not listed or not all(isinstance(each, Config | View) for each in cls.CONFIGS):
         yield Problem("CONFIGS", "a list of Configs and Views", f"{cls.CONFIGS!r:.60}")
         return
     names = [config.name for config in cls.CONFIGS]
     if names[0] != "dialogues":
-        yield Problem("CONFIGS", "dialogues first, which is the default", names[0])
-    if "default" in names:  # as `datasets` calls what a card does not name
-        yield Problem("CONFIGS", what="names a config `default`; give it another name")
+        yield Problem("CONFIGS", "`dialogues` as the first config", names[0])
+    if "default" in names:
+        yield Problem(
+            "CONFIGS", what="has `default`, a name reserved by `datasets`; rename the config"
+        )
     for name in {name for name in names if names.count(name) > 1}:
         yield Problem("CONFIGS", what=f"has {name} more than once")
     of = {
@@ -206,13 +198,13 @@ def _problems(cls: type[Builder]) -> Iterator[Problem]:
         if other not in names or other in of:
             yield Problem(f"View({name!r}).of", "a config with splits of its own", repr(other))
     if not any(isinstance(config, Config) for config in cls.CONFIGS):
-        yield Problem("CONFIGS", what="has no Config; one has to keep everything")
+        yield Problem("CONFIGS", what="has no Config; at least one config must be lossless")
     seen: dict[str, Source] = {}
     for config in cls.CONFIGS:
         named = list(chain.from_iterable(config.splits.values()))
         for source in (*named, *chain.from_iterable(getattr(x, "fallbacks", ()) for x in named)):
             if seen.setdefault(source.path, source) is not source:
-                yield Problem(source.path, what="declared twice; declare it once, and name that")
+                yield Problem(source.path, what="declared twice; declare it once and reuse it")
         yield from _column_problems(config)
 
 

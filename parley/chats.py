@@ -1,20 +1,20 @@
-"""Chats of user and assistant, as trainers take them, made of the turns of a dialogue."""
+"""Chats of user and assistant for trainers, made from the turns of a dialogue."""
 
 from collections.abc import Iterable
 from itertools import groupby
 from typing import Any
 
-START = "<start>"  # the first cue of the user, where the assistant begins
+START = "<start>"  # a user message before an assistant that begins
 
-# The columns of a chat: its messages, and for each the turns that it was made of.
+# Columns of a chat: its messages, and the turns that each message was made from
 CHAT: dict[str, Any] = {"messages": [{"role": str, "content": str}], "source_turns": [[int]]}
 
 
 def chat_of(turns: Iterable[tuple[str, str]], system: str = "") -> dict[str, Any]:
-    """Return `messages` and `source_turns` of a chat of these turns, which are (role, text).
+    """Return `messages` and `source_turns` of a chat, from turns of (role, text).
 
-    What a role says in a row is one message. Where the assistant begins, a first cue of the user
-    stands before it. The cue and the system's message are made of no turn.
+    Consecutive turns of a role become one message. If the assistant begins, a user message START
+    precedes it. START and the system message have no source turns.
     """
     messages: list[dict[str, str]] = []
     source_turns: list[list[int]] = []

@@ -1,7 +1,7 @@
-"""What a dataset's script declares: its upstream files, and the configs that are made of them.
+"""Declarations of a dataset's script: upstream files, and the configs made from them.
 
-Each part checks itself when it is made, and `parley.Builder` checks that they fit together. A
-mistake is a ScriptError that names the field.
+Each part validates itself, and `parley.Builder` validates their combination. A mistake raises a
+ScriptError that names the field.
 """
 
 import re
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
     from parley.rows.reader import Opened
 
-REMEDY = "docs/adding.md says how to declare."
+REMEDY = "See docs/adding.md."
 _DIGITS = {"sha256": 64, "git_blob": 40, "git_tree": 40}
 _OF_FILES = ("sha256", "git_blob")
 _BRANCH = r"/(main|master|HEAD)(/|\.(zip|tar)\b)"
-_COMMIT = "/[0-9a-f]{40}[/.]"  # in a URL, beside which a folder may be called main
-_SPLIT = re.compile(r"(?!all$)\w+(\.\w+)*")  # as `datasets` names splits; all are all of them
+_COMMIT = "/[0-9a-f]{40}[/.]"  # a URL with a commit may have a folder named main
+_SPLIT = re.compile(r"(?!all$)\w+(\.\w+)*")  # split names of `datasets`, where "all" is reserved
 _NAME = re.compile(r"[A-Za-z]\w*")
 
 Records = Callable[[Mapping[str, "Opened"]], Iterable[Any]]
@@ -58,10 +58,6 @@ class _Source:
         if not callable(self.validate or iter):
             yield Problem("validate", "a function of (record)", repr(self.validate))
 
-    def _require(self, found: Iterable[Problem]) -> None:
-        if found := list(found):
-            raise ScriptError(f"{type(self).__name__}({self.path!r})", *found, remedy=REMEDY)
-
 
 def _is_path(path: Any) -> bool:
     parts = PurePosixPath(str(path)).parts
@@ -73,7 +69,7 @@ def _is_count(number: Any) -> bool:
 
 
 def _pin_problems(pin: Mapping[str, Any], kinds: Sequence[str]) -> Iterable[Problem]:
-    """Yield what is wrong with a URL, a size, and one of these kinds of hashes."""
+    """Yield the problems of a URL, a size, and exactly one hash of these kinds."""
     url, size = pin.get("url"), pin.get("size")
     if not isinstance(url, str) or not url.startswith("https://"):
         yield Problem("url", "an https:// URL", repr(url))
@@ -95,19 +91,18 @@ class File(_Source):
     """A pinned upstream file.
 
     Args:
-        path: Where it lies in upstream's layout, and so in the source folder and the sample.
-        shape: What each of its records looks like (`parley.shapes`).
-        url: Where upstream has it: an address that names one version.
-        size: Its bytes, if they are known.
+        path: Its path in upstream's layout, also in the source folder and the sample.
+        shape: The shape of each record (`parley.shapes`).
+        url: The upstream URL of one fixed version.
+        size: Its bytes, if known.
         sha256: The hash of its content; or
-        git_blob: what git names its content by.
-        read: The format that holds its records (`parley.rows.formats`), by its ending if left
-            out; or a function of (open binary file, decoder of JSON) that yields them.
-        validate: Called with each record that fits the shape; raises ValueError with what
-            contradicts itself in it.
-        mirrors: Files that serve where the URL does not answer: each a dict of url, one hash and
-            perhaps size.
-        fallbacks: Files from which the same can be had where this one is missing.
+        git_blob: the git hash of its content.
+        read: The format of its records (`parley.rows.formats`), by default from the suffix; or a
+            function of (open binary file, JSON decoder) that yields them.
+        validate: Takes each record that fits the shape; raises ValueError if it contradicts itself.
+        mirrors: Replacements for a URL that does not answer: dicts of url, one hash and
+            optionally size.
+        fallbacks: Files that can replace this one if it is missing.
     """
 
     _: KW_ONLY
@@ -120,7 +115,7 @@ class File(_Source):
         if not self.read:
             suffix = PurePosixPath(str(self.path)).suffix
             object.__setattr__(self, "read", BY_SUFFIX.get(suffix, ""))
-        self._require(self._problems())
+        _require(self, self.path, list(self._problems()))
 
     def _problems(self) -> Iterable[Problem]:
         yield from super()._problems()
@@ -139,36 +134,33 @@ class File(_Source):
 
     @cached_property
     def pin(self) -> dict[str, Any]:
-        """What fixes its content, as `parley.source.pins` has it."""
+        """The pin of its content (`parley.source.pins`)."""
         given = {"url": self.url, "size": self.size}
         given |= {"sha256": self.sha256, "git_blob": self.git_blob}
         pin = {key: value for key, value in given.items() if value not in ("", None)}
-        return pin | (
-            {"mirrors": [dict(mirror) for mirror in self.mirrors]} if self.mirrors else {}
-        )
+        return pin | ({"mirrors": list(map(dict, self.mirrors))} if self.mirrors else {})
 
 
 @dataclass(frozen=True, eq=False)
 class Folder(_Source):
     """A pinned folder of files that hold records in one format, in an archive upstream.
 
-    With `git_tree` its files are taken out of the archive when it is fetched, and lie in a folder
-    at `path`. With `sha256` or `git_blob` the archive itself lies there, and its files are read
-    in it.
+    With `git_tree`, fetching extracts the files into a folder at `path`. With `sha256` or
+    `git_blob`, the archive itself is kept there and its files are read inside it.
 
     Args:
-        path: Where the folder or the archive lies in upstream's layout.
-        shape: What each record looks like (`parley.shapes`).
-        url: Where upstream has the zip archive.
+        path: The path of the folder or the archive in upstream's layout.
+        shape: The shape of each record (`parley.shapes`).
+        url: The upstream URL of the zip archive.
         member: The folder within the archive.
-        git_tree: What git names the folder's content by: a flat folder of files; or
+        git_tree: The git hash of the folder's content, a flat folder of files; or
         sha256: the hash of the archive; or
-        git_blob: what git names the archive by.
-        size: The bytes of the archive, if they are known.
-        files: How many files the folder has, if that is known.
-        only: A pattern that the names of its files match, as "*.json"; the others hold no records.
-        read: The format of the files, by their ending if left out: a `.json` file is one value.
-        validate: As a file's.
+        git_blob: the git hash of the archive.
+        size: The bytes of the archive, if known.
+        files: The number of files in the folder, if known.
+        only: A pattern for the names of files with records, such as "*.json".
+        read: The format of the files, by default from the suffix: a `.json` file is one value.
+        validate: See `File`.
     """
 
     _: KW_ONLY
@@ -184,7 +176,7 @@ class Folder(_Source):
             found = {**BY_SUFFIX, "": "json value", ".json": "json value"}
             suffix = PurePosixPath(str(self.only)).suffix
             object.__setattr__(self, "read", found.get(suffix, ""))
-        self._require(self._problems())
+        _require(self, self.path, list(self._problems()))
 
     def _problems(self) -> Iterable[Problem]:
         yield from super()._problems()
@@ -194,18 +186,18 @@ class Folder(_Source):
         if not _is_count(self.files):
             yield Problem("files", "a number of files", repr(self.files))
         elif self.files is not None and not self.git_tree:
-            yield Problem("files", what="stands with git_tree")
+            yield Problem("files", what="requires git_tree")
         if not isinstance(self.only, str) or not self.only:
             yield Problem("only", "a pattern of names", repr(self.only))
 
     @property
     def is_archive(self) -> bool:
-        """Whether the archive itself is kept, and its files are read in it."""
+        """Whether the archive is kept and its files are read inside it."""
         return not self.git_tree
 
     @cached_property
     def pin(self) -> dict[str, Any]:
-        """What fixes its content, as `parley.source.pins` has it."""
+        """The pin of its content (`parley.source.pins`)."""
         given: dict[str, Any] = {"url": self.url, "size": self.size}
         if self.git_tree:
             given |= {"member": self.member, "git_tree": self.git_tree, "files": self.files}
@@ -222,19 +214,19 @@ def _key(key: str | Sequence[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Config:
-    """A config whose rows keep everything: each is made of one record, and goes back to it.
+    """A lossless config: each row is made from one record and converts back to it.
 
     Args:
         name: Its name.
-        description: What a row is, in a few words.
-        splits: Split -> the files that it is made from.
-        key: The column or columns that tell its rows apart, over all splits; () if none do.
-        splits_share_keys: Whether upstream has some of them in several splits, so that the key
-            tells rows apart in each split alone; of the views of this config, too.
-        records: Takes the opened files of a split by their paths, and yields its records; left
-            out, these are the files' records in order.
-        shape: What a record of `records` looks like; left out, as those of the files.
-        licence: What the Hub calls its licence, where it is not the dataset's.
+        description: A short description of a row.
+        splits: Split -> its files.
+        key: The column or columns that identify a row across all splits; () for none.
+        splits_share_keys: Whether splits share keys, so that a key is unique only within a split;
+            applies to views of this config, too.
+        records: Takes the opened files of a split by path, and yields its records; by default
+            the files' records in order.
+        shape: The shape of the records of `records`; by default that of the files.
+        licence: The Hub's name of its licence, if it differs from the dataset's.
     """
 
     name: str
@@ -248,21 +240,21 @@ class Config:
     licence: str = ""
 
     def __post_init__(self) -> None:
-        _require(self, [*_config_problems(self), *self._problems()])
+        _require(self, self.name, [*_config_problems(self), *self._problems()])
 
     def _problems(self) -> Iterable[Problem]:
         yield from _splits_problems(self.splits)
         if (self.records is None) != (self.shape is None):
-            yield Problem("shape", what="stands with `records`, whose records it describes")
+            yield Problem("shape", what="requires `records`, and `records` requires it")
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The columns that tell its rows apart."""
+        """The columns that identify a row."""
         return _key(self.key)
 
     @cached_property
     def record_shape(self) -> Any:
-        """What each record looks like that a row is made of."""
+        """The shape of its records."""
         if self.shape is not None:
             return self.shape
         shapes: list[Any] = []
@@ -272,7 +264,7 @@ class Config:
 
     @cached_property
     def conversion(self) -> Any:
-        """How its records become rows and come back (`parley.rows.conversion`)."""
+        """The conversion between records and rows (`parley.rows.conversion`)."""
         from parley.rows.conversion import conversion
 
         try:
@@ -304,22 +296,21 @@ class Config:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """A config whose rows show records in another form, without a way back.
+    """A config computed from records or files, without conversion back to records.
 
     Args:
         name: Its name.
-        description: What a row is, in a few words.
-        of: The config from which it takes its splits and records; or
-        splits: split -> the files that it is made from, with
+        description: A short description of a row.
+        of: The config that provides its splits and records; or
+        splits: split -> its files, with
         records: as in `Config`.
-        rows: Takes the records of a split, in order, and yields the rows.
-        features: The columns of a row, as in a shape: {"turn": int, "text": str}; a feature of
-            `datasets`, as a ClassLabel, may stand for a type.
-        key: The column or columns that tell its rows apart, over all splits; () where its
-            documented schema has none.
-        splits_share_keys: As in `Config`.
-        sentinels: Whether its documented schema has "" and -1.0 for what is missing.
-        licence: What the Hub calls its licence, where it is not the dataset's.
+        rows: Takes the records of a split in order, and yields the rows.
+        features: The columns as in a shape: {"turn": int, "text": str}; a feature of `datasets`,
+            such as a ClassLabel, may replace a type.
+        key: The column or columns that identify a row across all splits; () for none.
+        splits_share_keys: See `Config`.
+        sentinels: Whether "" and -1.0 mark missing values.
+        licence: See `Config`.
     """
 
     name: str
@@ -338,7 +329,7 @@ class View:
     def __post_init__(self) -> None:
         from parley.rows.conversion import feature_of
 
-        _require(self, [*_config_problems(self), *self._problems()])
+        _require(self, self.name, [*_config_problems(self), *self._problems()])
         try:
             features = _features(feature_of(self.features))
         except ScriptError as error:
@@ -347,9 +338,9 @@ class View:
 
     def _problems(self) -> Iterable[Problem]:
         if bool(self.of) == bool(self.splits):
-            yield Problem("of", what="names a config, or `splits` names files, and not both")
+            yield Problem("of", what="expected either `of` or `splits`")
         if self.of and self.records is not None:
-            yield Problem("records", what="stands with `splits`; those of a config are its own")
+            yield Problem("records", what="requires `splits`")
         if self.splits:
             yield from _splits_problems(self.splits)
         if not callable(self.rows):
@@ -359,25 +350,25 @@ class View:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The columns that tell its rows apart."""
+        """The columns that identify a row."""
         return _key(self.key)
 
 
-def _require(config: Config | View, found: list[Problem]) -> None:
+def _require(declared: object, name: str, found: list[Problem]) -> None:
     if found:
-        raise ScriptError(f"{type(config).__name__}({config.name!r})", *found, remedy=REMEDY)
+        raise ScriptError(f"{type(declared).__name__}({name!r})", *found, remedy=REMEDY)
 
 
 def _config_problems(config: Config | View) -> Iterable[Problem]:
     if not isinstance(config.name, str) or not _NAME.fullmatch(config.name):
         yield Problem("name", "letters, digits and _", repr(config.name))
     if not isinstance(config.description, str) or not config.description:
-        yield Problem("description", "what a row is, in a few words", repr(config.description))
+        yield Problem("description", "a short description of a row", repr(config.description))
     columns = config.key if isinstance(config.key, list | tuple) else [config.key]
     if not all(isinstance(column, str) for column in columns):
         yield Problem("key", "a column, or several", repr(config.key))
     if not isinstance(config.licence, str):
-        yield Problem("licence", "what the Hub calls it", repr(config.licence))
+        yield Problem("licence", "the Hub's name of the licence", repr(config.licence))
     if config.records is not None and not callable(config.records):
         yield Problem("records", "a function of (sources)", repr(config.records))
 
@@ -389,8 +380,7 @@ def _splits_problems(splits: Any) -> Iterable[Problem]:
     for split, sources in splits.items():
         place = f"splits[{split!r}]"
         if not isinstance(split, str) or not _SPLIT.fullmatch(split):
-            due = "a name of letters, digits, _ and dots, other than all"
-            yield Problem(place, due, repr(split))
+            yield Problem(place, "letters, digits, _ and dots, but not `all`", repr(split))
         if not isinstance(sources, list | tuple) or not sources:
             yield Problem(place, "a list of Files and Folders", f"{sources!r:.60}")
         elif wrong := [each for each in sources if not isinstance(each, File | Folder)]:

@@ -1,18 +1,18 @@
-"""The shape of a record: what it declares, and what in a value differs from it.
+"""Shapes of records, and the problems of a value that does not fit its shape.
 
 A shape is written in plain Python:
 
-    str, int, float, bool      a value of just that type: 4 is no float, true is no int; or bytes
+    str, int, float, bool      exactly that type (4 is no float, true is no int); or bytes
     {"a", "b"}                 one of these values
     [x]                        a list of x
     (x, y)                     x or y
     None                       null
-    {"key": x, "key?": y}      an object with just these keys; the second may be absent
-    {str: x}                   an object with any keys
-    Checked(x, function)       an x of which the function raises no ValueError
-    Converted(x, ...)          an x that its row holds in another form
+    {"key": x, "key?": y}      an object with exactly these keys; the second may be absent
+    {str: x}                   an object with arbitrary keys
+    Checked(x, function)       an x for which the function raises no ValueError
+    Converted(x, ...)          an x that has another form in its row
 
-Anything else is no shape, which `fitter` says with a ScriptError.
+`fitter` raises ScriptError for anything else.
 """
 
 import json
@@ -25,16 +25,16 @@ from typing import Any
 
 from parley.errors import MOST_PROBLEMS, Problem, ScriptError
 
-_FEW = 8  # values that an error lists; of more it names the nearest
+_FEW = 8  # an error lists this many values; of more it names the nearest one
 
 
 @dataclass(frozen=True)
 class Checked:
-    """A shape of which more is known than shapes say.
+    """A shape with an additional check.
 
     Args:
         shape: The shape.
-        check: Takes a value of it, and raises ValueError with what was expected instead.
+        check: Takes a value; raises ValueError with a description of the expected value.
     """
 
     shape: Any
@@ -43,13 +43,13 @@ class Checked:
 
 @dataclass(frozen=True)
 class Converted:
-    """A part of a record that its row holds in another form.
+    """A part of a record that has another form in its row.
 
     Args:
-        shape: What stands upstream.
-        into: The shape of what `to_row` makes of it; the row follows from that.
-        to_row: Makes the one from the other.
-        to_record: The way back.
+        shape: The upstream shape.
+        into: The shape of the converted value; it determines the columns.
+        to_row: Converts an upstream value.
+        to_record: Converts back.
     """
 
     shape: Any
@@ -59,17 +59,17 @@ class Converted:
 
 
 def as_json(shape: Any) -> Converted:
-    """Return a shape whose values the row holds as JSON text, where no column holds them."""
+    """Return a shape whose values become JSON text in the row, for values that fit no column."""
     return Converted(shape, str, partial(json.dumps, ensure_ascii=False), json.loads)
 
 
 def null_or_absent(shape: dict[str, Any], *keys: str) -> Converted:
-    """Return the shape of an object of which some keys may be null and may be absent.
+    """Return the shape of an object where some keys may be null or absent.
 
-    The row holds null for both, and beside each key `<key>_absent`.
+    The row has null for both, and for each key a flag `<key>_absent`.
 
     Args:
-        shape: The object's shape, in which each of the keys is optional and not null.
+        shape: The object's shape, where each of the keys is optional and not null.
         keys: The keys.
     """
     flags = {f"{key}_absent": bool for key in keys}
@@ -88,7 +88,7 @@ def null_or_absent(shape: dict[str, Any], *keys: str) -> Converted:
 
 
 def problems(value: Any, shape: Any, path: str = "") -> Iterator[Problem]:
-    """Yield what differs from the shape, each with its path in the value."""
+    """Yield each difference from the shape, with its path in the value."""
     if isinstance(shape, dict):
         yield from _object_problems(value, shape, path)
     elif isinstance(shape, list):
@@ -108,11 +108,7 @@ def problems(value: Any, shape: Any, path: str = "") -> Iterator[Problem]:
 
 
 def fitter(shape: Any, path: str = "") -> Callable[[Any], bool]:
-    """Return a quick function that tells whether `problems` would find nothing in a value.
-
-    Args:
-        shape: The shape.
-        path: Where it stands in another one.
+    """Return a fast function that tells whether a value has no `problems`.
 
     Raises:
         ScriptError: a part of it is no shape.
@@ -142,7 +138,7 @@ def fitter(shape: Any, path: str = "") -> Callable[[Any], bool]:
         return lambda value: _fits(value, shape)
     raise ScriptError(
         f"{path}: {shape!r:.60} is no shape".removeprefix(": "),
-        remedy="One is a type, a set, [x], (x, y), a dict or a function.",
+        remedy="Use a type, a set, [x], (x, y), a dict or a function.",
     )
 
 
@@ -169,7 +165,7 @@ def _object_fitter(shape: dict[Any, Any], path: str) -> Callable[[Any], bool]:
         what = f"{path}: an object with the keys {keys} is no shape".removeprefix(": ")
         raise ScriptError(what, remedy=_OF_AN_OBJECT)
     required = {key for key in shape if not key.endswith("?")}
-    fields = {  # a type stands for itself, so that most fields need no call
+    fields = {  # types are compared directly, without a call
         key.removesuffix("?"): each if _is_type(each) else fitter(each, f"{path}.{key}")
         for key, each in shape.items()
     }
@@ -280,7 +276,7 @@ _NAMES = {
     bool: "true or false",
     bytes: "bytes",
 }
-_OF_AN_OBJECT = "Its keys are strings, or `str` alone where any keys may stand."
+_OF_AN_OBJECT = "Use strings as keys, or only `str` for arbitrary keys."
 
 
 def _expected(shape: Any, value: Any) -> str:
@@ -314,5 +310,5 @@ def show(value: Any) -> str:
     try:
         text = json.dumps(value, ensure_ascii=False, default=repr)
     except RecursionError:
-        return "what is nested too deeply to show"
+        return "a value too deeply nested to show"
     return text if len(text) <= 64 else f"{text[:36]}…{text[-27:]}"

@@ -1,4 +1,4 @@
-"""What a program does with datasets: `parley.datasets`, `load`, `open` and `score`."""
+"""The functions for programs: `parley.datasets`, `load`, `open` and `score`."""
 
 import json
 import subprocess
@@ -12,8 +12,7 @@ from parley.errors import OutputError, SourceError, UsageError
 from parley.folder.built import open_folder
 
 
-def test_parley_is_light_and_names_no_more_than_it_has():
-    """What declares a dataset needs neither `datasets` nor pyarrow before a class is defined."""
+def test_import_parley_loads_no_heavy_package():
     program = (
         "import sys, parley\n"
         "heavy = {'datasets', 'pyarrow', 'typer', 'rich', 'requests', 'numpy', 'yaml'}\n"
@@ -23,20 +22,13 @@ def test_parley_is_light_and_names_no_more_than_it_has():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.stdout.splitlines() == ["[]", "[]"], done.stderr
-    assert all(hasattr(parley, name) for name in parley.__all__)
     assert not hasattr(parley, "nothing")
-
-
-def test_datasets_are_those_of_the_collection():
     assert parley.datasets() == list(discover())
 
 
 @pytest.fixture
 def more(monkeypatch, tmp_path):
-    """A dataset of its own, whose real files are the sample's, in a folder and a cache of its own.
-
-    Its file is at hand in the cache, so that nothing is fetched.
-    """
+    """Add a dataset whose cache already has its upstream file."""
     from parley.starting.new import write_skeleton
 
     monkeypatch.chdir(tmp_path)
@@ -49,7 +41,7 @@ def more(monkeypatch, tmp_path):
     return folder
 
 
-def test_load_builds_once_into_the_cache_and_prefers_a_whole_build(more, tmp_path):
+def test_load_builds_once_into_the_cache(more, tmp_path):
     every = parley.load("tea")
     assert {split: rows.num_rows for split, rows in every.items()} == {"train": 2}
     rows = parley.load("tea", split="train")
@@ -65,7 +57,7 @@ def test_load_builds_once_into_the_cache_and_prefers_a_whole_build(more, tmp_pat
     assert parley.load("tea", split="train").num_rows == 2
 
 
-def test_a_build_of_the_sample_or_of_another_version_is_not_loaded(more, tmp_path, monkeypatch):
+def test_load_ignores_builds_of_the_sample_or_another_version(more, tmp_path, monkeypatch):
     from parley.build import build
     from parley.source.files import open_source
 
@@ -90,19 +82,19 @@ def test_a_build_of_the_sample_or_of_another_version_is_not_loaded(more, tmp_pat
         (("tea", "messages", "test"), "tea has no split 'test'; there are: train"),
     ],
 )
-def test_what_is_not_there_is_named_with_what_is(more, args, message):
+def test_load_names_the_choices(more, args, message):
     with pytest.raises(UsageError, match=message):
         parley.load(*args)
 
 
-def test_damaged_files_of_the_cache_are_never_loaded(more, tmp_path, monkeypatch):
+def test_load_refuses_damaged_files(more, tmp_path, monkeypatch):
     (tmp_path / "cache" / "tea" / "dialogues.jsonl").write_text("")
     monkeypatch.setattr("parley.source.fetch.fetch", lambda *_, **__: None)
     with pytest.raises(SourceError, match=r"dialogues\.jsonl: size expected 423"):
         parley.load("tea")
 
 
-def test_open_gives_a_built_folder(sample_build, tmp_path):
+def test_open_returns_a_build(sample_build, tmp_path):
     for place in (sample_build / "casino", str(sample_build / "casino")):
         assert parley.open(place).rows("dialogues", "train")
     with pytest.raises(OutputError):

@@ -48,8 +48,8 @@ def problems_of(name, where, folder):
         build_copy(name, folder)
     assert not list((folder.parent.parent / "build").iterdir())
     first, *problems, remedy = str(error.value).splitlines()
-    assert first == f"{name} {where}, a broken record:"
-    assert "mend the sample, or the script" in remedy
+    assert first == f"{name} {where}, invalid record:"
+    assert "in the sample" in remedy
     return [problem.strip() for problem in problems]
 
 
@@ -118,7 +118,7 @@ def test_a_duplicate_id(casino):
     edit(casino / "data/casino.json", lambda d: d[3].update(dialogue_id=d[1]["dialogue_id"]))
     (found,) = problems_of("casino", "dialogues/train", casino)
     assert found.startswith("data/casino.json[3]: the key ")
-    assert found.endswith(" comes twice, first in data/casino.json[1]")
+    assert found.endswith(" appears twice, first in data/casino.json[1]")
 
 
 def test_invalid_json_names_the_line(casino):

@@ -1,4 +1,4 @@
-"""From a shape follow features, row and way back; what is ambiguous is refused."""
+"""A shape determines features and conversion both ways; ambiguous shapes are refused."""
 
 import datasets
 import pytest
@@ -13,7 +13,7 @@ from parley.shapes import Checked, Converted, as_json, fitter, null_or_absent
 
 LABELS = {"good", "bad"}
 CUT = Converted(str, [str], lambda text: text.split("/"), "/".join)
-# shape of a field: its feature, and values with what stands in the row
+# shape of a field, its feature, and (value, value in the row)
 CASES = {
     "a string": (str, "string", [("x", "x"), ("", "")]),
     "an integer": (int, "int64", [(2**60, 2**60)]),
@@ -91,7 +91,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_feature_row_and_way_back(name):
+def test_features_rows_and_records(name):
     shape, feature, values = CASES[name]
     made = conversion({"field": shape})
     assert made.feature == {"field": feature}
@@ -129,13 +129,11 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_has_no_column_or_no_way_back_is_refused_where_it_stands(name):
+def test_shapes_without_column_or_inverse_are_refused_with_their_path(name):
     with pytest.raises(ScriptError, match=r"deep\.field") as found:
         conversion({"deep": {"field": REFUSED[name]}})
     assert "onverted" in str(found.value) or "no shape" in str(found.value)
 
-
-# Any shape that is taken: shapes and records are made at random -----------------------------
 
 _names = st.sampled_from("abcd")
 _leaves = st.sampled_from([str, int, float, bool, frozenset({"x", "y"})])
@@ -179,7 +177,7 @@ def _records(shape):
 
 
 @given(st.data())
-def test_no_two_records_share_a_row_and_arrow_holds_it(data):
+def test_random_records_survive_conversion_and_arrow(data):
     shape = data.draw(_objects(_shapes))
     try:
         made = conversion(shape)

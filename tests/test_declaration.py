@@ -1,4 +1,4 @@
-"""A mistake in a declaration is an error of the class, which names the field and all at once."""
+"""Mistakes in declarations are errors that name the field; all mistakes are listed at once."""
 
 import re
 
@@ -47,7 +47,7 @@ def builder(**fields):
     return type("Invented", (Builder,), declared)
 
 
-def test_what_is_declared_as_it_should_be_is_a_builder_of_datasets():
+def test_a_valid_declaration_is_a_builder_of_datasets():
     here = file("b.json", mirrors=[{"url": URL, "git_blob": GIT, "size": 1}])
     there = file(fallbacks=[here])
     made = builder(
@@ -67,7 +67,7 @@ def test_what_is_declared_as_it_should_be_is_a_builder_of_datasets():
 
 
 LABEL = datasets.ClassLabel(names=["a", "b"])
-WRONG = {  # what declares it, and the field that is named, with why
+WRONG = {  # declaration, field and problem
     # files
     "a size that is a string": (lambda: file(size="423"), "size: .* number of bytes, found '423'"),
     "a size below 0": (lambda: file(size=-1), "size: "),
@@ -87,20 +87,14 @@ WRONG = {  # what declares it, and the field that is named, with why
     "a format that no ending tells": (lambda: file("data"), "read: "),
     "a format that is a number": (lambda: file(read=7), "read: "),
     "a check that is no function": (lambda: file(validate="sound"), "validate: .* function"),
-    "anything as a shape": (
-        lambda: file(shape={"id": object}),
-        r"shape: \.id: <class 'object'> is no",
-    ),
+    "any type": (lambda: file(shape={"id": object}), "shape: .*object"),
     "a shape of two items": (lambda: file(shape={"x?": [[str, int]]}), r"\.x\?\[\]: .* no shape"),
-    "a shape of any keys and one": (lambda: file(shape={str: int, "a": str}), "shape: .* keys"),
+    "mixed keys": (lambda: file(shape={str: int, "a": str}), "shape: .* keys"),
     "mirrors that are one": (lambda: file(mirrors={"url": URL}), "mirrors: .* list of dicts"),
     "a mirror that is a URL": (lambda: file(mirrors=[URL]), "mirrors: .* list of dicts"),
     "a mirror without a hash": (lambda: file(mirrors=[{"url": URL}]), r"mirrors\[0\]: .* none"),
-    "a mirror with a short hash": (
-        lambda: file(mirrors=[{"url": URL, "sha256": "00"}]),
-        r"mirrors\[0\]\.sha256: ",
-    ),
-    "a mirror with more": (
+    "a mirror's hash": (lambda: file(mirrors=[{"url": URL, "sha256": "00"}]), r"mirrors\[0\]\.sha"),
+    "a mirror's path": (
         lambda: file(mirrors=[{"url": URL, "sha256": SHA256, "path": "b"}]),
         r"mirrors\[0\]\.path: unknown key",
     ),
@@ -112,7 +106,7 @@ WRONG = {  # what declares it, and the field that is named, with why
     "a folder outside": (lambda: folder(member="../data"), "member: "),
     "a folder with a slash": (lambda: folder(member="data/"), "member: "),
     "a count that is a string": (lambda: folder(sha256="", git_tree=GIT, files="3"), "files: "),
-    "a count of an archive": (lambda: folder(files=3), "files: stands with git_tree"),
+    "a count of an archive": (lambda: folder(files=3), "files: requires git_tree"),
     "a pattern of nothing": (lambda: folder(only="", read="json"), "only: "),
     "a folder of an unknown format": (lambda: folder(only="*.xml"), "read: "),
     # configs
@@ -124,10 +118,7 @@ WRONG = {  # what declares it, and the field that is named, with why
     "a split without files": (lambda: config(splits={"train": []}), r"splits\['train'\]: .*\[\]"),
     "a split that is a file": (lambda: config(splits={"train": file()}), r"splits\['train'\]: "),
     "a split of paths": (lambda: config(splits={"train": ["a.json"]}), r"splits\['train'\]: "),
-    "a split of one file twice": (
-        lambda: config(splits={"train": [file()] * 2}),
-        r"splits\['train'\]: names a file twice",
-    ),
+    "a file twice": (lambda: config(splits={"train": [file()] * 2}), "names a file twice"),
     "a key that is a number": (lambda: config(key=7), "key: "),
     "records that are no function": (lambda: config(records="all", shape={"id": str}), "records: "),
     "records without a shape": (lambda: config(records=iter), "shape: "),
@@ -135,25 +126,25 @@ WRONG = {  # what declares it, and the field that is named, with why
     "a licence that is none": (lambda: config(licence=None), "licence: "),
     "a record that is text": (lambda: of_shape(str), "the record: .*Converted"),
     "null or absent": (lambda: of_shape({"id": str, "x?": (str, None)}), r"\.x: may be absent or"),
-    "text or a list": (lambda: of_shape({"id": (str, [str])}), r"\.id: string or a list, "),
-    "a key that is no column": (
-        lambda: of_shape({"uuid": str}),
-        "key: expected columns among uuid.* 'id'",
-    ),
+    "text or a list": (lambda: of_shape({"id": (str, [str])}), r"\.id: string or a list: "),
+    "no column": (lambda: of_shape({"uuid": str}), "key: .* uuid.* 'id'"),
     "a key that is a list": (lambda: of_shape({"id": [str]}), "key: .* found 'id'"),
     "a key that is an object": (lambda: of_shape({"id": {"a": str}}), "key: .* found 'id'"),
     # views
-    "a view of nothing": (lambda: view(of=""), "of: names a config, or"),
-    "a view of a config and of files": (lambda: view(splits={"train": [file()]}), "of: names a"),
-    "a view with records of a config": (lambda: view(records=iter), "records: stands with"),
+    "a view of nothing": (lambda: view(of=""), "of: .* `splits`"),
+    "a view of a config and of files": (
+        lambda: view(splits={"train": [file()]}),
+        "of: .* `splits`",
+    ),
+    "a view with records of a config": (lambda: view(records=iter), "records: requires"),
     "rows that are no function": (lambda: view(rows=[]), "rows: .* function"),
     "features that are a list": (lambda: view(features=[str]), "features: .* dict of columns"),
     "no features": (lambda: view(features={}), "without keys has no column"),
     "a feature of anything": (lambda: view(features={"id": object}), r"\.id: .* has no feature"),
-    "a view of what is not there": (lambda: builder(CONFIGS=[config(), view(of="x")]), "of: .*'x'"),
-    "a view of a view": (
+    "a view of no config": (lambda: builder(CONFIGS=[config(), view(of="x")]), "of: .*'x'"),
+    "nested views": (
         lambda: builder(CONFIGS=[config(), view(), view("other", of="view")]),
-        r"View\('other'\).of: .* splits of its own, found 'view'",
+        "of: .* splits of its own",
     ),
     # the class
     "no docstring": (lambda: builder(__doc__=...), "the docstring: missing"),
@@ -167,32 +158,29 @@ WRONG = {  # what declares it, and the field that is named, with why
     "configs by name": (lambda: builder(CONFIGS={"dialogues": config()}), "CONFIGS: .* list"),
     "another default": (lambda: builder(CONFIGS=[config("talks")]), "CONFIGS: .* found talks"),
     "a config twice": (lambda: builder(CONFIGS=[config(), config()]), "has dialogues more than"),
-    "no config that keeps all": (
+    "only views": (
         lambda: builder(CONFIGS=[view("dialogues", of="", splits={"train": [file()]})]),
         "CONFIGS: has no Config",
     ),
-    "two files of a path": (
-        lambda: builder(CONFIGS=[config(), config("more")]),
-        "a.json: declared twice",
-    ),
-    "a fallback of its own path": (
+    "two files": (lambda: builder(CONFIGS=[config(), config("more")]), "declared twice"),
+    "same fallback": (
         lambda: builder(CONFIGS=[config(splits={"train": [file(fallbacks=[file()])]})]),
-        "a.json: declared twice",
+        "declared twice",
     ),
 }
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_a_mistake_is_an_error_that_names_the_field(name):
+def test_an_error_names_the_field(name):
     declare, message = WRONG[name]
     with pytest.raises(ScriptError) as error:
         declare()
     named = [f"{error.value.message} {problem}" for problem in error.value.problems]
     assert any(re.search(message, each) for each in named), named
-    assert len(named) <= 2, "what is wrong is buried"
+    assert len(named) <= 2, "too many problems"
 
 
-def test_all_mistakes_of_a_part_come_at_once():
+def test_an_error_lists_all_mistakes_of_a_part():
     for declare, due in (
         (lambda: file("/a", url="x", size="1", sha256="0"), "path read url size sha256"),
         (lambda: config("-", "", {}, key=7), "name description key splits"),

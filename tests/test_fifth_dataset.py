@@ -213,7 +213,7 @@ BREAKS = {
         'sources["other.txt"]',
         "chatter.py fails:\n  KeyError: 'other.txt'",
     ),
-    "has no shape for its records": ("            shape=DIALOGUE,\n", "", "shape: stands with"),
+    "has no shape for its records": ("            shape=DIALOGUE,\n", "", "shape: requires"),
     "has no licence": ('LICENSE = "cc0-1.0"', "", "Chatter:\n  LICENSE: expected text, found ''"),
     "cannot be imported": (
         "from parley import Builder",

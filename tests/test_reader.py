@@ -1,21 +1,17 @@
 import json
 import os
 import re
-import shutil
 import time
 import zipfile
 from types import SimpleNamespace
 
 import pytest
 
-from parley.build import build
-from parley.collection import get
 from parley.declaration import File, Folder
 from parley.errors import RecordError
 from parley.rows.reader import Reader
 from parley.rows.strict_json import loads
 from parley.shapes import fitter, problems
-from parley.source.files import Source
 
 SHAPE = {
     "id": str,
@@ -33,17 +29,9 @@ def texts(value, shape):
     return list(map(str, problems(value, shape)))
 
 
-def test_of_many_values_the_nearest_is_named_and_what_was_found_is_not_pushed_out():
-    many = {f"feeling {number}" for number in range(33)} | {"Caring"}
-    assert texts("Carring", many) == [
-        'expected one of 34 values, such as "Caring", found "Carring"'
-    ]
-    assert texts(5, many) == ["expected one of 34 values, found 5"]
-
-
-def test_a_fitting_record_has_no_problems():
-    assert list(problems(GOOD, SHAPE)) == []
-    assert list(problems({**GOOD, "score": None, "label": "bad", "users": {}}, SHAPE)) == []
+@pytest.mark.parametrize("change", [{}, {"score": None, "label": "bad", "users": {}}])
+def test_a_fitting_record_has_no_problems(change):
+    assert texts({**GOOD, **change}, SHAPE) == []
 
 
 @pytest.mark.parametrize(
@@ -69,37 +57,41 @@ def test_a_problem_names_path_expected_and_found(change, problem):
     assert texts({**GOOD, **change}, SHAPE) == [problem]
 
 
-def test_alternatives_name_the_field_that_is_wrong():
-    shape = ({"who": {"human"}, "text": str}, {"who": {"bot"}, "text": str, "model": str})
-    assert texts({"who": "bot", "text": "", "model": 1}, shape) == [
-        ".model: expected a string, found 1"
-    ]
+def even(value):
+    if value % 2:
+        raise ValueError("an even number")
 
 
-def test_one_and_true_are_not_the_same_value():
-    assert texts(True, {1, 2}) == ["expected 1 or 2, found true"]
-    assert texts(1.0, {1, 2}) == ["expected 1 or 2, found 1.0"]
+MANY = {f"feeling {number}" for number in range(33)} | {"Caring"}
+WHO = ({"who": {"human"}, "text": str}, {"who": {"bot"}, "text": str, "model": str})
 
 
-def test_a_function_says_what_it_expects():
-    def even(value):
-        if value % 2:
-            raise ValueError("an even number")
-
-    assert texts([2, 3], [even]) == ["[1]: expected an even number, found 3"]
+@pytest.mark.parametrize(
+    ("value", "shape", "problem"),
+    [
+        ("Carring", MANY, 'expected one of 34 values, such as "Caring", found "Carring"'),
+        (5, MANY, "expected one of 34 values, found 5"),
+        ({"who": "bot", "text": "", "model": 1}, WHO, ".model: expected a string, found 1"),
+        (True, {1, 2}, "expected 1 or 2, found true"),
+        (1.0, {1, 2}, "expected 1 or 2, found 1.0"),
+        ([2, 3], [even], "[1]: expected an even number, found 3"),
+    ],
+)
+def test_a_problem_names_the_nearest_expected_value(value, shape, problem):
+    assert texts(value, shape) == [problem]
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (b'{"a": 1, "a": 2}', "'a' stands twice"),
-        (b'{"a": 1, "a": 1}', "'a' stands twice"),
+        (b'{"a": 1, "a": 2}', "'a' appears twice"),
+        (b'{"a": 1, "a": 1}', "'a' appears twice"),
         (b'{"a": NaN}', "NaN is not JSON"),
         (b'{"a": -Infinity}', "-Infinity is not JSON"),
         (b'{"a": 1e999}', "1e999 is too large"),
         (b'{"a": 1,\n "b" 2}', "line 2"),
         (b'{"a": [1, {"b": NaN}]}', r"^\.a\[1\]\.b: NaN is not JSON$"),
-        (b'[{"a": {"b": 1, "b": 1}}]', r"^\[0\]\.a\.b: the key 'b' stands twice"),
+        (b'[{"a": {"b": 1, "b": 1}}]', r"^\[0\]\.a\.b: the key 'b' appears twice"),
         (b'{"a": 9223372036854775808}', r"^\.a: the number 9223372036854775808 is too large$"),
         (b'{"a": -1e-400}', r"^\.a: the number -1e-400 is too small$"),
         (b'["\\ud83d\\ude00", "\\ud83d"]', r"^\[1\]: '\\ud83d' is a lone surrogate$"),
@@ -109,7 +101,7 @@ def test_a_function_says_what_it_expects():
         (b'\xef\xbb\xbf{"a": 1}', "BOM"),
     ],
 )
-def test_json_that_python_would_pass_over_is_refused(text, message):
+def test_json_that_python_accepts_silently_is_refused(text, message):
     with pytest.raises(ValueError, match=message):
         loads(text)
 
@@ -140,7 +132,7 @@ def records(reader, source):
     return [record for _, record in reader.read(source)]
 
 
-def test_all_problems_of_a_file_come_at_once(tmp_path, reader):
+def test_an_error_lists_all_problems_of_a_file(tmp_path, reader):
     path = tmp_path / "file.json"
     path.write_text('[{"n": 1}, {"n": "2"}, {"n": 3}, {"m": 4}]')
     with pytest.raises(RecordError) as error:
@@ -152,8 +144,8 @@ def test_all_problems_of_a_file_come_at_once(tmp_path, reader):
     ]
 
 
-def test_nothing_is_made_of_what_follows_a_wrong_record(tmp_path, reader):
-    """Else what joins or shows records would fail first, and hide what is wrong with them."""
+def test_no_record_follows_a_wrong_one(tmp_path, reader):
+    """Otherwise `rows` could fail first and hide the problems."""
     (tmp_path / "file.json").write_text('[{"n": 1}, {"n": "2"}, {"n": 3}]')
     for_each = reader.read(declared(NUMBER))
     assert next(for_each) == ("", {"n": 1})
@@ -163,13 +155,13 @@ def test_nothing_is_made_of_what_follows_a_wrong_record(tmp_path, reader):
 
 @pytest.fixture
 def later(monkeypatch):
-    """Let a minute pass, so that the files of the test are not new."""
+    """Advance the clock by a minute, so that files are not new."""
     clock = SimpleNamespace(time=lambda: time.time() + 60)
     monkeypatch.setattr("parley.rows.reader.time", clock)
 
 
 def checks(monkeypatch):
-    """Return a list that takes each shape that a file is checked against from now on."""
+    """Return a list that collects each shape used for checking from now on."""
     shapes = []
 
     def noted(shape):
@@ -180,7 +172,7 @@ def checks(monkeypatch):
     return shapes
 
 
-def test_a_file_that_passed_is_checked_again_once_it_or_its_shape_is_another(
+def test_a_passed_file_is_checked_again_only_if_it_or_its_shape_changed(
     tmp_path, reader, later, monkeypatch
 ):
     path = tmp_path / "file.json"
@@ -211,9 +203,7 @@ def test_a_file_written_just_now_is_checked_again(tmp_path, reader, monkeypatch)
     assert checked == [NUMBER, NUMBER]
 
 
-def test_a_file_that_did_not_pass_or_was_not_read_to_its_end_is_checked_again(
-    tmp_path, reader, later
-):
+def test_a_failed_or_partly_read_file_is_checked_again(tmp_path, reader, later):
     path = tmp_path / "file.json"
     path.write_text('[{"n": 1}, {"n": "2"}]')
     source = declared(NUMBER)
@@ -223,7 +213,7 @@ def test_a_file_that_did_not_pass_or_was_not_read_to_its_end_is_checked_again(
             records(reader, source)
 
 
-def test_two_files_read_in_turns_are_each_checked(tmp_path, reader, later):
+def test_two_files_read_alternately_are_both_checked(tmp_path, reader, later):
     (tmp_path / "good.json").write_text('[{"n": 1}, {"n": 2}]')
     (tmp_path / "bad.json").write_text('[{"n": NaN}]')
     good = declared(NUMBER, "good.json")
@@ -235,25 +225,8 @@ def test_two_files_read_in_turns_are_each_checked(tmp_path, reader, later):
     assert list(first) == [("", {"n": 2})]
 
 
-def test_a_file_that_another_config_reads_after_one_that_passed_is_checked(tmp_path, later):
-    """crowd reads conversations.jsonl, which passed for dialogues, and then keywords.jsonl."""
-    dataset, folder = get("cosrec"), tmp_path / "source"
-    shutil.copytree(dataset.sample, folder)
-    build(Source(dataset, folder, sample=True), tmp_path / "build")
-    keywords = folder / "dataset/crowd/keywords.jsonl"
-    first, *rest = keywords.read_text().splitlines(keepends=True)
-    (conversation, users), *_ = json.loads(first).items()
-    user = json.dumps(next(iter(users)))
-    twice = f'{{"{conversation}": {{{user}: ["lost"], {json.dumps(users)[1:]}}}\n'
-    keywords.write_text("".join([twice, *rest]))
-    with pytest.raises(RecordError, match=r"keywords\.jsonl, line 1.*twice in one object"):
-        build(Source(dataset, folder, sample=True), tmp_path / "build")
-
-
-# The formats ---------------------------------------------------------------------------------
-
 ANY = (str, int, None, [str], {str: (str, int)})
-READ = {  # what a file of a format holds, and its records
+READ = {  # format, content, records
     "a JSON list": ("json", b'["a", 1, null]', ["a", 1, None]),
     "a JSON value": ("json value", b'{"a": 1}\n', [{"a": 1}]),
     "JSON null as the value": ("json value", b"null", [None]),
@@ -277,10 +250,10 @@ def test_each_format_reads(tmp_path, reader, later, name):
     (tmp_path / "file").write_bytes(content)
     source = declared((*ANY, lambda value: None), "file", read=format)
     assert records(reader, source) == due
-    assert records(reader, source) == due, "it differs once the file has passed"
+    assert records(reader, source) == due, "differs after the file has passed"
 
 
-REFUSED = {  # what no file of a format may hold, and the place that is named
+REFUSED = {  # format, content, place and problem
     "null for a list": ("json", b"null", "file: expected a list of records, found null"),
     "an object for a list": ("json", b'{"a": 1}', 'file: expected a list .* found {"a": 1}'),
     "a JSON list cut off": ("json", b'["a",\n', "file: invalid JSON: .* at line 2 column 1"),
@@ -316,7 +289,7 @@ REFUSED = {  # what no file of a format may hold, and the place that is named
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_each_format_names_the_place_of_what_it_refuses(tmp_path, reader, name):
+def test_each_format_names_the_place_of_a_problem(tmp_path, reader, name):
     format, content, message = REFUSED[name]
     (tmp_path / "file").write_bytes(content)
     with pytest.raises(RecordError) as error:
@@ -325,11 +298,8 @@ def test_each_format_names_the_place_of_what_it_refuses(tmp_path, reader, name):
     assert re.match(message, str(problem)), problem
 
 
-# Folders, archives, and a function of one's own -------------------------------------------
-
-
 def folder(**options):
-    """Declare a folder of JSON values in an archive, kept as it is unless `options` say so."""
+    """Declare a folder of JSON values in an archive."""
     pin = {"sha256": "0" * 64} | options
     url = "https://example.org/talks.zip"
     return Folder("talks.zip", {"n": int}, url=url, member="talks", **pin)
@@ -359,21 +329,21 @@ FILES = {
 
 
 @pytest.mark.parametrize("lay", [zipped, laid_out])
-def test_a_folder_in_an_archive_is_read_by_name_also_where_it_is_laid_out(tmp_path, reader, lay):
+def test_an_archived_or_extracted_folder_is_read_in_the_order_of_names(tmp_path, reader, lay):
     lay(tmp_path, FILES)
     source = folder(only="*.json")
     assert list(reader.read(source)) == [("a/c.json", {"n": 1}), ("b.json", {"n": 2})]
     assert source.read == "json value"
 
 
-def test_an_extracted_folder_is_read_by_name(tmp_path, reader):
+def test_a_git_tree_is_read_in_the_order_of_names(tmp_path, reader):
     laid_out(tmp_path, {"b.json": '{"n": 2}', "a.json": '{"n": 1}', "a.txt": ""})
     source = folder(sha256="", git_tree="0" * 40, only="*.json")
     assert list(reader.read(source)) == [("a.json", {"n": 1}), ("b.json", {"n": 2})]
 
 
 @pytest.mark.parametrize("lay", [zipped, laid_out])
-def test_a_file_of_a_folder_is_named_and_no_file_is_an_error(tmp_path, reader, lay):
+def test_errors_name_a_file_of_a_folder_or_the_lack_of_files(tmp_path, reader, lay):
     lay(tmp_path, FILES)
     with pytest.raises(RecordError, match=r"^talks\.zip/notes\.txt: invalid JSON"):
         records(reader, folder(only="n*", read="json value"))
@@ -382,7 +352,7 @@ def test_a_file_of_a_folder_is_named_and_no_file_is_an_error(tmp_path, reader, l
 
 
 def encrypted(content):
-    """Set the bit that says so, in the file's header and in the directory."""
+    """Set the encryption bit in the file's header and in the directory."""
     return content.replace(b"PK\3\4\x14\0\0", b"PK\3\4\x14\0\1").replace(
         b"PK\1\2\x14\3\x14\0\0", b"PK\1\2\x14\3\x14\0\1"
     )
@@ -399,7 +369,7 @@ ODD = {
 
 
 @pytest.mark.parametrize("name", ODD)
-def test_an_odd_archive_is_named_and_refused(tmp_path, reader, name):
+def test_a_bad_archive_is_refused(tmp_path, reader, name):
     member, change, message = ODD[name]
     with zipfile.ZipFile(tmp_path / "talks.zip", "w") as archive:
         archive.writestr(member, '{"n": 1}')
@@ -414,20 +384,15 @@ def by_semicolons(file, loads):
         yield loads(part)
 
 
-def test_a_function_of_ones_own_reads_a_format(tmp_path, reader):
+def test_a_function_can_read_a_format(tmp_path, reader):
     path = tmp_path / "file.json"
     path.write_bytes(b'{"n": 1};{"n": 2}')
     source = declared(NUMBER, read=by_semicolons)
     assert records(reader, source) == [{"n": 1}, {"n": 2}]
     for content, message in {
         b'{"n": 1};{"n": "2"}': r"^file\.json\[1\]\.n: expected an integer",
-        b'{"n": 1};{"n": 1, "n": 2}': r"^file\.json.*the key 'n' stands twice",
+        b'{"n": 1};{"n": 1, "n": 2}': r"^file\.json.*the key 'n' appears twice",
     }.items():
         path.write_bytes(content)
         with pytest.raises(RecordError, match=message):
             records(reader, source)
-
-
-def test_an_unknown_dataset_names_those_there_are():
-    with pytest.raises(Exception, match="no dataset is named 'casinno'; there are: casino, "):
-        get("casinno")

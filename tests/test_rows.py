@@ -40,9 +40,10 @@ ROW = {
     "pairs": [["a", "b"], []],
 }
 NULLS = dict.fromkeys(ROW)
+TURN = ROW["turns"][0]
 
 
-def test_rows_come_back_as_they_were():
+def test_rows_survive_a_round_trip():
     rows = [ROW, NULLS, {**ROW, "turns": [], "pairs": None}, ROW]
     batch = to_batch(rows, SCHEMA)
     assert batch.to_pylist() == rows
@@ -50,7 +51,7 @@ def test_rows_come_back_as_they_were():
     batch.validate(full=True)
 
 
-def test_the_conversion_is_that_of_pyarrow():
+def test_batches_equal_those_of_pyarrow():
     rows = [ROW, NULLS, ROW]
     assert to_batch(rows, SCHEMA).equals(pa.RecordBatch.from_pylist(rows, SCHEMA))
 
@@ -74,7 +75,7 @@ def test_the_conversion_is_that_of_pyarrow():
         ({"pairs": [["a", 1]]}, ".pairs[0][1]: expected string, found 1"),
         ({"id": "\ud83d"}, ".id: expected valid Unicode, found a lone surrogate in '\\ud83d'"),
         (
-            {"turns": [ROW["turns"][0], {"text": "b", "labels": ["x", 2], "deal": None}]},
+            {"turns": [TURN, {**TURN, "labels": ["x", 2]}]},
             ".turns[1].labels[1]: expected string, found 2",
         ),
         (
@@ -82,23 +83,18 @@ def test_the_conversion_is_that_of_pyarrow():
             ".turns[0].deal: missing, expected struct<n: int64>",
         ),
         (
-            {"turns": [{"text": "b", "labels": [], "deal": {"n": 1, "m": 2}}]},
+            {"turns": [{**TURN, "deal": {"n": 1, "m": 2}}]},
             ".turns[0].deal.m: unknown field, found 2",
         ),
     ],
 )
-def test_what_does_not_fit_is_named(change, problem):
+def test_a_wrong_value_is_named(change, problem):
     with pytest.raises(RowError) as error:
         to_batch([ROW, {**ROW, **change}], SCHEMA, "x/y", start=2000)
     assert str(error.value) == f"x/y[2001]{problem}"
 
 
-def test_a_missing_column_is_an_error_not_a_null():
-    with pytest.raises(RowError, match=r"\[0\]\.id: missing, expected string"):
-        to_batch([{key: value for key, value in ROW.items() if key != "id"}], SCHEMA)
-
-
-def test_a_column_under_another_name_is_two_problems():
+def test_a_renamed_column_is_two_problems():
     row = {**ROW, "identifier": "1"}
     del row["id"]
     with pytest.raises(RowError) as error:
@@ -115,7 +111,7 @@ def digest(*batches, schema=SCHEMA):
 
 
 def plain_digest(rows, schema):
-    """Return the digest as the module's docstring says it, from plain values."""
+    """Compute the digest from Python values, as the module documents it."""
     columns = []
 
     def add(path, type_, values):
@@ -162,7 +158,7 @@ ODD = {
 }
 
 
-def test_anyone_can_recompute_a_digest():
+def test_a_digest_follows_its_documentation():
     rows = [ROW, NULLS, ODD, {**ROW, "turns": [], "pairs": None}, {**NULLS, "turns": [None]}] * 3
     whole = to_batch(rows, SCHEMA)
     due = plain_digest(rows, SCHEMA)
@@ -172,8 +168,7 @@ def test_anyone_can_recompute_a_digest():
     assert plain_digest(rows[2:9], SCHEMA) == digest(whole.slice(2, 4), whole.slice(6, 3))
 
 
-def test_anyone_can_recompute_the_digests_of_a_build(dataset, sample_build, tmp_path):
-    """Also from a file with other row groups and encodings."""
+def test_digests_of_a_build_do_not_depend_on_row_groups(dataset, sample_build, tmp_path):
     folder = sample_build / dataset.name
     for config, splits in json.loads((folder / "provenance.json").read_text())["configs"].items():
         for stated in splits.values():
@@ -186,7 +181,7 @@ def test_anyone_can_recompute_the_digests_of_a_build(dataset, sample_build, tmp_
             assert digest(pq.read_table(other), schema=schema) == stated["digest"]
 
 
-def test_digest_is_independent_of_encoding_and_of_what_lies_under_nulls():
+def test_a_digest_ignores_encodings_and_memory_under_nulls():
     text = pa.array(["a", None, "b", "a"])
     plain = pa.table({"x": text})
     for other in (text.dictionary_encode(), text.cast(pa.large_string())):
@@ -212,14 +207,8 @@ def test_a_digest_tells_values_apart():
     assert len({digest(batch, schema=schema) for batch in batches}) == len(LIKE)
     for one in LIKE:
         assert [same({"x": [one]}, {"x": [two]}) for two in LIKE].count(True) == 1
-    pairs = [
-        [["a"], ["", "b"]],
-        [["a", ""], ["b"]],
-        [["a"], None, ["", "b"]],
-        [["a"], [], ["", "b"]],
-        [["ab"], ["", ""]],
-        [["a"], [None, "b"]],
-    ]
+    pairs = [[["a"], ["", "b"]], [["a", ""], ["b"]], [["a"], None, ["", "b"]]]
+    pairs += [[["a"], [], ["", "b"]], [["ab"], ["", ""]], [["a"], [None, "b"]]]
     batches = [to_batch([{**ROW, "pairs": each}], SCHEMA) for each in pairs]
     assert len({digest(batch) for batch in batches}) == len(pairs)
     assert digest(*batches[:2]) != digest(*batches[1::-1])
@@ -235,29 +224,24 @@ def test_a_digest_tells_columns_apart():
 
 
 @pytest.mark.parametrize("length", [0, 5_000, AT_ONCE, 2 * AT_ONCE])
-def test_rows_come_in_chunks_of_a_size_and_none_is_lost(length):
+def test_batches_have_the_right_size_and_lose_no_row(length):
     rows = [{"text": f"{number}{'x' * length}"} for number in range(2400 if length == 0 else 60)]
     batches = list(to_batches(iter(rows), pa.schema({"text": pa.string()})))
     assert [row for batch in batches for row in batch.to_pylist()] == rows
     _, *later, _ = [batch.num_rows for batch in batches]
     if length == 0:
-        assert later == [
-            40,
-            160,
-            290,
-            *[MOST_AT_ONCE] * 3,
-        ]  # to a multiple of the most, which then is full
+        assert later == [40, 160, 290, *[MOST_AT_ONCE] * 3]
     else:
         assert set(later) == {max(1, AT_ONCE // (length + 14))}
 
 
-def test_a_row_of_a_later_chunk_is_named_by_its_number():
+def test_errors_count_rows_across_batches():
     rows = [{"text": "x"}] * 1100 + [{"text": 7}]
     with pytest.raises(RowError, match=r"^here\[1100\]\.text: expected string, found 7$"):
         list(to_batches(rows, pa.schema({"text": pa.string()}), "here"))
 
 
-def test_columns_that_are_null_in_all_rows_are_named_with_their_fields():
+def test_columns_and_fields_without_values_are_named():
     inner = pa.struct([("x", pa.int64()), ("y", pa.string())])
     schema = pa.schema([("a", pa.int64()), ("b", inner), ("c", inner), ("d", pa.list_(inner))])
     nulls = Nulls(schema)

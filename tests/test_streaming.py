@@ -1,4 +1,4 @@
-"""Streaming a large split from the local Hub: memory, and how the process ends."""
+"""Streaming a large split from the local Hub needs little memory and ends cleanly."""
 
 import json
 import subprocess
@@ -24,7 +24,7 @@ print(json.dumps([row, int(resident) * 1024 / 1e6]), flush=True)
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory):
-    """A folder with a split of 100,000 dialogues, of 2,000 that differ."""
+    """Write a split of 100,000 dialogues, 2,000 of them different."""
     folder = tmp_path_factory.mktemp("large")
     config = get("cosrec").configs["dialogues"]
     schema = arrow_schema(config.features)
@@ -39,18 +39,18 @@ def large(tmp_path_factory):
     return folder, rows[0]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="its memory is read from /proc")
 def test_one_streamed_row_of_a_large_split(hub, large, tmp_path):
     folder, first = large
     hub.seed("org/large", folder)
     hub.log.clear()
-    # Up to ten tries: pyarrow aborts now and then when a process ends while a stream is being
-    # closed (apache/arrow#45214), whatever the file; from huge row groups it does so every time.
+    # Up to ten tries: pyarrow sometimes aborts if a process ends while a stream closes
+    # (apache/arrow#45214); with huge row groups it always does.
     for _ in range(10):
         done = subprocess.run(
             [sys.executable, "-c", ONE_ROW],
-            # datasets imports torch where it is installed, which takes 150 MB. The peak is not
-            # asked for: it is some 30 MB more or, by what happens to be read ahead, 60.
+            # An installed torch would take 150 MB.
             env=hub.environ(tmp_path) | {"USE_TORCH": "0"},
             capture_output=True,
             text=True,

@@ -262,7 +262,7 @@ BAD = {
     "a byte order mark": ('\ufeff{"id": "one"}', "line 1: invalid JSON: unexpected BOM"),
     "a key of JSON twice": (
         '{"id": "one", "turn": 0, "words": 1, "words": 2}',
-        "line 1 (id \"one\", turn 0): words: the key 'words' stands twice",
+        "line 1 (id \"one\", turn 0): words: the key 'words' appears twice",
     ),
     "an empty line": ("", "line 1: expected a prediction, found an empty line"),
     "text that acts on a terminal": ('{"\\u001b[2J": 1}', "\\x1b[2J: unknown field, found 1"),

@@ -1,4 +1,4 @@
-"""From checked files to Parquet: strict reading, strict rows, digests, workers.
+"""From source files to Parquet: strict reading, strict rows, digests, workers.
 
-Its arrows run down, to `source` for the files; it knows no card, figure or built folder.
+The package imports from `source`, but not from modules for cards, figures or builds.
 """

@@ -1,8 +1,8 @@
-"""Strict rows: from Python values to Arrow with nothing filled in, dropped or converted.
+"""Strict conversion of Python rows to Arrow, with nothing filled in, dropped or converted.
 
-`datasets` makes a missing column null, lets an extra key vanish and turns "7" into 7. Here each
-of these is a RowError. Values are checked a column at a time, which costs little; only when a
-column does not fit are the rows walked one by one, to name the path to each problem.
+`datasets` makes a missing column null, drops an extra key and turns "7" into 7. Here each of these
+is a RowError. Values are checked by column, which is fast. Only if a column does not fit are rows
+checked one by one, to name the path of each problem.
 """
 
 import math
@@ -16,16 +16,16 @@ import pyarrow.compute as pc
 
 from parley.errors import MOST_PROBLEMS, Problem, RowError
 
-# Bytes of Arrow data whose rows are Python objects at once, more or less. More of them leave
-# the processor's cache, which costs much time; fewer make more arrays, each of which costs some.
+# Approximate bytes of Arrow data converted at once. More would not fit the processor's cache; fewer
+# would cost time for many small arrays.
 AT_ONCE = 128_000
-MOST_AT_ONCE = 500  # rows, however short
+MOST_AT_ONCE = 500  # rows
 
 _NULL = type(None)
 
 
 class _Misfit(Exception):
-    """Some value of a column does not fit; `explain` says which."""
+    """A value of a column does not fit; `explain` names it."""
 
 
 def to_batch(
@@ -33,17 +33,13 @@ def to_batch(
 ) -> pa.RecordBatch:
     """Convert rows to one record batch of the schema, exactly.
 
-    Args:
-        rows: One dict a row, each with just the schema's columns.
-        schema: The Arrow schema of the config's features.
-        where: Which rows these are, for errors: "NAME config/split".
-        start: The number of the first of them.
+    Errors name the rows `where`, and number them from `start`.
 
     Raises:
-        RowError: naming the path of each value that is unknown, missing or of another type.
+        RowError: names the path of each value that is unknown, missing or of another type.
     """
     try:
-        if None in rows:  # as a struct it would be a row of nulls
+        if None in rows:  # Arrow would make it a row of nulls
             raise _Misfit
         array = _to_array(rows, pa.struct(list(schema)))
     except (_Misfit, pa.ArrowException, UnicodeEncodeError, OverflowError) as error:
@@ -54,15 +50,15 @@ def to_batch(
 
 
 def to_batches(rows: Iterable[Any], schema: pa.Schema, where: str = "") -> Iterator[pa.RecordBatch]:
-    """Yield rows as record batches of a few."""
+    """Yield rows as small record batches."""
     rest, start = iter(rows), 0
-    count = 10  # of the first, of whose length nothing is known
-    # none reaches over a multiple of the most, at which the writer would have to cut it
+    count = 10  # the length of rows is unknown at first
+    # batches end at each multiple of MOST_AT_ONCE, so that the writer need not cut them
     while some := list(islice(rest, min(count, MOST_AT_ONCE - start % MOST_AT_ONCE))):
         batch = to_batch(some, schema, where, start)
         start += len(some)
         wanted = len(some) * AT_ONCE // max(1, batch.nbytes)
-        count = min(max(1, wanted), 4 * count, MOST_AT_ONCE)  # longer ones may follow
+        count = min(max(1, wanted), 4 * count, MOST_AT_ONCE)
         yield batch
         del batch
 
@@ -128,11 +124,11 @@ def _python_type(type_: pa.DataType) -> type:
         return int
     if pa.types.is_floating(type_):
         return float
-    raise RowError(f"{type_} is not a type that rows may have")
+    raise RowError(f"rows cannot have the type {type_}")
 
 
 def explain(rows: Iterable[Any], schema: pa.Schema, start: int = 0) -> Iterator[Problem]:
-    """Yield each problem of the rows: `[17].chat_logs[3].id: expected string, found 5`."""
+    """Yield each problem of the rows, e.g. `[17].chat_logs[3].id: expected string, found 5`."""
     for index, row in enumerate(rows, start):
         if row is None:
             yield Problem(f"[{index}]", "a row", "null")
@@ -183,18 +179,14 @@ def _explain_leaf(value: Any, type_: pa.DataType, path: str) -> Iterator[Problem
 
 
 class Nulls:
-    """Finds the columns that are null in all rows of a split, and such fields of their structs.
-
-    Args:
-        schema: The schema of the rows.
-    """
+    """Finds columns and struct fields that are null in all rows of a split."""
 
     def __init__(self, schema: pa.Schema) -> None:
         self._kinds = {field.name: field.type for field in schema}
-        self._filled: set[str] = set()  # paths of which a value was seen
+        self._filled: set[str] = set()  # paths with a value
 
     def add(self, batch: pa.RecordBatch) -> None:
-        """Look at more rows."""
+        """Add rows."""
         for name, column in zip(self._kinds, batch.columns, strict=True):
             self._look(name, column)
 
@@ -210,7 +202,7 @@ class Nulls:
 
     @property
     def left(self) -> list[str]:
-        """The paths of which no value was seen; of a null struct its own alone."""
+        """The paths without a value; a null struct stands for its fields."""
         return [path for name, kind in self._kinds.items() for path in self._left(name, kind)]
 
     def _left(self, path: str, kind: pa.DataType) -> Iterator[str]:

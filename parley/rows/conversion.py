@@ -1,19 +1,19 @@
-"""From a record's shape follow the features of its row, the row itself, and the way back.
+"""Conversion between records and rows, derived from the record's shape.
 
-    shape                  feature                    row                       back
+    shape                  feature                    row                       record
     str, int, float, bool  the Value                  itself                    itself
     {"a", "b"}             the values' Value          itself                    itself
     (int, float)           float64                    a float                   itself
     [x]                    list of x                  each                      each
-    {"a": x, "b?": y}      struct of a and b          b is null where absent    no b where null
+    {"a": x, "b?": y}      struct of a and b          an absent b is null       a null b is absent
     (x, None)              x                          null                      null
-    ({...}, {...})         struct with all keys       others' keys are null     the one that fits
-    {str: x}               list of {key, value}       an entry a key, in order  an object
+    ({...}, {...})         struct with all keys       null for others' keys     the object that fits
+    {str: x}               list of {key, value}       entries in order          an object
     Checked(x, function)   x                          as x                      as x
-    Converted(x, y, f, g)  y                          as f makes it of x        as g makes it
+    Converted(x, y, f, g)  y                          f(x)                      g(y)
 
-Two records never share a row. Where they could, or where no feature holds every value, the shape is
-refused with the way to say it otherwise.
+Different records always have different rows. A shape that cannot ensure this, or that no feature
+fits, raises a ScriptError with an alternative.
 """
 
 from collections.abc import Callable, Iterator
@@ -27,17 +27,17 @@ Convert = Callable[[Any], Any]
 
 DTYPES = {str: "string", int: "int64", float: "float64", bool: "bool"}
 _NUMBER = {"int64", "float64"}
-_INSTEAD = "write Converted(shape, into, to_row, to_record) for this part"
+_INSTEAD = "use Converted(shape, into, to_row, to_record) for this part"
 
 
 @dataclass(frozen=True)
 class Conversion:
-    """How values of a shape become a column, and come back.
+    """The conversion of a shape's values to a column and back.
 
     Args:
         feature: A dtype's name, a feature of `datasets`, [feature], or {field: feature}.
-        to_row: Makes the column's value; None where that is the value itself.
-        to_record: Makes the value again; None where it is the column's value itself.
+        to_row: Converts to the column's value; None if both are the same.
+        to_record: Converts back; None if both are the same.
     """
 
     feature: Any
@@ -46,26 +46,26 @@ class Conversion:
 
 
 class _Unfit(Exception):
-    """A row that no record of this shape gives."""
+    """No record of this shape has this row."""
 
 
 def conversion(shape: Any) -> Conversion:
-    """Return how records of a shape become rows.
+    """Return the conversion of records to rows.
 
     Raises:
-        ScriptError: naming the first part of the shape that has no feature or no way back.
+        ScriptError: names the first part of the shape that has no feature or does not convert back.
     """
     made = _convert(shape, "")
     if not isinstance(made.feature, dict):
-        raise _refusal("", f"a row is an object; {_INSTEAD}")
+        raise _refusal("", f"must be an object; {_INSTEAD}")
     return made
 
 
 def feature_of(shape: Any) -> Any:
-    """Return the feature of a shape, as `Conversion` has it; features of `datasets` stay.
+    """Return the feature of a shape (see `Conversion`); features of `datasets` stay as they are.
 
     Raises:
-        ScriptError: a part of it has none.
+        ScriptError: a part of the shape has no feature.
     """
     return _convert(shape, "").feature
 
@@ -92,13 +92,13 @@ def _convert(shape: Any, path: str) -> Conversion:
     if isinstance(shape, tuple):
         return _of_alternatives(shape, path)
     if shape is None:
-        raise _refusal(path, f"is always null, which no column holds; {_INSTEAD}")
+        raise _refusal(path, f"is always null, and no column type fits; {_INSTEAD}")
     kinds = {shape} if isinstance(shape, type) else set()
     if isinstance(shape, set | frozenset):
         kinds = set(map(type, shape))
     if len(kinds) == 1 and (dtype := DTYPES.get(*kinds)):
         return Conversion(dtype)
-    if hasattr(shape, "_type"):  # of `datasets`, as a ClassLabel
+    if hasattr(shape, "_type"):  # a feature of `datasets`
         return Conversion(shape)
     raise _refusal(path, f"{shape!r:.60} has no feature; {_INSTEAD}")
 
@@ -139,7 +139,9 @@ def _of_object(shape: dict[str, Any], path: str) -> Conversion:
         name = key.removesuffix("?")
         made[name] = _convert(inner, f"{path}.{name}")
         if key != name and nullable(inner):
-            raise _refusal(f"{path}.{name}", f"may be absent or null, one row for both; {_INSTEAD}")
+            raise _refusal(
+                f"{path}.{name}", f"may be absent or null, but both have the same row; {_INSTEAD}"
+            )
     optional = [key.removesuffix("?") for key in shape if key.endswith("?")]
     feature = {name: each.feature for name, each in made.items()}
     forth = [(name, each.to_row) for name, each in made.items() if each.to_row]
@@ -169,11 +171,8 @@ def _of_object(shape: dict[str, Any], path: str) -> Conversion:
     )
 
 
-# Alternatives ---------------------------------------------------------------------------
-
-
 def nullable(shape: Any) -> bool:
-    """Tell whether a value of the shape may be null in the row."""
+    """Tell whether the row may be null for a value of this shape."""
     if isinstance(shape, Checked):
         return nullable(shape.shape)
     if isinstance(shape, Converted):
@@ -184,7 +183,7 @@ def nullable(shape: Any) -> bool:
 def _of_alternatives(shape: tuple[Any, ...], path: str) -> Conversion:
     options = [option for option in shape if option is not None]
     if not options:
-        raise _refusal(path, f"is always null, which no column holds; {_INSTEAD}")
+        raise _refusal(path, f"is always null, and no column type fits; {_INSTEAD}")
     made = _convert(options[0], path) if len(options) == 1 else _of_several(options, path)
     if None in shape:
         return Conversion(made.feature, _or_null(made.to_row), _or_null(made.to_record))
@@ -224,12 +223,12 @@ def _of_several(options: list[Any], path: str) -> Conversion:
 
 
 def _convert_option(option: Any, path: str) -> Conversion:
-    """Return the conversion of one alternative: only among others may an object have no keys."""
+    """Return the conversion of one alternative, which may be an object without keys."""
     return Conversion({}) if option == {} else _convert(option, path)
 
 
 def _union(one: Any, other: Any, path: str) -> Any:
-    """Return the feature that holds what both hold."""
+    """Return the feature that fits values of both."""
     if isinstance(one, dict) and isinstance(other, dict):
         both = dict(one)
         for name, feature in other.items():
@@ -242,7 +241,7 @@ def _union(one: Any, other: Any, path: str) -> Any:
         return "float64"
     if type(one) is type(other) and one == other:
         return one
-    raise _refusal(path, f"{_word(one)} or {_word(other)}, which no column holds; {_INSTEAD}")
+    raise _refusal(path, f"{_word(one)} or {_word(other)}: no column fits both; {_INSTEAD}")
 
 
 def _word(feature: Any) -> str:
@@ -252,7 +251,7 @@ def _word(feature: Any) -> str:
 
 
 def _between(made: Conversion, whole: Any) -> tuple[Convert, Convert]:
-    """Return what fills the keys of other alternatives with null, and what takes them out."""
+    """Return functions that add the keys of other alternatives as null and remove them."""
     return _widener(made.feature, whole) or _same, _narrower(made.feature, whole) or _same
 
 
@@ -262,7 +261,7 @@ def _widener(part: Any, whole: Any) -> Convert | None:
     if isinstance(whole, list):
         return _or_null(_each(_widener(part[0], whole[0])))
     if not isinstance(whole, dict):
-        return _or_null(float)  # of integers among numbers
+        return _or_null(float)  # an integer among numbers
     found = {name: _widener(part[name], whole[name]) for name in part}
     inner = {name: convert for name, convert in found.items() if convert is not None}
 
@@ -298,31 +297,33 @@ def _narrower(part: Any, whole: Any) -> Convert | None:
 
 
 def _require_told_apart(options: list[Any], path: str) -> None:
-    """Refuse alternatives of which two could have records that give the same row.
+    """Refuse alternatives whose records could have the same row.
 
-    That takes a key that is null in a record of the one and absent from a record of the other.
+    This happens if a key is null in one alternative's record and absent from the other's.
     """
     objects = [each for option in options if isinstance(each := _bare(option), dict)]
     for number, one in enumerate(objects):
         for other in objects[number + 1 :]:
             if str in one or str in other:
-                raise _refusal(path, f"an object of any keys or another one; {_INSTEAD}")
+                raise _refusal(
+                    path, f"an object with arbitrary keys, or another object; {_INSTEAD}"
+                )
             if _apart(one, other) or _apart(other, one):
                 continue
             for name in [*_unclear(one, other), *_unclear(other, one)]:
-                what = f"null in one alternative and absent from another; {_INSTEAD}"
+                what = f"null in one alternative but absent from another; {_INSTEAD}"
                 raise _refusal(f"{path}.{name}", what)
 
 
 def _bare(shape: Any) -> Any:
-    """Return a shape without its checks, or the shape that it is converted into."""
+    """Return a shape without checks, or the shape it converts into."""
     while isinstance(shape, Checked | Converted):
         shape = shape.shape if isinstance(shape, Checked) else shape.into
     return shape
 
 
 def _apart(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    """Tell whether a key that the first one always fills is never so in a row of the second."""
+    """Tell whether a key that the first shape always fills tells its rows from the second's."""
     for key, shape in one.items():
         if key.endswith("?") or nullable(shape):
             continue

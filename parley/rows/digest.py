@@ -1,26 +1,25 @@
-"""The digest of a table's rows, by which two builds, or a build and its copy, are compared.
+"""The digest of a table's rows, for comparing builds and their copies.
 
-It depends on the values, on their order, and on the names and types of the columns; not on how the
-rows are cut into batches, row groups and files, nor on the encoding that a file or a reader chose.
-It is made of streams of bytes, each with a sha256 of its own. A column has these streams, one entry
-for each value, in the order of the rows:
+It depends on the values, their order, and the names and types of the columns, but not on batches,
+row groups, files or encodings. It hashes streams of bytes, each with its own sha256. A column has
+these streams, with one entry per value in the order of the rows:
 
-    every value         a byte: 1 where it is there, 0 where it is null
-    each list there     how many items it has, in 8 bytes; the items of all lists one after another
-                        are a column of their own
-    each struct         its fields are columns of their own, and null where the struct is null
-    each string there   how many bytes it has, in 8 bytes; and in another stream these, as UTF-8
-    each number there   its bytes, as many as its type has; floats are IEEE 754
-    each boolean there  a byte: 1 or 0
+    every value         a byte: 0 for null, 1 otherwise
+    non-null list       its number of items, in 8 bytes; the items of all lists in order are
+                        another column
+    struct              its fields are other columns, null where the struct is null
+    non-null string     its number of UTF-8 bytes, in 8 bytes; and in another stream these bytes
+    non-null number     its bytes, as many as its type has; floats are IEEE 754
+    non-null boolean    a byte: 1 or 0
 
-All numbers are little-endian. Numbers are told apart by their bytes: 0.0 and -0.0 are two.
+All numbers are little-endian. Numbers with different bytes differ, such as 0.0 and -0.0.
 
-The digest is the sha256 of a JSON text, in ASCII and without spaces: `[rows, columns]`, where
-`rows` counts the rows and `columns` names each column, those within others after them, as
-`[path, type, hashes]`. `path` is a list: the column's name, then for each level below it the
-field's name, or 0 for the items of a list. `type` is `struct`, `list` or Arrow's name of the type:
-`string`, `bool`, `int32`, `int64`, `float` (32 bits), `double` (64 bits). `hashes` are those of the
-column's streams in hexadecimal, in the order above. The names of labels have no part in it.
+The digest is the sha256 of a JSON text, in ASCII and without spaces: `[rows, columns]`. `rows` is
+the number of rows. `columns` lists each column, followed by its inner columns, as
+`[path, type, hashes]`. `path` is a list: the column's name, then for each level the field's name,
+or 0 for the items of a list. `type` is `struct`, `list` or Arrow's name of the type:
+`string`, `bool`, `int32`, `int64`, `float` (32 bits), `double` (64 bits). `hashes` are the
+hexadecimal hashes of the column's streams, in the order above. Label names do not count.
 """
 
 import hashlib
@@ -35,13 +34,13 @@ from parley.errors import RowError
 
 
 class Digest:
-    """The digest of rows that come in batches.
+    """The digest of batches of rows.
 
     Args:
-        schema: The columns, with the types that the rows are declared to have.
+        schema: The declared columns and types.
 
     Raises:
-        RowError: a type is one that rows cannot have.
+        RowError: a type is not supported.
     """
 
     def __init__(self, schema: pa.Schema) -> None:
@@ -50,12 +49,12 @@ class Digest:
         self.rows = 0
 
     def update(self, batch: pa.RecordBatch | pa.Table) -> None:
-        """Take in more rows.
+        """Add rows.
 
         Raises:
-            pyarrow.ArrowException: they have other columns, or values that are not of the types.
+            pyarrow.ArrowException: the rows have other columns or types.
         """
-        if not batch.schema.equals(self._schema):  # as dictionaries, or strings of another width
+        if not batch.schema.equals(self._schema):  # dictionaries, or large strings
             batch = batch.cast(self._schema)
         parts = batch.to_batches() if isinstance(batch, pa.Table) else [batch]
         for part in parts:
@@ -71,14 +70,14 @@ class Digest:
 
 
 class _Column:
-    """The streams of a column, and of those within it."""
+    """The streams of a column and its inner columns."""
 
     def __init__(self, path: list[str | int], type_: pa.DataType) -> None:
         self._path, self._type = path, str(type_)
         self._inner: list[_Column] = []
         self._valid, self._lengths, self._values = (hashlib.sha256() for _ in range(3))
         self._streams = [self._valid]
-        self.add: Callable[[pa.Array], None]  # takes in more values
+        self.add: Callable[[pa.Array], None]
         if pa.types.is_struct(type_):
             self._type, self.add = "struct", self._add_struct
             self._inner = [_Column([*path, field.name], field.type) for field in type_]
@@ -96,27 +95,27 @@ class _Column:
             self.add = self._add_numbers
             self._streams.append(self._values)
         else:
-            raise RowError(f"{type_} is not a type that rows may have")
+            raise RowError(f"rows cannot have the type {type_}")
 
     def stated(self) -> Iterator[list[Any]]:
-        """Yield path, type and hashes of this column and of those within it."""
+        """Yield path, type and hashes of this column and its inner columns."""
         yield [self._path, self._type, [stream.hexdigest() for stream in self._streams]]
         for column in self._inner:
             yield from column.stated()
 
     def _add_struct(self, array: pa.Array) -> None:
-        self._there(array)
-        # `flatten` makes a field null where its struct is, whatever lies there in memory
+        self._valid_values(array)
+        # `flatten` makes the fields of a null struct null, whatever their memory holds
         for column, values in zip(self._inner, array.flatten(), strict=True):
             column.add(values)
 
     def _add_list(self, array: pa.Array) -> None:
-        array = self._there(array)
+        array = self._valid_values(array)
         self._add_lengths(pc.list_value_length(array))
         self._inner[0].add(array.flatten())
 
     def _add_strings(self, array: pa.Array) -> None:
-        array = self._there(array)
+        array = self._valid_values(array)
         self._add_lengths(pc.binary_length(array))
         _, offsets, data = array.buffers()
         if data is not None and len(array):
@@ -125,13 +124,13 @@ class _Column:
             self._values.update(memoryview(data)[start:stop])
 
     def _add_booleans(self, array: pa.Array) -> None:
-        self._values.update(_bytes(self._there(array).cast(pa.uint8())))
+        self._values.update(_bytes(self._valid_values(array).cast(pa.uint8())))
 
     def _add_numbers(self, array: pa.Array) -> None:
-        self._values.update(_bytes(self._there(array)))
+        self._values.update(_bytes(self._valid_values(array)))
 
-    def _there(self, array: pa.Array) -> pa.Array:
-        """Take in which values are there, and return these."""
+    def _valid_values(self, array: pa.Array) -> pa.Array:
+        """Hash which values are not null, and return these values."""
         if not array.null_count:
             self._valid.update(b"\1" * len(array))
             return array
@@ -143,7 +142,7 @@ class _Column:
 
 
 def _bytes(array: pa.Array) -> memoryview | bytes:
-    """Return the bytes of numbers of which none is null."""
+    """Return the bytes of an array of numbers without nulls."""
     data = array.buffers()[-1]
     if data is None:
         return b""
@@ -152,7 +151,7 @@ def _bytes(array: pa.Array) -> memoryview | bytes:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Tell whether two values are the same, as a digest would: 0.0 is not -0.0, but NaN is NaN."""
+    """Tell whether two values have the same digest: 0.0 differs from -0.0, but NaN equals NaN."""
     if repr(one) == repr(other):
         return True
     if isinstance(one, dict) and isinstance(other, dict):

@@ -1,9 +1,8 @@
-"""A config's features as Arrow schema, as Parquet footer and as card YAML.
+"""A config's features as Arrow schema, Parquet footer and card YAML.
 
-The footer and the YAML are written in the forms that every supported version of `datasets`
-reads. The newest would write `_type: List`, which versions before 4.0 do not know; so a list of
-structs is `[{...}]` in the footer and `list:` in the card, and a list of anything else is a
-`Sequence` and `sequence:`.
+Every supported version of `datasets` reads the footer and the YAML. Versions before 4.0 do not know
+`_type: List`. So a list of structs is `[{...}]` in the footer and `list:` in the card; any other
+list is a `Sequence` and `sequence:`.
 """
 
 import json
@@ -14,10 +13,9 @@ import pyarrow as pa
 
 
 def arrow_schema(features: datasets.Features) -> pa.Schema:
-    """Return the Arrow schema of the features, its footer metadata included.
+    """Return the Arrow schema of the features with its footer metadata.
 
-    The Hub tells by the second key that a file was cut where its content says so, which pyarrow
-    does but does not note.
+    The second key tells the Hub about content-defined chunking, which pyarrow does not record.
     """
     info = {"info": {"features": {name: _footer(f) for name, f in features.items()}}}
     return features.arrow_schema.with_metadata(
@@ -26,12 +24,12 @@ def arrow_schema(features: datasets.Features) -> pa.Schema:
 
 
 def card_yaml(features: datasets.Features) -> list[dict[str, Any]]:
-    """Return the features as the card's `dataset_info.features` holds them."""
+    """Return the features for the card's `dataset_info.features`."""
     return [{"name": name, **_yaml(feature)} for name, feature in features.items()]
 
 
 def _element(feature: Any) -> Any:
-    """Return what a list feature holds, or None if it is no list."""
+    """Return the feature of a list's items, or None for other features."""
     if isinstance(feature, list):
         return feature[0]
     return feature.feature if isinstance(feature, datasets.Sequence | datasets.List) else None

@@ -1,15 +1,15 @@
-"""How upstream files hold their records: the readers that a declaration names.
+"""Readers for the file formats of a declaration.
 
     json        a JSON list; each item is a record
-    json value  one JSON value; it is the only record
-    json lines  a JSON value a line
+    json value  one JSON value, the only record
+    json lines  one JSON value per line
     csv, tsv    a header and rows; a record is an object of strings. TSV has no quotes.
-    lines       text; each line, without its newline, is a record; a carriage return stays
+    lines       text; each line without its newline is a record; a carriage return stays
     text        text; the whole file is the only record
-    bytes       the whole file, as bytes, is the only record
+    bytes       the bytes of the whole file are the only record
 
-All text is UTF-8, without a byte order mark. Each reader takes an open file and a decoder of JSON,
-and raises ValueError for what it cannot read.
+All text is UTF-8, without a byte order mark. Each reader takes an open file and a JSON decoder, and
+raises ValueError if it cannot read the file.
 """
 
 import codecs
@@ -24,7 +24,7 @@ from parley.shapes import show
 Loads = Callable[[bytes], Any]
 Format = Callable[[BinaryIO, Loads], Iterable[Any]]
 
-MOST_BYTES = 1 << 30  # of a file that is read at once
+MOST_BYTES = 1 << 30  # limit for a file that is read at once
 
 
 def _whole(file: BinaryIO) -> bytes:
@@ -50,7 +50,7 @@ def _json_lines(file: BinaryIO, loads: Loads) -> Iterator[Any]:
 
 
 def _lines_of_json(file: Iterable[bytes]) -> Iterator[bytes]:
-    """Pass on the lines; jsonlines would skip a byte order mark, and what only looks empty."""
+    """Yield lines, refusing byte order marks and blank lines, which jsonlines would skip."""
     for line in file:
         if line[:1] not in b'{["-0123456789tfn' or line == b"\n":
             raise ValueError(f"expected a JSON value, found {line[:40]!r}")
@@ -69,7 +69,7 @@ def _decoded(parts: Iterable[bytes]) -> Iterator[str]:
     for number, part in enumerate(parts):
         if number == 0 and part.startswith(codecs.BOM_UTF8):
             raise ValueError(
-                "line 1 begins with a byte order mark; a function as `read` can skip it"
+                "line 1 begins with a byte order mark; to skip it, pass a function as `read`"
             )
         yield part.decode("utf-8")
 
@@ -94,7 +94,7 @@ def _tsv(file: BinaryIO, loads: Loads) -> Iterator[dict[str, str]]:
 
 
 def _table(rows: Iterator[list[str]]) -> Iterator[dict[str, str]]:
-    """Read the header at once, so that its errors come before those of the first record."""
+    """Return the rows as dicts; read the header at once, for its errors to come first."""
     if (header := next(rows, None)) is None:
         raise ValueError("expected a header, found an empty file")
     if len(set(header)) < len(header):
@@ -118,14 +118,8 @@ FORMATS: dict[str, Format] = {
     "text": _text,
     "bytes": _bytes,
 }
-BY_LINE = {"json lines", "lines"}  # each line is a record, whatever the others are
+BY_LINE = {"json lines", "lines"}  # each line is a record by itself
 HEADED = {"csv", "tsv"}
-# What a record is named by, where not by its index; a row of CSV may take several lines.
+# Errors name a record by this word, else by its index; a CSV row may span several lines.
 NAMED_BY: dict[object, str] = {"json lines": "line", "lines": "line", "csv": "row", "tsv": "line"}
-BY_SUFFIX = {
-    ".json": "json",
-    ".jsonl": "json lines",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".txt": "text",
-}
+BY_SUFFIX = {".json": "json", ".jsonl": "json lines", ".csv": "csv", ".tsv": "tsv", ".txt": "text"}

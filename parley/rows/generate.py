@@ -1,4 +1,4 @@
-"""The rows of a split, made from its upstream files by the dataset's script."""
+"""Generate the rows of a split from its upstream files with the dataset's script."""
 
 import gc
 from array import array
@@ -16,23 +16,17 @@ from parley.source.files import Source
 def generate(
     source: Source, config: str, split: str, reader: Reader | None = None
 ) -> Iterator[Any]:
-    """Yield the rows of a split.
-
-    Args:
-        source: The upstream files.
-        config: A config of the dataset.
-        split: A split of it whose files are there.
-        reader: Reads them; the same one for several splits checks each file only once.
+    """Yield the rows of a split. A reader shared by several splits checks each file only once.
 
     Raises:
-        RecordError: naming each broken record of a file, a key that comes twice, or no record.
-        ScriptError: the script fails, or leaves a file before its end.
+        RecordError: a file has invalid records or none, or a key appears twice.
+        ScriptError: the script fails, or does not read a file to its end.
         SourceError: a file cannot be read.
     """
     reader = reader or Reader(source.folder)
     where = f"{source.dataset.name} {config}/{split}"
     files = ", ".join(each.path for each in source.sources(config, split))
-    keys = array("q")  # their hashes, which is less than the keys of a million rows
+    keys = array("q")  # hashes take less memory than keys
     reader.forget()
     try:
         for key, row in keyed_rows(source, config, split, reader):
@@ -50,23 +44,22 @@ def generate(
         raise ScriptError(
             f"{where}: {error.message}", *error.problems, remedy=error.remedy
         ) from None
-    except (RecordError, ValueError) as error:  # a script's own objection is a ValueError
+    except (RecordError, ValueError) as error:  # a script raises ValueError for bad records
         found = error.problems if isinstance(error, RecordError) else [reader.explain(error)]
-        raise RecordError(f"{where}, a broken record", *found, remedy=_remedy(source)) from error
+        raise RecordError(f"{where}, invalid record", *found, remedy=_remedy(source)) from error
     except (ParleyError, ImportError, MemoryError):
         raise
-    except Exception as error:  # whatever else a script raises, it is the script that fails
+    except Exception as error:  # any other error is the script's
         raise ScriptError(
             f"{where}: {source.dataset.name}.py fails",
             reader.explain(error),
-            remedy="If the record is as it should be, mend the script; else let it say what is "
-            "wrong with the record, as a ValueError.",
+            remedy="If the record is valid, fix the script; otherwise raise ValueError in it.",
         ) from error
 
 
 @contextmanager
 def paused_garbage_collection() -> Iterator[None]:
-    """Let Python look for no cyclic garbage: rows have no cycles, and there are many of them."""
+    """Disable the search for cyclic garbage: many rows make it slow, and rows have no cycles."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -85,19 +78,19 @@ def keyed_rows(
 
 
 def are_unique(hashes: "array[int]") -> bool:
-    """Tell whether no number comes twice."""
+    """Tell whether all numbers differ."""
     ordered = np.sort(np.frombuffer(hashes, np.int64))  # takes much less memory than a set
     return not (ordered[1:] == ordered[:-1]).any()
 
 
 def _require_unique_keys(source: Source, config: str, split: str, reader: Reader) -> None:
-    """Go through a split once more, to name the records that have the same key."""
+    """Read a split again to name records with the same key."""
     seen: dict[Any, str] = {}
     files = ", ".join(each.path for each in source.sources(config, split))
     for number, (key, _) in enumerate(keyed_rows(source, config, split, reader)):
         place = reader.place or f"{files}, row {number}"
         if key in seen:
-            text = f"the key {key!r} comes twice, first in {seen[key]}"
+            text = f"the key {key!r} appears twice, first in {seen[key]}"
             raise RecordError("", Problem(place, what=text))
         seen[key] = place
 
@@ -105,7 +98,7 @@ def _require_unique_keys(source: Source, config: str, split: str, reader: Reader
 def _remedy(source: Source) -> str:
     name = source.dataset.name
     if source.fallbacks:
-        return f"Get {', '.join(source.fallbacks)}: something else serves in its place here."
+        return f"Get {', '.join(source.fallbacks)}: this build reads a fallback instead."
     if source.sample:
-        return f"This is the sample beside {name}.py: mend the sample, or the script."
-    return f"These are the pinned files, byte for byte, so {name}.py is at fault: please report it."
+        return f"The error is in the sample of {name}, or in {name}.py."
+    return f"The files match their pins, so the error is in {name}.py: please report it."

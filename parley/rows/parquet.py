@@ -1,4 +1,4 @@
-"""Writes record batches as the Parquet files of a split, in one file or in several shards."""
+"""Write record batches as one or more Parquet files of a split."""
 
 import hashlib
 import io
@@ -13,14 +13,14 @@ import pyarrow.parquet as pq
 
 from parley.rows.digest import Digest
 
-BATCH = 500  # rows; a row group has some of these
-SHARD = 500_000_000  # bytes of Arrow data, as `datasets` cuts
+BATCH = 500  # rows; a row group has several batches
+SHARD = 500_000_000  # bytes of Arrow data, the limit of `datasets`
 LARGEST = 200_000_000  # bytes of Arrow data in a row group
 
 
 @dataclass(frozen=True)
 class File:
-    """One Parquet file: its name, bytes and sha256, and the rows and bytes of its Arrow data."""
+    """The name, bytes and sha256 of a Parquet file, and the rows and bytes of its Arrow data."""
 
     name: str
     size: int
@@ -37,19 +37,18 @@ def write(
     max_shard_size: int = SHARD,
     digest: Digest | None = None,
 ) -> list[File]:
-    """Write `split-00000-of-00001.parquet`, or more of them, into a folder.
+    """Write `split-00000-of-00001.parquet`, or several shards, into a folder.
 
     Args:
         batches: Batches of any length.
-        schema: Their schema, with the footer's metadata.
-        folder: Where to write.
-        split: What the names begin with.
-        max_shard_size: Bytes of Arrow data that a file holds at most, unless one row alone is
-            larger.
-        digest: Takes in what is written.
+        schema: Their schema with the footer's metadata.
+        folder: The folder.
+        split: The prefix of the names.
+        max_shard_size: The most bytes of Arrow data in a file, unless one row is larger.
+        digest: Updated with the rows.
 
     Raises:
-        OSError: the disk is full, or does not take the files for another reason.
+        OSError: the disk is full or writing fails.
     """
     shards: list[_Shard] = []
     with ExitStack() as last:
@@ -68,13 +67,11 @@ def write(
 
 
 def row_groups(batches: Iterable[pa.RecordBatch], largest: int = LARGEST) -> Iterator[pa.Table]:
-    """Gather batches into row groups of 500 rows each: two, or more while they are under 1 MB.
+    """Gather rows into groups of two or more batches of 500 rows, up to about 1 MB.
 
-    No group holds more than `largest` bytes, unless one row does: the dataset viewer reads a
-    group at once, and 300 MB at most. A shorter last batch joins the group before it, so that a
-    small split is one group. Few groups are better than many small ones: while the next group is
-    read in the background, a process that has read one streamed row and ends can abort in pyarrow
-    (apache/arrow#45214).
+    A group has at most `largest` bytes, unless one row is larger: the dataset viewer reads a whole
+    group, and 300 MB at most. A shorter last batch joins the previous group. Few groups are better:
+    a process that ends while pyarrow reads the next group can abort (apache/arrow#45214).
     """
     group: list[pa.RecordBatch] = []
     size = 0
@@ -91,7 +88,7 @@ def row_groups(batches: Iterable[pa.RecordBatch], largest: int = LARGEST) -> Ite
 
 
 def _even(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Cut and join batches to 500 rows each; the last may be shorter."""
+    """Yield batches of 500 rows; the last may be shorter."""
     parts: list[pa.RecordBatch] = []
     lacking = BATCH
     sliced = False
@@ -109,16 +106,16 @@ def _even(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _join(parts: list[pa.RecordBatch], sliced: bool) -> pa.RecordBatch:
-    """Return one batch, whose bytes are the same however its rows were cut.
+    """Return one batch whose bytes do not depend on how the rows were cut.
 
-    What is joined of slices keeps bitmaps of nulls that have none; Arrow's own format drops them.
+    Joined slices keep null bitmaps without nulls; serializing the batch drops them.
     """
     batch = pa.concat_batches(parts)
     return pa.ipc.read_record_batch(batch.serialize(), batch.schema) if sliced else batch
 
 
 def _readable(batch: pa.RecordBatch, largest: int) -> Iterator[pa.RecordBatch]:
-    """Cut a batch in halves until each can be a row group."""
+    """Halve a batch until each part can be a row group."""
     if batch.nbytes <= largest or batch.num_rows < 2:
         yield batch
         return
@@ -128,14 +125,14 @@ def _readable(batch: pa.RecordBatch, largest: int) -> Iterator[pa.RecordBatch]:
 
 
 class _Shard:
-    """A Parquet file while it is written, under a name of its own until all are."""
+    """A Parquet file being written, with a temporary name until all shards are complete."""
 
     def __init__(self, path: Path, schema: pa.Schema) -> None:
         self._path = path
         self._file = path.open("wb", buffering=0)
         self._sink = _Sink(self._file)
-        # Small row groups and a page index keep streaming and the dataset viewer quick;
-        # content-defined chunking lets the Hub store only what a new version changes.
+        # A page index makes the dataset viewer fast. With content-defined chunking the Hub stores
+        # only the changes of a new version.
         self._writer = pq.ParquetWriter(
             self._sink, schema, write_page_index=True, use_content_defined_chunking=True
         )
@@ -161,9 +158,9 @@ class _Shard:
 
 
 class _Sink(io.RawIOBase):
-    """Takes what pyarrow writes, and hashes it. It keeps an error of the disk until asked.
+    """Hashes and writes the output of pyarrow; `check` raises an error of the disk later.
 
-    pyarrow ends the whole process when closing a file fails, as it does on a full disk.
+    pyarrow ends the whole process if closing a file fails, as on a full disk.
     """
 
     def __init__(self, file: BinaryIO) -> None:
@@ -180,7 +177,7 @@ class _Sink(io.RawIOBase):
         rest = memoryview(data)
         try:
             while rest and self._error is None:
-                rest = rest[self._file.write(rest) :]  # a nearly full disk takes a part
+                rest = rest[self._file.write(rest) :]  # a nearly full disk writes only a part
         except OSError as error:
             self._error = error
         self.hash.update(data)
@@ -188,6 +185,6 @@ class _Sink(io.RawIOBase):
         return len(data)
 
     def check(self) -> None:
-        """Raise the error that there was, if any."""
+        """Raise the first error of the disk, if any."""
         if self._error:
             raise self._error

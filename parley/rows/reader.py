@@ -1,4 +1,4 @@
-"""Strict reading: every record of a source is checked against its declared shape."""
+"""Strict reading: check every record of a source against its declared shape."""
 
 import json
 import os
@@ -20,28 +20,25 @@ from parley.rows.strict_json import loads
 from parley.shapes import fitter, problems
 from parley.source.archive import ArchiveError, members
 
-SETTLED = 2  # seconds; in a file that has changed since, another change may not show in its times
+SETTLED = 2  # seconds; two changes within this time may leave a file's times the same
 
 
 class Reader:
     """Reads the upstream files of one dataset, and checks each record.
 
-    All problems of a file are collected and raised as one RecordError. A file that has passed is
-    not checked again, unless it has changed: it is then read with plain `orjson.loads`.
-
-    Args:
-        folder: Where the files are, in upstream's layout.
+    One RecordError lists all problems of a file. An unchanged file that has passed is not checked
+    again, but read with plain `orjson.loads`. `folder` has upstream's layout.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._passed: dict[tuple[Any, ...], Source] = {}  # files that were checked
         self._ended: set[str] = set()
-        self._at: tuple[Source, str, int] | None = None  # the record that was handed out last
+        self._at: tuple[Source, str, int] | None = None  # the last record read
 
     @property
     def place(self) -> str:
-        """Where the record stands that was handed out last; "" between files."""
+        """The place of the last record read; "" between files."""
         if self._at is None:
             return ""
         source, name, number = self._at
@@ -50,13 +47,11 @@ class Reader:
     def read(self, source: Source, path: str = "") -> Iterator[tuple[str, Any]]:
         """Yield each record of a source, with the name of its file within a folder.
 
-        Args:
-            source: The source.
-            path: Where it is, if not at its place in the reader's folder.
+        The source is at `path`, by default in the reader's folder.
 
         Raises:
-            RecordError: naming each record of a file that is not of its shape, or an archive that
-                is damaged, or a folder that has no file of records.
+            RecordError: records do not fit the shape, an archive is damaged, or a folder has no
+                file of records.
         """
         none = isinstance(source, Folder)
         try:
@@ -104,37 +99,31 @@ class Reader:
             told = (each.at(name + _comma(source)) for each in causes.told())
             raise RecordError("", *told, *found)
         if settled:
-            self._passed[this] = source  # which so keeps its id
+            self._passed[this] = source  # the reference keeps the id unique
 
     def forget(self) -> None:
-        """Count no source as read: what is read from now on is for another split."""
+        """Count no source as read, for the next split."""
         self._ended.clear()
 
     def require_ended(self, sources: Iterable[Source]) -> None:
-        """Raise ScriptError unless each of these was read to its end since `forget`.
-
-        So no record is passed by, and none goes unchecked.
-        """
+        """Raise ScriptError unless each of these was read to its end since `forget`."""
         if left := [source.path for source in sources if source.path not in self._ended]:
             raise ScriptError(
-                "the rows are made without all records of their files",
+                "the rows do not use all records of their files",
                 *(Problem(path, what="not read to its end") for path in left),
-                remedy="`records` and `rows` must go through all that they are given.",
+                remedy="`records` and `rows` must read all of their input.",
             )
 
     def explain(self, error: Exception) -> Problem:
-        """Return what is wrong with the record at hand, by an error from making it into rows."""
+        """Return the problem of the last record read, from an error of its conversion."""
         text = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
         return Problem(self.place, what=text)
 
 
 class Opened:
-    """A source of a split, opened: its records in order, each checked against its shape.
+    """An opened source of a split; iterate it for its checked records in order.
 
-    Args:
-        reader: Reads it.
-        source: The source.
-        path: Where it is, if not at its place in the reader's folder.
+    The source is at `path`, by default in the reader's folder.
     """
 
     def __init__(self, reader: Reader, source: Source, path: str = "") -> None:
@@ -144,16 +133,16 @@ class Opened:
         return (record for _, record in self.items())
 
     def items(self) -> Iterator[tuple[str, Any]]:
-        """Yield each record with the name of its file within a folder; "" of a file."""
+        """Yield each record with the name of its file within a folder, or "" for a file."""
         return self._reader.read(self._source, self._path)
 
 
-_WHOLE = ("json value", "text", "bytes")  # formats in which a file is one record
+_WHOLE = ("json value", "text", "bytes")  # one record per file
 
 
 @dataclass(frozen=True)
 class _File:
-    """A file of a source: its name within it, where it is, and how it is opened in an archive."""
+    """A file of a source: its name in a folder, its path, and a function that opens a member."""
 
     name: str
     path: Path
@@ -171,7 +160,7 @@ def _files(source: Source, path: Path) -> Iterator[_File]:
     elif source.is_archive and path.is_file():
         for name, opener in members(path, source.member, source.only):
             yield _File(name, path, opener)
-    else:  # of a sample, an archive may lie as a folder
+    else:  # a sample may have a folder instead of an archive
         home = path / source.member if source.is_archive else path
         found = {at.relative_to(home).as_posix(): at for at in home.rglob("*") if at.is_file()}
         for name in sorted(name for name in found if fnmatchcase(name, source.only)):
@@ -183,7 +172,7 @@ def _nothing_wrong(record: Any) -> list[Problem]:
 
 
 def _checker(source: Source) -> Callable[[Any], list[Problem]]:
-    """Return what finds the problems of a record."""
+    """Return a function that lists the problems of a record."""
     fits, validate = fitter(source.shape), source.validate
 
     def wrong(record: Any) -> list[Problem]:
@@ -200,7 +189,7 @@ def _checker(source: Source) -> Callable[[Any], list[Problem]]:
 
 
 def _line(source: Source, number: int) -> int:
-    """Return the line, or the row, of a record, counted from 1; a header is one, too."""
+    """Return the line or row of a record, counted from 1 and including a header."""
     return max(1, number + (2 if source.read in HEADED else 1))
 
 
@@ -209,14 +198,14 @@ def _comma(source: Source) -> str:
 
 
 def _part(source: Source, number: int) -> str:
-    """Return what a record is called within its file: its line, its index, or nothing."""
+    """Return the name of a record within its file: its line, its index, or nothing."""
     if word := NAMED_BY.get(source.read):
         return f"{word} {_line(source, number)}"
     return "" if source.read in _WHOLE else f"[{number}]"
 
 
 def _explain(error: Exception, file: str, line: str) -> str:
-    """Return what is wrong with a file that cannot be parsed, and on which line, if it has some."""
+    """Return the place and the problem of a file that cannot be parsed."""
     place = f"{file}, {line}" if line else file
     cause = error.__cause__ if isinstance(error.__cause__, ValueError) else error
     if isinstance(cause, json.JSONDecodeError):

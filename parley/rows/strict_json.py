@@ -1,4 +1,4 @@
-"""JSON without surprises: what `json.loads` would pass over, or no row can hold, is an error."""
+"""Strict JSON: refuse input that `json.loads` would accept silently or that no row can hold."""
 
 import json
 import math
@@ -9,19 +9,18 @@ from typing import Any
 
 import orjson
 
-_DEEPEST = 100  # no record of a dialogue is nested so deeply, and few programs can follow
+_DEEPEST = 100  # levels; more than any real record has
 
-_LINE = 50_000  # characters; a longer text is hardly one line with one key
-
+_LINE = 50_000  # characters; a longer text is probably not a line of JSON
 _LONE = re.compile("[\ud800-\udfff]")
 
 
 def loads(text: str | bytes) -> Any:
-    """Parse JSON, refusing what `json.loads` would pass over and what 64 bits cannot hold.
+    """Parse JSON strictly.
 
     Raises:
-        ValueError: for invalid JSON or UTF-8; and, beginning with the path to it, for a key that
-            an object holds twice, NaN, Infinity, a number too large or small, a lone surrogate.
+        ValueError: invalid JSON or UTF-8; or, with its path, a key that appears twice in an object,
+            NaN, Infinity, a number too large or small for 64 bits, a lone surrogate.
     """
     if isinstance(text, bytes):
         text = text.decode("utf-8")
@@ -32,28 +31,27 @@ def loads(text: str | bytes) -> Any:
     try:
         try:
             value = _DECODER.decode(text)
-            orjson.dumps(value)  # refuses lone surrogates, in less time than a search takes
+            orjson.dumps(value)  # refuses lone surrogates faster than a search
         except (_Surprise, orjson.JSONEncodeError):
             for problem in _problems(_LENIENT.decode(text), ""):
                 raise ValueError(problem) from None
-    except RecursionError:  # of either decoder
+    except RecursionError:
         raise json.JSONDecodeError("nested too deeply", text, _too_deep(text)) from None
     return value
 
 
 def _plain(text: str) -> Any:
-    """Parse a line in half the time if orjson writes it just so again; else return None.
+    """Parse a line in half the time if orjson reproduces its text; else return None.
 
-    What is the same as orjson's own output holds no key twice, no number or character other than
-    was read, and, as it is asked for here, no integer of more than 53 bits. Spaces after colons
-    and commas may be there or not: in strings too they are left out of both sides, where they
-    make or hide no key and no number.
+    A text that orjson reproduces has no duplicate key, no changed number or character, and (with
+    this option) no integer of more than 53 bits. The comparison ignores spaces after colons and
+    commas, also within strings, where they affect neither keys nor numbers.
     """
     try:
         value = orjson.loads(text)
         again = orjson.dumps(value, option=orjson.OPT_STRICT_INTEGER)
         given = text.rstrip("\n").encode()
-    except (ValueError, TypeError):  # of both, for what the other decoder then explains
+    except (ValueError, TypeError):  # the other decoder explains the problem
         return None
     same = again == given.replace(b'": ', b'":', 1) or _tight(again) == _tight(given)
     return value if same else None
@@ -64,18 +62,18 @@ def _tight(text: bytes) -> bytes:
 
 
 class _Surprise(Exception):
-    """There is something to refuse; parsing once more finds the path to it."""
+    """A value must be refused; parsing again finds its path."""
 
 
 class _Refused:
-    """Stands in a parsed value for what is refused."""
+    """Placeholder for a refused value."""
 
     def __init__(self, problem: str) -> None:
         self.problem = problem
 
 
 def _decoder(refuse: Callable[[str], Any]) -> json.JSONDecoder:
-    """Return a decoder that calls `refuse` with what is wrong, and takes what it returns."""
+    """Return a decoder that replaces a bad value by the result of `refuse(problem)`."""
 
     def unique(pairs: list[tuple[str, Any]]) -> Any:
         found = dict(pairs)
@@ -83,7 +81,7 @@ def _decoder(refuse: Callable[[str], Any]) -> json.JSONDecoder:
             return found
         counts = Counter(key for key, _ in pairs)
         twice = next(key for key, count in counts.items() if count > 1)
-        return refuse(f"{_step(twice)}: the key {twice!a} stands twice in one object")
+        return refuse(f"{_step(twice)}: the key {twice!a} appears twice in one object")
 
     def whole(number: str) -> Any:
         if len(number) <= 20 and -(2**63) <= int(number) < 2**63:
@@ -114,7 +112,7 @@ _DECODER, _LENIENT = _decoder(_surprise), _decoder(_Refused)
 
 
 def _too_deep(text: str) -> int:
-    """Return the place in JSON where its nesting passes what a record may have."""
+    """Return the position where the nesting exceeds the limit."""
     depth = 0
     for token in re.finditer(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', text):
         depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(token[0], 0)
@@ -124,7 +122,7 @@ def _too_deep(text: str) -> int:
 
 
 def _problems(value: Any, path: str) -> Iterator[str]:
-    """Yield what is refused in a parsed value, each with the path to it."""
+    """Yield each problem of a parsed value, with its path."""
     if isinstance(value, _Refused):
         yield path + value.problem
     elif isinstance(value, list):
@@ -140,5 +138,5 @@ def _problems(value: Any, path: str) -> Iterator[str]:
 
 
 def _step(key: str) -> str:
-    """Return a key as a step of a path, which can be printed even if the key cannot."""
+    """Return a key as a printable step of a path."""
     return "." + key.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -1,4 +1,4 @@
-"""Processes that make the rows of one large JSON Lines file, in the order of its lines."""
+"""Convert one large file of lines to rows in several processes, in the order of its lines."""
 
 import mmap
 import multiprocessing
@@ -20,31 +20,28 @@ from parley.rows.formats import BY_LINE
 from parley.rows.reader import Opened, Reader
 from parley.source.files import Source
 
-PART = 1 << 20  # bytes of whole lines, more or less, that a process makes into rows at once
-SLOT = 16 * PART  # bytes that the rows of a part may take
-SLOTS = 6  # of each process, which so goes on while another has the processor
-LEAST = 4  # parts of a file; with less it is not worth the while
-LONGEST = 60  # seconds that a part may take; some hundredths are usual. A fork can hang on a lock.
+PART = 1 << 20  # approximate bytes of whole lines that a process converts at once
+SLOT = 16 * PART  # most bytes of the rows of a part
+SLOTS = 6  # parts per process that may wait for the caller
+LEAST = 4  # parts; smaller files are faster in one process
+LONGEST = 60  # seconds for a part, usually some hundredths; a fork can hang on a lock
 
 
 class Lost(Exception):
-    """A process ended before it had made all its parts, or hangs."""
+    """A process ended too early, or hangs."""
 
 
 def shareable(source: Source, config: str, split: str) -> bool:
-    """Tell whether processes may share the lines of a split's file out, and are worth the while.
-
-    They may where each row is made of one line.
-    """
+    """Tell whether processes may share a split's file: it is large, and each line is a record."""
     declared = source.dataset.configs[config]
     if not isinstance(declared, Config) or declared.records is not None or sys.platform != "linux":
-        return False  # elsewhere it is not safe to fork a process that has threads
+        return False  # elsewhere forking a process with threads is not safe
     file, *others = source.sources(config, split)
     if others or not isinstance(file, File) or file.read not in BY_LINE:
         return False
     try:
         return os.path.getsize(source.folder / file.path) > LEAST * PART
-    except OSError:  # which one process then meets too, and names
+    except OSError:  # one process then reports the error
         return False
 
 
@@ -57,26 +54,20 @@ def shared_batches(
     workers: int,
     keys: "array[int]",
 ) -> Generator[pa.RecordBatch, None, None]:
-    """Yield the rows of a split, made by other processes from parts of its one file.
+    """Yield the rows of a split, converted by other processes from parts of its file.
 
-    Args:
-        source: The upstream files.
-        config: The config.
-        split: The split.
-        schema: The Arrow schema of the rows.
-        folder: Where each process may write the lines it is at.
-        workers: How many processes.
-        keys: Takes the hash of each row's key.
+    The processes write temporary files into `folder`. `keys` is extended with the hash of each
+    row's key.
 
     Raises:
-        Lost: a process failed; in one process alone the build names what is wrong.
+        Lost: a process failed; a build in one process names the problem.
     """
     (file,) = source.sources(config, split)
     keyed_rows = source.dataset.builder.keyed_rows
 
     def make(part: Path) -> Iterator[Any]:
         hashes = array("q")
-        reader = Reader(source.folder)  # the file of the last part was at the same place
+        reader = Reader(source.folder)  # a new one: parts share a path
         opened = {file.path: Opened(reader, file, str(part))}
 
         def rows() -> Iterator[Any]:
@@ -98,19 +89,11 @@ def shared_batches(
 def share(
     path: Path, workers: int, make: Callable[[Path], Iterable[Any]], folder: Path
 ) -> Iterator[list[memoryview]]:
-    """Yield what `make` yields for each part of a file, in the order of its lines.
+    """Yield the output of `make` for each part of a file, in the order of its lines.
 
-    The processes are forks, and each makes every n-th part. They hand it over in memory that they
-    share with this one, and end with the generator, or when this process has ended.
-
-    Args:
-        path: A file of lines.
-        workers: How many processes.
-        make: Called in one of them with a file of a part's lines; yields objects of bytes.
-        folder: Where these files are written.
-
-    Yields:
-        The objects of one part, which are overwritten once the next is asked for.
+    Each of n forked processes converts every n-th part, and returns it in shared memory. The
+    processes end with the generator, or with this process. `make` takes a file in `folder` with a
+    part's lines, and yields bytes-like objects. They are valid until the next part is requested.
 
     Raises:
         Lost: a process failed.
@@ -119,7 +102,7 @@ def share(
     ends: list[tuple[Connection, memoryview]] = []
     with ExitStack() as last:
         try:
-            with path.open("rb") as file:  # opened once, so that all have the same file
+            with path.open("rb") as file:  # opened once, for all to read the same file
                 source = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
             starts = range(0, len(source), PART)
             workers = min(workers, len(starts))
@@ -127,7 +110,7 @@ def share(
                 memory = memoryview(mmap.mmap(-1, SLOTS * SLOT))
                 ours, theirs = fork.Pipe()
                 part = folder / f".{number}.{path.name}"
-                # A fork has our ends too, and would never see that they close.
+                # A fork inherits our ends, and must close them to see that we closed ours.
                 not_its = [ours, *(end for end, _ in ends)]
                 arguments = (source, starts[number::workers], part, make, theirs, memory, not_its)
                 process = fork.Process(target=_work, args=arguments, daemon=True)
@@ -164,13 +147,13 @@ def _work(
     memory: memoryview,
     not_its: list[Connection],
 ) -> None:
-    """Make the parts that begin at these bytes of a file, in a process of its own."""
+    """Convert the parts that begin at these bytes of a file, in a forked process."""
     status = 1
     try:
-        os.nice(2)  # the caller, which writes what all of them make, goes first
+        os.nice(2)  # the caller, which writes the output of all, goes first
         for other in not_its:
             other.close()
-        # One file and one mapping for all parts: memory that comes and goes costs time.
+        # One file and one mapping for all parts, for speed
         with part.open("wb", buffering=0) as given:
             for number, start in enumerate(starts):
                 first, last = _line(source, start), _line(source, start + PART)
@@ -183,17 +166,17 @@ def _work(
                 rest = memory[slot : slot + SLOT]
                 lengths = array("q")
                 for each in make(part) if first < last else ():
-                    rest[: len(each)] = memoryview(each).cast("B")  # fails where it is longer
+                    rest[: len(each)] = memoryview(each).cast("B")  # fails if it is longer
                     rest = rest[len(each) :]
                     lengths.append(len(each))
                 end.send_bytes(lengths)
         status = 0
     finally:
-        os._exit(status)  # without a word: the caller finds out what is wrong
+        os._exit(status)  # silently: the caller finds the problem
 
 
 def _line(source: mmap.mmap, start: int) -> int:
-    """Return where the first line begins that does so at `start` or after it."""
+    """Return the first beginning of a line at or after `start`."""
     if start == 0:
         return 0
     newline = source.find(b"\n", start - 1)

@@ -91,9 +91,9 @@ def splits_of(source):
 def require_named(error, paths):
     """Fail unless an error names just these files, and says what to do."""
     first, *named, remedy = str(error).splitlines()
-    assert first.endswith("the rows are made without all records of their files:")
+    assert first.endswith("the rows do not use all records of their files:")
     assert named == [f"  {path}: not read to its end" for path in paths]
-    assert "`records` and `rows` must go through all that they are given" in remedy
+    assert "`records` and `rows` must read all" in remedy
 
 
 @pytest.mark.parametrize("way", WAYS)
