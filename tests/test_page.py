@@ -26,7 +26,10 @@ axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe i
 site = pytest.importorskip("parley.site.write", reason="the extra `site` is not installed")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed"),
+]
 
 WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 320, "height": 640}
 DATASETS = list(discover())

@@ -514,7 +514,8 @@ def test_a_browser_that_goes_away_is_no_failure(tmp_path, capfd):
 
 
 @pytest.mark.parametrize("path", ['a"b', "a\\b", "a\nb", "a\x7f\u202e", "😀", "\udcff", "{0}", "'"])
-def test_the_snippet_holds_a_path_as_it_is(sample_build, tmp_path, path):
+def test_the_snippet_holds_a_path_as_it_is(sample_build, tmp_path, monkeypatch, path):
+    monkeypatch.setenv("PARLEY_CACHE", str(tmp_path / "cache"))  # no other test's publication
     built = open_folder(sample_build / "casino")
     (call,) = (
         node
