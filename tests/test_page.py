@@ -522,9 +522,9 @@ def test_the_table_of_figures_can_show_only_what_differs(real: Site, open_page: 
     verdicts = rows.evaluate_all("rows => rows.map(row => row.dataset.verdict)")
     differ = sum(verdict != "matches" for verdict in verdicts)
     assert 0 < differ < len(verdicts)
-    page.get_by_label("only what differs").check()
+    page.get_by_label("only figures that do not match").check()
     assert rows.count() == differ
-    page.get_by_label("only what differs").uncheck()
+    page.get_by_label("only figures that do not match").uncheck()
     assert rows.count() == len(verdicts)
 
 
