@@ -304,10 +304,8 @@ def test_a_folder_that_lost_a_file_is_not_shown(sample_build, tmp_path):
     file.unlink()
     with pytest.raises(OutputError) as error:
         write_site([open_folder(folder)], tmp_path / "site")
-    assert str(error.value) == (
-        f"{folder}: lacks speakers/train, strategies/train, with which it was built. "
-        f"Run `parley build casino --build '{folder.parent}'` again."
-    )
+    assert "speakers/train, strategies/train" in str(error.value)
+    assert f"`parley build casino --build '{folder.parent}'`" in str(error.value)
     assert not (tmp_path / "site").exists()
 
 
@@ -337,7 +335,6 @@ def test_figures_stand_with_verdict_and_reason(source, real_build, tmp_path, dat
     for figure in stated:
         assert figure.name in page
         assert figure.reason in page
-    assert "As the folder's card states them" in page
     assert tally(figure.verdict for figure in stated) in page
     shown = Links(tmp_path / "site" / dataset.name / "index.html").tags
     verdicts = [attrs["data-verdict"] for _, attrs in shown if "data-verdict" in attrs]
