@@ -1,10 +1,10 @@
-"""Measures CoSRec's catalogue against reading its files alone, each in a process, in turn.
+"""Compare making CoSRec's catalogue with only reading its files.
 
     python benchmarks/catalogue.py DIR [--memory 1GB] [--rounds 1]
 
-DIR holds raw files, as `generate_catalogue.py` writes them. The limit is to inflate and parse every
-line in one process: `gzip` and `orjson.loads`. Processor seconds and memory are those of a method's
-processes together; what they share is counted once.
+DIR holds the files of `generate_catalogue.py`. The limit reads every line in one process with
+`gzip` and `orjson`. Processor seconds and memory include all processes of a method; shared memory
+counts once.
 """
 
 import argparse
@@ -28,7 +28,7 @@ for path in sorted(Path(sys.argv[1]).rglob("*.jsonl*")):
 
 
 def measure(command: list[str]) -> tuple[float, float, float]:
-    """Return the seconds and processor seconds of a command, and the MB that it has at most."""
+    """Return the seconds, processor seconds and peak MB of a command."""
     start, used, peak = time.perf_counter(), processor(), 0
     with subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True) as process:
         while process.poll() is None:
@@ -40,13 +40,13 @@ def measure(command: list[str]) -> tuple[float, float, float]:
 
 
 def processor() -> float:
-    """Return the processor seconds of all processes that this one has waited for."""
+    """Return the processor seconds of all finished child processes."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
 
 def family(pid: int) -> list[int]:
-    """Return a process and all below it."""
+    """Return a process and its descendants."""
     found = [pid]
     for each in found:
         for children in Path(f"/proc/{each}/task").glob("*/children"):
@@ -56,7 +56,7 @@ def family(pid: int) -> list[int]:
 
 
 def memory(pid: int) -> int:
-    """Return the bytes of a process, and of what it shares with n others an n-th."""
+    """Return the bytes of a process, with its part of shared memory."""
     try:
         text = Path(f"/proc/{pid}/smaps_rollup").read_text()
     except OSError:
@@ -65,7 +65,7 @@ def memory(pid: int) -> int:
 
 
 def main() -> None:
-    """Print a table."""
+    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--memory", default="1GB")

@@ -1,8 +1,8 @@
-"""Generates files in CoSRec's layout, of any size: what the benchmarks and the large tests read.
+"""Generate files in CoSRec's layout for benchmarks and large tests.
 
     python benchmarks/generate.py 100000 DIR
 
-The text is made of invented words, which Parquet compresses about as well as English.
+Parquet compresses the invented words about as well as English.
 """
 
 import json
@@ -27,7 +27,7 @@ def conversations(dialogues: int, seed: int = 0) -> Iterator[dict[str, str]]:
 
 
 def write(folder: Path, dialogues: int, seed: int = 0) -> Path:
-    """Write a source folder with these many raw conversations, and return the folder."""
+    """Write a source folder with this number of raw conversations, and return it."""
     path = folder / RAW
     path.parent.mkdir(parents=True)
     with path.open("w", encoding="utf-8") as file:

@@ -1,10 +1,9 @@
-"""Generates files in the shape of Amazon Reviews 2023, of any size, with the quirks of the real.
+"""Generate files in the shape of Amazon Reviews 2023, with its irregularities.
 
     python benchmarks/generate_catalogue.py DIR [--megabytes 400] [--categories 3] [--plain]
 
 Writes DIR/meta_categories/meta_<C>.jsonl.gz and DIR/review_categories/<C>.jsonl.gz. The words are
-invented; a record's length, the keys and their order, and how often a quirk comes are those of the
-real files where they are known (the shares below), and chosen where they are not.
+invented. Record lengths, keys, their order and the shares below follow the real files where known.
 """
 
 import argparse
@@ -15,10 +14,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-# Quirk -> how often a product has it. Measured on the 1,719 real records at hand: description and
-# features both empty in 75%, no price in 86% and no categories in all of one category. With these
-# shares hardly a product would be kept and the larger part of the work not be measured: so about
-# half of them are let pass, twice the share that upstream's figures give (12 of 48 million).
+# Quirk -> share of products. In 1,719 real records, description and features are both empty in 75%
+# and the price is missing in 86%. Lower shares keep about half of the products, twice upstream's
+# share (12 of 48 million), so that the later steps are measured too.
 PRODUCT_QUIRKS = {
     "no description": 0.2,
     "no details": 0.002,
@@ -51,7 +49,7 @@ ODD_SPACES = "\u00a0\u2003\u3000\u2028\x85\x1f"
 
 
 class Maker:
-    """Makes the records of one category from a seed."""
+    """A maker of the records of one category from a seed."""
 
     def __init__(self, category: str, seed: int) -> None:
         self.category = category
@@ -62,8 +60,7 @@ class Maker:
             "".join(self.draw.choices(letters, weights, k=self.draw.randint(2, 9)))
             for _ in range(5000)
         ]
-        # Sentences drawn beforehand are what makes this quick; there are enough of them that a
-        # file compresses no better than real ones.
+        # drawn once for speed, and enough of them to compress no better than real files
         self.sentences = [
             " ".join(self.draw.choices(words, k=self.draw.randint(4, 24))).capitalize() + "."
             for _ in range(40_000)
@@ -150,18 +147,18 @@ class Maker:
         }
 
     def products(self, count: int) -> Iterator[dict[str, Any]]:
-        """Yield metadata records; now and then one comes again with other content."""
+        """Yield metadata records; repeat some ids with other content."""
         for number in range(count):
             if self.draw.random() < PRODUCT_QUIRKS["twice"]:
                 yield self.product(asin(self.draw.randrange(number + 1)))
             yield self.product(asin(number))
 
     def reviews(self, count: int, products: int) -> Iterator[dict[str, Any]]:
-        """Yield review records of these many products, and of some that have no metadata."""
+        """Yield review records of the products, and of some products without metadata."""
         draw, time = self.draw, 0
         for _ in range(count):
             chance = draw.random
-            number = int(products * chance() ** 2)  # some products have many more than others
+            number = int(products * chance() ** 2)  # skewed towards some products
             if chance() < REVIEW_QUIRKS["unknown product"]:
                 number += products
             if chance() >= REVIEW_QUIRKS["same time"]:
@@ -196,17 +193,14 @@ class Maker:
 
 
 def asin(number: int) -> str:
-    """Return an id in the form of the real ones."""
+    """Return an id in the form of real ids."""
     return f"B0{number * 7919 % 36**5:08X}"
 
 
 def write(
     folder: Path, megabytes: float = 400, categories: int = 3, plain: bool = False, seed: int = 0
 ) -> Path:
-    """Write files of about this size in all, as JSON, and return the folder.
-
-    There are five reviews a product, which makes a bit more than half of the bytes theirs.
-    """
+    """Write files of about this total size of JSON, five reviews per product; return the folder."""
     for name in ("meta_categories", "review_categories"):
         (folder / name).mkdir(parents=True)
     products = int(megabytes * 1e6 / categories / 3410)
@@ -224,7 +218,7 @@ def write(
 
 
 def _open(path: Path, plain: bool) -> BinaryIO:
-    # 6 is what gzip(1) takes
+    # 6 is the default of gzip(1)
     return path.open("wb") if plain else gzip.open(path, "wb", compresslevel=6)  # type: ignore[return-value]
 
 

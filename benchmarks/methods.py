@@ -1,7 +1,6 @@
-"""One measured piece of work a process: `python benchmarks/methods.py METHOD ARGUMENT...`.
+"""Measure one method in a process: `python benchmarks/methods.py METHOD ARGUMENT...`.
 
-Prints JSON: seconds of the work and of the processor, peak memory in MB, rows. Imports are not
-counted unless they are what is measured.
+Print JSON: seconds, processor seconds, peak memory in MB, rows. Imports count only where stated.
 """
 
 import json
@@ -22,18 +21,18 @@ _start = [0.0, 0.0]
 
 
 def method(function: Callable[..., int]) -> Callable[..., int]:
-    """Register a method under its name. It returns how many rows it went through."""
+    """Register a method under its name; it returns its number of rows."""
     METHODS[function.__name__] = function
     return function
 
 
 def begin() -> None:
-    """Start the clock: what came before was import and set-up."""
+    """Start the clock after imports and set-up."""
     _start[:] = time.perf_counter(), time.process_time()
 
 
 def main() -> None:
-    """Run the method that the command line names."""
+    """Run the method named on the command line."""
     name, *arguments = sys.argv[1:]
     begin()
     rows = METHODS[name](*arguments)
@@ -42,7 +41,7 @@ def main() -> None:
 
 
 def peak_mb() -> float:
-    """Return this process's peak of resident memory; `ru_maxrss` would count its parent's too."""
+    """Return the peak resident memory of this process; `ru_maxrss` would include its parent's."""
     status = Path("/proc/self/status")
     if status.exists():
         (peak,) = re.findall(r"VmHWM:\s+(\d+) kB", status.read_text())
@@ -55,7 +54,7 @@ def peak_mb() -> float:
 
 @contextmanager
 def parquet(schema: Any) -> Iterator[Any]:
-    """Give a writer with the options that parley has, of a file that is thrown away."""
+    """Yield a writer of a temporary file with the options of parley."""
     import pyarrow.parquet as pq
 
     with (
@@ -71,11 +70,11 @@ def parquet(schema: Any) -> Iterator[Any]:
 
 
 def write(source: str, to_batch: Callable[[Any, Iterable[tuple[str, str]]], Any]) -> int:
-    """Write conversations in batches, each made from a schema and a thousand ids with texts."""
+    """Write conversations in batches, each from a schema and a thousand ids with texts."""
     import orjson
-    import pandas  # noqa: F401 - pyarrow does, for its first array
+    import pandas  # noqa: F401 - pyarrow imports it for its first array
     import pyarrow as pa
-    import pyarrow.parquet  # is not to be counted
+    import pyarrow.parquet  # keep the import out of the measurement
 
     turn = pa.struct([("role", pa.string()), ("text", pa.string())])
     schema = pa.schema([("dialogue_id", pa.string()), ("turns", pa.list_(turn))])
@@ -91,7 +90,7 @@ def write(source: str, to_batch: Callable[[Any, Iterable[tuple[str, str]]], Any]
 
 @method
 def limit(source: str) -> int:
-    """Write with orjson and pyarrow alone: no check, no dict a turn, no digest, no card."""
+    """Write with only orjson and pyarrow: no check, no dict per turn, no digest, no card."""
     import pyarrow as pa
 
     def from_columns(schema: Any, pairs: Iterable[tuple[str, str]]) -> Any:
@@ -117,7 +116,7 @@ def limit(source: str) -> int:
 
 @method
 def limit_of_rows(source: str) -> int:
-    """Write likewise, from a dict a row and a turn, as all code has them that handles rows."""
+    """Write with orjson and pyarrow from one dict per row and turn."""
     import pyarrow as pa
 
     def from_dicts(schema: Any, pairs: Iterable[tuple[str, str]]) -> Any:
@@ -134,9 +133,9 @@ def limit_of_rows(source: str) -> int:
 
 
 def only_raw() -> Any:
-    """Return CoSRec with the one config and split that the generated files have.
+    """Return CoSRec with only the config and split of the generated files.
 
-    Makes a builder, since `datasets` imports more (scipy, where it is installed) for the first one.
+    Make one builder, because `datasets` imports more modules (such as scipy) for the first one.
     """
     from parley import dataset
 
@@ -165,7 +164,7 @@ def parley(source: str, workers: str = "0") -> int:
 
 @method
 def datasets_builder(source: str) -> int:
-    """Write with the same GeneratorBasedBuilder's own download_and_prepare."""
+    """Write with the `download_and_prepare` of the same builder."""
     import datasets
 
     dataset = only_raw()
@@ -182,7 +181,7 @@ def datasets_builder(source: str) -> int:
 
 @method
 def polars(source: str) -> int:
-    """Write through Polars; JSON by orjson, as Polars reads no objects of ever new keys."""
+    """Write with Polars; orjson parses, because Polars cannot read objects with varying keys."""
     import orjson
     import polars as pl
 
@@ -209,7 +208,7 @@ def polars(source: str) -> int:
 
 @method
 def build_all(source: str) -> int:
-    """Build everything at hand in `source`, imports and hash checks included."""
+    """Build all datasets in `source`, including imports and hash checks."""
     from parley import build_folder, dataset, datasets, open_source
 
     rows = 0
@@ -222,7 +221,7 @@ def build_all(source: str) -> int:
 
 @method
 def build_one(source: str, name: str) -> int:
-    """Build one dataset, imports not included."""
+    """Build one dataset, without imports."""
     from parley import build_folder, dataset, open_source
 
     dataset(name).builder  # noqa: B018 - imports it
@@ -234,7 +233,7 @@ def build_one(source: str, name: str) -> int:
 
 @method
 def verify_all(source: str, built: str) -> int:
-    """Verify everything that was built of what is at hand in `source`, imports included."""
+    """Verify all builds of the files in `source`, including imports."""
     from parley import Verification, dataset, datasets, verify_each
 
     every = [dataset(name) for name in datasets()]
@@ -246,7 +245,7 @@ def verify_all(source: str, built: str) -> int:
 
 @method
 def acts(source: str) -> int:
-    """Give every event of CraigslistBargains' validation and test its dialogue act."""
+    """Derive the dialogue acts of CraigslistBargains' validation and test."""
     import orjson
 
     from parley import dataset
@@ -262,7 +261,7 @@ def acts(source: str) -> int:
 
 @method
 def limit_all(rows_folder: str) -> int:
-    """Import datasets, and write the same rows from JSON Lines with orjson and pyarrow."""
+    """Import datasets, and write the same rows with orjson and pyarrow."""
     import datasets  # noqa: F401
     import orjson
     import pyarrow as pa
@@ -282,7 +281,7 @@ def limit_all(rows_folder: str) -> int:
 
 @method
 def first_row(repo: str, config: str, split: str) -> int:
-    """Read one streamed row, from the call to load_dataset on."""
+    """Read one streamed row from the Hub."""
     import datasets
 
     begin()
@@ -292,7 +291,7 @@ def first_row(repo: str, config: str, split: str) -> int:
 
 @method
 def streamed(path: str) -> int:
-    """Stream a Parquet file from end to end with datasets' own reader."""
+    """Stream a Parquet file with the reader of datasets."""
     import datasets
 
     stream = datasets.load_dataset("parquet", data_files={"raw": path}, split="raw", streaming=True)
@@ -313,8 +312,8 @@ def first_local(path: str) -> int:
 
 @method
 def plain_pyarrow(path: str) -> int:
-    """Read a Parquet file into Python rows with pyarrow alone."""
-    import pandas  # noqa: F401 - pyarrow does, for its first array
+    """Read a Parquet file into Python rows with pyarrow."""
+    import pandas  # noqa: F401 - pyarrow imports it for its first array
     import pyarrow.parquet as pq
 
     begin()
@@ -323,7 +322,7 @@ def plain_pyarrow(path: str) -> int:
 
 @method
 def load(folder: str, config: str, cache: str) -> int:
-    """Load a built folder with load_dataset, into a given cache."""
+    """Load a build with load_dataset into a given cache."""
     import datasets
 
     datasets.disable_progress_bars()
@@ -333,29 +332,9 @@ def load(folder: str, config: str, cache: str) -> int:
 
 
 @method
-def load_rows(folder: str, config: str, cache: str) -> int:
-    """Load a built folder likewise, and go through its rows."""
-    import datasets
-
-    datasets.disable_progress_bars()
-    begin()
-    (split,) = datasets.load_dataset(folder, config, cache_dir=cache).values()
-    return sum(1 for _ in split)
-
-
-@method
-def convokit_corpus(folder: str) -> int:
-    """Read a corpus with ConvoKit."""
-    from convokit import Corpus
-
-    begin()
-    return sum(1 for _ in Corpus(filename=folder).iter_utterances())
-
-
-@method
 def read_table(path: str) -> int:
-    """Read a Parquet file into memory with pyarrow, as Arrow."""
-    import pandas  # noqa: F401 - pyarrow does, for its first table
+    """Read a Parquet file into Arrow with pyarrow."""
+    import pandas  # noqa: F401 - pyarrow imports it for its first table
     import pyarrow.parquet as pq
 
     begin()

@@ -1,11 +1,10 @@
-"""Measures the page in Chromium: of generated conversations, and of the real data at hand.
+"""Measure the page in Chromium with generated conversations and with real data.
 
     python benchmarks/page.py [--dialogues 8938]
 
-For each dataset it builds, writes the site, opens the page of the dialogues from disk, waits until
-all text can be searched, and types. A keystroke is measured from its event until the next frame has
-been drawn. Memory is what the tab's process has resident, what it shares with others included.
-Imports are not counted. Real datasets are measured where PARLEY_SOURCE names them.
+Build each dataset, write the site, open the dialogues from disk, wait for all text, and type.
+A keystroke takes from its event to the next drawn frame. Memory is the resident memory of the tab's
+process. Imports are not counted. PARLEY_SOURCE names the real datasets.
 """
 
 import argparse
@@ -47,16 +46,8 @@ TYPE = """async (words) => {
     return took;
 }"""
 KEYSTROKES = 50
-COLUMNS = [
-    "dialogues of",
-    "number",
-    "build, s",
-    "site, s",
-    "of the build",
-    "list, s",
-    "all text, s",
-]
-COLUMNS += ["keystroke, ms", "tab, MB", "at most, MB"]
+COLUMNS = ["dialogues of", "number", "build, s", "site, s", "of the build", "list, s"]
+COLUMNS += ["all text, s", "keystroke, ms", "tab, MB", "at most, MB"]
 
 
 def main() -> None:
@@ -76,7 +67,7 @@ def main() -> None:
 
 
 def sources(place: Path, dialogues: int) -> dict[str, Source]:
-    """Return what is measured, by the name it goes by in the table."""
+    """Return the sources to measure, by their name in the table."""
     cosrec = dataset("cosrec")
     missing = [file for file in cosrec.sources if file != generate.RAW]
     folder = generate.write(place / "generated", dialogues)
@@ -88,7 +79,7 @@ def sources(place: Path, dialogues: int) -> dict[str, Source]:
 
 
 def measured(browser: Browser, source: Source, place: Path) -> list[str]:
-    """Return a row of the table, without its name."""
+    """Return the values of a row of the table."""
     name = source.dataset.name
     built = timed(lambda: build_folder(source, place / "build"))
     folder = open_folder(place / "build" / name)
@@ -120,14 +111,14 @@ def measured(browser: Browser, source: Source, place: Path) -> list[str]:
 
 
 def timed(work: Callable[[], Any]) -> float:
-    """Return the seconds that work takes."""
+    """Return the seconds of a call."""
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
 
 
 def memory(browser: Browser) -> tuple[float, float]:
-    """Return the MB of the largest tab, now and at most."""
+    """Return the current and the peak MB of the largest tab."""
     processes = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")["processInfo"]
     tabs = [
         Path(f"/proc/{p['id']}/status").read_text() for p in processes if p["type"] == "renderer"

@@ -1,11 +1,11 @@
-"""Compares Parley with its limit and its peers in one run, and prints Markdown tables of ratios.
+"""Compare Parley with a limit and with alternatives, and print Markdown tables of ratios.
 
-    python benchmarks/run.py                       all of it: some 20 minutes
-    python benchmarks/run.py limit use             these parts alone: limit, real, growth, use
+    python benchmarks/run.py                       all parts: some 20 minutes
+    python benchmarks/run.py limit use             only these parts: limit, real, growth, use
     python benchmarks/run.py --dialogues 10000     smaller
 
-Each measurement is a process of its own, the methods take turns, and what counts is the median
-of `--repeat` rounds (five). Real datasets are measured where PARLEY_SOURCE names them.
+Each measurement is a separate process; the methods take turns. Each result is the median of
+`--repeat` rounds. PARLEY_SOURCE names the real datasets.
 """
 
 import argparse
@@ -29,12 +29,12 @@ HERE = Path(__file__).parent
 PARTS = ("limit", "real", "growth", "use")
 Result = dict[str, float]
 
-# The least that a command with an argument does
+# A minimal command with an argument
 PROGRAM = "import typer\ndef main(name: str = 'x') -> None: print(name)\ntyper.run(main)"
 
 
 def main() -> None:
-    """Run the parts that the command line names."""
+    """Run the parts named on the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}")
     parser.add_argument("--repeat", type=int, default=5)
@@ -60,12 +60,12 @@ def machine() -> str:
 
 
 def measure(*command: Any, env: dict[str, str] | None = None) -> Result:
-    """Run one method in a process, and return what it printed."""
+    """Run one method in a process, and return its result."""
     done = subprocess.run(
         [sys.executable, HERE / "methods.py", *map(str, command)],
         capture_output=True,
         text=True,
-        # datasets imports torch where it is installed, which takes a second and 150 MB
+        # without torch, which takes datasets a second and 150 MB to import
         env={**os.environ, "HF_HUB_OFFLINE": "1", "USE_TORCH": "0", **(env or {})},
     )
     lines = [line for line in done.stdout.splitlines() if line.startswith('{"seconds"')]
@@ -75,22 +75,21 @@ def measure(*command: Any, env: dict[str, str] | None = None) -> Result:
 
 
 def timed(*command: str) -> Result:
-    """Run any command, and return its milliseconds."""
+    """Run a command, and return its milliseconds."""
     start = time.perf_counter()
     subprocess.run(command, check=True, capture_output=True)
     return {"ms": 1000 * (time.perf_counter() - start)}
 
 
 def median(results: list[Result], what: str) -> float:
-    """Return the median of one figure."""
+    """Return the median of one value."""
     return statistics.median(result[what] for result in results)
 
 
 def summary(found: dict[str, list[Result]], *columns: tuple[str, str]) -> list[list[str]]:
-    """Return a row for each method: its medians, each with a format.
+    """Return a row of formatted medians for each method.
 
-    "/seconds" is the ratio of the seconds to those of the first method, "rows/s" the rows a second,
-    "us/row" the microseconds a row.
+    "/seconds" is the ratio to the seconds of the first method; "us/row" microseconds per row.
     """
     first = next(iter(found.values()))
 
@@ -135,7 +134,7 @@ class Benchmark:
         return folder if folder.exists() else generate.write(folder, dialogues)
 
     def limit(self) -> list[str]:
-        """Compare writing with the limit and with what people would use instead."""
+        """Compare writing with the limit and with alternatives."""
         source = self.source(self.dialogues)
         raw = source / generate.RAW
         runs = {
@@ -160,7 +159,7 @@ class Benchmark:
         ]
 
     def growth(self) -> list[str]:
-        """Measure how time and memory grow with the number of dialogues."""
+        """Measure time and memory by the number of dialogues."""
         sources = {n: self.source(n) for n in (10_000, 100_000, 1_000_000)}
         found = self.rounds(
             {f"{n:,}": lambda s=source: measure("parley", s) for n, source in sources.items()}
@@ -173,10 +172,10 @@ class Benchmark:
         ]
 
     def real(self) -> list[str]:
-        """Build the real datasets, beside the limit for the same rows."""
+        """Build the real datasets, and compare with the limit for the same rows."""
         source = os.environ.get("PARLEY_SOURCE")
         if not source:
-            return ["PARLEY_SOURCE is not set: the real datasets are not measured", ""]
+            return ["PARLEY_SOURCE is not set: real datasets skipped", ""]
         from parley import datasets
 
         rows_folder = self._rows_of(Path(source))
@@ -184,7 +183,7 @@ class Benchmark:
             "importing datasets, and the limit for the same rows": lambda: measure(
                 "limit_all", rows_folder
             ),
-            "`parley build` of everything at hand": lambda: measure("build_all", source),
+            "`parley build` of all available files": lambda: measure("build_all", source),
         }
         runs["`parley verify` of the same; rows: its figures"] = lambda: measure(
             "verify_all", source, self.folder / "real"
@@ -200,32 +199,7 @@ class Benchmark:
         seconds, cpu = ("seconds", ".2f"), ("cpu", ".2f")
         rows = summary(found, ("rows", ",.0f"), seconds, cpu, ("/cpu", ".2f"), ("mb", ".0f"))
         columns = ["work", "rows", "seconds", "processor seconds", "of the limit", "peak MB"]
-        return [
-            "### The real datasets, all configs",
-            "",
-            *table(columns, rows),
-            *self._convokit(),
-        ]
-
-    def _convokit(self) -> list[str]:
-        """Compare reading CaSiNo's utterances with ConvoKit's Corpus, if that is installed."""
-        import parley
-
-        built, corpus = self.folder / "real" / "casino", self.folder / "corpus"
-        if not importlib.util.find_spec("convokit") or not built.exists():
-            return []
-        parley.export_folder(parley.open(built), "convokit", corpus)
-        runs = {
-            "ConvoKit: Corpus": lambda: measure("convokit_corpus", corpus),
-            "load_dataset, cold": lambda: self._load("load_rows", built, "utterances", warm=False),
-            "load_dataset, warm": lambda: self._load("load_rows", built, "utterances", warm=True),
-        }
-        found = self.rounds(runs)
-        rows = summary(
-            found, ("rows", ",.0f"), ("seconds", ".3f"), ("/seconds", ".2f"), ("mb", ".0f")
-        )
-        columns = ["CaSiNo, to Python", "utterances", "seconds", "of the first", "peak MB"]
-        return table(columns, rows)
+        return ["### The real datasets, all configs", "", *table(columns, rows)]
 
     def _rows_of(self, source: Path) -> Path:
         """Build the real datasets, and write each split as JSON Lines with its schema."""
@@ -298,7 +272,7 @@ class Benchmark:
             return result
 
     def _written(self) -> tuple[Path, Path]:
-        """Return the same rows as Parquet, from parley and from datasets itself."""
+        """Return the same rows as Parquet from parley and from datasets."""
         import methods
         from datasets import disable_progress_bars
 

@@ -1,7 +1,4 @@
-"""A dataset whose every text, label, id, title and card field tries to act on a page.
-
-Its folder goes where `PARLEY_DATASETS` names, and builds from its sample like any other.
-"""
+"""A dataset for `PARLEY_DATASETS` whose texts, labels, ids and card attack the page."""
 
 import json
 import re
@@ -38,7 +35,7 @@ ATTACKS = [
     WORD,
 ]
 
-_SCRIPT = '''"""Hostile: every text of it is an attack."""
+_SCRIPT = '''"""Hostile: every text is an attack."""
 
 from parley import Builder, Config, Converted, File
 
@@ -62,7 +59,7 @@ class Hostile(Builder):
     ]
 '''
 
-_TRANSCRIPT = '''"""Puts the attack of a row wherever a transcript has text."""
+_TRANSCRIPT = '''"""Put the attack of a row into every text of a transcript."""
 
 from parley.transcript import Note, Table, Transcript, Turn
 
@@ -101,7 +98,7 @@ def facets(row):
     }
 '''
 
-_FIGURES = '''"""Figures with attacks where their document, names and reasons are."""
+_FIGURES = '''"""Figures with attacks as document, names and reasons."""
 
 from parley.figures import Differs, documented
 
@@ -112,7 +109,7 @@ def attacks(data, key):
     return len(data.rows("dialogues", "train"))
 '''
 
-# what a card may say in front matter and prose: HTML, scripts, pictures and links of all kinds
+# HTML, scripts, images and links for a card
 MARKDOWN = """# <script>window.acted = 1</script>
 
 <script>window.acted = 1</script>
@@ -138,7 +135,7 @@ A [link](javascript:window.acted=1), a [shy one](&#106;avascript:window.acted=1)
 
 
 def write(folder: Path) -> Path:
-    """Write the dataset folder `hostile` into a folder, and return that."""
+    """Write the dataset folder `hostile` into a folder, and return the folder."""
     place = folder / "hostile"
     (place / "sample").mkdir(parents=True)
     (place / "sample" / "attacks.json").write_text(json.dumps(ATTACKS), encoding="utf-8")
@@ -161,7 +158,7 @@ def write(folder: Path) -> Path:
 
 
 def spoil(provenance: Path) -> None:
-    """Put attacks into what a built folder says of itself, wherever it takes any text."""
+    """Put attacks into every text of a provenance file."""
     said = json.loads(provenance.read_text(encoding="utf-8"))
     said["version"], said["missing"] = ATTACKS[3], ATTACKS[:-1]
     said["sources"] = {

@@ -1,4 +1,4 @@
-"""The site as files; tests/test_browser.py opens it."""
+"""The files, commands and server of the site; test_page.py opens it in a browser."""
 
 import ast
 import hashlib
@@ -15,12 +15,10 @@ import time
 import unicodedata
 from html.parser import HTMLParser
 from http.client import HTTPConnection
-from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
 import requests
-from hub import User
 
 from parley.cli import main
 from parley.collection import discover
@@ -44,14 +42,14 @@ DEALS = ("Submit-Deal", "Accept-Deal", "Reject-Deal", "Walk-Away")
 
 @pytest.fixture(scope="module")
 def site(sample_build, tmp_path_factory):
-    """The site of the samples."""
+    """A site of the samples."""
     output = tmp_path_factory.mktemp("site") / "site"
     write_site([open_folder(sample_build / name) for name in discover()], output)
     return output
 
 
 def called(script):
-    """Return what a script of data hands to the page: the function, and its arguments."""
+    """Return the function and arguments of a data script."""
     text = script.read_text(encoding="utf-8")
     function, arguments = re.fullmatch(r"parley\.(index|part)\((.*)\);\n", text).groups()
     *number, data = json.loads(f"[{arguments}]")
@@ -63,7 +61,7 @@ def parts(folder):
 
 
 class Links(HTMLParser):
-    """What a page refers to, and the ids in it."""
+    """The links, ids and tags of a page."""
 
     def __init__(self, page):
         super().__init__()
@@ -76,7 +74,7 @@ class Links(HTMLParser):
         self.ids += [value for name, value in attrs if name == "id"]
 
 
-def test_every_link_leads_to_a_file_of_the_site_or_to_the_web(site):
+def test_every_link_leads_to_a_site_file_or_the_web(site):
     for page in site.rglob("*.html"):
         found = Links(page)
         assert len(found.ids) == len(set(found.ids))
@@ -92,7 +90,7 @@ def test_every_link_leads_to_a_file_of_the_site_or_to_the_web(site):
                 assert unquote(url.fragment) in Links(target).ids, f"{page}: {link}"
 
 
-def test_the_policy_admits_the_sites_own_files_alone(site):
+def test_the_policy_admits_only_files_of_the_site(site):
     for page in site.rglob("*.html"):
         tags = Links(page).tags
         (policy,) = (a["content"] for _, a in tags if a.get("http-equiv"))
@@ -111,7 +109,7 @@ def test_the_same_build_gives_the_same_bytes(site, sample_build, tmp_path):
     assert files == {p.relative_to(again): p.read_bytes() for p in again.rglob("*") if p.is_file()}
 
 
-# What the page reads of the data ---------------------------------------------------------
+# Data ---------------------------------------------------------
 
 
 def folded(text):
@@ -136,7 +134,7 @@ def test_every_dialogue_is_in_the_data_once(site, sample_build, dataset):
         assert shown.get("after", []) == [list(fact) for fact in transcript.after]
 
 
-def test_the_bars_count_what_the_facets_say(site, sample_build, dataset):
+def test_filters_hold_the_facets(site, sample_build, dataset):
     _, index = called(site / dataset.name / "data" / "index.js")
     due = [dialogue.facets for dialogue in dialogues(open_folder(sample_build / dataset.name))]
     for shown in index["filters"]:
@@ -150,6 +148,7 @@ def test_the_bars_count_what_the_facets_say(site, sample_build, dataset):
                 assert bool(labels) == bool(several)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("dataset", "config", "said", "words"),
     [
@@ -158,7 +157,7 @@ def test_the_bars_count_what_the_facets_say(site, sample_build, dataset):
     ],
     indirect=["dataset"],
 )
-def test_as_many_utterances_hold_a_word_as_in_the_parquet(
+def test_the_data_has_as_many_hits_as_the_parquet(
     source, real_build, tmp_path, dataset, config, said, words
 ):
     built = open_folder(real_build / dataset.name)
@@ -175,8 +174,6 @@ def test_as_many_utterances_hold_a_word_as_in_the_parquet(
     for word in words:
         found = sum(folded(word) in text for text in shown)
         assert found == sum(folded(word) in text for text in texts)
-    if dataset.name == "duo":
-        assert sum("仕事" in text for text in shown) == 12
 
 
 @pytest.mark.parametrize(
@@ -212,7 +209,7 @@ def test_values_and_bins(values, labels):
     assert shown["many"] == isinstance(values[0], list)
 
 
-def test_a_bin_holds_its_lower_edge_and_not_its_upper_one():
+def test_a_bin_holds_only_its_lower_edge():
     numbers = [n / 8 for n in range(81)]
     (shown,) = filters([{"x": number} for number in numbers], {})
     for number, (code,) in zip(numbers, shown["codes"], strict=True):
@@ -221,14 +218,12 @@ def test_a_bin_holds_its_lower_edge_and_not_its_upper_one():
     assert shown["labels"][-1] == "10"
 
 
-def test_values_stand_in_the_order_that_is_stated():
-    (shown,) = filters(
-        [{"mood": mood} for mood in ("good", "bad", "odd")], {"mood": ("bad", "good")}
-    )
+def test_values_keep_the_declared_order():
+    (shown,) = filters([{"x": mood} for mood in ("good", "bad", "odd")], {"x": ("bad", "good")})
     assert shown["labels"] == ["bad", "good", "odd"]
 
 
-# Text that would act -----------------------------------------------------------------------
+# Hostile text -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -267,7 +262,7 @@ def test_links_within_a_card_lead_to_its_headings():
     assert 'id="card-a-1"' in shown
 
 
-def test_what_the_data_holds_ends_no_script(tmp_path):
+def test_text_cannot_end_a_data_script(tmp_path):
     text = "</script><!-- \u2028\u2029 \"'\\ {{ 1 }} \x00 😀"
     write_script(tmp_path / "x.js", "parley.part(0, ", json.dumps([text]).encode())
     script = (tmp_path / "x.js").read_text(encoding="utf-8")
@@ -275,19 +270,16 @@ def test_what_the_data_holds_ends_no_script(tmp_path):
     assert called(tmp_path / "x.js") == ("part", 0, [text])
 
 
-# What the pages say ------------------------------------------------------------------------
+# Pages ------------------------------------------------------------------------
 
 
 def text_of(page):
     return html.unescape(re.sub("<[^>]+>", "", page.read_text(encoding="utf-8")))
 
 
-def test_every_page_of_a_sample_says_so(site):
+def test_every_page_marks_samples_and_missing_sources(site, sample_build, tmp_path):
     for page in site.rglob("*.html"):
-        assert "This is a sample: invented records" in text_of(page)
-
-
-def test_a_partial_folder_says_what_is_missing(sample_build, tmp_path):
+        assert "This is a sample" in text_of(page)
     shutil.copytree(sample_build / "casino", tmp_path / "casino")
     file = tmp_path / "casino" / "provenance.json"
     said = json.loads(file.read_text()) | {"sample": False, "missing": ["<b>gone</b>.json"]}
@@ -297,17 +289,15 @@ def test_a_partial_folder_says_what_is_missing(sample_build, tmp_path):
         assert "built without <b>gone</b>.json" in text_of(page)
 
 
-def test_a_folder_that_lost_a_file_is_not_shown(sample_build, tmp_path):
+def test_a_build_that_lost_files_is_refused(sample_build, tmp_path):
     folder = shutil.copytree(sample_build / "casino", tmp_path / "a b" / "casino")
     shutil.rmtree(folder / "strategies")
     (file,) = (folder / "speakers").glob("*.parquet")
     file.unlink()
     with pytest.raises(OutputError) as error:
         write_site([open_folder(folder)], tmp_path / "site")
-    assert str(error.value) == (
-        f"{folder}: lacks speakers/train, strategies/train, with which it was built. "
-        f"Run `parley build casino --build '{folder.parent}'` again."
-    )
+    assert "speakers/train, strategies/train" in str(error.value)
+    assert f"`parley build casino --build '{folder.parent}'`" in str(error.value)
     assert not (tmp_path / "site").exists()
 
 
@@ -320,7 +310,7 @@ def test_queries_are_counted_apart_from_dialogues(site, sample_build):
     assert said in " ".join(text_of(site / "cosrec" / "index.html").split())
 
 
-def test_what_may_not_be_published_says_so(site, dataset):
+def test_a_page_shows_the_licence_or_its_absence(site, dataset):
     page = text_of(site / dataset.name / "index.html")
     licensed = is_licensed(dataset.read_card(), "card")
     assert ("Not to be published" in page) is not licensed
@@ -329,7 +319,7 @@ def test_what_may_not_be_published_says_so(site, dataset):
         assert value in page
 
 
-def test_figures_stand_with_verdict_and_reason(source, real_build, tmp_path, dataset):
+def test_figures_have_verdict_and_reason(source, real_build, tmp_path, dataset):
     write_site([open_folder(real_build / dataset.name)], tmp_path / "site")
     page = text_of(tmp_path / "site" / dataset.name / "index.html")
     stated = measured(dataset).figures(dataset)
@@ -337,7 +327,6 @@ def test_figures_stand_with_verdict_and_reason(source, real_build, tmp_path, dat
     for figure in stated:
         assert figure.name in page
         assert figure.reason in page
-    assert "As the folder's card states them" in page
     assert tally(figure.verdict for figure in stated) in page
     shown = Links(tmp_path / "site" / dataset.name / "index.html").tags
     verdicts = [attrs["data-verdict"] for _, attrs in shown if "data-verdict" in attrs]
@@ -350,7 +339,7 @@ def note_published(folder):
     note({"provenance.json": LocalFile(provenance, sha256)}, Published("org/casino", "a" * 40))
 
 
-def test_what_is_loaded_is_what_was_published(sample_build, tmp_path, monkeypatch):
+def test_the_snippet_loads_the_published_commit(sample_build, tmp_path, monkeypatch):
     monkeypatch.setenv("PARLEY_CACHE", str(tmp_path / "cache"))
     shutil.copytree(sample_build / "casino", tmp_path / "casino")
     built = open_folder(tmp_path / "casino")
@@ -375,7 +364,7 @@ def test_what_is_loaded_is_what_was_published(sample_build, tmp_path, monkeypatc
         '{"repo": "org/casino", "commit": "' + "a" * 40 + '", "more": 1}',
     ],
 )
-def test_what_nothing_sound_says_is_not_published(sample_build, tmp_path, monkeypatch, said):
+def test_an_invalid_note_is_ignored(sample_build, tmp_path, monkeypatch, said):
     monkeypatch.setenv("PARLEY_CACHE", str(tmp_path / "cache"))
     built = open_folder(sample_build / "casino")
     note_published(sample_build / "casino")
@@ -385,14 +374,14 @@ def test_what_nothing_sound_says_is_not_published(sample_build, tmp_path, monkey
     assert published(built) is None
 
 
-def test_a_folder_does_not_say_where_it_was_published(sample_build, tmp_path):
+def test_a_build_cannot_name_its_repository(sample_build, tmp_path):
     shutil.copytree(sample_build / "casino", tmp_path / "casino")
     said = {"repo": "evil/malware", "commit": "a" * 40}
     (tmp_path / "casino" / ".published.json").write_text(json.dumps(said))
     assert "evil" not in Description(open_folder(tmp_path / "casino"), "casino").snippet
 
 
-# The commands ------------------------------------------------------------------------------
+# Commands and server ------------------------------------------------------------------------------
 
 
 def run(*arguments, **options):
@@ -417,46 +406,25 @@ def test_the_command_writes_the_site_whole_or_not_at_all(sample_build, tmp_path)
     (tmp_path / "other" / "mine.txt").write_text("mine")
     done = run("site", "casino", "--build", sample_build, "--output", tmp_path / "other")
     assert done.returncode == 1
-    assert "was not made by parley" in done.stderr
+    assert [file.name for file in (tmp_path / "other").iterdir()] == ["mine.txt"]
+    assert run("browse", "--sample", "--build", sample_build, "--no-open").returncode == 2
 
 
-def test_browse_shows_samples_or_built_folders(sample_build):
-    done = run("browse", "--sample", "--build", sample_build, "--no-open")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "--sample excludes --build" in done.stderr
-
-
-def test_browse_serves_the_samples_until_it_is_interrupted(tmp_path):
+def test_browse_serves_until_interrupted_and_removes_files_of_a_killed_browse(tmp_path):
     command = [sys.executable, "-m", "parley", "browse", "duo", "--sample", "--no-open"]
-    process = subprocess.Popen(
-        command,
-        env=os.environ | {"TMPDIR": str(tmp_path)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        url = process.stdout.readline().split()[0]
-        assert url.startswith("http://127.0.0.1:")
-        page = requests.get(f"{url}duo/dialogues.html", timeout=20)
-        assert "Dialogues of DUO" in page.text
-        assert page.headers["Cross-Origin-Resource-Policy"] == "same-origin"
-        assert any(tmp_path.iterdir())
-    finally:
-        process.send_signal(signal.SIGINT)
-        _, stderr = process.communicate(timeout=60)
-    assert (process.returncode, stderr) == (0, "")
-    assert not any(tmp_path.iterdir())
-
-
-def test_what_a_killed_browse_left_the_next_one_removes(tmp_path):
-    command = [sys.executable, "-m", "parley", "browse", "duo", "--sample", "--no-open"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    environ = os.environ | {"TMPDIR": str(tmp_path)}
     for end in (signal.SIGKILL, signal.SIGINT):
-        environ = os.environ | {"TMPDIR": str(tmp_path)}
-        with subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True) as process:
-            assert process.stdout.readline().startswith("http://127.0.0.1:")
+        with subprocess.Popen(command, env=environ, **pipes) as process:
+            url = process.stdout.readline().split()[0]
+            assert url.startswith("http://127.0.0.1:")
+            page = requests.get(f"{url}duo/dialogues.html", timeout=20)
+            assert "Dialogues of DUO" in page.text
+            assert page.headers["Cross-Origin-Resource-Policy"] == "same-origin"
             assert len(list(tmp_path.iterdir())) == 1
             process.send_signal(end)
+            _, stderr = process.communicate(timeout=60)
+    assert (process.returncode, stderr) == (0, "")
     assert not any(tmp_path.iterdir())
 
 
@@ -467,9 +435,7 @@ def fetched(mode, site):
 @pytest.mark.parametrize(
     ("status", "path", "headers"),
     [
-        (200, "TOKEN/duo/data/index.js", {}),
         (200, "TOKEN/duo/data/index.js", fetched("script", "same-origin")),
-        (200, "TOKEN/index.html", fetched("document", "none")),
         (200, "TOKEN/index.html", fetched("document", "cross-site")),  # a link
         (403, "TOKEN/index.html", fetched("iframe", "cross-site")),
         (403, "TOKEN/duo/data/index.js", fetched("script", "cross-site")),
@@ -479,13 +445,12 @@ def fetched(mode, site):
         (404, "AAAAAAAAAAAAAAAAAAAAAA/duo/data/index.js", {}),
         (404, "TOKEN/duo/data/", {}),
         (404, "TOKEN/%00", {}),
-        (404, "TOKEN/%ED%A0%80", {}),
         (404, "TOKEN/" + "x" * 5000, {}),
         (404, "TOKEN/../../../../etc/passwd", {}),
         (421, "TOKEN/index.html", {"Host": "elsewhere.example"}),
     ],
 )
-def test_who_is_answered(site, capfd, status, path, headers):
+def test_the_server_refuses_other_pages(site, capfd, status, path, headers):
     with serving(site) as url:
         root, token = url.rstrip("/").rsplit("/", 1)
         address = urlsplit(root)
@@ -498,7 +463,7 @@ def test_who_is_answered(site, capfd, status, path, headers):
     assert capfd.readouterr().err == ""
 
 
-def test_a_browser_that_goes_away_is_no_failure(tmp_path, capfd):
+def test_a_disconnected_browser_prints_nothing(tmp_path, capfd):
     (tmp_path / "large").write_bytes(bytes(1 << 24))
     with serving(tmp_path) as url:
         address = urlsplit(url)
@@ -509,24 +474,21 @@ def test_a_browser_that_goes_away_is_no_failure(tmp_path, capfd):
                 browser.sendall(text.encode())
                 assert browser.recv(1000).startswith(b"HTTP/1.0 200")
         assert requests.get(f"{url}large", timeout=20).status_code == 200
-    time.sleep(0.2)  # the threads that wrote to who has gone
+    time.sleep(0.2)  # let the writing threads end
     assert capfd.readouterr().err == ""
 
 
 @pytest.mark.parametrize("path", ['a"b', "a\\b", "a\nb", "a\x7f\u202e", "😀", "\udcff", "{0}", "'"])
-def test_the_snippet_holds_a_path_as_it_is(sample_build, tmp_path, path):
+def test_the_snippet_holds_any_path(sample_build, tmp_path, monkeypatch, path):
+    monkeypatch.setenv("PARLEY_CACHE", str(tmp_path / "cache"))  # no other test's publication
     built = open_folder(sample_build / "casino")
-    (call,) = (
-        node
-        for node in ast.walk(ast.parse(Description(built, path).snippet))
-        if isinstance(node, ast.Call)
-    )
+    call = ast.parse(Description(built, path).snippet).body[-1].value
     assert ast.literal_eval(call.args[0]) == path
     write_data(built, tmp_path / "data", Description(built, path).load)
     assert called(tmp_path / "data" / "index.js")[1]["load"]["path"] == path
 
 
-def test_without_the_extra_it_is_said_what_to_install(sample_build, tmp_path, monkeypatch, capsys):
+def test_a_missing_extra_is_reported(sample_build, tmp_path, monkeypatch, capsys):
     extras = ["jinja2>=3; extra == 'site'", "markdown-it-py>=3; extra == 'site'"]
     monkeypatch.setattr("parley.extras.requires", lambda name: extras)
     monkeypatch.setattr(sys, "argv", ["parley", "site", "--build", str(sample_build)])
@@ -543,20 +505,6 @@ def test_without_the_extra_it_is_said_what_to_install(sample_build, tmp_path, mo
         assert 'pip install "parley-datasets[site]"' in said
 
 
-def test_a_static_space_takes_the_site_as_it_is(site, hub, tmp_path):
-    hub.tokens["hf_ana"] = User("ana", orgs=("org",))
+def test_the_site_is_a_static_space(site):
     front, _ = parse((site / "README.md").read_text(encoding="utf-8"), "README.md")
     assert (front["sdk"], front["app_file"]) == ("static", "index.html")
-    hf = Path(sys.executable).with_name("hf")
-    for command in (
-        ["repos", "create", "org/page", "--type", "space", "--sdk", "static"],
-        ["upload", "org/page", str(site), ".", "--type", "space"],
-    ):
-        done = subprocess.run(
-            [hf, *command], env=hub.environ(tmp_path, "hf_ana"), capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr
-    due = {p.relative_to(site).as_posix(): p.read_bytes() for p in site.rglob("*") if p.is_file()}
-    held = hub.files("org/page")
-    assert held.keys() - due.keys() == {".gitattributes"}
-    assert {path: held[path] for path in due} == due

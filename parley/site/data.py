@@ -1,11 +1,7 @@
-"""The data of a dataset's dialogues as scripts that the page loads: an index, then parts.
+"""The dialogues as scripts for the page: an index for list, filters and addresses, then parts.
 
-A page that is opened from disk may run the scripts beside it but read no file, so each of them
-hands one JSON text to the page: `parley.index("…")` or `parley.part(0, "…")`. What the list, the
-bars and the addresses need is in the index; what is read and searched, in the parts.
-
-A search finds each utterance, that is each turn which is no action, whose text holds what is
-searched for, compared after `unicodedata.normalize("NFKC", text).lower()`.
+A page opened from disk may run scripts but read no files. So each script passes one JSON text to
+the page: `parley.index("…")` or `parley.part(0, "…")`. The parts hold the text of the dialogues.
 """
 
 import json
@@ -20,8 +16,8 @@ from parley.folder.built import BuiltFolder
 from parley.site.filters import filters
 from parley.transcript import Transcript, Turn
 
-_FIRST, _PART = 100_000, 1_000_000  # bytes of a part, the first smaller, so that it is there soon
-_OPENING = 140  # characters of the first utterance that the list shows
+_FIRST, _PART = 100_000, 1_000_000  # bytes of a part; a smaller first one loads soon
+_OPENING = 140  # characters of the first utterance in the list
 
 
 def write_data(
@@ -30,21 +26,20 @@ def write_data(
     load: dict[str, Any],
     on_dialogues: Callable[[str, int], None] = lambda where, done: None,
 ) -> dict[str, int]:
-    """Write the dialogues of a built folder into `folder`, which is made.
+    """Write the dialogues of a build into the new folder `folder`: index.js and the parts.
 
     Args:
-        built: The built folder.
-        folder: Takes index.js, and a file for each part.
-        load: What `load_dataset` takes: path, and revision where it is published.
-        on_dialogues: Called with the dataset's name and the dialogues written so far.
+        built: The build.
+        folder: The folder to make.
+        load: The path and revision for `load_dataset`.
+        on_dialogues: Called with the dataset's name and the number of dialogues written.
 
     Returns:
-        How many dialogues there are and utterances in them, by these names; by the name of its
-        config, how many rows there are to read of what stands beside dialogues.
+        The numbers of dialogues, of utterances and, by config, of rows that are no dialogues.
 
     Raises:
         ScriptError: transcript.py fails on a row.
-        OutputError: a file of the built folder is not Parquet that can be read.
+        OutputError: a file of the build is not readable Parquet.
     """
     folder.mkdir()
     index = _Index(built)
@@ -61,14 +56,14 @@ def write_data(
             on_dialogues(built.dataset.name, len(index.ids))
     if part:
         index.write_part(folder, part)
-    any_path = orjson.Fragment(json.dumps(load))  # a path may hold what is no Unicode
+    any_path = orjson.Fragment(json.dumps(load))  # a path may be invalid Unicode
     data = orjson.dumps(index.as_dict() | {"load": any_path})
     write_script(folder / "index.js", "parley.index(", data)
     return index.counts
 
 
 class _Index:
-    """What the page knows of all dialogues before any of their text is there."""
+    """The index of all dialogues, which the page loads before their text."""
 
     def __init__(self, built: BuiltFolder) -> None:
         self.built = built
@@ -81,13 +76,13 @@ class _Index:
         self.language: list[int] = []
         self.utterances: list[int] = []
         self.facets: list[Any] = []
-        self.beside = getattr(built.dataset.transcript, "BESIDE", {})  # whose rows are no dialogues
-        self.parts: list[int] = []  # the number of the first dialogue of each
-        self.numeric: list[int] = []  # the numbers of the dialogues whose id is one
+        self.beside = getattr(built.dataset.transcript, "BESIDE", {})  # configs without dialogues
+        self.parts: list[int] = []  # the first dialogue of each part
+        self.numeric: list[int] = []  # the dialogues with a numeric id
         self.columns: list[str] = []
 
     def add(self, dialogue: Dialogue, transcript: Transcript) -> None:
-        """Note one dialogue."""
+        """Add one dialogue."""
         place = dialogue.config, dialogue.split
         if place not in self.places:
             self.places[place] = len(self.places)
@@ -105,7 +100,7 @@ class _Index:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many dialogues, utterances in them and, by config, other rows there are."""
+        """The numbers of dialogues, of their utterances and, by config, of other rows."""
         counts = {"dialogues": 0, "utterances": 0}
         configs = [config for config, _ in self.places]
         for place, utterances in zip(self.place, self.utterances, strict=True):
@@ -117,7 +112,7 @@ class _Index:
         return counts
 
     def write_part(self, folder: Path, part: list[bytes]) -> None:
-        """Write the next part, of the dialogues that were noted last."""
+        """Write the next part: the dialogues added last."""
         number = len(self.parts)
         self.parts.append(len(self.ids) - len(part))
         write_script(
@@ -125,7 +120,7 @@ class _Index:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it for the page."""
+        """Return the index as JSON for the page."""
         built = self.built
         order = getattr(built.dataset.transcript, "ORDER", {})
         return {
@@ -154,7 +149,7 @@ class _Index:
 
 
 def _laid_out(transcript: Transcript) -> dict[str, Any]:
-    """Return a transcript as the page lays it out, without what is empty and without its title."""
+    """Return the non-empty fields of a transcript, without its title."""
     speakers = {speaker: number for number, speaker in enumerate(transcript.speakers)}
     found = {
         "speakers": list(speakers),
@@ -178,21 +173,21 @@ def _turn(turn: Turn, speaker: int) -> dict[str, Any]:
 
 
 def _plain(dialogue: Dialogue) -> Transcript:
-    """Return a row that nothing says how to read, as its fields."""
+    """Return the fields of a row as a transcript, for datasets without transcript.py."""
     fields = [(column, "\n".join(_lines(value))) for column, value in dialogue.row.items()]
     return Transcript(f"{dialogue.config} {dialogue.id}", before=fields)
 
 
 def _lines(value: Any) -> Iterator[str]:
-    """Yield a field as text: a list's entries each on a line."""
+    """Yield the lines of a field: one per entry of a list."""
     for each in value if isinstance(value, list) else [value]:
         yield each if isinstance(each, str) else json.dumps(each, ensure_ascii=False, default=str)
 
 
 def write_script(path: Path, call: str, data: bytes) -> None:
-    """Write a script that hands JSON to the page, as one string that nothing in it can end.
+    """Write a script that passes JSON to the page as one escaped string.
 
-    JSON.parse of a string is quicker than a literal, and leaves nothing of the script behind.
+    JSON.parse of a string is faster than a literal and needs less memory.
     """
     text = orjson.dumps(data.decode())
     for special, escape in ((b"<", b"\\u003c"), ("\u2028", b"\\u2028"), ("\u2029", b"\\u2029")):

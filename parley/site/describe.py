@@ -1,4 +1,4 @@
-"""What the pages say of a built folder, beside its dialogues."""
+"""The description of a build for the pages."""
 
 import re
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from parley.folder.measured import Measured, measured
 from parley.hub.published import Published, published
 from parley.site.markdown import first_paragraph, to_html
 
-# keys of a card's front matter that the page shows, and what it calls them
+# key in a card's front matter -> label on the page
 _FACTS = {
     "license": "licence",
     "language": "languages",
@@ -28,11 +28,11 @@ _FACTS = {
 
 @dataclass(frozen=True)
 class Description:
-    """A built folder, as the pages describe it.
+    """A build for the pages.
 
     Args:
-        built: The folder.
-        path: Where `load_dataset` finds it on this machine.
+        built: The build.
+        path: Its path for `load_dataset`.
     """
 
     built: BuiltFolder
@@ -40,7 +40,7 @@ class Description:
 
     @property
     def name(self) -> str:
-        """The dataset's name, which is also that of its folder in the site."""
+        """The name of the dataset and of its folder in the site."""
         return self.built.dataset.name
 
     @cached_property
@@ -49,7 +49,7 @@ class Description:
 
     @property
     def title(self) -> str:
-        """The dataset's name for people."""
+        """The dataset's display name."""
         return str(self._card[0].get("pretty_name") or self.name)
 
     @property
@@ -59,7 +59,7 @@ class Description:
 
     @property
     def summary(self) -> str:
-        """The first two sentences of that."""
+        """The first two sentences of the card."""
         return " ".join(re.split(r"(?<=[.!?])\s+(?=[A-Z0-9])", self.about)[:2])
 
     @property
@@ -70,7 +70,7 @@ class Description:
 
     @property
     def facts(self) -> dict[str, list[str]]:
-        """What the card's front matter says, by the name for people."""
+        """The facts of the card's front matter, by label."""
         front = self._card[0]
         return {
             label: [str(value) for value in (found if isinstance(found, list) else [found])]
@@ -80,7 +80,7 @@ class Description:
 
     @property
     def splits(self) -> list[tuple[str, list[tuple[str, int | None]]]]:
-        """Each config with its splits and their rows, None where the source was missing."""
+        """Each config with its splits and their rows; None if the source was missing."""
         built: dict[str, Any] = self.built.provenance["configs"]
         return [
             (
@@ -92,7 +92,7 @@ class Description:
 
     @cached_property
     def figures(self) -> list[Figure]:
-        """Each documented figure as it was measured of these rows; of others, not checked."""
+        """Each documented figure; not checked if these rows were not measured."""
         dataset = self.built.dataset
         if self.built.is_sample:
             return list(figures(dataset.figures, self.built, A_SAMPLE))
@@ -106,22 +106,22 @@ class Description:
 
     @property
     def documented(self) -> list[Figure]:
-        """The figures that others than our own card state."""
+        """The figures of documents other than our card."""
         return [figure for figure in self.figures if not figure.place.startswith(OUR_CARD)]
 
     @property
     def matching(self) -> int:
-        """How many of the documented figures match."""
+        """The number of documented figures that match."""
         return sum(figure.verdict == MATCHES for figure in self.documented)
 
     @property
     def tally(self) -> str:
-        """How many figures have which verdict."""
+        """The number of figures by verdict, as text."""
         return tally(figure.verdict for figure in self.figures)
 
     @property
     def sources(self) -> list[tuple[str, str, list[tuple[str, str]]]]:
-        """Each upstream file: its name, its URL where that leads to the web, and what pins it."""
+        """Each upstream file: name, URL if it is a web address, and pin."""
         found = []
         for file, pin in self.built.provenance["sources"].items():
             url = str(pin.get("url", ""))
@@ -131,19 +131,19 @@ class Description:
 
     @cached_property
     def published(self) -> Published | None:
-        """Where it was published from this folder, if it was."""
+        """The repository that this build was published to, if any."""
         return published(self.built)
 
     @property
     def load(self) -> dict[str, Any]:
-        """What `load_dataset` takes: path, and the revision where it is published."""
+        """The path and revision for `load_dataset`."""
         if self.published:
             return {"path": self.published.repo, "revision": self.published.commit}
         return {"path": self.path, "revision": None}
 
     @property
     def snippet(self) -> str:
-        """The Python that loads the dataset's default config."""
+        """The Python that loads the default config."""
         load = self.load
         revision = f", revision={_python(load['revision'])}" if load["revision"] else ""
         splits = self.built.splits(self.built.dataset.default)
@@ -156,7 +156,7 @@ class Description:
 
     @property
     def unlicensed(self) -> Markup | None:
-        """What the card says of its licence, where nobody is known to have allowed publication."""
+        """The licence section of a card without a stated licence."""
         card = self.built.dataset.read_card()
         if is_licensed(card, CARD):
             return None
@@ -164,6 +164,6 @@ class Description:
 
 
 def _python(text: str) -> str:
-    """Return any text as a string of Python, in double quotes and ASCII."""
+    """Return text as an ASCII Python string in double quotes."""
     escaped = text.encode("unicode_escape").decode("ascii").replace('"', '\\"')
     return f'"{escaped}"'

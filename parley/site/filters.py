@@ -1,4 +1,4 @@
-"""Filters: what dialogues can be narrowed by, each a distribution over all of them."""
+"""Filters of the dialogues: each a distribution of one property."""
 
 from bisect import bisect_right
 from collections import Counter
@@ -9,23 +9,21 @@ from typing import Any
 
 from parley.transcript import Facets, Value
 
-_MOST_VALUES = 12  # numbers with more values than this are put into bins
-_BINS = 10  # about so many of them
-_SOME = 20  # texts with more values than this, most of them of one dialogue, are no filter
+_MOST_VALUES = 12  # more numbers than this are put into bins
+_BINS = 10  # approximate number of bins
+_SOME = 20  # more texts than this make no filter if few are shared
 
 
 def filters(found: Sequence[Facets], order: Mapping[str, Sequence[Value]]) -> list[dict[str, Any]]:
-    """Return each filter with its values and, for each dialogue, which of them it has.
-
-    What all dialogues have in common is no filter, nor is text that hardly two of them share.
+    """Return the filters; omit values common to all dialogues and texts that few share.
 
     Args:
         found: The facets of each dialogue.
-        order: Filter -> its values in their order, for those that have one.
+        order: Filter -> its values in order, if they have an order.
 
     Returns:
-        Of each filter its name; labels, the values or bins as text; codes, for each dialogue the
-        places of its labels; and many, whether a dialogue can have several.
+        For each filter: its name; labels (values or bins); codes (for each dialogue, the numbers of
+        its labels); many (whether a dialogue can have several values).
     """
     made = []
     for name in dict.fromkeys(name for facets in found for name in facets):
@@ -34,7 +32,7 @@ def filters(found: Sequence[Facets], order: Mapping[str, Sequence[Value]]) -> li
         if column := _column(values, order.get(name, ())):
             labels, codes = column
             if len(labels) == 1 and all(codes):
-                continue  # all dialogues have the same
+                continue  # common to all dialogues
             made.append({"name": name, "labels": labels, "codes": codes, "many": several})
     return made
 
@@ -48,7 +46,7 @@ def _as_list(value: Any) -> list[Value]:
 def _column(
     values: list[list[Value]], order: Sequence[Value]
 ) -> tuple[list[str], list[list[int]]] | None:
-    """Return labels, and for each dialogue the places of its own; None if they narrow nothing."""
+    """Return labels and, for each dialogue, their numbers; None if they make no filter."""
     counts = Counter(value for each in values for value in each)
     if not counts:
         return None
@@ -65,17 +63,16 @@ def _column(
 
 
 def _is_fine(value: Value) -> bool:
-    """Tell whether a number has more than two decimals, so that nobody would choose it alone."""
+    """Tell whether a number has more than two decimals."""
     return isinstance(value, float) and round(value, 2) != value
 
 
 def _bins(
     ordered: list[int | float], values: list[list[Value]]
 ) -> tuple[list[str], list[list[int]]]:
-    """Return the labels of bins, and for each dialogue the places of those that it has.
+    """Return the labels of bins and, for each dialogue, the numbers of its bins.
 
-    The first bin is open below and the last one above, where a few outliers would widen all. A bin
-    holds its lower edge, and not its upper one.
+    The first and the last bin are open, to hold outliers. A bin includes its lower edge only.
     """
     edges = _edges(ordered)
     whole = all(isinstance(value, int) for value in ordered)
@@ -89,13 +86,13 @@ def _bins(
     labels = [f"less than {low}", *between, f"{high} or more"]
     places = [sorted({bisect_right(edges, value) for value in each}) for each in values]
     first, last = bisect_right(edges, ordered[0]), bisect_right(edges, ordered[-1])
-    if last and ordered[-1] == edges[last - 1]:  # the last bin holds its lower edge alone
+    if last and ordered[-1] == edges[last - 1]:  # the last bin holds only its lower edge
         labels[last] = _text(ordered[-1])
     return labels[first : last + 1], [[place - first for place in each] for each in places]
 
 
 def _edges(ordered: list[int | float]) -> list[float]:
-    """Return the round edges of about ten bins, between all but a few of the numbers."""
+    """Return round edges of about ten bins that cover nearly all numbers."""
     few = len(ordered) // 50
     low, high = (Decimal(repr(float(v))) for v in (ordered[few], ordered[-1 - few]))
     if low == high:
@@ -111,7 +108,7 @@ def _edges(ordered: list[int | float]) -> list[float]:
 
 
 def _text(value: Value) -> str:
-    """Return a value as people write it."""
+    """Return a value as text for the page."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):

@@ -1,4 +1,4 @@
-"""A card's Markdown as HTML that cannot act: no tags of its own, no pictures, only plain links."""
+"""A card's Markdown as safe HTML: no raw tags, no images, only plain links."""
 
 import re
 from collections import Counter
@@ -13,11 +13,11 @@ from markupsafe import Markup
 
 from parley.terminal.console import plain
 
-_PREFIX = "card-"  # of the ids of its headings, so that none is one of the page's
+_PREFIX = "card-"  # keeps ids of headings apart from the page's ids
 
 
 def to_html(text: str) -> Markup:
-    """Return Markdown as HTML: headings one level lower, links to the web or within the card."""
+    """Return Markdown as HTML; lower headings by one level."""
     markdown = MarkdownIt("commonmark", {"html": False}, renderer_cls=_Renderer).enable("table")
     markdown.validateLink = _may_lead  # type: ignore[method-assign]
     tokens = markdown.parse(plain(text))
@@ -39,7 +39,7 @@ def _may_lead(url: str) -> bool:
 
 
 def _lower_headings(tokens: Sequence[Token]) -> None:
-    """Put headings below those of the page, each with an id, to which links in the card lead."""
+    """Lower each heading by one level and give it an id for links in the card."""
     seen: Counter[str] = Counter()
     for token, inline in pairwise(tokens):
         if token.type == "heading_open":
@@ -52,12 +52,12 @@ def _lower_headings(tokens: Sequence[Token]) -> None:
 
 
 def _slug(heading: str) -> str:
-    """Return the id that the Hub gives to a heading."""
+    """Return the id of a heading as the Hub forms it."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
 class _Renderer(RendererHTML):
-    """Renders tables and code so that they can be scrolled by keyboard, and pictures as links."""
+    """Renders tables and code for scrolling by keyboard, and images as text."""
 
     def table_open(self, tokens: Sequence[Token], *_: Any) -> str:
         return '<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>\n'
@@ -87,9 +87,9 @@ class _Renderer(RendererHTML):
             token.attrs["href"] = f"#{_PREFIX}{href[1:]}"
         else:
             token.attrs["rel"] = "noreferrer"
-        return self.renderToken(tokens, number, *rest[:1], *rest[1:])
+        return self.renderToken(tokens, number, *rest)
 
 
 def _side(token: Token) -> str:
-    """Return the class of a cell; the style that Markdown asks for, the page does not admit."""
+    """Return the class of a cell; the page's policy forbids Markdown's own style."""
     return ' class="number"' if "right" in str(token.attrs.get("style", "")) else ""

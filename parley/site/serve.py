@@ -1,4 +1,4 @@
-"""Serves a written site to a browser on this machine, and to nobody else."""
+"""A server of a written site for a browser on this machine only."""
 
 import secrets
 import sys
@@ -17,10 +17,10 @@ from parley.terminal.console import print_message
 
 @contextmanager
 def serving(folder: Path) -> Iterator[str]:
-    """Serve a folder on 127.0.0.1 while the block runs, at an address that nobody can guess.
+    """Serve a folder on 127.0.0.1 below a secret path while the block runs.
 
     Yields:
-        The URL of its first page.
+        The URL of the first page.
     """
     root = f"/{secrets.token_urlsafe(16)}/"
     server = _Server(("127.0.0.1", 0), partial(_Handler, root, directory=str(folder)))
@@ -37,17 +37,16 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say in a line why a request failed, and nothing where the browser went away."""
+        """Print why a request failed, unless the browser disconnected."""
         error = sys.exc_info()[1]
         if not isinstance(error, ConnectionError | TimeoutError):
-            print_message(f"a page could not be served: {type(error).__name__}: {error}", "yellow")
+            print_message(f"cannot serve a page: {type(error).__name__}: {error}", "yellow")
 
 
 class _Handler(SimpleHTTPRequestHandler):
-    """Serves files in silence, and only to pages of its own and to who knows the address.
+    """Serves files without a log, only to its own pages and below its secret path.
 
-    A page elsewhere could otherwise have a name of its own lead here, or run our data as a script
-    of its own, and read what is served.
+    The checks stop other pages from reading the data by DNS rebinding or as a script.
     """
 
     timeout = 30
@@ -64,12 +63,12 @@ class _Handler(SimpleHTTPRequestHandler):
         return not status
 
     def _refusal(self) -> HTTPStatus | None:
-        """Return with which status a request is refused, if it is."""
+        """Return the status that refuses a request, or None."""
         if self.headers.get("Host", "").rpartition(":")[0] not in ("127.0.0.1", "localhost"):
             return HTTPStatus.MISDIRECTED_REQUEST
         if not self.path.startswith(self._root):
             return HTTPStatus.NOT_FOUND
-        # a link elsewhere may lead here, but no page may take in what is here
+        # other pages may link here, but not embed or load files
         by_ours = self.headers.get("Sec-Fetch-Site", "none") in ("none", "same-origin")
         if by_ours or self.headers.get("Sec-Fetch-Dest") == "document":
             return None
@@ -81,7 +80,7 @@ class _Handler(SimpleHTTPRequestHandler):
     def send_head(self) -> BytesIO | BinaryIO | None:
         try:
             return super().send_head()
-        except ValueError:  # no file can have such a name
+        except ValueError:  # invalid file name
             self.send_error(HTTPStatus.NOT_FOUND)
             return None
 

@@ -1,4 +1,4 @@
-"""Writes the site: its pages from templates, its data from the built folders."""
+"""The site: pages from templates, data from builds."""
 
 import json
 import shutil
@@ -18,12 +18,12 @@ from parley.site.describe import Description
 from parley.terminal.console import plain
 
 _HERE = Path(__file__).parent
-# what a page may load: the site's own files, and nothing that stands in a page itself
+# a page may load only files of the site, and no inline code
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "base-uri 'none'; form-action 'none'"
 )
-MARK = "site.json"  # what the site was made of; also tells its folder from others
+MARK = "site.json"  # lists the builds of a site, and marks its folder
 
 
 def write_site(
@@ -31,22 +31,22 @@ def write_site(
     output: Path,
     on_dialogues: Callable[[str, int], None] = lambda where, done: None,
 ) -> None:
-    """Write the site of these built folders, replacing what stood there only when all is done.
+    """Write the site of these builds, and replace an old site only at the end.
 
-    The same folders give the same bytes.
+    The same builds give the same bytes.
 
     Args:
-        folders: The built folders, of a dataset each.
+        folders: The builds, one per dataset.
         output: The folder to make.
-        on_dialogues: Called with a dataset's name and its dialogues written so far.
+        on_dialogues: Called with a dataset's name and the number of its dialogues written.
 
     Raises:
-        OutputError: the site cannot be written, or a built folder is damaged or lacks a file.
+        OutputError: the site cannot be written, or a build is damaged or lacks a file.
         ScriptError: the transcript.py of a dataset fails on a row.
     """
     for built in folders:
         if lost := built.lost:
-            what = f"{built.path}: lacks {', '.join(lost)}, with which it was built"
+            what = f"{built.path}: files are missing: {', '.join(lost)}"
             raise OutputError(what, remedy=f"Run {built.rebuild} again.")
     described = [Description(built, built.path.as_posix()) for built in folders]
     pages = _templates()
@@ -73,12 +73,12 @@ def write_site(
 
 
 def _templates() -> Environment:
-    """Return the templates: what they print is escaped, and what cannot be shown made visible."""
+    """Return the templates, which escape text and make control characters visible."""
 
     def shown(value: Any) -> Any:
         if isinstance(value, Markup) or not isinstance(value, str):
             return value
-        return plain(value).encode(errors="backslashreplace").decode()  # half a character
+        return plain(value).encode(errors="backslashreplace").decode()  # lone surrogates
 
     templates = Environment(
         loader=FileSystemLoader(_HERE / "templates"),

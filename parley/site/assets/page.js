@@ -1,17 +1,17 @@
-// The page's one script. Text of the datasets reaches the document through text nodes alone.
+// The script of every page. Dataset text enters the document only through text nodes.
 "use strict";
 
 // ---------------------------------------------------------------- text
 
-// What could reorder or hide text is shown by its number; the same characters as in the terminal.
+// Characters that reorder or hide text are shown as numbers; the same ones as in the terminal.
 const CONTROL =
   /[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|\udb40[\udc00-\udc7f]/g;
 
-const LONGEST = 20_000; // characters of a text that are shown: a browser is slow with more in a word
-const MARKED = 1000; // places of what is searched for that are marked in a text
+const LONGEST = 20_000; // characters shown of a text: browsers are slow with longer words
+const MARKED = 1000; // matches marked in a text
 const SHORT = 200; // characters of a text in a tooltip or label
 
-/** Return an element with classes and children, of which strings become text. */
+/** Return an element with classes and children; strings become text. */
 function element(tag, classes, ...children) {
   const made = document.createElement(tag);
   if (classes) made.className = classes;
@@ -22,7 +22,7 @@ function element(tag, classes, ...children) {
   return made;
 }
 
-/** Append text to a node, with what is searched for marked and control characters visible. */
+/** Append text to a node; mark the matches and show control characters. */
 function addText(node, text, needle = "") {
   const shown = text.slice(0, LONGEST);
   let last = 0;
@@ -51,24 +51,24 @@ function addPlain(node, text) {
   if (last < text.length) node.append(text.slice(last));
 }
 
-/** Return text for a tooltip or label, cut and with control characters visible. */
+/** Return text for a tooltip or label: shortened, with control characters visible. */
 function visible(text) {
   const number = (sign) => sign.codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
   return text.slice(0, SHORT).replace(CONTROL, (sign) => `U+${number(sign)}`);
 }
 
-/** Return text as it is compared: without regard to case and to forms of the same character. */
+/** Return text for comparison, without case and character variants. */
 function fold(text) {
   return text.normalize("NFKC").toLowerCase();
 }
 
-const CHARACTERS = new Intl.Segmenter(); // as people see them: a letter with its accents is one
+const CHARACTERS = new Intl.Segmenter(); // a letter with its accents is one
 
-/** Return [from, to] of each place of a folded needle in a text that is not folded. */
+/** Return [from, to] of each match of a folded needle in an unfolded text. */
 function places(text, needle) {
   const folded = fold(text);
   if (!folded.includes(needle)) return [];
-  let start = null; // of each character of `folded`, where in `text` it comes from
+  let start = null; // for each character of `folded`, its place in `text`
   if (!/^[\x00-\x7f]*$/.test(text)) {
     start = [];
     let again = "";
@@ -86,7 +86,7 @@ function places(text, needle) {
     if (!start) found.push([at, end]);
     else {
       let to = end;
-      while (start[to] === start[end - 1]) to++; // a whole character, though only a part is meant
+      while (start[to] === start[end - 1]) to++; // the whole character, even if only a part matches
       const from = start[at];
       if (!found.length || from >= found[found.length - 1][1]) found.push([from, start[to]]);
     }
@@ -107,13 +107,13 @@ document.addEventListener("click", async (event) => {
     await navigator.clipboard.writeText(code.textContent);
     button.textContent = "Copied";
   } catch {
-    getSelection().selectAllChildren(code); // the browser forbids it: what is selected, one copies
+    getSelection().selectAllChildren(code); // no permission: select the code for the user to copy
     button.textContent = "Selected";
   }
   setTimeout(() => (button.textContent = "Copy"), 2000);
 });
 
-/** Let the table of figures show only what does not match. */
+/** Let a checkbox hide the figures that match. */
 function figures(box) {
   const rows = [...document.querySelectorAll("tr[data-verdict]")];
   const show = () => {
@@ -131,10 +131,10 @@ if (differs) figures(differs);
 // ---------------------------------------------------------------- the dialogues
 
 const ROW = 84; // pixels of an entry of the list, as in the style sheet
-const SHOWN = 7; // values of a filter, before the others are asked for
+const SHOWN = 7; // values of a filter shown at first
 const byId = (id) => document.getElementById(id);
 
-/** What the address says: what is searched for, where, the filters, and which dialogue is open. */
+/** Read the state from the address: query, scope, filters and open dialogue. */
 function readAddress() {
   const said = new URLSearchParams(location.hash.slice(1));
   const state = { query: "", around: false, id: null, chosen: new Map() };
@@ -161,13 +161,13 @@ function address(state) {
 }
 
 class Reader {
-  /** @param index what the data's index.js says: every dialogue but its text */
+  /** @param index the data of index.js: every dialogue without its text */
   constructor(index) {
     this.index = index;
     this.size = index.ids.length;
-    this.numbers = new Map(); // what the address says of a dialogue -> its number
+    this.numbers = new Map(); // dialogue in the address -> its number
     index.ids.forEach((id, number) => {
-      while (this.numbers.has(id)) id += `#${number}`; // an id that came before
+      while (this.numbers.has(id)) id += `#${number}`; // a repeated id
       this.numbers.set(id, number);
     });
     this.names = [...this.numbers.keys()];
@@ -178,13 +178,13 @@ class Reader {
       dialogues: null,
     }));
     this.loaded = 0;
-    this.plain = !index.utterances.some(Boolean); // nothing is said: rows without a transcript
-    this.found = new Uint32Array(this.size); // utterances with the query, of each dialogue
-    this.matches = new Uint8Array(this.size); // whether the query is anywhere in it
-    this.first = new Int32Array(this.size).fill(-1); // the first turn that has it
+    this.plain = !index.utterances.some(Boolean); // rows without a transcript
+    this.found = new Uint32Array(this.size); // matching utterances of each dialogue
+    this.matches = new Uint8Array(this.size); // whether the dialogue matches
+    this.first = new Int32Array(this.size).fill(-1); // the first matching turn, or -1
     this.hits = new Uint32Array(this.size);
     this.count = 0;
-    this.open = -1; // the dialogue on show
+    this.open = -1; // the number of the open dialogue
     this.state = readAddress();
     this.filters = index.filters.map((filter) => new Filter(filter, this));
     this.rows = new Map(); // place in the list -> its entry
@@ -201,7 +201,7 @@ class Reader {
 
   // ------------------------------------------------------------ loading
 
-  /** Load the parts one after another, the one that is waited for first. */
+  /** Load the next part; the open dialogue's part first. */
   load() {
     const open = this.open < 0 ? null : this.partOf(this.open);
     const next = open && !open.dialogues ? open : this.parts.find((part) => !part.dialogues);
@@ -210,17 +210,17 @@ class Reader {
     script.src = `data/${this.parts.indexOf(next)}.js`;
     script.onload = () => script.remove();
     script.onerror = () => {
-      byId("count").textContent = "A part of the text could not be loaded: load the page again.";
+      byId("count").textContent = "Some text failed to load. Reload the page.";
     };
     document.head.append(script);
   }
 
-  /** Take a part that was loaded: make its text searchable, and load the next. */
+  /** Make a loaded part searchable, and load the next. */
   take(number, dialogues) {
     const part = this.parts[number];
     part.dialogues = dialogues;
     const texts = [];
-    const owners = []; // two numbers an utterance: its dialogue, and its turn
+    const owners = []; // dialogue and turn of each utterance, one after the other
     dialogues.forEach((dialogue, place) => {
       (dialogue.turns ?? []).forEach((turn, n) => {
         if (turn.action) return;
@@ -275,7 +275,7 @@ class Reader {
     part.around.each(this.needle, (place) => (this.matches[part.first + place] = 1));
   }
 
-  /** Return what stands around the utterances, as one text. */
+  /** Return a dialogue's reasons, descriptions and labels as one text. */
   around(dialogue, number) {
     const { turns = [], ...rest } = dialogue;
     const found = [this.index.titles[number]];
@@ -291,13 +291,13 @@ class Reader {
     return found.join("\n");
   }
 
-  /** Apply the filters to what the search found, and show the outcome. */
+  /** Apply the filters to the search hits, and show the result. */
   narrow() {
     const chosen = this.filters.filter((filter) => filter.chosen.length);
     let count = 0;
     let utterances = 0;
     const { places, place } = this.index;
-    const beside = new Map(); // config -> how many of its rows, which are no dialogues
+    const beside = new Map(); // config without dialogues -> number of rows
     for (let number = 0; number < this.size; number++) {
       if (!this.matches[number] || !chosen.every((filter) => filter.admits(number))) continue;
       this.hits[count++] = number;
@@ -316,7 +316,7 @@ class Reader {
     this.showList(true);
   }
 
-  /** Return how many dialogues are found, and of which other configs how many rows. */
+  /** Return the numbers of dialogues and of rows of other configs found. */
   counted() {
     let dialogues = this.count;
     const others = [];
@@ -341,7 +341,7 @@ class Reader {
 
   // ------------------------------------------------------------ the list
 
-  /** Show the entries that are in sight, and keep the others out of the document. */
+  /** Put only the visible entries into the document. */
   showList(anew = false) {
     const list = byId("list");
     const inside = byId("window");
@@ -403,7 +403,7 @@ class Reader {
     return this.index.languages[this.index.language[number]] ?? "";
   }
 
-  /** Scroll the list so that a place of it is in sight. */
+  /** Scroll the list to a place. */
   reveal(place) {
     const list = byId("list");
     const top = place * ROW;
@@ -414,7 +414,7 @@ class Reader {
 
   // ------------------------------------------------------------ the dialogue
 
-  /** Open what the address names, else, where there is room for it, the first hit. */
+  /** Open the dialogue in the address, else, on a wide screen, the first hit. */
   follow() {
     const named = this.state.id === null ? undefined : this.numbers.get(this.state.id);
     document.body.classList.toggle("opened", named !== undefined);
@@ -432,7 +432,7 @@ class Reader {
     const pane = byId("dialogue");
     if (this.open < 0) {
       pane.replaceChildren(
-        element("p", "empty", this.count ? "Choose a dialogue." : "No dialogue has all of this."),
+        element("p", "empty", this.count ? "Choose a dialogue." : "No dialogue matches."),
       );
       return;
     }
@@ -449,7 +449,7 @@ class Reader {
     }
   }
 
-  /** Return every label that is filtered by, to show where in a dialogue it stands. */
+  /** Return the chosen labels, to highlight them in a dialogue. */
   chosenLabels() {
     return new Set([...this.state.chosen.values()].flatMap((labels) => [...labels]));
   }
@@ -485,7 +485,7 @@ class Reader {
 
   // ------------------------------------------------------------ moving about
 
-  /** Go to another state, as a new entry of the browser's history or in place of this one. */
+  /** Change the state, adding or replacing an entry of the browser's history. */
   go(change, replace = false) {
     Object.assign(this.state, change);
     history[replace ? "replaceState" : "pushState"](null, "", address(this.state));
@@ -522,7 +522,7 @@ class Reader {
     }
   }
 
-  /** Show a state in all its parts: that of the address, when it was opened or went back. */
+  /** Show a state, by default the one in the address. */
   restore(state = readAddress()) {
     this.state = state;
     if (this.plain) state.around = true;
@@ -550,7 +550,7 @@ class Reader {
   }
 
   listen() {
-    let typing = -Infinity; // when something was typed last: a run of it is one step of the history
+    let typing = -Infinity; // last keystroke: fast typing is one history entry
     byId("query").addEventListener("input", (event) => {
       const now = performance.now();
       this.go({ query: event.target.value, id: null }, now - typing < 2000);
@@ -619,7 +619,7 @@ class Reader {
     byId("code").showModal();
   }
 
-  /** Return the Python that loads the rows of these dialogues and no others. */
+  /** Return the Python that loads exactly the rows of these dialogues. */
   python(numbers) {
     const { index } = this;
     const of = new Map(); // place -> the ids there, as Python
@@ -650,7 +650,7 @@ class Reader {
   }
 }
 
-/** Return any text as a string of Python, in double quotes and ASCII. */
+/** Return text as an ASCII Python string in double quotes. */
 function python(text) {
   const escaped = [...text].map((sign) => {
     if (sign === '"' || sign === "\\") return `\\${sign}`;
@@ -662,7 +662,7 @@ function python(text) {
   return `"${escaped.join("")}"`;
 }
 
-/** Return values with commas between them, in lines if there are many. */
+/** Join values with commas, in several lines if there are many. */
 function wrapped(values) {
   if (values.join(", ").length < 50) return values.join(", ");
   const lines = [[]];
@@ -678,7 +678,7 @@ function wrapped(values) {
   return `\n${lines.map((line) => `        ${line.join(", ")},\n`).join("")}    `;
 }
 
-/** Return the part of a text around the first place of what is searched for. */
+/** Return the part of a text around the first match. */
 function excerpt(text, needle) {
   const [[from] = [0]] = places(text, needle);
   if (from < 60) return text.slice(0, 160);
@@ -686,16 +686,16 @@ function excerpt(text, needle) {
   return `… ${text.slice(start > from - 60 ? start + 1 : from - 30, from + 120)}`;
 }
 
-/** Many texts as one, in which a search runs at the speed of memory. */
+/** Many texts joined into one, for a fast search. */
 class Text {
   constructor(texts) {
     this.all = texts.join("\0");
-    this.ends = new Uint32Array(texts.length); // of each text, where it ends
+    this.ends = new Uint32Array(texts.length); // the end of each text
     let end = -1;
     texts.forEach((text, number) => (this.ends[number] = end += text.length + 1));
   }
 
-  /** Call a function with the number of each text that has the needle. */
+  /** Call a function with the number of each matching text. */
   each(needle, found) {
     let number = 0;
     let at = this.all.indexOf(needle);
@@ -710,13 +710,13 @@ class Text {
   }
 }
 
-/** What the dialogues can be narrowed by: the values or bins of it, each with a bar. */
+/** A filter: values or bins, each with a bar. */
 class Filter {
   constructor({ name, labels, codes, many }, reader) {
     this.name = name;
     this.labels = labels;
     this.codes = codes;
-    this.many = many; // a dialogue has several: those that are chosen must all be among them
+    this.many = many; // a dialogue can have several values and must have all chosen ones
     this.chosen = [];
     this.all = this.tally(null, codes.length);
     this.most = Math.max(...this.all);
@@ -741,7 +741,7 @@ class Filter {
     if (labels.length > SHOWN + 2) this.fold();
   }
 
-  /** Keep all but the first values, and those that are chosen, back until they are asked for. */
+  /** Hide all but the first and the chosen values behind a button. */
   fold() {
     const more = element("button", "more");
     more.type = "button";
@@ -762,7 +762,7 @@ class Filter {
     this.refold();
   }
 
-  /** Return how many of these dialogues, or of all, have each value. */
+  /** Count each value in the hits, or in all dialogues. */
   tally(hits, count) {
     const counts = new Uint32Array(this.labels.length);
     for (let place = 0; place < count; place++) {
@@ -802,7 +802,7 @@ class Filter {
 
 // ---------------------------------------------------------------- laying out
 
-/** Return a dialogue laid out: what was known before, the turns, and what came of it. */
+/** Return a dialogue as elements: facts before, turns, outcome. */
 function layOut(dialogue, needle, language, chosen) {
   const { speakers = [], before, sides, turns = [], after, tables = [], documents } = dialogue;
   const body = element("div", "body");
@@ -820,7 +820,7 @@ function layOut(dialogue, needle, language, chosen) {
   }
   body.append(turnList(turns, speakers, needle, language, chosen));
   if (after || tables.length || documents) {
-    const outcome = element("section", "after", element("h3", "", "What came of it"));
+    const outcome = element("section", "after", element("h3", "", "Outcome"));
     if (after) outcome.append(facts(after, language));
     outcome.append(...tables.map(table), ...(documents ?? []).map(judged));
     body.append(outcome);
@@ -859,7 +859,7 @@ function note({ text, kind, detail, by }, chosen) {
   return made;
 }
 
-/** Return labels with values; a value of ASCII alone, as a name or number, is of no language. */
+/** Return labels with values; ASCII values, such as names and numbers, get no language. */
 function facts(pairs, language, classes = "facts") {
   const list = element("dl", classes);
   for (const [label, value] of pairs) {
@@ -890,7 +890,7 @@ function table({ title, columns, rows }) {
   return scroll;
 }
 
-/** Return the documents that were judged alike, folded, for there may be hundreds. */
+/** Return the documents of one grade, folded: there may be hundreds. */
 function judged([grade, ids]) {
   const summary = element("summary", "", `${grade}: ${counted(ids.length, "document")}`);
   const items = ids.map((id) => element("li", "", element("bdi", "", id)));
@@ -902,7 +902,7 @@ function judged([grade, ids]) {
 const WIDE = matchMedia("(min-width: 900px)");
 let reader = null;
 
-/** What the scripts in data/ call, each with one JSON text. */
+/** The functions that the scripts in data/ call, each with one JSON text. */
 globalThis.parley = {
   index: (text) => {
     reader = new Reader(JSON.parse(text));
