@@ -1,14 +1,12 @@
-"""Loads what parley builds in fresh environments with other versions of `datasets`.
+"""Load builds in fresh environments with other versions of `datasets`.
 
     python tests/compat.py                     all versions
     VERSIONS="3.6.0 newest" python tests/compat.py
 
-The collection is built once, from the samples and, where PARLEY_SOURCE is set, from the real
-files, and published to a local Hub. In each environment every split is loaded from there, the
-samples also in four other ways, and compared row by row; the builder scripts themselves, with
-parley on the path, are run as loading scripts (before datasets 4) or imported classes, streamed
-and prepared; and a process that reads one streamed
-row must exit cleanly.
+Builds the samples and, if PARLEY_SOURCE is set, the real files, and publishes them to a local Hub.
+Each environment loads every split in several ways and compares it row by row. It also runs the
+builder scripts: before datasets 4 as loading scripts, later as imported classes. A process that
+reads one streamed row must exit cleanly.
 """
 
 import hashlib
@@ -36,7 +34,7 @@ def main() -> None:
         jobs = [build(Path(folder) / "sample", "--sample")]
         if os.environ.get("PARLEY_SOURCE"):
             jobs.append(build(Path(folder) / "real", "--allow-missing"))
-        # what the command refuses, samples and partial folders, is what there is to test with
+        # publish without the checks of the command, which refuses samples and partial builds
         environ = hub.environ(Path(folder) / "home", "hf_compat")
         publishing = [sys.executable, __file__, "publish", *map(str, jobs)]
         subprocess.run(publishing, check=True, env=environ)
@@ -46,18 +44,18 @@ def main() -> None:
             environ = hub.environ(Path(folder) / version) | {
                 "HF_DATASETS_TRUST_REMOTE_CODE": "1",
                 "HF_UPDATE_DOWNLOAD_COUNTS": "0",  # datasets 2 counts loads elsewhere
-                "PYTHONPATH": str(HOME),  # for what the scripts import of parley
+                "PYTHONPATH": str(HOME),  # scripts import parley
             }
             for job in jobs:
                 subprocess.run([python, __file__, "check", job], check=True, env=environ)
             print(f"datasets {version}: {time.perf_counter() - start:.0f} s", flush=True)
 
-        with ThreadPoolExecutor(os.cpu_count()) as pool:  # the work is done in the processes
+        with ThreadPoolExecutor(os.cpu_count()) as pool:  # processes do the work
             list(pool.map(run, VERSIONS))
 
 
 def build(output: Path, option: str) -> Path:
-    """Build everything, and write beside it the rows that loading must give."""
+    """Build everything and write the rows that loading must give."""
     import pyarrow.parquet as pq
 
     from parley.collection import discover
@@ -79,7 +77,7 @@ def build(output: Path, option: str) -> Path:
     no_card = shutil.ignore_patterns("README.md", "__pycache__")
     scripts = {
         name: [
-            # without the card, with whose counts datasets 2 and 3 would compare a sample's
+            # without the card: datasets 2 and 3 would compare its counts with the sample's
             str(shutil.copytree(dataset.folder, output / "scripts" / name, ignore=no_card)),
             str(
                 open_source(
@@ -95,20 +93,20 @@ def build(output: Path, option: str) -> Path:
 
 
 def environment(version: str) -> str:
-    """Make an environment with this version of datasets, or take the one made before."""
+    """Make or reuse an environment with this version of datasets."""
     folder = HOME / ".compat" / version
     python = str(folder / "bin" / "python")
     wanted = "datasets" if version == "newest" else f"datasets=={version}"
     if not Path(python).exists():
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
     install = [python, "-m", "pip", "install", "--quiet", "--upgrade", wanted]
-    install += ["jsonlines", "orjson"]  # what a script needs of parley needs them
+    install += ["jsonlines", "orjson"]  # parley needs them to run a script
     subprocess.run(install, check=True, stderr=subprocess.DEVNULL)
     return python
 
 
 def publish(jobs: list[str]) -> None:
-    """Publish every built folder of the jobs to the Hub of this environment, as sample/NAME ..."""
+    """Publish every build of the jobs to the local Hub, as sample/NAME or real/NAME."""
     from parley.folder.built import open_folder
     from parley.hub.publish import publish as publish_folder
     from parley.hub.repository import LocalFile
@@ -124,7 +122,7 @@ def publish(jobs: list[str]) -> None:
 
 
 def check(job_file: str) -> None:
-    """Compare everything of a job, with `datasets` and what reads upstream's files installed."""
+    """Compare all splits of a job; runs in an environment of `environment`."""
     import datasets
 
     datasets.disable_progress_bars()
@@ -169,7 +167,7 @@ def ways(datasets, folder, repo, config, split, path, cache):
 
 def by_script(datasets, script, config, split, data_dir, cache):
     """Yield the ways of loading a split through the builder script itself."""
-    # Where sources of other splits may be missing, a split can only be streamed.
+    # If sources of other splits may be missing, a split can only be streamed.
     whole = Path(data_dir).name == "sample"
     if int(datasets.__version__.split(".")[0]) < 4:
         options = {"data_dir": data_dir, "cache_dir": cache, "trust_remote_code": True}

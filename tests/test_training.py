@@ -1,4 +1,4 @@
-"""The reward in docs/training.md is right, and its section runs as it stands, on the samples."""
+"""The reward in docs/training.md is right, and its section runs on the samples."""
 
 import importlib.util
 import json
@@ -20,16 +20,12 @@ REWARD = next(block for block in BLOCKS if "def reward" in block)
 
 @pytest.fixture
 def reward(sample_build):
-    """The reward function of the page, and the columns of the sample that it is given."""
+    """The reward function of the page, applied to the sample, and the sample's rows."""
     names: dict = {}
     exec(REWARD, names)
     rows = open_folder(sample_build / "casino").rows("scenarios", "train")
     columns = {column: [row[column] for row in rows] for column in rows[0]}
     return lambda text: names["reward"]([text] * len(rows), **columns), rows
-
-
-def test_the_reward_is_short():
-    assert len([line for line in REWARD.splitlines() if line.strip()]) <= 15
 
 
 def test_a_deal_is_worth_its_points_to_agent_1(reward):
@@ -60,14 +56,14 @@ def test_a_deal_is_worth_its_points_to_agent_1(reward):
         "",
     ],
 )
-def test_what_is_no_deal_is_a_walk_away(reward, text):
+def test_an_invalid_proposal_is_a_walk_away(reward, text):
     rewards, rows = reward
     assert rewards(text) == [5.0] * len(rows)
 
 
 @pytest.mark.slow
 def test_the_section_trains(sample_build, tmp_path):
-    """The whole of it, with a model made for it."""
+    """With a tiny model."""
     if not importlib.util.find_spec("trl"):
         pytest.skip("not installed: trl, which comes with the extra `trainers`")
     import tiny_model

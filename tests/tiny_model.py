@@ -1,6 +1,6 @@
-"""A model to train in tests, made on the spot: its tokenizer from the samples, its weights random.
+"""A tiny model to train in tests: tokenizer from the samples, random weights.
 
-python tests/tiny_model.py FOLDER    save it where `from_pretrained` finds it
+python tests/tiny_model.py FOLDER    save it for `from_pretrained`
 """
 
 import json
@@ -21,7 +21,7 @@ from transformers import (
 from parley.collection import discover
 
 PAD, START, END = "<|pad|>", "<|im_start|>", "<|im_end|>"
-# ChatML. What an assistant is to say, the end of its turn included, is marked as its own.
+# ChatML. `generation` marks the assistant's text and the end of its turn.
 TEMPLATE = """\
 {%- for message in messages -%}
   {{- '<|im_start|>' + message['role'] + '\\n' -}}
@@ -46,7 +46,7 @@ def sample_texts() -> Iterator[str]:
 
 
 def strings(value: object) -> Iterator[str]:
-    """Yield the strings in what was JSON, without the names of fields."""
+    """Yield the strings of a JSON value, without keys."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):
@@ -55,7 +55,7 @@ def strings(value: object) -> Iterator[str]:
 
 
 def byte_tokens(special: list[str]) -> Tokenizer:
-    """Train tokens of bytes, to which no text is unknown."""
+    """Train byte tokens, which can encode any text."""
     tokens = Tokenizer(models.BPE())
     tokens.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokens.decoder = decoders.ByteLevel()

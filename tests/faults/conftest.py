@@ -20,7 +20,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture
 def tally(record_property):
-    """Record for the table how often a fault was tried, and how often something was lost by it."""
+    """Record the trials and losses of a fault for the table."""
 
     def record(fault, tried, lost=0):
         record_property(f"fault: {fault}", f"{tried} {lost}")
@@ -29,9 +29,9 @@ def tally(record_property):
 
 
 class Forks:
-    """A process that has imported what a job needs and runs it in children, each a fork.
+    """A process with the imports of a job that runs each job in a fork.
 
-    So a job starts at once, may be killed at any moment, and ends nobody else.
+    A job starts at once and can be killed alone at any moment.
     """
 
     PROGRAM = """
@@ -52,7 +52,7 @@ for line in sys.stdin:
             sys.stderr.flush()
             os._exit(status)
     print(child, flush=True)
-    sys.stdin.readline()  # until then nobody else can get its id
+    sys.stdin.readline()  # until then its id is not reused
     _, status = os.waitpid(child, 0)
     print(os.waitstatus_to_exitcode(status), flush=True)
 """
@@ -111,6 +111,6 @@ def forks(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def lasting_forks(tmp_path_factory):
-    """Make `Forks` that end with the tests of a file."""
+    """Make `Forks` that end with the module."""
     with _making(tmp_path_factory.mktemp("forks")) as make:
         yield make

@@ -1,8 +1,7 @@
-"""The kinds of damage, each one small function or two.
+"""The kinds of damage, as small functions.
 
-A function of records takes the records of one file and a source of chance. It spoils one place in
-them and returns the Wound, or None where they have nothing of its kind. A function of bytes takes
-what the whole file holds and returns what it holds then, and on which line it was spoiled.
+A function of records damages one place in the records of a file. It returns the Wound, or None if
+the records lack such a place. A function of bytes returns the damaged file and the damaged line.
 """
 
 import json
@@ -19,13 +18,13 @@ HERE = "<the literal of the wound stands here>"
 
 @dataclass(frozen=True)
 class Wound:
-    """What was spoiled.
+    """A damaged place.
 
     Args:
-        path: Where.
-        also: Other paths that name the damage as well.
-        literal: JSON text, which `json` would not write, to stand where the records hold HERE.
-        too_deep: Whether a parser may give up at the literal before it knows the path.
+        path: The place.
+        also: Other paths that name the damage.
+        literal: JSON text that `json` would not write; it replaces HERE.
+        too_deep: Whether a parser may stop at the literal before it knows the path.
     """
 
     path: Path
@@ -41,7 +40,7 @@ OfBytes = Callable[[bytes, Random], tuple[bytes, int]]
 
 
 def walk(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """Yield every value with its path, containers before what they hold."""
+    """Yield every value with its path, containers before their content."""
     yield path, value
     if isinstance(value, dict | list):
         for step, inner in value.items() if isinstance(value, dict) else enumerate(value):
@@ -49,12 +48,12 @@ def walk(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 
 
 def pattern(path: Path) -> str:
-    """Return a path below its record with a star for every place in a list."""
+    """Return a path below its record with a star for every index."""
     return ".".join("*" if isinstance(step, int) else step for step in path[1:])
 
 
 def pick(records: Records, draw: Random, fits: Callable[[Path, Any], bool]) -> Path | None:
-    """Return a random path that fits: every field is as likely, however often it occurs."""
+    """Return a random fitting path; each field is equally likely."""
     found: dict[str, list[Path]] = {}
     for path, value in walk(records):
         if path and fits(path, value):
@@ -104,7 +103,7 @@ def key_added(records: Records, draw: Random) -> Wound | None:
 
 
 def key_renamed(records: Records, draw: Random) -> Wound | None:
-    """The key's case, number or spelling is another; its place in the object stays."""
+    """Change a key's case, number or spelling, but not its position."""
     if path := pick(records, draw, _is_field):
         owner, old = at(records, path[:-1]), path[-1]
         new = draw.choice([old + "s", old.swapcase() + "_", " " + old, old[:-1] or "a"])
@@ -116,7 +115,7 @@ def key_renamed(records: Records, draw: Random) -> Wound | None:
 
 
 def key_twice(records: Records, draw: Random) -> Wound | None:
-    """The first of two values of one key is what `json` would drop."""
+    """Give one key two values; `json` would drop the first."""
     if path := pick(records, draw, _is_field):
         owner, key = at(records, path[:-1]), path[-1]
         second = owner[key] if draw.random() < 0.5 else None
@@ -150,7 +149,7 @@ def list_emptied(records: Records, draw: Random) -> Wound | None:
 
 
 def number_as_string(records: Records, draw: Random) -> Wound | None:
-    """Or, where a string holds a number, that string as a number."""
+    """Or turn a string of digits into a number."""
 
     def fits(path: Path, value: Any) -> bool:
         return _is_number(path, value) or (isinstance(value, str) and value.isdecimal())
@@ -196,7 +195,7 @@ def _insert(text: str, new: str, draw: Random) -> str:
 
 
 def control_character(records: Records, draw: Random) -> Wound | None:
-    """As JSON may hold it: escaped. Some are white space, and some end a line for some readers."""
+    """Insert an escaped control character; some are white space or line ends."""
     if path := pick(records, draw, _is_text):
         new = draw.choice("\0\b\t\n\v\f\r\x1b\x1c\x1f\x7f\x85\x9b\u2028")
         put(records, path, _insert(at(records, path), new, draw))
@@ -204,7 +203,7 @@ def control_character(records: Records, draw: Random) -> Wound | None:
 
 
 def lone_surrogate(records: Records, draw: Random) -> Wound | None:
-    """Half of a pair, escaped, in a text or in a key."""
+    """Insert half of a surrogate pair, escaped, in a text or a key."""
     half = chr(draw.randrange(0xD800, 0xE000))
     if draw.random() < 0.8:
         if path := pick(records, draw, _is_text):
@@ -230,7 +229,7 @@ def _line_of(content: bytes, place: int) -> int:
 
 
 def _starts(content: bytes) -> list[int]:
-    """Return where a line starts."""
+    """Return the offsets of line starts."""
     return [0, *(place + 1 for place in range(len(content) - 1) if content[place] == 10)]
 
 
@@ -241,7 +240,7 @@ def raw_control_character(content: bytes, draw: Random) -> tuple[bytes, int]:
 
 
 def truncated(content: bytes, draw: Random) -> tuple[bytes, int]:
-    """The end of a line is lost, and half the time all lines after it."""
+    """Cut a line, and half the time all lines after it."""
     start = draw.choice([s for s in _starts(content) if content[s : s + 1] > b" "])
     end = (content + b"\n").index(b"\n", start)
     place = draw.randint(start + 1, max(start + 1, end - 1))
@@ -257,7 +256,7 @@ def byte_order_mark(content: bytes, draw: Random) -> tuple[bytes, int]:
 
 
 def crlf(content: bytes, draw: Random) -> tuple[bytes, int]:
-    """At every end of a line, or at one."""
+    """Change every line end, or one."""
     ends = [place for place, byte in enumerate(content) if byte == 10]
     if draw.random() < 0.5 or not ends:
         return content.replace(b"\n", b"\r\n"), 1

@@ -1,6 +1,6 @@
-"""What is damaged: a few records cut out of each dataset's files, and what is particular to it.
+"""The small files to damage, cut out of each dataset, and damage specific to a dataset.
 
-Nothing here is the product's: files are parsed and joined a second time, in plain Python.
+Files are parsed and joined here in plain Python, independently of parley.
 """
 
 import functools
@@ -25,10 +25,10 @@ class Form:
     """How a file is read and written, and how errors name a record in it.
 
     Args:
-        parse: From what a file holds to its records.
-        write: Back, each record on a line of its own where the form can.
-        place: What follows the file's name, with the record's number from 0 and from 1.
-        json: Whether records are JSON, so that keys and types can be spoiled.
+        parse: Converts text to records.
+        write: Converts records to text, each on its own line if possible.
+        place: The text after the file's name, with the record's number from 0 and from 1.
+        json: Whether records are JSON, so keys and types can be damaged.
     """
 
     parse: Callable[[str], Records]
@@ -38,7 +38,7 @@ class Form:
 
 
 def plainly(text: str) -> Any:
-    """Parse JSON and refuse what could not be given back."""
+    """Parse JSON strictly: no duplicate keys, no NaN."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if len(dict(pairs)) < len(pairs):
@@ -101,7 +101,7 @@ def unknown_label(*labels: str) -> OfRecords:
 
 
 def changed(*fields: str) -> OfRecords:
-    """Give a field a value that is sound by itself, but not beside the others."""
+    """Give a field a valid value that contradicts other fields."""
 
     def damage(records: Records, draw: Random) -> Wound | None:
         if path := pick(records, draw, lambda p, value: pattern(p) in fields and value is not None):
@@ -113,7 +113,7 @@ def changed(*fields: str) -> OfRecords:
 
 
 def same(field: str) -> OfRecords:
-    """Give a field the value it has elsewhere in the file."""
+    """Copy a field's value from elsewhere in the file."""
 
     def damage(records: Records, draw: Random) -> Wound | None:
         found = places(records, field)
@@ -127,7 +127,7 @@ def same(field: str) -> OfRecords:
 
 
 def exchanged(field: str, *keys: str) -> OfRecords:
-    """Exchange what two neighbours in a list have under some keys, or wholly."""
+    """Exchange two neighbours in a list, or some of their keys."""
 
     def damage(records: Records, draw: Random) -> Wound | None:
         found = [path for path in places(records, field) if path[-1] > 0]
@@ -147,14 +147,15 @@ def exchanged(field: str, *keys: str) -> OfRecords:
 
 
 class Subject(ABC):
-    """A dataset as these tests see it.
+    """A dataset to damage.
 
-    `labels` are patterns of fields that hold one of a few values. `special` says how a kind of
-    damage is done to the files whose name matches. `whole` are patterns of fields that are
-    checked as one, so that an error names no place inside them. `ties` says, for the files and
-    fields that match, by which words an error may name what they no longer agree with. `excluded`
-    are those of the special ways that no dialogue of the dataset can look like. `beside` are files
-    that are read but not damaged here.
+    Attributes:
+        labels: Patterns of fields with a few allowed values.
+        special: Kind of damage -> pattern of file names and function.
+        whole: Patterns of fields checked as one; an error names no place inside them.
+        ties: Pattern of file and field -> words by which an error may name a contradicted field.
+        excluded: Special functions whose result no dialogue of the dataset can have.
+        beside: Files read but not damaged.
     """
 
     labels: tuple[str, ...] = ()
@@ -172,15 +173,15 @@ class Subject(ABC):
         return self.form(file).parse((folder / file).read_bytes().decode("utf-8"))
 
     def ids(self, record: Any) -> list[str]:
-        """Return by which ids an error about several files may name a record."""
+        """Return the ids by which an error may name a record."""
         return []
 
     @abstractmethod
     def cut(self, folder: Path, draw: Random) -> Files:
-        """Return a few records of each file that is there, which build soundly."""
+        """Return a few records of each existing file that build soundly."""
 
     def expected(self, config: str, files: Files) -> Records:
-        """Return what the rows of a config must give back, for the files of one split."""
+        """Return the records that the rows of a config must give back, for one split."""
         return [record for records in files.values() for record in records]
 
 
@@ -202,7 +203,7 @@ def annotation_of_another(records: Records, draw: Random) -> Wound | None:
 
 
 def deal_of_the_other(records: Records, draw: Random) -> Wound | None:
-    """A deal is submitted by the side that then answers it."""
+    """Let the same side submit and answer a deal."""
     found = [
         (*path[:-1], path[-1] - 1)
         for path in places(records, "chat_logs.*")
@@ -357,7 +358,7 @@ class CraigslistBargains(Subject):
 
 
 def markers_exchanged(records: Records, draw: Random) -> Wound | None:
-    """The speakers of two turns, one after the other, are each other's."""
+    """Exchange the speakers of two neighbouring turns."""
     record = draw.randrange(len(records))
     ((key, text),) = records[record].items()
     turns = text.split("\n")
@@ -377,7 +378,7 @@ def marker_unknown(records: Records, draw: Random) -> Wound | None:
 
 
 def line_of_another(records: Records, draw: Random) -> Wound | None:
-    """Two lines have one id."""
+    """Give two lines one id."""
     if len(records) < 2:
         return None
     first, second = draw.sample(range(len(records)), 2)
@@ -387,7 +388,7 @@ def line_of_another(records: Records, draw: Random) -> Wound | None:
 
 
 def line_of_none(records: Records, draw: Random) -> Wound | None:
-    """A line has an id that no other file has."""
+    """Give a line an id unknown to other files."""
     record = draw.randrange(len(records))
     ((key, value),) = records[record].items()
     records[record] = {key + "0": value}
@@ -395,7 +396,7 @@ def line_of_none(records: Records, draw: Random) -> Wound | None:
 
 
 def of_each_line(damage: Callable[..., OfRecords], *fields: str) -> OfRecords:
-    """Damage a field below the id, which is another in each line."""
+    """Damage a field below the id, which differs in each line."""
 
     def of_lines(records: Records, draw: Random) -> Wound | None:
         record = draw.randrange(len(records))
@@ -416,7 +417,7 @@ def judgment_twice(records: Records, draw: Random) -> Wound | None:
 
 
 def judgment_of_none(records: Records, draw: Random) -> Wound | None:
-    """Another conversation, utterance, intent or kind of query than any that there is."""
+    """Name an unknown conversation, utterance, intent or kind of query."""
     record = draw.randrange(len(records))
     query_id = records[record]["query_id"]
     intent_id, mark, user = query_id.partition("#")
@@ -524,14 +525,14 @@ class Cosrec(Subject):
 
 
 def other_name(records: Records, draw: Random) -> Wound | None:
-    """The dialogue is one that another file has."""
+    """Use the dialogue id of another file."""
     old = records[0]["dialogue_id"]
     records[0]["dialogue_id"] = "0000" if isinstance(old, str) else 2000
     return Wound((0, "dialogue_id"))
 
 
 def other_begins(records: Records, draw: Random) -> Wound | None:
-    """The first two messages have each other's speaker."""
+    """Exchange the first two messages."""
     one, other = records[0]["dialogue"][:2]
     one["message"], other["message"] = other["message"], one["message"]
     one["message_id"], other["message_id"] = other["message_id"], one["message_id"]

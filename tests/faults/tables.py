@@ -31,9 +31,9 @@ def main() -> None:
 
 {tally.faults(report)}
 
-Damaged records and files: {EACH} of each kind and dataset, cut out of the real files. Each cell counts
-rejected (the error names file, record and field) / harmless (same rows) / kept (the rows hold the
-damaged data exactly). A fourth number would count everything else.
+Damaged records and files: {EACH} of each kind and dataset, cut out of the real files. Each cell
+counts rejected (the error names file, record and field) / harmless (same rows) / kept (the rows
+hold the damaged data exactly). A fourth number would count everything else.
 
 {damage}
 

@@ -1,4 +1,4 @@
-"""Makes tables of what the tests of faults tried and what was lost, from pytest's own report."""
+"""Make tables of tried faults and losses from pytest's report."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 
 def faults(report: Path) -> str:
-    """Return Markdown. A test that fails has no count to record: it is counted as lost."""
+    """Return Markdown. Failed tests have no counts; the table names their number."""
     counts: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
     for fault, numbers in _properties(report, "fault"):
         for at, number in enumerate(numbers.split()):
@@ -26,7 +26,7 @@ def faults(report: Path) -> str:
 
 
 def damage(report: Path) -> str:
-    """Return Markdown: what became of damaged records, by kind and dataset; "" of no real files."""
+    """Return Markdown: outcomes of damaged records by kind and dataset; "" without real files."""
     cells: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for kind, value in _properties(report, "damage"):
         name, _, cell = value.partition(": ")

@@ -1,9 +1,8 @@
-"""Damaged files: each is rejected with an error that names the place, or nothing in it is lost.
+"""A damaged file is rejected with an error that names the place, or nothing in it is lost.
 
-Three outcomes are allowed. `rejected`: an error names the file, the record or line, and, where a
-parser can know it, the field. `harmless`: the records and all rows are those of the undamaged
-file. `kept`: accepted as other data, and the damaged records come back from the rows exactly;
-never so where the dataset's documents exclude them.
+Three outcomes are allowed. `rejected`: the error names file, record or line and, if a parser can
+know it, the field. `harmless`: records and rows are unchanged. `kept`: the rows give back the
+damaged records exactly, and the dataset's documents allow such records.
 """
 
 import json
@@ -30,7 +29,7 @@ OUTCOMES = (REJECTED, HARMLESS, KEPT)
 
 
 def require_fair(name, source, each, record=lambda kind, cell: None):
-    """Damage files so often in each kind, and record the outcomes; a fourth one is not allowed."""
+    """Damage files in each kind and record the outcomes; fail if one is unfair."""
     counts, unfair = Counter(), []
     for kind, outcome in judged(get(name), source, each):
         if isinstance(outcome, Exception):
@@ -63,7 +62,7 @@ def test_damaged_real_files(name, source, record_property):
 
 @pytest.mark.parametrize("name", SUBJECTS)
 def test_a_build_ends_as_the_trial_does(name, tmp_path):
-    """The whole of it, which also writes."""
+    """A whole build, including its writing, agrees with the trial."""
     dataset = get(name)
     seen = set()
     for tested in trials(dataset, dataset.sample, 1):
@@ -104,9 +103,6 @@ def error_of_build(source, output):
     return ""
 
 
-# The judge can say no ---------------------------------------------------------------------
-
-
 def unfair_ones(name, kinds, monkeypatch):
     monkeypatch.setattr(trial, "KINDS", kinds)
     outcomes = [outcome for _, outcome in judged(get(name), get(name).sample, 12)]
@@ -118,16 +114,14 @@ def lenient_rows(rows, schema, where):
     return pa.RecordBatch.from_pylist(rows, schema)
 
 
-@pytest.mark.parametrize("name", SUBJECTS)
-def test_what_plain_json_lets_pass_is_seen(name, monkeypatch):
+def test_the_trial_sees_accepted_json_that_python_alone_lets_pass(monkeypatch):
     monkeypatch.setattr(reader, "loads", json.loads)
     assert "accepted, though it is excluded" in unfair_ones(
-        name, ("duplicate JSON key",), monkeypatch
+        "casino", ("duplicate JSON key",), monkeypatch
     )
 
 
-@pytest.mark.parametrize("name", SUBJECTS)
-def test_what_lenient_rows_lose_is_seen(name, monkeypatch):
+def test_the_trial_sees_lost_fields(monkeypatch):
     strict = reader.problems
 
     def knowing_no_unknown_field(value, shape, path=""):
@@ -135,15 +129,11 @@ def test_what_lenient_rows_lose_is_seen(name, monkeypatch):
 
     monkeypatch.setattr(reader, "problems", knowing_no_unknown_field)
     monkeypatch.setattr(trial, "to_batch", lenient_rows)
-    assert "with changed data" in unfair_ones(name, ("key added",), monkeypatch)
+    assert "with changed data" in unfair_ones("casino", ("key added",), monkeypatch)
 
 
-@pytest.mark.parametrize("name", SUBJECTS)
-def test_an_error_without_the_field_is_seen(name, monkeypatch):
+def test_the_trial_sees_errors_without_field_or_record(monkeypatch):
     monkeypatch.setattr(shapes, "_problem", lambda path, expected, value: Problem("", expected))
-    assert "vague error" in unfair_ones(name, ("wrong type", "unknown label"), monkeypatch)
-
-
-def test_an_error_without_the_record_is_seen(monkeypatch):
+    assert "vague error" in unfair_ones("duo", ("wrong type", "unknown label"), monkeypatch)
     monkeypatch.setattr(Reader, "explain", lambda self, error: Problem("data", what=str(error)))
     assert "vague error" in unfair_ones("cosrec", ("duplicate id",), monkeypatch)

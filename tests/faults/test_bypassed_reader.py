@@ -1,7 +1,6 @@
-"""A script that does not read a file to its end is noticed, and told what to do.
+"""A script that does not read a file to its end gets an error with a remedy.
 
-Files come to a script opened, as the records of a reader that checks each one. Here `records` of a
-config, and `rows` of a view, are given others in their place.
+Scripts get files opened, as records of a checking reader. These tests replace the records.
 """
 
 from contextlib import suppress
@@ -19,12 +18,11 @@ from parley.rows.generate import generate
 from parley.rows.reader import Opened, Reader
 from parley.source.files import open_source
 
-# Ways to leave a file ------------------------------------------------------------------------
-# Each yields all records of a sound file, so that no row shows that they were not checked.
+# Ways to bypass the reader. Each yields all records of a sound file, so the rows look right.
 
 
 def take_others(checked, plain):
-    """The records come from elsewhere, as from a file that the script opens by itself."""
+    """As a script that opens the file itself."""
     return iter(plain)
 
 
@@ -34,7 +32,7 @@ def take_the_rest_from_elsewhere(checked, plain):
 
 
 def stop_at_the_last(checked, plain):
-    """What the reader objects to is said at the end of the file, which is not asked for."""
+    """The reader reports problems at the end of the file, which is never reached."""
     yield from islice(checked, len(plain))
 
 
@@ -52,7 +50,7 @@ WAYS = (take_others, take_the_rest_from_elsewhere, stop_at_the_last, go_on_after
 
 
 class Left:
-    """A source that is read in one of these ways."""
+    """A source read in one of these ways."""
 
     def __init__(self, way, opened, plain):
         self._way, self._opened, self._plain = way, opened, plain
@@ -65,7 +63,7 @@ class Left:
 
 
 def leave(monkeypatch, source, config, way, paths):
-    """Let `records` of a config read these of its sources in this way."""
+    """Make `records` of a config read some of its sources in this way."""
     declared = source.dataset.configs[config]
     sound = declared.records
 
@@ -82,7 +80,7 @@ def leave(monkeypatch, source, config, way, paths):
 
 
 def splits_of(source):
-    """Yield each config and split, with the paths of the sources that it is made from."""
+    """Yield each config and split with the paths of its sources."""
     for config in source.dataset.configs:
         for split in source.splits(config):
             yield config, split, [each.path for each in source.sources(config, split)]
@@ -97,7 +95,7 @@ def require_named(error, paths):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_one_of_its_files_or_all(way, monkeypatch, tally):
+def test_a_bypass_of_one_file_or_all_is_an_error(way, monkeypatch, tally):
     tried = 0
     for dataset in discover().values():
         source = open_source(dataset, None, sample=True)
@@ -115,7 +113,7 @@ def test_one_of_its_files_or_all(way, monkeypatch, tally):
     tally(FAULT, tried)
 
 
-def test_a_view_that_does_not_take_the_end(monkeypatch, tally):
+def test_a_view_that_stops_before_the_end(monkeypatch, tally):
     tried = 0
     for dataset in discover().values():
         source = open_source(dataset, None, sample=True)
@@ -137,8 +135,8 @@ def test_a_view_that_does_not_take_the_end(monkeypatch, tally):
     tally(FAULT, tried)
 
 
-def test_one_config_of_several(dataset, sample_build, tmp_path, monkeypatch, tally):
-    """For the others the file was read; the build leaves nothing, and `verify` fails."""
+def test_one_config_bypasses_the_reader(dataset, sample_build, tmp_path, monkeypatch, tally):
+    """Other configs read the file, yet the build leaves nothing and `verify` fails."""
     source = open_source(dataset, None, sample=True)
     *_, (config, paths) = (
         (config, paths) for config, _, paths in splits_of(source) if dataset.configs[config].records

@@ -1,7 +1,6 @@
-"""What a signal at a random moment may do to any command.
+"""A signal at a random moment to any command: outputs stay or are replaced whole, no process stays.
 
-What stood there stays or is replaced whole, no process goes on, and after the next run of the same
-command all is as if nobody had disturbed it. With TERM, INT and HUP nothing needs to be cleared.
+The next run of the same command gives the undisturbed result. TERM, INT and HUP leave no remains.
 """
 
 import importlib.util
@@ -60,7 +59,7 @@ import os, signal, sys
 os.environ.clear()
 os.environ.update({environ!r})
 sys.path.append({tests!r})
-for each in (signal.SIGINT, signal.SIGHUP):  # as before Python is there, and without nohup
+for each in (signal.SIGINT, signal.SIGHUP):  # the defaults of a shell, without nohup
     signal.signal(each, signal.SIG_DFL)
 import pyarrow.parquet
 import parley.starting.new, parley.linting.run, parley.exports.export, parley.folder.diff
@@ -85,7 +84,7 @@ def command(work, said, *arguments):
 
 
 class Workplace:
-    """A folder with what all commands work on, a Hub and a server, that can be set up again."""
+    """A folder with the inputs of all commands, a Hub and a server; can be reset."""
 
     def __init__(self, place, hub, server):
         self.place, self.hub, self.server = place, hub, server
@@ -95,7 +94,7 @@ class Workplace:
             "HOME": str(self.work / "home"),
             "PARLEY_CACHE": str(self.work / "cache"),
             "PARLEY_DATASETS": str(self.work / "more"),
-            "PYTHONDONTWRITEBYTECODE": "1",  # what is left of its files is Python's own
+            "PYTHONDONTWRITEBYTECODE": "1",  # Python leaves parts of these files
             "TMPDIR": str(self.work / "tmp"),
         }
         self.environ.pop("PARLEY_SOURCE", None)
@@ -125,7 +124,7 @@ class Workplace:
             shutil.rmtree(folder)
 
     def _add_kettle(self, home):
-        """Add a dataset of many dialogues, that processes can share out, and an old build of it."""
+        """Add a dataset large enough for several workers, and an old build of it."""
         write_skeleton("cup", home / "more")
         folder = write_skeleton("kettle", home / "more")
         records = map(json.loads, (folder / "sample/dialogues.jsonl").read_text().splitlines())
@@ -143,7 +142,7 @@ class Workplace:
         build(Source(Dataset("kettle", folder), folder / "sample"), home / "out")
 
     def reset(self):
-        """Set all up again."""
+        """Restore the initial state."""
         shutil.rmtree(self.work, ignore_errors=True)
         shutil.copytree(self.template, self.work, symlinks=True)
         self.said.unlink(missing_ok=True)
@@ -151,7 +150,7 @@ class Workplace:
         self.hub.seed("org/casino", self.work / "other/casino")
 
     def content(self):
-        """Return all there is by its path: the bytes of files, None of a folder; and the Hub's."""
+        """Return the bytes of all files by path, None for folders; the Hub's files included."""
         found = {
             path.relative_to(self.work).as_posix(): path.read_bytes() if path.is_file() else None
             for path in sorted(self.work.rglob("*"))
@@ -169,7 +168,7 @@ def workplace(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def processes(workplace, lasting_forks):
-    """Start processes that have imported what the commands need."""
+    """Start processes with the imports of the commands."""
     tests = str(Path(__file__).parents[1])
     prepare = PREPARE.format(environ=workplace.environ, tests=tests)
     return lasting_forks(prepare, "command(*arguments)")
@@ -190,7 +189,7 @@ class Command:
         return self.forks.start(self.workplace.work, self.workplace.said, *self.arguments)
 
     def finish(self, child):
-        """Wait until it has ended by itself, or serves a page; return its status."""
+        """Wait until it ends or serves a page; return its status."""
         deadline = time.monotonic() + 60
         while self.arguments[0] == "browse" and SERVED not in self.said:
             assert time.monotonic() < deadline, self.said
@@ -200,7 +199,7 @@ class Command:
         return self.wait(child)
 
     def wait(self, child):
-        """Return its status once all of its processes have ended."""
+        """Return its status after all its processes ended."""
         status = self.forks.wait()
         deadline = time.monotonic() + 20
         while left := of_session(child):
@@ -209,7 +208,7 @@ class Command:
         return status
 
     def whole(self):
-        """Run it undisturbed; return the seconds that it took and what is there then."""
+        """Run it undisturbed; return its seconds and the resulting content."""
         self.workplace.reset()
         start = time.perf_counter()
         assert self.finish(self.start()) == 0, self.said
@@ -217,7 +216,7 @@ class Command:
 
 
 def of_session(number):
-    """Return the command lines of the processes of a session that have not ended."""
+    """Return the command lines of the running processes of a session."""
     found = []
     for place in Path("/proc").glob("[0-9]*"):
         try:
@@ -238,14 +237,14 @@ def send(child, signum):
 
 
 def hidden(path):
-    """Tell whether a path is of something that is not done, or does not last."""
+    """Tell whether a path is partial or temporary."""
     return path.endswith(".part") or any(
         part.startswith(".") or part == "tmp" for part in path.split("/")
     )
 
 
 def require_undamaged(now, before, after):
-    """What can be seen is as before or as after, file by file or all of it."""
+    """Each visible file, and each folder replaced in one step, is as before or as after."""
     for path in STEPWISE:
         assert json.loads(now[path]).keys() >= json.loads(before[path]).keys()
     stepwise = (*STEPWISE, "made/catalogue/README.md")
@@ -291,7 +290,7 @@ def test_ended_at_a_random_moment(name, workplace, processes, tally):
         if status == 128 + signum:
             assert said.splitlines()[-1] == INTERRUPTED
             assert said.count(INTERRUPTED) == 1
-        if signum != signal.SIGKILL:  # but for what a fetch goes on with, nothing is left to clear
+        if signum != signal.SIGKILL:  # only a fetch may leave a part to resume
             new = now.keys() - before.keys() - after.keys()
             left += any(not path.endswith(".part") for path in new)
         if status == -signum != -signal.SIGKILL:  # it had not begun or was done

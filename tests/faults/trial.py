@@ -1,4 +1,4 @@
-"""Damages one file at a time, builds as `parley build` builds, and judges what became of it."""
+"""Damage one file at a time, build as `parley build` does, and judge the outcome."""
 
 import json
 import re
@@ -59,11 +59,11 @@ OF_BYTES: dict[str, OfBytes] = {
 OF_MEANING = ("unknown label", "duplicate id", "swapped speakers", "broken reference")
 KINDS = tuple(dict.fromkeys((*OF_RECORDS, *OF_BYTES, *OF_MEANING)))
 
-# Of the records of files that are not JSON only these can be damaged.
+# The only kinds for records of files that are not JSON
 OF_ANY_TEXT = ("control character", "very long text")
 OF_A_TABLE = ("key removed", "key added", "null")
 
-# What holds it is no JSON, or no record of any dataset.
+# Such a file is not JSON, or no dataset can have such a record
 EXCLUDED = (
     "duplicate JSON key",
     "number as string",
@@ -75,7 +75,7 @@ EXCLUDED = (
     "duplicate id",
 )
 
-# Damage that may leave a record in shape, so that something else no longer agrees with it
+# Damage that may fit the shape but contradict another field
 IN_SHAPE = ("key removed", "null", "empty list", "control character", "very long text", *OF_MEANING)
 
 
@@ -86,11 +86,11 @@ class Mutant:
     Args:
         kind: How it was damaged.
         file: Its name.
-        content: What it holds.
-        places: An error must name one of these beside the file: the record, its id or the line.
-        fields: And one of these: the field, or what it no longer agrees with. Empty where no
-            parser can know the field.
-        excluded: Whether no file of the dataset can look like that, so that it must be rejected.
+        content: Its bytes.
+        places: An error must name the file and one of these: the record, its id or the line.
+        fields: And one of these: the field, or a field it contradicts. Empty if no parser can
+            know the field.
+        excluded: Whether no file of the dataset can look like that, so it must be rejected.
     """
 
     kind: str
@@ -112,7 +112,7 @@ class Mutant:
 
 
 class Unfair(Exception):
-    """A mutant was refused with a vague error, or accepted, and should not have been."""
+    """A mutant was refused with a vague error, or wrongly accepted."""
 
     def __init__(self, mutant: Mutant, what: str) -> None:
         where = f"{mutant.file}, at {mutant.places} {mutant.fields}"
@@ -120,7 +120,7 @@ class Unfair(Exception):
 
 
 class Trial:
-    """A small source folder of one dataset, in which one file after the other is damaged."""
+    """A small source folder of one dataset; damages one file after the other."""
 
     def __init__(self, dataset: Dataset, source: Path, folder: Path, draw: Random) -> None:
         self.dataset, self.folder, self.draw = dataset, folder, draw
@@ -135,7 +135,7 @@ class Trial:
         missing = [file for file in dataset.sources if not (folder / file).exists()]
         self.source = Source(dataset, folder, missing=missing)
         self.schemas = {name: arrow_schema(each.features) for name, each in dataset.configs.items()}
-        self.splits = {  # with the files that each is made from
+        self.splits = {  # with the files of each
             (config, split): self._files(
                 *(each.path for each in self.source.sources(config, split))
             )
@@ -159,13 +159,13 @@ class Trial:
     def _built(self, files: Iterable[str]) -> Iterator[tuple[Split, Any, str]]:
         """Yield (config, split), rows and error of each split that reads one of the files.
 
-        What a script fails with is no error of the file, and is not caught.
+        An error of the script itself is not caught.
         """
         strict = Reader(self.folder)  # one for all, as in a build
         for split, read in self.splits.items():
             if set(files) & set(read):
                 try:
-                    # a file is checked for one config and not again for the next, though it is new
+                    # check a new file once, not again for each config
                     with patch.object(reader, "SETTLED", -1):
                         made = list(generate(self.source, *split, strict))
                     rows = to_batch(made, self.schemas[split[0]], "/".join(split)).to_pylist()
@@ -239,7 +239,7 @@ class Trial:
         return Mutant(kind, file, content, tuple(sorted(places)), tuple(sorted(fields)), excluded)
 
     def _fields(self, path: damage.Path) -> set[str]:
-        """Return how an error may write the path of a field: all of it, or up to a whole."""
+        """Return the ways an error may write the path of a field: all of it, or up to a `whole`."""
         ends = [end for end in range(2, len(path)) if pattern(path[:end]) in self.subject.whole]
         return {
             "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in path[1:end]).lstrip(".")
@@ -252,8 +252,8 @@ class Trial:
         """Return the outcome.
 
         Raises:
-            Unfair: there is none that is allowed.
-            Exception: what else a build would end with is not caught here.
+            Unfair: no allowed outcome.
+            Exception: any other error of a build.
         """
         path = self.folder / mutant.file
         path.write_bytes(mutant.content)
@@ -275,7 +275,7 @@ class Trial:
         return HARMLESS if all(same(self.sound[split], rows[split]) for split in rows) else KEPT
 
     def _require_kept(self, mutant: Mutant, rows: dict[Split, Any]) -> None:
-        """Raise Unfair unless what the file holds now comes back from the rows."""
+        """Raise Unfair unless the rows give back the records of the damaged file."""
         form = self.subject.form(mutant.file)
         try:
             records = form.parse(mutant.content.decode("utf-8"))
@@ -290,7 +290,7 @@ class Trial:
                     raise Unfair(mutant, f"accepted by {'/'.join(split)} with changed data")
 
     def _require_promises(self, mutant: Mutant, config: str, split: str, rows: Any) -> None:
-        """Raise Unfair where rows share a key, or messages do not alternate, user first."""
+        """Raise Unfair if rows share a key, or roles do not alternate from user on."""
         columns = self.dataset.configs[config].keys
         keys = {tuple(row[column] for column in columns) for row in rows}
         if columns and len(keys) < len(rows):
@@ -302,7 +302,7 @@ class Trial:
 
 
 def trials(dataset: Dataset, source: Path, folders: int = FOLDERS) -> Iterator[Trial]:
-    """Yield trials with some folders cut out of a dataset's files, always the same."""
+    """Yield trials on small folders cut out of a dataset's files, always the same."""
     draw = Random(dataset.name)
     with tempfile.TemporaryDirectory() as root:
         for number in range(folders):
@@ -312,7 +312,7 @@ def trials(dataset: Dataset, source: Path, folders: int = FOLDERS) -> Iterator[T
 
 
 def judged(dataset: Dataset, source: Path, each: int) -> Iterator[tuple[str, str | Exception]]:
-    """Yield the kind and the outcome of so many mutants of each kind; an exception is unfair."""
+    """Yield kind and outcome of `each` mutants of each kind; an exception is unfair."""
     folders = max(1, min(FOLDERS, each))
     for number, trial in enumerate(trials(dataset, source, folders)):
         for kind in KINDS:
@@ -328,14 +328,14 @@ def judged(dataset: Dataset, source: Path, each: int) -> Iterator[tuple[str, str
 
 
 def holds(text: str, words: str) -> bool:
-    """Tell whether a text holds the words, and not just as a part of longer ones."""
+    """Tell whether a text holds the words as whole words."""
     before = r"(?<!\w)" if words[:1].isalnum() else ""
     after = r"(?!\w)" if words[-1:].isalnum() and len(words) < LONG_ID else ""
     return bool(re.search(before + re.escape(words) + after, text))
 
 
 def same(one: Any, other: Any) -> bool:
-    """Tell whether two JSON values are one: true is not 1, but 4 and 4.0 are one number."""
+    """Tell whether two JSON values are equal: true is not 1, but 4 equals 4.0."""
     return bool(_typed(one) == _typed(other))
 
 
