@@ -312,7 +312,7 @@ TASKS = {
         configs=("curated", "crowd"),
         fields={
             "dialogue_id": "of a conversation of curated",
-            "utterance": "which turn of the user, from 0, as in `curated`",
+            "utterance": "number of the utterance, from 0, as in `curated`",
             "types": "of search, recommendation and product_details those that it has, each once, "
             "in any order; it may be empty",
         },
