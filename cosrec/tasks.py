@@ -1,4 +1,4 @@
-"""What can be scored on CoSRec: runs against the judgments, and the intents of an utterance."""
+"""The tasks of CoSRec: retrieval runs, and the intents of an utterance."""
 
 import random
 from collections import Counter

@@ -298,7 +298,7 @@ class _Catalogue:
         )
 
     def finish(self) -> None:
-        """Write the card and the JSON files; provenance.json last, as it names finished categories."""
+        """Write the card and the JSON files; provenance.json last."""
         entries = dict(sorted(self._provenance["categories"].items()))
         self._provenance["categories"] = entries
         self.counts = {name: self.counts[name] for name in entries}
