@@ -1,4 +1,4 @@
-"""What must hold of every build of CoSRec: that its configs say the same."""
+"""Checks of a CoSRec build: its configs agree."""
 
 import re
 from collections import Counter
@@ -14,7 +14,7 @@ LISTED = {"crowd": "intent_annotations", "curated": "intents"}  # where a part h
 
 
 def built(data: Data, config: str) -> list[Row]:
-    """The rows of all splits of a config that are there."""
+    """Return the rows of all built splits of a config."""
     return data.rows(config, *data.splits(config))
 
 
@@ -133,7 +133,7 @@ def queries_are_the_judged_intents(data: Data) -> Iterator[str]:
 
 
 def reviewed_intents(data: Data) -> dict[str, Row]:
-    """What `queries` says of each intent of curated, by its id."""
+    """Return the columns of `queries` about each intent of curated, by its id."""
     return {
         intent["id"]: {
             "dialogue_id": row["dialogue_id"],
@@ -152,7 +152,7 @@ def reviewed_intents(data: Data) -> dict[str, Row]:
 
 
 def utterances(row: Row) -> list[Row]:
-    """What `intent_labels` says of each of the user's turns, in order: place, text, context."""
+    """Return place, text and context of each of the user's turns, as in `intent_labels`."""
     found: list[Row] = []
     context: list[Row] = []
     for turn in row["turns"]:
@@ -211,9 +211,9 @@ def annotated_intents(row: Row) -> Iterator[Row]:
 
 @check
 def messages_are_the_dialogues(data: Data) -> Iterator[str]:
-    """Chats say what the turns of their dialogue do: those of one side in a row in one message.
+    """Chats hold the turns of their dialogue; consecutive turns of one side are one message.
 
-    Only where the assistant speaks first, `<start>` stands before it, made from no turn.
+    `<start>`, from no turn, comes first only where the assistant speaks first.
     """
     for where, rows, dialogues in related_rows(data, "messages", "dialogues"):
         due = [
@@ -226,7 +226,7 @@ def messages_are_the_dialogues(data: Data) -> Iterator[str]:
 
 @check
 def ratings_of_chats_are_means(data: Data) -> Iterator[str]:
-    """`messages` has the number of ratings and their means; null where there is none, as in raw."""
+    """`messages` has the number of ratings and their means; null without ratings, as in raw."""
     for part in data.splits("messages"):
         if part in PARTS and part not in data.splits(part):
             continue  # was not built

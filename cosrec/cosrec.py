@@ -14,8 +14,8 @@ a JSONL file is an object with one key, the id of its conversation (invented, sh
     keywords            {"CoSRec-Curated_0": {"A0USER": ["bright", "cheap"]}}
     profiles            {"CoSRec-Curated_0": {"A0USER": "Reads at night."}}
 
-A row is a conversation cut into turns, with what the other files hold for its id. What a file does
-not have for a conversation or a user is null in the row.
+A row is a conversation cut into turns, with the values of the other files for its id. Missing
+values of a conversation or a user are null.
 """
 
 import re
@@ -25,7 +25,7 @@ from typing import Any
 
 from parley import Builder, Checked, Config, Converted, File, View
 
-# `datasets` 2 and 3 copy just the modules that the script itself imports, and no others.
+# `datasets` 2 and 3 copy only the modules that the script itself imports.
 from .rows import (
     to_annotated_record,
     to_annotated_row,
@@ -37,7 +37,7 @@ from .rows import (
 )
 from .views import ASPECTS, FEATURES, TYPE, intent_labels, messages, queries
 
-# What a record upstream looks like ------------------------------------------------------
+# The shape of a record upstream ----------------------------------------------------------
 
 # Ids are of visible ASCII; "#<user index>" ends a recommendation's query id; passages have # too.
 _judgment = re.compile(r'[!-"$-~]+(#[0-4])?\t0\t[!-~]+\t[012]')
@@ -123,7 +123,7 @@ PARTS = ("raw", "crowd", "curated")
 
 
 def splits(folders: Iterable[str], *names: str) -> dict[str, list[File]]:
-    """Return the files of these names in each of the folders, by which splits are named."""
+    """Return the files of these names in each folder; folders name the splits."""
     return {
         folder: [
             file for at, file in FILES.items() if at.parent.name == folder and at.stem in names
@@ -143,9 +143,9 @@ def prompts(sources: Mapping[str, Any]) -> Iterator[dict[str, str]]:
 
 
 def joined(sources: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield each conversation with what each file that has its id holds for it, by their names.
+    """Yield each conversation with the values of all files for its id, by the names of the files.
 
-    Raises ValueError where a file has an id twice, or refers to what another does not have.
+    Raises ValueError for a repeated id or a broken reference between files.
     """
     paths = {PurePosixPath(path).stem: path for path in sources}
     held: dict[str, dict[str, Any]] = {name: {} for name in paths}
@@ -173,7 +173,7 @@ def joined(sources: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def broken_references(record: dict[str, Any]) -> Iterator[tuple[str, str, str, str]]:
-    """Yield (file, field, expected, found) where a file refers to what another does not have."""
+    """Yield (file, field, expected, found) of each broken reference between files."""
     for one, other in (("keywords", "profiles"), ("profiles", "keywords")):
         if one in record and other not in record:
             yield one, "", f"no line, as in {other}.jsonl", "one"
@@ -208,7 +208,7 @@ def broken_references(record: dict[str, Any]) -> Iterator[tuple[str, str, str, s
 
 
 def _annotated(part: str, about: str, listed: str) -> Config:
-    """Return the config of a part's conversations with all that is held for them."""
+    """Return the config of a part's conversations with all annotation."""
     held = {f"{name}?": HELD[name] for name in ("quality", listed, "keywords", "profiles")}
     record = {"dialogue_id": str, "conversations": _text, **held}
     columns = {"ratings?": HELD["quality"], f"{listed}?": HELD[listed], "users?": [_user]}

@@ -1,10 +1,9 @@
-"""Writes CoSRec as a ConvoKit corpus, and its judged queries for trec_eval and its like.
+"""Write CoSRec as a ConvoKit corpus, and its judged queries for trec_eval and similar tools.
 
-In the corpus a conversation has all else that its row of `crowd` or `curated` has as metadata; one
-of `raw` has nothing else. Each has a user and an assistant of its own.
+In the corpus, the other columns of `crowd` or `curated` are metadata of a conversation. Each
+conversation has its own user and assistant.
 
-For trec_eval, ir_measures and Pyserini, of all queries, and of those of one type, whose documents
-are of one collection:
+For trec_eval, ir_measures and Pyserini, of all queries and of each type:
 
     topics.tsv              topics.search.tsv    topics.recommendation.tsv    query id, tab, text
     topics.json             topics.search.json   topics.recommendation.json   the same for Pyserini

@@ -1,4 +1,4 @@
-"""What can be done with CoSRec beyond a build: its product catalogue."""
+"""The job of CoSRec: build its product catalogue."""
 
 import os
 import re
@@ -25,14 +25,15 @@ def catalogue(
         ),
     ],
     output: Annotated[
-        Path, typer.Option("--output", metavar="DIR", help="The catalogue, made or completed.")
+        Path, typer.Option("--output", metavar="DIR", help="The catalogue to build or continue.")
     ],
     category: Annotated[
         list[str] | None,
         typer.Option("--category", metavar="C", help="Only this one; may be repeated."),
     ] = None,
     engine: Annotated[
-        str, typer.Option("--engine", metavar="duckdb|spark", help="What joins and sorts.")
+        str,
+        typer.Option("--engine", metavar="duckdb|spark", help="The engine that joins and sorts."),
     ] = "duckdb",
     workers: Annotated[
         int | None,
@@ -40,16 +41,17 @@ def catalogue(
             "--workers",
             min=0,
             metavar="N",
-            help="Processes beside this one that apply the rules (Linux) [default: the cores].",
+            help="Processes that apply the rules (Linux) [default: the cores].",
         ),
     ] = None,
     memory: Annotated[
-        str, typer.Option("--memory", metavar="SIZE", help="To take, and 300 MB more: 1GB, 512MiB.")
+        str,
+        typer.Option("--memory", metavar="SIZE", help="Memory limit, plus 300 MB: 1GB, 512MiB."),
     ] = "1GB",
     jsonl: Annotated[
         Path | None,
         typer.Option(
-            "--jsonl", metavar="FILE", help="Write what upstream's own script would, as well."
+            "--jsonl", metavar="FILE", help="Also write the output of upstream's own script."
         ),
     ] = None,
     judgments: Annotated[
@@ -59,38 +61,36 @@ def catalogue(
             metavar="DIR",
             exists=True,
             file_okay=False,
-            help="A built folder of cosrec: look up the products that its judgments name.",
+            help="A build of cosrec: look up its judged products.",
         ),
     ] = None,
     skip_broken: Annotated[
         bool,
         typer.Option(
             "--skip-broken",
-            help="Count lines that are not JSON or lack a key, and empty files, and go on.",
+            help="Count invalid lines and empty files instead of stopping.",
         ),
     ] = False,
     master: Annotated[
         str | None,
-        typer.Option("--master", metavar="URL", help="Spark's, unless SPARK_REMOTE is set."),
+        typer.Option("--master", metavar="URL", help="Spark master, unless SPARK_REMOTE is set."),
     ] = None,
     shortest_text: Annotated[
         int,
-        typer.Option(
-            "--shortest-text", min=0, metavar="N", help="Characters of a product's or review's."
-        ),
+        typer.Option("--shortest-text", min=0, metavar="N", help="Least characters of a text."),
     ] = 10,
     title_latin: Annotated[
         float,
-        typer.Option("--title-latin", metavar="SHARE", help="Of a title that must be Latin-1."),
+        typer.Option("--title-latin", metavar="SHARE", help="Least Latin-1 share of a title."),
     ] = 0.5,
     text_latin: Annotated[
         float,
-        typer.Option("--text-latin", metavar="SHARE", help="Of a text that must be Latin-1."),
+        typer.Option("--text-latin", metavar="SHARE", help="Least Latin-1 share of a text."),
     ] = 0.8,
 ) -> None:
-    """Build the product catalogue that CoSRec's judgments are of, from Amazon Reviews 2023.
+    """Build CoSRec's product catalogue from Amazon Reviews 2023.
 
-    What is finished stays: the same command again goes on where a run was ended.
+    Run the same command again to continue an interrupted run.
     """
     from parley import print_message
 
@@ -100,7 +100,7 @@ def catalogue(
     if engine not in ("duckdb", "spark"):
         raise UsageError(f"--engine {engine}: expected duckdb or spark")
     for option, share in (("--title-latin", title_latin), ("--text-latin", text_latin)):
-        if not 0 <= share <= 1:  # nor is it what is no number
+        if not 0 <= share <= 1:  # false for NaN too
             raise UsageError(f"{option} {share}: expected a share from 0 to 1")
     thresholds = Thresholds(shortest_text, title_latin, text_latin)
     wanted = Wanted(input, output, tuple(category or ()), thresholds, skip_broken, jsonl, judgments)
@@ -123,7 +123,9 @@ def _size(text: str) -> int:
     units = {"MB": 10**6, "GB": 10**9, "MIB": 2**20, "GIB": 2**30}
     match = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,9})?)\s*([MG]i?B)", text, re.IGNORECASE)
     if not match:
-        raise UsageError(f"--memory {text}: expected a size as 1GB or 512MiB, in up to six digits")
+        raise UsageError(
+            f"--memory {text}: expected a size like 1GB or 512MiB, of at most six digits"
+        )
     return int(float(match[1]) * units[match[2].upper()])
 
 

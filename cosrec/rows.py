@@ -1,6 +1,6 @@
-"""From CoSRec's records to rows, and from the rows back to the records.
+"""Convert CoSRec's records to rows and back.
 
-A record is a line of a file; for crowd and curated, what the files hold for one conversation.
+A record is a line of a file; for crowd and curated, the values of all files for a conversation.
 """
 
 import functools
@@ -14,7 +14,7 @@ _ROLES = {"U: ": "user", "S: ": "assistant", "U:": "user", "S:": "assistant"}
 _MARKERS = {"user": "U:", "assistant": "S:"}
 
 
-@functools.lru_cache(maxsize=1)  # the check of a record and its row ask for the same, in turn
+@functools.lru_cache(maxsize=1)  # called for the check of a record, then for its row
 def to_turns(text: str) -> list[dict[str, str]]:
     """Cut a conversation into turns, at the lines that begin with a marker, "U:" or "S:".
 
@@ -57,11 +57,11 @@ def to_record(row: dict[str, Any]) -> dict[str, str]:
     return {row["dialogue_id"]: to_text(row["turns"])}
 
 
-# Conversations with all that the files hold for them ------------------------------------
+# Annotated conversations ----------------------------------------------------------------
 
 
 def to_annotated_row(record: dict[str, Any]) -> dict[str, Any]:
-    """Return the row of a crowd or curated conversation, without what no file holds for it."""
+    """Return the row of a crowd or curated conversation, without missing values."""
     row = dict(record)
     row["turns"] = to_turns(row.pop("conversations"))
     if "quality" in row:

@@ -1,4 +1,4 @@
-"""What can be scored on CoSRec: runs against the judgments, and the intents of an utterance."""
+"""The tasks of CoSRec: retrieval runs, and the intents of an utterance."""
 
 import random
 from collections import Counter
@@ -312,7 +312,7 @@ TASKS = {
         configs=("curated", "crowd"),
         fields={
             "dialogue_id": "of a conversation of curated",
-            "utterance": "which turn of the user, from 0, as in `curated`",
+            "utterance": "number of the utterance, from 0, as in `curated`",
             "types": "of search, recommendation and product_details those that it has, each once, "
             "in any order; it may be empty",
         },

@@ -1,4 +1,4 @@
-"""Lays a CoSRec conversation out for reading, and says what it can be found by."""
+"""The transcript of a CoSRec conversation, and its facets for search."""
 
 from collections import Counter
 from statistics import mean
@@ -20,7 +20,7 @@ Beside = dict[str, list[dict[str, Any]]]
 
 
 def transcript(row: dict[str, Any], beside: Beside | None = None) -> Transcript:
-    """Lay out one conversation: intents beside the user's turns, what was judged after it.
+    """Lay out one conversation: intents next to the user's turns, judged queries after it.
 
     A row of `queries` is laid out as its formulations, the judged documents after them.
     """
@@ -86,7 +86,7 @@ def _query(row: dict[str, Any]) -> Transcript:
 
 
 def _notes(row: dict[str, Any]) -> dict[int, tuple[Note, ...]]:
-    """Return what was annotated, by the index of the user's turn."""
+    """Return the annotation, by utterance."""
     notes = {}
     for entry in row.get("intents") or ():
         notes[entry["utterance"]] = tuple(_reviewed(intent) for intent in entry["intents"])
@@ -102,7 +102,7 @@ def _reviewed(intent: dict[str, Any]) -> Note:
 
 
 def _annotated(annotators: list[list[dict[str, str]]]) -> tuple[Note, ...]:
-    """Return each type of intent, and how many of the annotators saw it."""
+    """Return each type of intent with the number of annotators who saw it."""
     seen = Counter(
         type_ for intents in annotators for type_ in {i["type"]: None for i in intents} or ["none"]
     )
@@ -113,7 +113,7 @@ def _annotated(annotators: list[list[dict[str, str]]]) -> tuple[Note, ...]:
 
 
 def _ratings(row: dict[str, Any]) -> list[Table]:
-    """Return what each annotator gave for each aspect, from 1 to 5, after the mean."""
+    """Return the mean and each annotator's rating, from 1 to 5, of each aspect."""
     ratings = row.get("ratings") or ()
     if not ratings:
         return []
@@ -124,7 +124,7 @@ def _ratings(row: dict[str, Any]) -> list[Table]:
 
 
 def _judged(queries: list[dict[str, Any]]) -> Table:
-    """Return how many documents were judged for each query of a conversation."""
+    """Return the number of judged documents for each query of a conversation."""
     return Table(
         "judged query",
         tuple(_GRADES.values()),

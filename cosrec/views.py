@@ -18,9 +18,9 @@ Rows = Iterator[dict[str, Any]]
 
 ASPECTS = ("coherence", "logicality", "informativeness", "fluency")
 LABELS = (0, 1, 2)  # of relevance
-START = "<start>"  # what the first user message says where the assistant speaks first
+START = "<start>"  # text of the first user message if the assistant speaks first
 
-# What a row looks like ------------------------------------------------------------------
+# The shape of a row --------------------------------------------------------------------
 
 TYPE = datasets.ClassLabel(names=TYPES)
 
@@ -62,7 +62,7 @@ FEATURES = {
     },
 }
 
-# What the views are made of -------------------------------------------------------------
+# Parts of the views --------------------------------------------------------------------
 
 
 def places_of(turns: list[dict[str, str]]) -> list[int]:
@@ -85,7 +85,7 @@ def listed(entry: Record) -> Iterator[tuple[int | None, int, Record]]:
 
 
 def ratings_of(record: Record) -> dict[str, Any]:
-    """Return how many rated a conversation and their means; None where nobody did."""
+    """Return the number of ratings of a conversation and their means, or None."""
     ratings = record.get("quality")
     if not ratings:
         return dict.fromkeys(("raters", *ASPECTS))

@@ -1,4 +1,4 @@
-"""What must hold of every build of DUO, beyond what parley checks of any dataset."""
+"""Checks of a DUO build, besides the checks of every dataset."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ Row = dict[str, Any]
 
 
 def every_row(data: Data) -> Iterator[tuple[str, str, Row]]:
-    """The dialogues of every config that was built, each with where it stands and its split."""
+    """Yield place, split and row of the dialogues of every built config."""
     for config in ("dialogues", "ed", "wow"):
         for split in data.splits(config):
             for dialogue in data.rows(config, split):
@@ -87,13 +87,13 @@ def a_system_is_a_model_with_a_prompt(data: Data) -> Iterator[str]:
 
 
 def about(dialogue: Row, *more: str) -> Row:
-    """What a row of any view says of its dialogue, and what only some say."""
+    """Return the columns about a dialogue in each view, and those only in some."""
     return {name: dialogue[name] for name in ("dialogue_id", "language", "setting", *more)}
 
 
 @check
 def utterances_are_the_turns(data: Data) -> Iterator[str]:
-    """`utterances` holds each message of `dialogues` once, in order, with what is said of it."""
+    """`utterances` holds each message of `dialogues` once, in order, with its other columns."""
     ids = ("message_id", "user_id", "system_id")
     for place, rows, dialogues in related_rows(data, "utterances", "dialogues"):
         due = [
@@ -107,7 +107,7 @@ def utterances_are_the_turns(data: Data) -> Iterator[str]:
 
 
 def scores(dialogue: Row) -> Iterator[Row]:
-    """The scores of a dialogue, the person's before the annotators'."""
+    """Yield the scores of a dialogue, the person's before the annotators'."""
     for aspect, score in dialogue["subjective_evaluation"].items():
         if score is not None:
             yield {"source": "subjective", "aspect": aspect, "annotator": None, "score": score}
@@ -121,7 +121,7 @@ def scores(dialogue: Row) -> Iterator[Row]:
 
 @check
 def ratings_are_the_scores(data: Data) -> Iterator[str]:
-    """`ratings` holds each score of `dialogues` once, in order, with what is said of it."""
+    """`ratings` holds each score of `dialogues` once, in order, with its other columns."""
     for place, rows, dialogues in related_rows(data, "ratings", "dialogues"):
         due = [about(dialogue) | score for dialogue in dialogues for score in scores(dialogue)]
         yield from differing(place, rows, due)

@@ -14,7 +14,7 @@ Wikipedia) and language. A record looks like this (invented, shortened):
 
 A row is the record with the language added and null for every key it lacks. Two things that
 upstream writes differently in Japanese are the same in every row: `dialogue_id` is a string, and
-`prompt` has the documented values, with upstream's own beside it in `upstream_prompt`.
+`prompt` has the documented values, with upstream's own in `upstream_prompt`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,7 +24,7 @@ from parley import Builder, Checked, Config, Converted, Folder, View
 
 from .views import ASPECTS, FEATURES, PROMPTS, Record, language_of, messages, ratings, utterances
 
-# What a record upstream looks like ------------------------------------------------------
+# The shape of a record upstream ----------------------------------------------------------
 
 # fmt: off
 EMOTIONS = {
@@ -73,7 +73,7 @@ def _dialogue_shape(setting: str, language: str) -> dict[str, Any]:
 
 
 def require_place(record: Record, place: str) -> None:
-    """Raise ValueError unless a record stands in the folder and file that it names."""
+    """Raise ValueError unless a record names its own folder and file."""
     named = f"{record['setting']}/{language_of(record)}/{record['dialogue_id']}.json"
     if named != place:
         raise ValueError(
@@ -108,7 +108,7 @@ def require_sound(record: Record) -> None:
         require(objective[aspect], mean, f"objective_evaluation.{aspect}")
 
 
-# What a row looks like ------------------------------------------------------------------
+# The shape of a row --------------------------------------------------------------------
 
 ROW = {
     "dialogue_id": str,
@@ -186,7 +186,7 @@ WOW = {
 
 
 def placed(sources: Mapping[str, Any]) -> Iterator[Record]:
-    """Yield each dialogue, which stands in the folder and file that it names."""
+    """Yield each dialogue, after checking its folder and file name."""
     for path, folder in sources.items():
         for file, record in folder.items():
             require_place(record, f"{path}/{file}")

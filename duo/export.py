@@ -1,8 +1,7 @@
-"""Writes DUO as a ConvoKit corpus.
+"""Write DUO as a ConvoKit corpus.
 
-A conversation is a dialogue, with all else that its row of `dialogues` has as metadata. A speaker
-is a person of one language, or a bot of one language and setting: within these upstream's ids tell
-them apart.
+A conversation is a dialogue; the other columns of its row are metadata. Upstream's ids identify a
+person within a language, and a bot within a language and setting.
 """
 
 from pathlib import Path
@@ -38,7 +37,7 @@ def convokit(data: Data, folder: Path) -> None:
 
 
 def _speaker(row: dict[str, Any], message: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return the id and metadata of who wrote a message."""
+    """Return the id and metadata of the speaker of a message."""
     language = row["language"]
     if message["user_id"] is not None:
         return f"{language} user {message['user_id']}", {"role": "user", "language": language}

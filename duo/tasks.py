@@ -1,4 +1,4 @@
-"""What can be scored on DUO: how well a metric agrees with people's ratings of a dialogue."""
+"""The task of DUO: agreement of a metric with people's ratings of a dialogue."""
 
 import warnings
 from collections.abc import Iterator, Mapping
@@ -31,8 +31,8 @@ LARGEST = 1e100  # a score: the squares of larger ones would be no numbers
 def ratings(data: Data, aspect: str) -> dict[Key, Row]:
     """Return for each dialogue its group, and how the person and the others rate this aspect.
 
-    The others' rating is the published mean of the three, which has two decimals. None is a rating
-    that there is not: the others' of most dialogues, and that of an aspect of the other setting.
+    The others' rating is the published mean of the three, with two decimals. A missing rating is
+    None: the others' of most dialogues, and an aspect of the other setting.
     """
     return {
         (row["dialogue_id"],): {
@@ -67,7 +67,7 @@ def score_agreement(
 
 
 def no_score(prediction: Prediction, _: Row) -> Iterator[Problem]:
-    """Object to a number too large to reckon with."""
+    """Object to a number too large for the computation."""
     if abs(prediction["score"]) > LARGEST:
         expected = f"from -{LARGEST:g} to {LARGEST:g}"
         yield Problem("score", expected, str(prediction["score"]))
@@ -105,9 +105,9 @@ def agreement(pairs: list[tuple[float, float]]) -> tuple[dict[str, Any], dict[st
 
 
 def drawn_correlations(scores: Any, rated: Any, drawn: Any) -> Iterator[Any]:
-    """Yield the same correlations of each sample, NaN where there is none.
+    """Yield the same correlations of each sample, NaN if undefined.
 
-    One by one, as scipy has Spearman's and Kendall's, they would take many times as long.
+    This is much faster than scipy's Spearman and Kendall for each sample.
 
     Args:
         scores: Of each dialogue.

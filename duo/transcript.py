@@ -1,4 +1,4 @@
-"""Lays a DUO dialogue out for reading, and says what it can be found by."""
+"""The transcript of a DUO dialogue, and its facets for search."""
 
 from typing import Any
 
@@ -40,7 +40,7 @@ def facets(row: dict[str, Any]) -> Facets:
 
 
 def _ratings(row: dict[str, Any]) -> Table:
-    """Return the person's score of each aspect and, where there are any, the annotators'."""
+    """Return the person's score of each aspect and the annotators' scores, if any."""
     own, others = row["subjective_evaluation"], row["objective_evaluation"]
     rated = [aspect for aspect in ASPECTS if own[aspect] is not None]
     columns = ["person"]

@@ -25,7 +25,7 @@ PROMPTS = {
 
 ROLES = {"Human": "user", "Bot": "assistant"}
 
-# What a row looks like ------------------------------------------------------------------
+# The shape of a row --------------------------------------------------------------------
 
 _setting = datasets.ClassLabel(names=["ed", "wow"])
 _prompt = datasets.ClassLabel(names=["aligned", "neutral", "not_aligned"])
@@ -57,12 +57,12 @@ FEATURES = {
         "dialogue_id": str,
         **CHAT,
         **_about,
-        "prompt_style": _prompt,  # a column `prompt` would be what TRL trains on
+        "prompt_style": _prompt,  # TRL would train on a column `prompt`
         **dict.fromkeys(ASPECTS, float),
     },
 }
 
-# What the views are made of -------------------------------------------------------------
+# Parts of the views --------------------------------------------------------------------
 
 
 def language_of(record: Record) -> str:
@@ -71,7 +71,7 @@ def language_of(record: Record) -> str:
 
 
 def about(record: Record) -> dict[str, Any]:
-    """Return what a message and a chat are told apart by: language, setting and model."""
+    """Return language, setting and model of a message or a chat."""
     return {
         "language": language_of(record),
         "setting": _setting.names.index(record["setting"]),

@@ -85,8 +85,7 @@ def refused(output):
 # The output -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("workers", [0, 1, 2, 3])
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize(("seed", "workers"), [(1, 0), (2, 0), (2, 2)])
 def test_the_output_is_the_reference(seed, workers, tmp_path, monkeypatch):
     """Byte for byte, and each refused line by the same rule, on hostile files in small blocks."""
     monkeypatch.setattr(files, "BLOCK", 50_000)
@@ -97,8 +96,13 @@ def test_the_output_is_the_reference(seed, workers, tmp_path, monkeypatch):
     run(folder, tmp_path / "out", workers=workers, jsonl=tmp_path / "out.jsonl")
     assert (tmp_path / "out.jsonl").read_bytes() == expected
     assert refused(tmp_path / "out") == counts
+    for tables in json.loads((tmp_path / "out" / "counts.json").read_text()).values():
+        for count in tables.values():
+            parts = count["broken"] + sum(count["refused"].values()) + count["kept"]
+            assert count["read"] == parts + count.get("replaced", 0) > 0
 
 
+@pytest.mark.slow
 def test_the_same_bytes_with_any_number_of_workers(tmp_path):
     folder = hostile(tmp_path / "raw", 3)
     built = []
@@ -157,14 +161,6 @@ def test_details_and_ids_of_any_kind_come_back(raw, tmp_path):
     folder = raw({"C": (products, [REVIEW | {"parent_asin": asin} for asin in ASINS])})
     run(folder, tmp_path / "out", workers=0, jsonl=tmp_path / "out.jsonl")
     assert (tmp_path / "out.jsonl").read_bytes() == reference(folder)[0]
-
-
-def test_counts_add_up(tmp_path):
-    run(hostile(tmp_path / "raw", 6), tmp_path / "out", workers=2)
-    for tables in json.loads((tmp_path / "out" / "counts.json").read_text()).values():
-        for count in tables.values():
-            parts = count["broken"] + sum(count["refused"].values()) + count["kept"]
-            assert count["read"] == parts + count.get("replaced", 0) > 0
 
 
 def test_it_loads(tmp_path):
@@ -344,6 +340,7 @@ def test_a_damaged_gzip_is_an_error(damage, workers, tmp_path):
     assert not list(tmp_path.glob(".*partial"))
 
 
+@pytest.mark.slow
 def test_any_flipped_byte_of_a_gzip_is_noticed_or_harmless(raw, tmp_path):
     """Somewhere in its header a byte may be another; then the content is the same."""
     folder = raw({"C": ([PRODUCT], [REVIEW] * 3)}, ".jsonl.gz")
@@ -398,7 +395,7 @@ def test_input_that_is_not_there(raw, tmp_path):
     with pytest.raises(UsageError, match="expected one folder meta"):
         run(tmp_path, tmp_path / "out", workers=0)
     folder = raw({"C": ([PRODUCT], [REVIEW])})
-    with pytest.raises(UsageError, match="has not both files of D; there are those of: C"):
+    with pytest.raises(UsageError, match=r"file of D; .*: C"):
         run(folder, tmp_path / "out", category=["D"], workers=0)
     path = folder / "meta_categories" / "meta_C.jsonl"
     path.with_name("meta_C.jsonl.gz").write_bytes(gzip.compress(path.read_bytes()))
@@ -414,7 +411,7 @@ def test_a_category_with_one_file_is_named(raw, tmp_path, capsys):
     folder = raw({"C": ([PRODUCT], [REVIEW]), "D": ([PRODUCT], [REVIEW])})
     (folder / "review_categories" / "D.jsonl").unlink()
     run(folder, tmp_path / "out", workers=0)
-    assert "left out, as one of the two files is missing: D\n" in capsys.readouterr().err
+    assert re.search(r"left out.*: D\n", capsys.readouterr().err)
     assert {category for category, _ in digests(tmp_path / "out")} == {"C"}
 
 
@@ -429,7 +426,7 @@ def test_categories_are_added_and_what_is_there_stays(tmp_path, capsys):
     capsys.readouterr()
     run(folder, tmp_path / "out", workers=0)
     said = capsys.readouterr().err
-    assert "1 of 4 categories are there already" in said
+    assert "1 of 4 categories" in said
     assert "Zeta" not in said.replace("Zeta_", "")
     assert contents(tmp_path / "out") == contents(tmp_path / "whole")
     assert {name for name in first if name.endswith(".parquet")} < set(contents(tmp_path / "out"))
@@ -465,7 +462,7 @@ def test_thresholds_of_a_catalogue_cannot_change(raw, tmp_path):
 def test_a_folder_of_something_else_is_left_alone(raw, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "thesis.txt").write_text("mine")
-    with pytest.raises(OutputError, match="did not make"):
+    with pytest.raises(OutputError, match=r"provenance\.json"):
         run(raw({"C": ([PRODUCT], [REVIEW])}), tmp_path / "out", workers=0)
     assert contents(tmp_path / "out") == {"thesis.txt": b"mine"}
 
@@ -540,6 +537,7 @@ def test_a_full_disk_leaves_what_is_finished(workers, raw, small_disk, tmp_path)
     assert not list(small_disk.glob(".*"))
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_it_goes_on(tmp_path):
     """What is there is whole after each kill, and in the end the same as in one go."""
     folder = hostile(tmp_path / "raw", 10, records=600)
@@ -659,6 +657,7 @@ def test_nothing_is_said_of_leaks_at_the_end(tmp_path):
     assert done.stderr.count("\n") == 1, done.stderr
 
 
+@pytest.mark.slow
 def test_spark_gives_the_same(spark, tmp_path):
     """On two workers that are processes of their own, and so have nothing of this checkout."""
     folder = hostile(tmp_path / "raw", 11, records=60, padded=False)
@@ -676,6 +675,7 @@ def test_spark_gives_the_same(spark, tmp_path):
     assert digests(tmp_path / "spark") == digests(tmp_path / "duckdb")
 
 
+@pytest.mark.slow
 def test_spark_names_a_broken_line(spark, raw, tmp_path):
     """By its number in the file, in whatever split it is."""
     folder = raw({"C": ([PRODUCT], [REVIEW] * 300 + [b"{\n"] + [REVIEW] * 5)})

@@ -1,6 +1,6 @@
-"""Other engines read what was built, the Hub's copy of it and its shards: the same rows in order.
+"""Other engines read the same rows in order from a build, its copy on the Hub and its shards.
 
-Each engine's rows are taken as plain Python values and held against the digest in provenance.json.
+The tests compare the digest of each engine's rows, as Python values, with provenance.json.
 """
 
 import json
@@ -36,6 +36,7 @@ except ImportError:  # before huggingface_hub 1.0 sessions are requests'
 # None of these is about what is read: PySpark and Dask do not suit pandas 3 in all they do, and
 # PySpark 4.0 leaves it to Python to close the sockets that rows come through.
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
     pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame:DeprecationWarning"),
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),

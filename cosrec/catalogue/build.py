@@ -1,15 +1,15 @@
-"""Builds the catalogue into a folder, category by category.
+"""Build the catalogue into a folder, category by category.
 
     OUT/
       README.md            card with `configs:` and `dataset_info:`; a split is a category
       products/<C>-00000-of-00001.parquet
       reviews/<C>-00000-of-00001.parquet
-      counts.json          of each category: lines read, refused by each rule, kept
-      judged.json          with --judgments: how many judged products are there, which are not
+      counts.json          lines read, refused by each rule and kept, by category
+      judged.json          with --judgments: number of judged products, list of the absent
       provenance.json      inputs with their hashes, thresholds, engine, versions, digests
 
 A category is finished when provenance.json names it. Until then its files are in a temporary
-folder beside OUT, and whatever ends a run, the next one goes on with the first unfinished.
+folder next to OUT. A run continues with the first unfinished category.
 """
 
 import errno
@@ -39,36 +39,36 @@ from .tables import SCHEMAS, Written
 
 JOB = "cosrec catalogue"
 PROVENANCE, COUNTS, JUDGED = "provenance.json", "counts.json", "judged.json"
-_SHOWN = 8  # broken lines of a file that a message names
+_SHOWN = 8  # broken lines of a file in a message
 
 
 class Engine(Protocol):
-    """What makes the tables of one category."""
+    """An engine that builds the tables of a category."""
 
     name: str
 
     def sift(self, category: Category, folder: Path) -> dict[str, Read]:
-        """Apply the rules to the two files and keep in `folder` what passes."""
+        """Apply the rules to the two files and store the passing rows in `folder`."""
 
     def write(self, folder: Path, target: Path, category: str) -> dict[str, Written]:
-        """Write the tables of what is in `folder` to `target`/products and `target`/reviews."""
+        """Write the tables from the rows in `folder` to `target`/products and `target`/reviews."""
 
     def review_counts(self, folder: Path) -> list[tuple[str | None, bool, int]]:
-        """Return (rule, whether the product is in the catalogue, how many) of reviews."""
+        """Return (rule, whether the product is in the catalogue, number) of reviews."""
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a run is to do.
+    """The options of a run.
 
     Args:
         input: The folder of the raw files.
         output: The folder of the catalogue.
-        categories: Those to build; all that have both files unless named.
-        thresholds: Of the rules.
-        skip_broken: Count lines that upstream's script would end at, instead of ending.
-        jsonl: A file to write upstream's own output to.
-        judgments: A built folder of cosrec, whose judged products are looked up.
+        categories: The categories to build; all with both files unless named.
+        thresholds: Thresholds of the rules.
+        skip_broken: Count lines that would end upstream's script, instead of stopping.
+        jsonl: A file for upstream's own output.
+        judgments: A build of cosrec; look up its judged products.
     """
 
     input: Path
@@ -81,36 +81,36 @@ class Wanted:
 
 
 def build(wanted: Wanted, engine: Engine, say: Callable[[str], None]) -> dict[str, Any]:
-    """Build the categories that are not finished, and return the counts of all.
+    """Build the unfinished categories, and return the counts of all.
 
     Args:
-        wanted: What to do.
-        engine: What does it.
-        say: Takes a line about each step.
+        wanted: The options.
+        engine: The engine.
+        say: Prints a line about a step.
 
     Raises:
-        UsageError: there are no such files, or the folder has a catalogue of other thresholds.
-        SourceError: a file cannot be read, is damaged or changes meanwhile.
-        RecordError: a file has lines that upstream's script would end at, or none.
-        OutputError: the output cannot be written.
+        UsageError: no such files, or the folder has a catalogue of other thresholds.
+        SourceError: an unreadable, damaged or changed file.
+        RecordError: a broken line, or an empty file.
+        OutputError: an output that cannot be written.
     """
     categories, alone = find_categories(wanted.input, wanted.categories)
     for category in categories:
         if not re.fullmatch(r"\w+(\.\w+)*", category.name):
             raise UsageError(
                 f"{category.products}: {category.name!r} cannot be the name of a split",
-                remedy="Rename the two files: letters, digits, _ and . will do.",
+                remedy="Rename the two files with letters, digits, _ and .",
             )
     output = _place(wanted, categories[0])
     judged = judged_products(wanted.judgments) if wanted.judgments else set()
     if alone and not wanted.categories:
-        say(f"left out, as one of the two files is missing: {', '.join(alone)}")
+        say(f"left out, because one file is missing: {', '.join(alone)}")
     try:
         with _owned(output) as temporary:
             catalogue = _Catalogue(output, wanted)
             left = [category for category in categories if not catalogue.has(category)]
             if done := len(categories) - len(left):
-                say(f"{done} of {len(categories)} categories are there already")
+                say(f"{done} of {len(categories)} categories are finished")
             _tell_room(left, output, say)
             # while one category is joined and sorted, the next is read
             with ThreadPoolExecutor(1) as thread:
@@ -134,18 +134,18 @@ def build(wanted: Wanted, engine: Engine, say: Callable[[str], None]) -> dict[st
             if wanted.jsonl:
                 names = [category.name for category in categories]
                 count = upstream.write(output, names, wanted.jsonl)
-                say(f"{wanted.jsonl}: {count:,} products in upstream's own form")
+                say(f"{wanted.jsonl}: {count:,} products in upstream's format")
             return catalogue.counts
     except OSError as error:
         raise full(error, output) from error
 
 
 def _place(wanted: Wanted, category: Category) -> Path:
-    """Return where the catalogue is to be; raise UsageError if an output cannot be where it is."""
+    """Return the real path of the catalogue; raise UsageError for an impossible output."""
     output = Path(os.path.realpath(wanted.output))
     if re.search("[\\\\\ud800-\udfff]", str(output)):
         raise UsageError(
-            f"{output}: the engines find no file whose path has a backslash or is not UTF-8",
+            f"{output}: the engines cannot read a path with a backslash or outside UTF-8",
             remedy="Choose another --output.",
         )
     if wanted.jsonl:
@@ -156,7 +156,7 @@ def _place(wanted: Wanted, category: Category) -> Path:
 
 @contextmanager
 def _owned(output: Path) -> Iterator[Path]:
-    """Give a temporary folder beside the output, which no other run writes meanwhile."""
+    """Lock the output, and yield a temporary folder next to it."""
     output.mkdir(parents=True, exist_ok=True)
     temporary = output.parent / f".{output.name}.partial"
     handle = os.open(output, os.O_RDONLY)
@@ -165,7 +165,7 @@ def _owned(output: Path) -> Iterator[Path]:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise OutputError(
-                f"{output}: another run writes there", remedy="Wait for it to end."
+                f"{output}: another run is writing there", remedy="Wait for it to end."
             ) from None
         shutil.rmtree(temporary, ignore_errors=True)  # of a killed run
         temporary.mkdir()
@@ -178,10 +178,10 @@ def _owned(output: Path) -> Iterator[Path]:
 
 
 def _tell_room(left: list[Category], output: Path, say: Callable[[str], None]) -> None:
-    """Say how much room the run may take, and how much there is.
+    """Print the space that the run may need, and the free space.
 
-    A catalogue takes about 0.2 bytes for each byte of JSON with half of the products kept, and
-    half as much is written meanwhile for the category that is worked on; here is twice that.
+    With half of the products kept, a catalogue takes about 0.2 bytes for each byte of JSON, and
+    the temporary files of a category twice that. The printed estimate is twice as much.
     """
     if not left:
         return
@@ -189,9 +189,9 @@ def _tell_room(left: list[Category], output: Path, say: Callable[[str], None]) -
     meanwhile = max(category.json_size for category in left) * 4 // 5
     free = shutil.disk_usage(output).free
     say(
-        f"needs up to {_gigabytes(final)} in {output} and {_gigabytes(meanwhile)} beside it "
-        f"meanwhile; {_gigabytes(free)} are free"
-        + ("; that may not do" if free < final + meanwhile else "")
+        f"needs up to {_gigabytes(final)} in {output} and {_gigabytes(meanwhile)} next to it "
+        f"for temporary files; {_gigabytes(free)} are free"
+        + ("; this may not suffice" if free < final + meanwhile else "")
     )
 
 
@@ -200,7 +200,7 @@ def _gigabytes(size: int) -> str:
 
 
 class _Catalogue:
-    """The folder of a catalogue, whole at any moment."""
+    """The folder of a catalogue, consistent at any moment."""
 
     def __init__(self, output: Path, wanted: Wanted) -> None:
         self._output = output
@@ -208,7 +208,7 @@ class _Catalogue:
         provenance = _read_json(output / PROVENANCE)
         if provenance is None and any(output.iterdir()):
             raise OutputError(
-                f"{output}: holds something that this job did not make (it has no {PROVENANCE})",
+                f"{output}: holds files of another program (no {PROVENANCE})",
                 remedy="Choose another --output.",
             )
         given = asdict(wanted.thresholds) | {"skip_broken": wanted.skip_broken}
@@ -228,7 +228,7 @@ class _Catalogue:
         self._judged: dict[str, Any] | None = _read_json(output / JUDGED)
 
     def has(self, category: Category) -> bool:
-        """Tell whether a category is finished, and made from just these files."""
+        """Tell whether a category is finished and built from exactly these files."""
         entry = self._provenance["categories"].get(category.name)
         if not entry or category.name not in self.counts:
             return False
@@ -245,7 +245,7 @@ class _Catalogue:
     def add(
         self, category: Category, engine: Engine, sifted: Path, reads: Mapping[str, Read]
     ) -> None:
-        """Build a category from what was sifted, and put it in place."""
+        """Build a category from its sifted rows, and move it into the catalogue."""
         paths = {"products": category.products, "reviews": category.reviews}
         review_counts = engine.review_counts(sifted)
         target = sifted / "built"
@@ -266,9 +266,9 @@ class _Catalogue:
             **{table: asdict(what) for table, what in written.items()},
         }
         name = category.name
-        self._judged = None  # it is of the products that were there
+        self._judged = None  # it describes the previous products
         if self._provenance["categories"].pop(name, None):
-            self.finish()  # so that the card does not name what goes
+            self.finish()  # remove it from the card first
         for table in SCHEMAS:
             (self._output / table).mkdir(exist_ok=True)
             for file in (self._output / table).glob(f"{name}-*.parquet"):
@@ -298,7 +298,7 @@ class _Catalogue:
         )
 
     def finish(self) -> None:
-        """Write what describes the folder; provenance.json last, as it says what is finished."""
+        """Write the card and the JSON files; provenance.json last."""
         entries = dict(sorted(self._provenance["categories"].items()))
         self._provenance["categories"] = entries
         self.counts = {name: self.counts[name] for name in entries}
@@ -319,14 +319,14 @@ def _refuse_broken(category: Category, reads: Mapping[str, Read], skip: bool) ->
         path = str(paths[table])
         problems += [Problem(f"{path}:{line}", what=why) for line, why in read.broken[:_SHOWN]]
         if read.broken_lines > _SHOWN:
-            problems.append(Problem(path, what=f"{read.broken_lines:,} such lines in all"))
+            problems.append(Problem(path, what=f"{read.broken_lines:,} such lines in total"))
         if not read.lines:
             problems.append(Problem(path, "a record in each line", "an empty file"))
     if problems and not skip:
         raise RecordError(
-            f"{category.name}: not all lines are records of Amazon Reviews 2023",
+            f"{category.name}: some lines are not records of Amazon Reviews 2023",
             *problems,
-            remedy="Get the file anew, or count such lines and leave them out with --skip-broken.",
+            remedy="Download the file again, or skip such lines with --skip-broken.",
         )
 
 
@@ -361,7 +361,7 @@ def _counts(
 
 
 def _pinned(path: Path, read: Read) -> bool:
-    """Tell whether a file is the published one, as far as that is known: not if compressed."""
+    """Tell whether a file is known to be the published one, which is not compressed."""
     return any(
         Path(file).name == path.name and pin["sha256"] == read.pin["sha256"]
         for files in SOURCES.values()
@@ -378,12 +378,12 @@ def _versions(engine: str) -> dict[str, str]:
 
 
 def full(error: OSError, output: Path) -> OutputError:
-    """Return the error to raise for one of the disk."""
+    """Return our error for an error of the disk."""
     where = error.filename or output
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return OutputError(
             f"{where}: the disk is full",
-            remedy="Make room and run it again: what is finished stays.",
+            remedy="Free some space and run it again; finished categories stay.",
         )
     return OutputError(f"{where}: cannot be written: {error.strerror or error}")
 

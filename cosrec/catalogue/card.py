@@ -1,4 +1,4 @@
-"""The card of a built catalogue: what it is, its columns, what may be done with it, its counts."""
+"""The card of a built catalogue: description, columns, terms and counts."""
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
@@ -13,30 +13,29 @@ _PROSE = """
 # CoSRec's product catalogue
 
 Products and their reviews from Amazon Reviews 2023 (McAuley Lab), filtered by the rules of CoSRec's
-`catalogue_preprocessing.py`. CoSRec's judgments of recommended products are by `parent_asin`. This
-folder was made from the raw files by `parley run cosrec catalogue`; `provenance.json` names them
-with their hashes, `counts.json` says for each category how many lines each rule refused.
+`catalogue_preprocessing.py`. CoSRec's judgments name recommended products by `parent_asin`. The
+command `parley run cosrec catalogue` built this folder from the raw files. `provenance.json` has
+their hashes, `counts.json` the number of lines that each rule refused, by category.
 
 A split is a category: `load_dataset(FOLDER, "products", split="Books")`, or `split="all"`.
 
 - `products`, by `parent_asin`: title, description (with the features after it), details (JSON),
-  categories, store, price, `num_ratings` and `avg_ratings` as the metadata state them. `stars_1` to
+  categories, store, price, `num_ratings` and `avg_ratings` of the metadata. `stars_1` to
   `stars_5` count the reviews' ratings, `star_count` and `star_mean` are their number and mean (null
-  without any), `review_count` is how many of the reviews were kept.
+  without any), `review_count` is the number of kept reviews.
 - `reviews`, by product and time: `timestamp` is in milliseconds, `rating` in whole stars.
-- `num_valid_ratings` and `avg_valid_ratings` are what CoSRec's script writes under these names, and
-  are wrong: always 5, and a fifth of the sum of the stars. Use `star_count` and `star_mean`.
-- `exact` is null but where a column cannot hold a value: a lone surrogate (U+FFFD stands for it),
-  an integer of more than 64 bits (null), or `true` for an integer (1). It is JSON then, with the
-  values under upstream's names.
+- `num_valid_ratings` and `avg_valid_ratings` are the faulty values of CoSRec's script: always 5,
+  and a fifth of the sum of the stars. Use `star_count` and `star_mean`.
+- `exact` is JSON with the values that a column cannot hold, under upstream's names: a lone
+  surrogate (U+FFFD in the column), an integer of more than 64 bits (null), or `true` for an integer
+  (1). Otherwise it is null.
 
 ## Licence and terms
 
-No licence of Amazon Reviews 2023 is known: its authors publish it for research, and the texts are
-those of Amazon's customers and sellers, who keep their rights. They name products, and some
-reviewers tell of themselves. Use it for research, cite Hou et al. 2024 (Bridging Language and Items
-for Retrieval and Recommendation), and do not publish this folder: publish what makes it again,
-which is the hashes in `provenance.json` and the command.
+Amazon Reviews 2023 states no licence; its authors publish it for research. The texts belong to
+Amazon's customers and sellers, and some reviewers write about themselves. Use it for research, cite
+Hou et al. 2024 (Bridging Language and Items for Retrieval and Recommendation), and do not publish
+this folder. Publish the hashes in `provenance.json` and the command instead.
 """
 
 
@@ -52,7 +51,7 @@ def render(
         categories: Category -> its entry in provenance.json.
         counts: Category -> its entry in counts.json.
         given: The thresholds, and whether broken lines were skipped.
-        judged: What judged.json says, if it is there.
+        judged: The content of judged.json, if it exists.
     """
     configs, infos = [], []
     for table in SCHEMAS:
@@ -100,7 +99,7 @@ def render(
 
 _JUDGED = """
 {held:,} of the {judged:,} products that CoSRec's judgments name are in this catalogue.
-`judged.json` lists the others, as the judgments write them.
+`judged.json` lists the others, as written in the judgments.
 """
 
 
@@ -116,7 +115,7 @@ def _table(counts: Mapping[str, Any]) -> str:
 
 
 def _line(name: str, counts: Iterable[Mapping[str, Any]]) -> str:
-    """Return a line of the table; what is documented is of a category's raw files."""
+    """Return a line of the table; documented numbers are of a category's raw files."""
     documented = {"products": METADATA_RECORDS.get(name), "reviews": RATINGS.get(name)}
     cells = []
     for table in SCHEMAS:
@@ -135,5 +134,5 @@ def _thresholds(given: Mapping[str, Any]) -> str:
     return (
         f"Texts have at least {given['shortest']} characters; titles are Latin-1 to "
         f"{given['title_share']:.0%}, texts to {given['text_share']:.0%}."
-        + (" Broken lines were left out.\n" if given["skip_broken"] else "\n")
+        + (" Broken lines were skipped.\n" if given["skip_broken"] else "\n")
     )

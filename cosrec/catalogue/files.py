@@ -1,6 +1,6 @@
-"""The raw files: finding them, and reading them in blocks of whole lines.
+"""Find the raw files, and read them in blocks of whole lines.
 
-Either host's layout will do: `meta_<C>.jsonl[.gz]` in a folder `meta*` and `<C>.jsonl[.gz]` in a
+Each host's layout works: `meta_<C>.jsonl[.gz]` in a folder `meta*` and `<C>.jsonl[.gz]` in a
 folder `review*`, both in the given folder or in `raw/` below it.
 """
 
@@ -18,12 +18,12 @@ from parley import Problem, SourceError, UsageError
 
 zlib: Any
 try:
-    zlib = import_module("isal.isal_zlib")  # the same in half the time
+    zlib = import_module("isal.isal_zlib")  # twice as fast
 except ImportError:
     zlib = import_module("zlib")
 
-BLOCK = 2 << 20  # bytes of lines that are worked on at once, more or less
-LONGEST = 64 << 20  # bytes of a line
+BLOCK = 2 << 20  # bytes of a block, about
+LONGEST = 64 << 20  # most bytes of a line
 _CHUNK = 1 << 20
 
 
@@ -37,7 +37,7 @@ class Category:
 
     @property
     def json_size(self) -> int:
-        """Bytes of both when they are not compressed; of compressed files, an estimate."""
+        """Bytes of both, uncompressed; an estimate for compressed files."""
         return sum(
             path.stat().st_size * (5 if path.suffix == ".gz" else 1)
             for path in (self.products, self.reviews)
@@ -45,14 +45,14 @@ class Category:
 
 
 def find_categories(folder: Path, wanted: Iterable[str] = ()) -> tuple[list[Category], list[str]]:
-    """Return the categories that have both files, by name, and the names that have only one.
+    """Return the categories with both files, by name, and the names with only one.
 
     Args:
         folder: The folder with a folder `meta*` and a folder `review*`, or that of its `raw`.
-        wanted: The categories to take; all unless named.
+        wanted: The categories to return; all unless named.
 
     Raises:
-        UsageError: there are no such folders or files, or a file is there twice, plain and gzip.
+        UsageError: no such folders or files, or a file exists both plain and as gzip.
     """
     roots = [root for root in (folder, folder / "raw") if root.is_dir()]
     metas = [path for root in roots for path in sorted(root.glob("meta*")) if path.is_dir()]
@@ -64,8 +64,8 @@ def find_categories(folder: Path, wanted: Iterable[str] = ()) -> tuple[list[Cate
     both = sorted(products.keys() & reviews.keys())
     if lacking := sorted(set(wanted) - set(both)):
         raise UsageError(
-            f"{folder}: has not both files of {', '.join(lacking)}; "
-            f"there are those of: {', '.join(both) or 'none'}"
+            f"{folder}: lacks a file of {', '.join(lacking)}; "
+            f"complete are: {', '.join(both) or 'none'}"
         )
     if not both:
         raise UsageError(f"{folder}: no category has both meta_<C>.jsonl[.gz] and <C>.jsonl[.gz]")
@@ -81,7 +81,7 @@ def _by_category(folder: Path, prefix: str) -> dict[str, Path]:
                 category = path.name[len(prefix) : -len(suffix)]
                 if category in found:
                     raise UsageError(
-                        f"{path} and {found[category].name} are both there",
+                        f"{path} and {found[category].name} both exist",
                         remedy="Keep one of them.",
                     )
                 found[category] = path
@@ -89,10 +89,10 @@ def _by_category(folder: Path, prefix: str) -> dict[str, Path]:
 
 
 class RawFile:
-    """A raw file as it is read once, from its first byte to its last.
+    """A raw file, read once from beginning to end.
 
     Args:
-        path: The file; it is taken for gzip if its name ends in `.gz`.
+        path: The file, gzip if its name ends in `.gz`.
     """
 
     def __init__(self, path: Path) -> None:
@@ -101,16 +101,15 @@ class RawFile:
         self._read = 0
 
     def blocks(self) -> Iterator[bytes]:
-        """Yield blocks of whole lines; the file is read ahead in a thread.
+        """Yield blocks of whole lines, read ahead in a thread.
 
         Raises:
-            SourceError: it cannot be read, is damaged, changes meanwhile, or has a line of more
-                than 64 MB.
+            SourceError: unreadable, damaged, changed meanwhile, or with a line over 64 MB.
         """
         return _ahead(self._lines())
 
     def pin(self) -> dict[str, Any]:
-        """Return size and sha256 of the file, which has been read."""
+        """Return size and sha256 of the file, after reading."""
         return {"size": self._read, "sha256": self._hash.hexdigest()}
 
     def _lines(self) -> Iterator[bytes]:
@@ -143,7 +142,7 @@ class RawFile:
             raise SourceError(f"{self.path}: cannot be read: {error.strerror or error}") from error
 
     def _inflated(self) -> Iterator[bytes]:
-        """Yield what the members of a gzip file hold; zeros after them are no member."""
+        """Yield the content of the members of a gzip file; zeros may follow them."""
         member = None
         first = True
         for data in self._bytes():
@@ -160,18 +159,19 @@ class RawFile:
                         data, member = member.unused_data, None
             except zlib.error as error:
                 raise SourceError(
-                    f"{self.path}: is damaged, no valid gzip: {error}", remedy="Get it anew."
+                    f"{self.path}: is damaged, no valid gzip: {error}", remedy="Download it again."
                 ) from error
         while member is not None and (data := member.decompress(member.unconsumed_tail, _CHUNK)):
             yield data
         if member is not None and not member.eof:
             raise SourceError(
-                f"{self.path}: is cut short: gzip ends before its end mark", remedy="Get it anew."
+                f"{self.path}: is cut short: gzip ends before its end mark",
+                remedy="Download it again.",
             )
 
 
 def changed(path: Path) -> SourceError:
-    """Return the error to raise for a file that is another than when its reading began."""
+    """Return the error for a file that changed while it was read."""
     return SourceError(f"{path}: was changed while it was read", remedy="Run it again.")
 
 
@@ -180,7 +180,7 @@ def _state(status: os.stat_result) -> tuple[int, ...]:
 
 
 def _ahead(blocks: Iterator[bytes], depth: int = 2) -> Iterator[bytes]:
-    """Yield the blocks, of which a thread makes the next ones meanwhile."""
+    """Yield the blocks; a thread prepares the next ones."""
     made: queue.Queue[bytes | BaseException | None] = queue.Queue(depth)
     ended = threading.Event()
 
@@ -199,7 +199,7 @@ def _ahead(blocks: Iterator[bytes], depth: int = 2) -> Iterator[bytes]:
                 if not put(block):
                     return
             put(None)
-        except BaseException as error:  # raised again where the blocks are taken
+        except BaseException as error:  # raised again by the consumer
             put(error)
 
     threading.Thread(target=make, daemon=True).start()
@@ -216,7 +216,7 @@ def hash_file(path: Path) -> dict[str, Any]:
     """Return size and sha256 of a file.
 
     Raises:
-        SourceError: it cannot be read or changes meanwhile.
+        SourceError: unreadable, or changed meanwhile.
     """
     file = RawFile(path)
     for _ in file._bytes():

@@ -1,4 +1,4 @@
-"""Upstream's own output from a built catalogue, byte for byte."""
+"""Write upstream's own output from a built catalogue, byte for byte."""
 
 import gzip
 import json
@@ -23,13 +23,13 @@ _OURS = {"parent_asin", "valid_reviews", "num_valid_ratings"}  # some keys of a 
 def write(folder: Path, categories: list[str], target: Path) -> int:
     """Write products with their reviews as upstream's script does, and return how many.
 
-    They are JSON, a product a line, in the order of ids in each category. The two faulty values
-    are written too: num_valid_ratings is always 5 and avg_valid_ratings a fifth of the sum.
+    A line is the JSON of a product, in the order of ids in each category. It has upstream's two
+    faulty values: num_valid_ratings is always 5 and avg_valid_ratings a fifth of the sum.
 
     Args:
         folder: The built catalogue.
-        categories: Which to write, in this order.
-        target: The file, which appears when it is whole; compressed if its name ends in `.gz`.
+        categories: The categories to write, in this order.
+        target: The file, which appears when complete; compressed if its name ends in `.gz`.
 
     Raises:
         OutputError: it cannot be written.
@@ -89,30 +89,30 @@ def _review(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def require_place(target: Path, output: Path, inputs: Iterable[Path]) -> None:
-    """Raise UsageError unless `write` may make a file at `target`, or renew an earlier one there.
+    """Raise UsageError unless `write` may write `target`, or replace its own earlier file there.
 
     Args:
-        target: The file to be.
-        output: The catalogue, in which nothing else may stand.
-        inputs: The folders of the raw files, in which it would be taken for one.
+        target: The file to write.
+        output: The catalogue; the file must be outside.
+        inputs: The folders of the raw files; the file must be outside.
     """
     place = f"--jsonl {target}"
     folder = target.parent
     if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
-        raise UsageError(f"{place}: {folder} is no folder that can be written to")
+        raise UsageError(f"{place}: {folder} is not a writable folder")
     real = Path(os.path.realpath(folder))
     for taken in (output, *inputs):
         if real.is_relative_to(os.path.realpath(taken)):
             raise UsageError(f"{place}: lies in {taken}", remedy="Choose a file elsewhere.")
     if target.is_symlink() or (target.exists() and not _is_ours(target)):
         raise UsageError(
-            f"{place}: something stands there that this job did not write",
+            f"{place}: another program's file exists there",
             remedy="Move it away, or choose another file.",
         )
 
 
 def _is_ours(path: Path) -> bool:
-    """Tell whether a file is empty, or begins as one that `write` wrote."""
+    """Tell whether a file is empty or begins like the output of `write`."""
     if not path.is_file():
         return False
     with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:

@@ -1,4 +1,4 @@
-"""Which products of CoSRec's judgments a catalogue holds; an id is compared as it is written."""
+"""Look up the judged products of CoSRec in a catalogue, by their ids as written."""
 
 import shlex
 from collections.abc import Iterable
@@ -17,9 +17,8 @@ def judged_products(build: Path) -> set[str]:
         build: The built folder of cosrec.
 
     Raises:
-        OutputError: it is none, is of another dataset, cannot be read, or its judgments are not
-            those of the dataset.
-        MissingSplitError: its judgments were not built.
+        OutputError: not a readable build of cosrec, or invalid judgments.
+        MissingSplitError: the build has no judgments.
     """
     built = parley.open(build)
     if (name := built.dataset.name) != "cosrec":
@@ -29,22 +28,22 @@ def judged_products(build: Path) -> set[str]:
     for number, row in enumerate(built.rows("qrels", "curated"), 1):
         id, kind = row.get("document_id"), row.get("type")
         if not isinstance(id, str) or type(kind) is not int or not 0 <= kind < len(kinds):
-            raise _unsound(build, f"row {number} has not the document_id and type of a judgment")
+            raise _unsound(build, f"row {number} lacks the document_id or type of a judgment")
         if kinds[kind] == "recommendation":
             found.add(id)
     if not found:
-        raise _unsound(build, "no judgment is of a recommended product")
+        raise _unsound(build, "no judgment names a recommended product")
     return found
 
 
 def _unsound(build: Path, what: str) -> parley.OutputError:
     above = shlex.quote(str(build.parent))
-    remedy = f"`parley verify cosrec --build {above}` says what else is wrong there."
+    remedy = f"`parley verify cosrec --build {above}` lists all problems."
     return parley.OutputError(f"{build}: qrels/curated: {what}", remedy=remedy)
 
 
 def compare(judged: set[str], files: Iterable[Path]) -> dict[str, Any]:
-    """Return how many of the judged products are in the files of `products`, and which are not."""
+    """Count the judged products in the files of `products`, and list the absent ones."""
     absent = set(judged)
     for path in files:
         with pq.ParquetFile(path) as file:

@@ -1,8 +1,7 @@
 """The raw files of Amazon Reviews 2023, pinned: 34 categories, 377 GB of JSON Lines.
 
-They are those of the Hub repository McAuley-Lab/Amazon-Reviews-2023, not compressed, at one
-revision. They are no sources of the dataset: a build does not need them, and `parley fetch` brings
-them only when asked for the catalogue.
+They are the uncompressed files of the Hub repository McAuley-Lab/Amazon-Reviews-2023 at one
+revision. A build does not need them; `parley fetch` downloads them only for the catalogue.
 """
 
 REVISION = "2b6d039ed471f2ba5fd2acb718bf33b0a7e5598e"
@@ -65,10 +64,9 @@ def _sources() -> dict[str, dict[str, dict[str, str | int]]]:
 # Category -> its two files by their paths, each with its pin
 SOURCES = _sources()
 
-# Products that upstream states of the whole catalogue
+# Products of the whole catalogue, as upstream states
 PRODUCTS_IN_ALL = 12_312_760
-# What the card of Amazon Reviews 2023 states: records of metadata, where it has a Parquet config
-# of them, and ratings, which are lines of the reviews
+# Records of metadata and reviews, as the card of Amazon Reviews 2023 states
 METADATA_RECORDS = {
     "All_Beauty": 112590,
     "Arts_Crafts_and_Sewing": 801446,

@@ -1,7 +1,6 @@
-"""Processes that work on blocks of lines, which the one that reads the files hands to them.
+"""Worker processes for blocks of lines.
 
-They are forks, and end when this process has ended, however that was. A block goes to them in
-memory that both share.
+They are forks of the process that reads the files, and end with it. Blocks are in shared memory.
 """
 
 import gc
@@ -17,8 +16,8 @@ from typing import Any
 
 from parley import ParleyError
 
-_SLOTS = 2  # of each process: it works on one block while the next is copied
-_STRANDED = 600  # seconds without a word, when a block takes less than one
+_SLOTS = 2  # blocks a process: it works on one while the next is copied
+_STRANDED = 600  # seconds without an answer; a block takes less than one
 
 
 class LostError(ParleyError):
@@ -26,11 +25,11 @@ class LostError(ParleyError):
 
 
 class Workers:
-    """Some processes that call a function.
+    """A pool of processes that call a function.
 
     Args:
-        count: How many; with 0 this process calls it, as it does where the system is not Linux.
-        work: Called with a job and a block of bytes; what it returns or raises is pickled.
+        count: Number of processes; with 0, or outside Linux, this process calls it.
+        work: Called with a job and a block of bytes; its result or error is pickled.
         longest: Bytes of a block.
     """
 
@@ -39,11 +38,11 @@ class Workers:
         self._stack = ExitStack()
         self._ends: list[Connection] = []
         self._memory: list[mmap.mmap] = []
-        gc.freeze()  # or else a collection in a fork copies all that they share
+        gc.freeze()  # otherwise a collection in a fork copies the shared memory
         # forking is not safe elsewhere in a process that has threads
         for _ in range(count if sys.platform == "linux" else 0):
             self._start(longest)
-        gc.unfreeze()  # here all is collected as ever: at its end DuckDB names what is not
+        gc.unfreeze()  # DuckDB reports objects that are not collected at its end
 
     def close(self) -> None:
         """End the processes."""
@@ -51,9 +50,9 @@ class Workers:
 
     def _start(self, longest: int) -> None:
         fork = multiprocessing.get_context("fork")
-        memory = mmap.mmap(-1, _SLOTS * longest)  # what of it is never touched takes no room
+        memory = mmap.mmap(-1, _SLOTS * longest)  # untouched pages take no memory
         ours, theirs = fork.Pipe()
-        # A fork has our ends too, and would never see that they close.
+        # A fork inherits our ends, and would not see them close.
         process = fork.Process(
             target=self._serve, args=(theirs, memory, [ours, *self._ends]), daemon=True
         )
@@ -82,11 +81,11 @@ class Workers:
             os._exit(0)
 
     def map(self, jobs: Iterable[tuple[Any, bytes]]) -> Iterator[Any]:
-        """Yield what the function returns for each job and its block, in any order.
+        """Yield the result of the function for each job and its block, in any order.
 
         Raises:
-            LostError: a process ended, as happens when memory runs out.
-            Exception: whatever the function raises.
+            LostError: a process ended, for example because memory ran out.
+            Exception: any error of the function.
         """
         if not self._ends:
             for job, block in jobs:
@@ -128,7 +127,7 @@ class Workers:
 
 def _lost() -> LostError:
     return LostError(
-        "a process ended or hangs, perhaps for want of memory",
+        "a process ended or hangs, perhaps for lack of memory",
         remedy="Run it again with fewer --workers.",
     )
 
