@@ -157,7 +157,7 @@ def problems(built, row):
     """Return what `verify` finds wrong with a chat."""
     config = built.dataset.splits["messages"]
     folder = InMemory(built, {f"messages/{split}": [row] for split in config})
-    return list(integrity.chats(integrity.Subject(folder, None)))
+    return list(integrity.chats(integrity.Inputs(folder, None)))
 
 
 @pytest.mark.parametrize(

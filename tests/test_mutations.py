@@ -58,7 +58,7 @@ def own_checks(dataset):
 def problems_of(built, check):
     if own := own_checks(built.dataset).get(check):
         return list(own(built))
-    return list(getattr(integrity, check)(integrity.Subject(built, None)))
+    return list(getattr(integrity, check)(integrity.Inputs(built, None)))
 
 
 # Rows -------------------------------------------------------------------------------------

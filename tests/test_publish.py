@@ -25,7 +25,13 @@ from parley.folder.measured import measured
 from parley.folder.verify import verify
 from parley.hub import publish as publishing
 from parley.hub import repository
-from parley.hub.publish import publish, read_back, ready, refuse
+from parley.hub.publish import (
+    files_to_upload,
+    publish,
+    read_back,
+    validate_target,
+    verify_for_upload,
+)
 from parley.hub.published import Published
 from parley.hub.published import published as where_published
 from parley.hub.repository import Change, LocalFile
@@ -115,8 +121,8 @@ def meanwhile(step, action):
 
 def test_what_is_published_is_what_was_verified(hub, dataset, sample_build):
     built, repo = open_folder(sample_build / dataset.name), f"org/{dataset.name}"
-    verified = verify(built).verified
-    files = {name: LocalFile(built.path / name, sha256) for name, sha256 in verified.items()}
+    files = files_to_upload(built)
+    assert not verify(built).failed
     done = publish(built, files, repo, endpoint=hub.endpoint)
     assert published(hub, repo) == content(built.path)
     assert len(hub.commits(repo)) == 2  # the Hub's own first one, and ours
@@ -536,15 +542,15 @@ def test_a_full_disk_in_the_cache(hub, sample_build, small_disk, monkeypatch):
 )
 def test_names_of_repositories(repo, says):
     with pytest.raises(UsageError, match=f"^--repo.*{says}") as raised:
-        ready(repo, dry_run=True)
+        validate_target(repo, dry_run=True)
     assert TOKEN not in str(raised.value)
 
 
 def test_a_hub_without_a_token_in_its_url():
     with pytest.raises(UsageError, match="without a name or token in it") as raised:
-        ready("org/casino", dry_run=True, endpoint=f"http://a:{TOKEN}@b")
+        validate_target("org/casino", dry_run=True, endpoint=f"http://a:{TOKEN}@b")
     assert TOKEN not in str(raised.value)
-    ready("org/casino", dry_run=True, endpoint="http://b")
+    validate_target("org/casino", dry_run=True, endpoint="http://b")
 
 
 def test_tokens_that_may_not(hub, folder, monkeypatch):
@@ -559,8 +565,8 @@ def test_tokens_that_may_not(hub, folder, monkeypatch):
     assert not hub.repos
     monkeypatch.setattr(huggingface_hub, "get_token", lambda: None)
     with pytest.raises(PublishError, match="hf auth login"):
-        ready("org/casino", dry_run=False)
-    ready("org/casino", dry_run=True)
+        validate_target("org/casino", dry_run=False)
+    validate_target("org/casino", dry_run=True)
 
 
 def test_a_dry_run_says_what_it_knows_of_rights(hub, folder, monkeypatch):
@@ -597,10 +603,10 @@ def test_samples_and_unlicensed_datasets_are_refused(sample_build, dataset, tmp_
     built = open_folder(sample_build / dataset.name)
     build = f"`parley build {dataset.name} --build {sample_build}`"
     with pytest.raises(OutputError, match=f"it is the invented sample; .* with {build}"):
-        refuse(built, None, permitted=True)
+        verify_for_upload(built, None, permitted=True)
     unknown = dataset.name in ("craigslist_bargains", "cosrec")
     with pytest.raises(OutputError) as raised:
-        refuse(built, None, permitted=False)
+        verify_for_upload(built, None, permitted=False)
     assert ("--i-have-permission" in str(raised.value)) is unknown
     if unknown:
         (section,) = re.findall(r"\n## Licence\n+([^\n]+)\n", dataset.read_card())
@@ -608,18 +614,19 @@ def test_samples_and_unlicensed_datasets_are_refused(sample_build, dataset, tmp_
     (tmp_path / "build").symlink_to(sample_build)
     monkeypatch.chdir(tmp_path)  # where build/ is meant without --build
     with pytest.raises(OutputError, match=f"with `parley build {dataset.name}`"):
-        refuse(open_folder(Path("build", dataset.name)), None, permitted=True)
+        verify_for_upload(open_folder(Path("build", dataset.name)), None, permitted=True)
 
 
 def test_partial_and_damaged_folders_are_refused(source, real_build, tmp_path):
     def refused(folder, files=None, permitted=False):
         with pytest.raises(OutputError) as raised:
-            refuse(open_folder(folder), files, permitted)
+            verify_for_upload(open_folder(folder), files, permitted)
         return str(raised.value)
 
     for name in ("casino", "duo"):
-        found = refuse(open_folder(real_build / name), at_hand(get(name), source), permitted=False)
-        assert found == held(real_build / name)
+        built = open_folder(real_build / name)
+        verify_for_upload(built, at_hand(get(name), source), permitted=False)
+        assert files_to_upload(built) == held(real_build / name)
     folder = Path(shutil.copytree(real_build / "duo", tmp_path / "a build" / "duo"))
     file = next(folder.glob("ed/en-*"))
     file.write_bytes(file.read_bytes()[:-9] + b"123456789")
@@ -642,7 +649,7 @@ def test_a_card_that_leaves_figures_out_is_refused(source, real_build, tmp_path,
     for module in ("hub.publish", "folder.integrity"):
         monkeypatch.setattr(f"parley.{module}.measured", lambda dataset: known)
     with pytest.raises(OutputError, match="for 1 figures, as") as raised:
-        refuse(open_folder(folder), None, permitted=False)
+        verify_for_upload(open_folder(folder), None, permitted=False)
     assert f"run `parley build casino --build {tmp_path} --update-cards`" in str(raised.value)
 
 
@@ -705,7 +712,8 @@ def test_errors_of_the_command_line(hub, sample_build, tmp_path):
 PUBLISH = """
 import parley.hub.publish as publishing
 from test_publish import held
-publishing.refuse = lambda built, source, permitted: held(built.path)
+publishing.files_to_upload = lambda built: held(built.path)
+publishing.verify_for_upload = lambda built, source, permitted: None
 from parley.cli import main
 main()
 """

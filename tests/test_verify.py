@@ -269,7 +269,7 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
 def test_damage_is_noticed_by_the_check_that_guards_against_it(build, check, damage):
     folder = build("casino")
     damage(folder)
-    subject = integrity.Subject(open_folder(folder), None)
+    subject = integrity.Inputs(open_folder(folder), None)
     if check == "source":
         assert check in failed(verify(subject.built))  # which knows the sample's records
     else:
@@ -318,9 +318,9 @@ def test_a_figure_that_the_card_states_otherwise_is_noticed(build, old):
     folder, dataset = build("casino"), get("casino")
     restate(folder, "sample", False)
     on_card(END, f"{figures_section(measured(dataset).figures(dataset))}{END}")(folder)
-    assert not list(integrity.card(integrity.Subject(open_folder(folder), None)))
+    assert not list(integrity.card(integrity.Inputs(open_folder(folder), None)))
     on_card(old, "| 7 |")(folder)
-    (problem,) = integrity.card(integrity.Subject(open_folder(folder), None))
+    (problem,) = integrity.card(integrity.Inputs(open_folder(folder), None))
     assert "figures are not those of casino/measured.json" in problem
 
 
@@ -331,7 +331,7 @@ def as_if_real(folder, **changes):
     figure = Figure("f", 7, "paper", "what is computed", 8, "differs", "a reason")
     found = {"f": {"measured": 8, "verdict": "differs"}}
     known = Measured(built.version, built.provenance["configs"], found)
-    return integrity.Subject(built, None, [figure]), replace(known, **changes)
+    return integrity.Inputs(built, None, [figure]), replace(known, **changes)
 
 
 @pytest.mark.parametrize(
@@ -382,7 +382,7 @@ def test_a_key_in_two_splits_is_noticed_unless_splits_share_keys(sample_build, m
     held["official_split/test"] = held["official_split/train"][:1]
     declared = built.dataset.configs["official_split"]
     monkeypatch.setitem(vars(declared), "splits_share_keys", shared)
-    found = list(integrity.keys(integrity.Subject(InMemory(built, held), None)))
+    found = list(integrity.keys(integrity.Inputs(InMemory(built, held), None)))
     key = held["official_split/train"][0]["dialogue_id"]
     named = [f"official_split/test: {key} stands in train as well"]
     assert found == ([] if shared else named)
@@ -479,7 +479,7 @@ def test_what_the_hub_adds_to_a_copy_is_no_unknown_file(build):
     (folder / ".gitattributes").write_text("*.parquet filter=lfs\n")
     (folder / ".cache" / "huggingface").mkdir(parents=True)
     (folder / ".cache" / "huggingface" / ".gitignore").write_text("*")
-    subject = integrity.Subject(open_folder(folder), None)
+    subject = integrity.Inputs(open_folder(folder), None)
     assert not list(integrity.files(subject))
     (folder / "casino.py").write_text("")
     assert list(integrity.files(subject)) == ["casino.py: unknown file"]

@@ -1,5 +1,6 @@
 """A built folder: what `parley build` leaves, and what every other command opens."""
 
+import hashlib
 import json
 import shlex
 from collections.abc import Iterator
@@ -89,14 +90,14 @@ class BuiltFolder:
         """Whether another version of the tool built it, with digests of another kind."""
         return self.provenance.get("format") != FORMAT
 
-    def command(self, command: str, option: str, *more: str) -> str:
-        """Return a command about it as one may type it; the option names the folder above it."""
-        return typed(command, self.dataset.name, option, self.path.parent, *more)
+    def command(self, command: str, *more: str) -> str:
+        """Return the command line of a command on this build."""
+        return typed(command, self.dataset.name, self.path.parent, *more)
 
     @property
     def rebuild(self) -> str:
         """The command that builds it again."""
-        return self.command("build", "--build")
+        return self.command("build")
 
     @property
     def recorded(self) -> list[dict[str, Any]]:
@@ -228,10 +229,18 @@ class BuiltFolder:
         Raises:
             OutputError: it is missing, a link, a device, far too large or not UTF-8.
         """
-        try:
-            return _read_text(self.path / CARD)
-        except ValueError as error:
-            raise OutputError(f"{self.path / CARD}: {error}") from error
+        return _text_of(self.path / CARD)
+
+    def hashes(self) -> dict[str, str]:
+        """Return the sha256 of each file of the build by its name: of Parquet, as recorded.
+
+        Raises:
+            OutputError: the card or the provenance is missing or no plain text file.
+        """
+        found = {str(file["path"]): str(file["sha256"]) for file in self.recorded}
+        for name in (CARD, PROVENANCE):
+            found[name] = hashlib.sha256(_text_of(self.path / name).encode()).hexdigest()
+        return found
 
     def contents(self) -> dict[str, Path]:
         """Return every file, link and device in it, by its name in it.
@@ -298,13 +307,13 @@ def find_folder(build: Path, dataset: Dataset) -> BuiltFolder:
             f"{build}: is a built folder itself",
             remedy=f"--build names the folder above it: --build {build.resolve().parent}",
         )
-    command = typed("build", dataset.name, "--build", build)
+    command = typed("build", dataset.name, build)
     raise UsageError(f"{path}: no such folder", remedy=f"Run {command} first.")
 
 
-def typed(command: str, name: str, option: str, build: Path, *more: str) -> str:
-    """Return a command about a dataset as one may type it, with the folder of built ones."""
-    given = [] if build == Path("build") else [option, str(build)]
+def typed(command: str, name: str, build: Path, *more: str) -> str:
+    """Return the command line of a command on a dataset's build below the folder `build`."""
+    given = [] if build == Path("build") else ["--build", str(build)]
     return f"`{shlex.join(['parley', command, name, *given, *more])}`"
 
 
@@ -326,6 +335,14 @@ def read_provenance(path: Path) -> dict[str, Any]:
     if found := list(problems(provenance, _PROVENANCE)):
         raise OutputError(f"{file}: not what parley writes", *found)
     return dict(provenance)
+
+
+def _text_of(path: Path) -> str:
+    """Return the text of an untrusted file, or raise OutputError."""
+    try:
+        return _read_text(path)
+    except ValueError as error:
+        raise OutputError(f"{path}: {error}") from error
 
 
 def _read_text(path: Path) -> str:

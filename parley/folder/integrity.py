@@ -31,20 +31,18 @@ from parley.source.files import Source
 
 
 @dataclass
-class Subject:
+class Inputs:
     """A built folder while it is verified.
 
     Args:
         built: The folder.
         source: The upstream files, if they are at hand.
         figures: The documented figures, recomputed from its rows.
-        verified: The sha256 of each file that was found to be as stated, by its name.
     """
 
     built: BuiltFolder
     source: Source | None
     figures: list[Figure] = field(default_factory=list)
-    verified: dict[str, str] = field(default_factory=dict)
 
     @cached_property
     def digests(self) -> dict[tuple[str, str], str]:
@@ -67,15 +65,15 @@ def _schema(built: BuiltFolder, config: str) -> pa.Schema:
     return arrow_schema(built.features(config))
 
 
-def files(subject: Subject) -> Iterator[str]:
+def files(inputs: Inputs) -> Iterator[str]:
     """The folder holds its card, its provenance and Parquet files, these byte for byte."""
     stated = {
         str(file.get("path")): file
-        for config in subject.built.provenance["configs"].values()
+        for config in inputs.built.provenance["configs"].values()
         for split in config.values()
         for file in split["files"]
     }
-    found = subject.built.contents()
+    found = inputs.built.contents()
     yield from (f"{name}: missing" for name in sorted({*stated, CARD} - found.keys()))
     for name, path in found.items():
         if path.is_symlink() or not path.is_file():
@@ -84,28 +82,24 @@ def files(subject: Subject) -> Iterator[str]:
             pin: pins.Pin = {"size": stated[name]["bytes"], "sha256": stated[name]["sha256"]}
             if wrong := pins.problem(path, pin):
                 yield f"{name}: {wrong}"
-            else:
-                subject.verified[name] = pin["sha256"]
         elif name not in (PROVENANCE, CARD):
             yield f"{name}: unknown file"
         elif (size := path.stat().st_size) > MOST_TEXT:
             yield f"{name}: {size:,} bytes are too many, at most {MOST_TEXT:,}"
-        else:
-            subject.verified[name] = pins.hash_file(path, {"sha256": ""}, size).hexdigest()
 
 
-def schema(subject: Subject) -> Iterator[str]:
+def schema(inputs: Inputs) -> Iterator[str]:
     """Every file has the schema of its config's features, in its columns and in its footer."""
-    for config, split in subject.built.declared:
-        expected = _schema(subject.built, config)
-        for table in subject.built.tables(config, split):
+    for config, split in inputs.built.declared:
+        expected = _schema(inputs.built, config)
+        for table in inputs.built.tables(config, split):
             if not table.schema.equals(expected):
                 found = ", ".join(_columns(table.schema))
                 due = ", ".join(_columns(expected))
                 yield f"{config}/{split}: expected the columns {due}, found {found}"
                 continue
             features = datasets.Features.from_arrow_schema(table.schema)
-            if features != (declared := subject.built.features(config)):
+            if features != (declared := inputs.built.features(config)):
                 yield f"{config}/{split}: expected the features {declared}, found {features}"
             elif table.schema.metadata != expected.metadata:
                 yield f"{config}/{split}: the footer is not in the form that builds write"
@@ -115,9 +109,9 @@ def _columns(schema: pa.Schema) -> Iterator[str]:
     return (f"{field.name} ({field.type})" for field in schema)
 
 
-def provenance(subject: Subject) -> Iterator[str]:
+def provenance(inputs: Inputs) -> Iterator[str]:
     """The provenance names this version and its pins, and a missing source for a missing split."""
-    built, stated = subject.built, subject.built.provenance
+    built, stated = inputs.built, inputs.built.provenance
     pinned = built.dataset.pins
     missing, fallbacks = set(built.missing), stated.get("fallbacks", {})
     if stated["version"] != (version := built.dataset.version):
@@ -143,21 +137,21 @@ def provenance(subject: Subject) -> Iterator[str]:
             if (config, split) not in built.declared:
                 if not missing.intersection(each.path for each in needed):
                     yield f"{config}/{split}: not there, though no source of it is missing"
-                elif subject.source and subject.source.has(config, split):
+                elif inputs.source and inputs.source.has(config, split):
                     yield f"{config}/{split}: not there, though its source is at hand"
 
 
-def counts(subject: Subject) -> Iterator[str]:
+def counts(inputs: Inputs) -> Iterator[str]:
     """Rows are as many as the provenance and the card say."""
     counted: Counter[tuple[str, str]] = Counter()
-    for config, split in subject.built.declared:
-        counted[config, split] += len(subject.built.rows(config, split))
+    for config, split in inputs.built.declared:
+        counted[config, split] += len(inputs.built.rows(config, split))
     stated = {
         (config, split): entry["rows"]
-        for config, splits in subject.built.provenance["configs"].items()
+        for config, splits in inputs.built.provenance["configs"].items()
         for split, entry in splits.items()
     }
-    front, _ = subject.card
+    front, _ = inputs.card
     on_card = {
         (info["config_name"], split["name"]): split["num_examples"]
         for info in front["dataset_info"]
@@ -176,10 +170,10 @@ _INFO = {"config_name", "license", "features", "splits", "download_size", "datas
 _SPLIT = {"name", "num_bytes", "num_examples"}
 
 
-def card(subject: Subject) -> Iterator[str]:
+def card(inputs: Inputs) -> Iterator[str]:
     """The card is the dataset's, but for configs, features and figures, which are the folder's."""
-    dataset = subject.built.dataset
-    front, body = subject.card
+    dataset = inputs.built.dataset
+    front, body = inputs.card
     own, own_body = parse(dataset.read_card(), str(dataset.card))
     for key in sorted({*own, *front} - {*GENERATED}):
         if front.get(key) != own.get(key):
@@ -187,7 +181,7 @@ def card(subject: Subject) -> Iterator[str]:
     if prose(body) != prose(own_body):
         yield f"the text is not that of {dataset.name}/README.md; build it again"
     built: dict[str, list[str]] = {}
-    for config, split in subject.built.declared:
+    for config, split in inputs.built.declared:
         built.setdefault(config, []).append(split)
     if front["configs"] != card_configs(built, dataset.default):
         yield "configs: not the configs, splits and files that are there"
@@ -201,53 +195,53 @@ def card(subject: Subject) -> Iterator[str]:
             yield f"dataset_info: not the features of {name}"
         elif info["license"] != dataset.builder.licence(name):
             yield f"dataset_info: not the licence of {name}"
-    if subject.built.is_sample:
+    if inputs.built.is_sample:
         return
     if figures_section(measured(dataset).figures(dataset)) not in body:
         yield f"the figures are not those of {dataset.name}/{FILE}; build it again"
 
 
-def as_measured(subject: Subject) -> Iterator[str]:
+def as_measured(inputs: Inputs) -> Iterator[str]:
     """Rows and figures are those of the dataset's `measured.json`, if they are of its version."""
-    dataset = subject.built.dataset
+    dataset = inputs.built.dataset
     known = measured(dataset)
-    if subject.built.is_sample or known.version != subject.built.version:
+    if inputs.built.is_sample or known.version != inputs.built.version:
         return
-    for (config, split), found in subject.digests.items():
+    for (config, split), found in inputs.digests.items():
         due = known.digest(config, split)
         if due not in (None, found):
             yield (
                 f"{config}/{split}: the rows are others than measured (digest {due}, found "
                 f"{found}), but the version is the same: raise VERSION, and run `make cards`"
             )
-    for figure in subject.figures:
+    for figure in inputs.figures:
         stated = known.found.get(figure.name, {}).get("measured")
         if figure.measured is not None and stated not in (None, figure.measured):
             yield f"{figure.name}: measured {figure.measured}, {FILE} says {stated}"
 
 
-def digests(subject: Subject) -> Iterator[str]:
+def digests(inputs: Inputs) -> Iterator[str]:
     """The rows of every split have the digest that the provenance states."""
-    if subject.built.is_older:
-        yield f"built by another version of parley, with other digests: run {subject.built.rebuild}"
+    if inputs.built.is_older:
+        yield f"built by another version of parley, with other digests: run {inputs.built.rebuild}"
         return
-    for (config, split), found in subject.digests.items():
-        stated = subject.built.provenance["configs"].get(config, {}).get(split, {}).get("digest")
+    for (config, split), found in inputs.digests.items():
+        stated = inputs.built.provenance["configs"].get(config, {}).get(split, {}).get("digest")
         if found != stated:
             yield f"{config}/{split}: expected {stated}, found {found}"
 
 
-def keys(subject: Subject) -> Iterator[str]:
+def keys(inputs: Inputs) -> Iterator[str]:
     """No two rows of a config have the same key; nor of a split, where splits may share keys."""
     first: dict[tuple[Any, ...], str] = {}  # the split of each key of a config
-    configs = subject.built.dataset.configs
-    for config, split in subject.built.declared:
+    configs = inputs.built.dataset.configs
+    for config, split in inputs.built.declared:
         declared = configs[config]
         if not declared.keys:
             continue
         whole = configs[getattr(declared, "of", "") or config]
         shared = declared.splits_share_keys or whole.splits_share_keys
-        rows = subject.built.rows(config, split)
+        rows = inputs.built.rows(config, split)
         found = Counter(tuple(row[column] for column in declared.keys) for row in rows)
         for key, count in found.items():
             named = ", ".join(map(str, key))
@@ -258,11 +252,11 @@ def keys(subject: Subject) -> Iterator[str]:
                 yield f"{config}/{split}: {named} stands in {other} as well"
 
 
-def labels(subject: Subject) -> Iterator[str]:
+def labels(inputs: Inputs) -> Iterator[str]:
     """Every ClassLabel is one of its names."""
-    for config, split in subject.built.declared:
-        for table in subject.built.tables(config, split):
-            for name, feature in subject.built.features(config).items():
+    for config, split in inputs.built.declared:
+        for table in inputs.built.tables(config, split):
+            for name, feature in inputs.built.features(config).items():
                 for path, wrong, most in _wrong_labels(table[name], feature, name):
                     yield f"{config}/{split}: {path}: expected 0 to {most}, found {wrong}"
 
@@ -282,10 +276,10 @@ def _wrong_labels(values: Any, feature: Any, path: str) -> Iterator[tuple[str, i
         yield from _wrong_labels(pc.list_flatten(values), inner, f"{path}[]")
 
 
-def numbers(subject: Subject) -> Iterator[str]:
+def numbers(inputs: Inputs) -> Iterator[str]:
     """Every number is finite."""
-    for config, split in subject.built.declared:
-        for table in subject.built.tables(config, split):
+    for config, split in inputs.built.declared:
+        for table in inputs.built.tables(config, split):
             for name in table.schema.names:
                 for path, wrong in _not_finite(table[name], name):
                     yield f"{config}/{split}: {path}: expected a finite number, found {wrong}"
@@ -303,20 +297,20 @@ def _not_finite(values: Any, path: str) -> Iterator[tuple[str, float]]:
             yield path, wrong
 
 
-def records(subject: Subject) -> Iterator[str]:
+def records(inputs: Inputs) -> Iterator[str]:
     """Each row that keeps everything goes back to a record of upstream's shape, which gives it.
 
     Of what is compared with its source, `source` shows more: it goes back to upstream's own record.
     """
-    for config, declared in subject.built.dataset.configs.items():
+    for config, declared in inputs.built.dataset.configs.items():
         if not isinstance(declared, Config):
             continue
         shape = declared.record_shape
         fits = fitter(shape)
-        for split in subject.built.splits(config):
-            if subject.source and subject.source.has(config, split):
+        for split in inputs.built.splits(config):
+            if inputs.source and inputs.source.has(config, split):
                 continue
-            for number, row in enumerate(subject.built.rows(config, split)):
+            for number, row in enumerate(inputs.built.rows(config, split)):
                 where = f"{config}/{split}[{number}]"
                 try:
                     record = declared.to_record(row)
@@ -329,17 +323,17 @@ def records(subject: Subject) -> Iterator[str]:
                     yield f"{where}: goes back to no record: {type(error).__name__}: {error}"
 
 
-def chats(subject: Subject) -> Iterator[str]:
+def chats(inputs: Inputs) -> Iterator[str]:
     """Chats are of user and assistant by turns, after a system message or none; no turn is lost.
 
     `source_turns` says of each message from which turns it was made: each turn once, in order. Only
     the system's, and a first cue to the assistant, are made of none.
     """
-    for config in subject.built.dataset.configs:
-        if not {"messages", "source_turns"} <= subject.built.features(config).keys():
+    for config in inputs.built.dataset.configs:
+        if not {"messages", "source_turns"} <= inputs.built.features(config).keys():
             continue
-        for split in subject.built.splits(config):
-            for number, row in enumerate(subject.built.rows(config, split)):
+        for split in inputs.built.splits(config):
+            for number, row in enumerate(inputs.built.rows(config, split)):
                 for problem in _wrong_chat(row["messages"], row["source_turns"]):
                     yield f"{config}/{split}[{number}]: {problem}"
 
@@ -359,21 +353,21 @@ def _wrong_chat(chat: list[dict[str, str]], turns: list[list[int]]) -> Iterator[
         yield "only the system's message and a first cue are made of no turn"
 
 
-def source(subject: Subject) -> Iterator[str]:
+def source(inputs: Inputs) -> Iterator[str]:
     """Every upstream record gives the row that was built, and comes back from it."""
-    if subject.source is None:
+    if inputs.source is None:
         return
-    reader = Reader(subject.source.folder)
-    for config, split in subject.built.declared:
-        if subject.source.has(config, split):
-            yield from _against_source(subject, subject.source, config, split, reader)
+    reader = Reader(inputs.source.folder)
+    for config, split in inputs.built.declared:
+        if inputs.source.has(config, split):
+            yield from _against_source(inputs, inputs.source, config, split, reader)
 
 
 def _against_source(
-    subject: Subject, source: Source, config: str, split: str, reader: Reader
+    inputs: Inputs, source: Source, config: str, split: str, reader: Reader
 ) -> Iterator[str]:
-    declared = subject.built.dataset.configs[config]
-    schema, made = _schema(subject.built, config), []
+    declared = inputs.built.dataset.configs[config]
+    schema, made = _schema(inputs.built, config), []
     digest = Digest(schema)
 
     def rows() -> Iterator[Any]:
@@ -383,11 +377,11 @@ def _against_source(
 
     for batch in to_batches(rows(), schema, f"{config}/{split}"):
         digest.update(batch)
-    if digest.hexdigest() != subject.digests[config, split]:
-        yield from _unlike(f"{config}/{split}", subject.built.rows(config, split), made)
+    if digest.hexdigest() != inputs.digests[config, split]:
+        yield from _row_differences(f"{config}/{split}", inputs.built.rows(config, split), made)
     if isinstance(declared, Config):
         opened = {each.path: Opened(reader, each) for each in source.sources(config, split)}
-        records = list(subject.built.dataset.builder.records(config, opened))
+        records = list(inputs.built.dataset.builder.records(config, opened))
         if len(records) != len(made):
             yield f"{config}/{split}: {len(records)} records upstream make {len(made)} rows"
         for number, (row, record) in enumerate(zip(made, records, strict=False)):
@@ -412,7 +406,7 @@ def _typed(value: Any) -> Any:
     return isinstance(value, bool), value
 
 
-def _unlike(where: str, rows: list[Any], due: list[Any]) -> Iterator[str]:
+def _row_differences(where: str, rows: list[Any], due: list[Any]) -> Iterator[str]:
     if len(rows) != len(due):
         yield f"{where}: {len(rows)} rows, but the source gives {len(due)}"
     for number, (row, expected) in enumerate(zip(rows, due, strict=False)):

@@ -43,14 +43,12 @@ class Verification:
         sample: Whether it was made of the invented sample.
         checks: Each check.
         figures: Each documented figure.
-        verified: The sha256 of each file that was verified, by its name in the folder.
     """
 
     dataset: str
     sample: bool = False
     checks: list[Check] = field(default_factory=list)
     figures: list[Figure] = field(default_factory=list)
-    verified: dict[str, str] = field(default_factory=dict)
 
     @property
     def failed(self) -> bool:
@@ -88,21 +86,21 @@ def verify(
     dataset = built.dataset
     if built.is_sample:
         source = open_source(dataset, None, sample=True)
-    subject = integrity.Subject(built, source)
+    inputs = integrity.Inputs(built, source)
 
     def run(check: Callable[[Any], Iterator[str]], argument: Any, skipped: str = "") -> Check:
         on_step(dataset.name, check.__name__.replace("_", " "))
         return _run(check, argument, skipped)
 
-    schema = run(integrity.schema, subject)
+    schema = run(integrity.schema, inputs)
     why_not = A_SAMPLE if built.is_sample else ""
     if schema.failed:
         why_not = "the Parquet files are damaged"
     for figure in figures(dataset.figures, built, why_not):
         on_step(dataset.name, figure.name.partition(".")[0].replace("_", " "))
-        subject.figures.append(figure)
-    found = [run(integrity.files, subject), schema, run(integrity.provenance, subject)]
-    found += [run(c, subject) for c in (integrity.counts, integrity.card)]
+        inputs.figures.append(figure)
+    found = [run(integrity.files, inputs), schema, run(integrity.provenance, inputs)]
+    found += [run(c, inputs) for c in (integrity.counts, integrity.card)]
     if not schema.failed:
         generic = (
             integrity.digests,
@@ -111,14 +109,14 @@ def verify(
             integrity.labels,
             integrity.numbers,
         )
-        found += [run(c, subject) for c in (*generic, integrity.records, integrity.chats)]
+        found += [run(c, inputs) for c in (*generic, integrity.records, integrity.chats)]
         found += [run(c, built) for c in checks_of(dataset.checks)]
         absent = [f"{c}/{s}" for c, s in built.declared if not (source and source.has(c, s))]
         skipped = f"the upstream files of {', '.join(absent)} are not at hand" if absent else ""
         if not source:
             skipped = "the upstream files are not at hand"
-        found.append(run(integrity.source, subject, skipped))
-    return Verification(dataset.name, built.is_sample, found, subject.figures, subject.verified)
+        found.append(run(integrity.source, inputs, skipped))
+    return Verification(dataset.name, built.is_sample, found, inputs.figures)
 
 
 def _run(check: Callable[[Any], Iterator[str]], argument: Any, skipped: str) -> Check:

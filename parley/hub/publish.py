@@ -74,7 +74,7 @@ _NOT_TRUSTED = (
 )
 
 
-def ready(repo: str, dry_run: bool, endpoint: str | None = None) -> None:
+def validate_target(repo: str, dry_run: bool, endpoint: str | None = None) -> None:
     """Raise UsageError if a name or URL is none, PublishError without a token to write with."""
     _require_name(repo)
     if endpoint and (not re.fullmatch("https?://[!-~]+", endpoint) or "@" in endpoint):
@@ -109,20 +109,27 @@ def _require_name(repo: str) -> None:
         raise UsageError(f"--repo {repo}: expected org/name: {error}") from error
 
 
-def refuse(built: BuiltFolder, source: Source | None, permitted: bool) -> LocalFiles:
-    """Verify a folder, and return the files that were verified, with their hashes.
+def files_to_upload(built: BuiltFolder) -> LocalFiles:
+    """Return the files of a build with their hashes; take it before `verify_for_upload`.
+
+    Verification compares the same hashes, so a file that changes later is not uploaded.
+
+    Raises:
+        OutputError: the card or the provenance cannot be read.
+    """
+    return {name: LocalFile(built.path / name, h) for name, h in built.hashes().items()}
+
+
+def verify_for_upload(built: BuiltFolder, source: Source | None, permitted: bool) -> None:
+    """Raise OutputError with all reasons why a build must not be published.
 
     Args:
         built: The folder.
-        source: Its upstream files, if they are at hand, for `verify`.
-        permitted: Whether a person says that they may publish it, whatever its card says.
-
-    Raises:
-        OutputError: it must not be published; with every reason there is.
+        source: Its upstream files, if available, for `verify`.
+        permitted: Whether the user has permission to publish, whatever the card says.
     """
     dataset, folder = built.dataset, built.path
     reasons = []
-    files: LocalFiles = {}
     if built.is_sample:
         build = built.rebuild
         reasons.append(f"it is the invented sample; build it from the upstream files with {build}")
@@ -133,9 +140,8 @@ def refuse(built: BuiltFolder, source: Source | None, permitted: bool) -> LocalF
         )
     else:
         found = verify(built, source)
-        files = {name: LocalFile(folder / name, h) for name, h in found.verified.items()}
         if found.failed:
-            reasons.append(f"{built.command('verify', '--build')} fails; read what it says")
+            reasons.append(f"{built.command('verify')} fails; read what it says")
         else:
             reasons += _outdated(built, found)
     if not permitted and (unlicensed := _unlicensed(dataset)):
@@ -143,7 +149,6 @@ def refuse(built: BuiltFolder, source: Source | None, permitted: bool) -> LocalF
     if reasons:
         lines = "\n".join(f"- {reason}" for reason in reasons)
         raise OutputError(f"{folder} is not published:\n{lines}")
-    return files
 
 
 def _outdated(built: BuiltFolder, found: Verification) -> Iterator[str]:
@@ -156,7 +161,7 @@ def _outdated(built: BuiltFolder, found: Verification) -> Iterator[str]:
     if unsaid:
         yield (
             f"its card does not state what was measured for {len(unsaid)} figures, as "
-            f"{unsaid[0].name}; run {built.command('build', '--build', '--update-cards')}"
+            f"{unsaid[0].name}; run {built.command('build', '--update-cards')}"
         )
 
 
@@ -186,11 +191,12 @@ def publish(
 ) -> Publication:
     """Make a dataset repository hold what a built folder holds, and no other data.
 
-    The token is the one that huggingface_hub is logged in with. Call `ready` and `refuse` before.
+    The token is the one that huggingface_hub is logged in with. Call `validate_target` and
+    `verify_for_upload` before.
 
     Args:
         built: A built folder.
-        files: Its files, as `refuse` verified them; a file that is another by now is not uploaded.
+        files: Its files, by `files_to_upload`; a file that changed since then is not uploaded.
         repo: "org/name".
         private: Make the repository private if it must be made.
         tag: Tag the version.
@@ -318,7 +324,7 @@ def read_back(built: BuiltFolder, published: Publication, endpoint: str | None) 
         raise PublishError(
             f"{published.repo}: what comes back of {published.revision} differs",
             *wrong,
-            remedy=f"Tell nobody to use it yet. If {built.command('verify', '--build')} still "
+            remedy=f"Tell nobody to use it yet. If {built.command('verify')} still "
             f"holds, delete the tag {published.revision} on the Hub and publish again; if it "
             "differs again, the Hub or the library changes the data: please report it.",
         )

@@ -33,7 +33,7 @@ def flips(path, count):
 
 
 def test_in_any_parquet(dataset, folder, tally):
-    built = integrity.Subject(open_folder(folder), None)
+    built = integrity.Inputs(open_folder(folder), None)
     assert list(integrity.files(built)) == []
     tried = 0
     for path in sorted(folder.rglob("*.parquet")):
@@ -65,7 +65,7 @@ def test_in_any_parquet_all_of_verify(dataset, folder, tally):
 def noticed(folder):
     """Tell whether `verify` would fail, by those of its checks that read card or provenance."""
     try:
-        subject = integrity.Subject(open_folder(folder), None)
+        subject = integrity.Inputs(open_folder(folder), None)
         found = (
             integrity.files,
             integrity.provenance,
