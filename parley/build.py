@@ -124,7 +124,7 @@ def _card(source: Source, built: Splits, found: list[Figure]) -> str:
     parts = [splits_section(dataset, every_split(dataset, built), source.sample), *notes(source)]
     if not source.sample and (table := figures_section(found)):
         if source.missing:
-            parts.append("Built in part: the figures are those of the dataset's card.")
+            parts.append("Partial build: the figures are those of the dataset's card.")
         parts.append(table)
     return render(dataset, built, "\n\n".join(part.rstrip("\n") for part in parts) + "\n")
 
@@ -140,10 +140,10 @@ def own_card(dataset: Dataset) -> str:
 def notes(source: Source) -> Iterator[str]:
     """Yield what a build and its card say of files that are not upstream's own."""
     for file, pin in source.mirrored.items():
-        yield f"**Made from a mirror**: `{file}` is that of <{pin['url']}>, with other bytes."
+        yield f"**Made from a mirror**: `{file}` came from <{pin['url']}>, with other bytes."
     for file, others in source.fallbacks.items():
         served = ", ".join(f"`{other}`" for other in others)
-        yield f"**Made without `{file}`**: {served} served in its place."
+        yield f"**Made without `{file}`**: {served} replaced it."
 
 
 def _write(

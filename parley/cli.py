@@ -493,7 +493,7 @@ def verify(
 ) -> None:
     """Verify built folders: schema, counts, consistency, round trip, every documented figure.
 
-    Exit status 1 if a check fails or a figure differs and nothing is known of it.
+    Exit status 1 if a check fails or a figure is unexplained.
     """
     from parley.folder.built import find_folder
     from parley.folder.verify import Verification, verify_each
@@ -685,7 +685,7 @@ def publish(
         built = find_folder(folder, dataset)
         step("verifying the folder")
         if upstream is None:
-            step("its upstream files are not at hand, and so not compared with it")
+            step("not compared with the upstream files: they are missing")
         files = files_to_upload(built)
         verify_for_upload(built, upstream, permitted)
         found = publish_folder(

@@ -308,7 +308,7 @@ class _Outcome:
 
     measured: Mapping[_Keys, Value]
     verdict: str = UNEXPLAINED
-    reason: str = "the computation gives no value for it"
+    reason: str = "the computation gives no such value"
 
 
 def _compute(function: Callable[..., Any], data: Data | None, keys: _Keys) -> _Outcome:
@@ -351,7 +351,7 @@ def judge(documented: Value, measured: Value, known: Differs | None) -> tuple[Va
         return written(measured, known.measured), DIFFERS, known.reason
     if known is not None:
         return shown, UNEXPLAINED, f"was known to be {known.measured} ({known.reason})"
-    return shown, UNEXPLAINED, "differs, and nothing is known of it"
+    return shown, UNEXPLAINED, "unexplained difference"
 
 
 def agrees(stated: Value, measured: Value) -> bool:

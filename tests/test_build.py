@@ -312,7 +312,7 @@ def test_a_missing_file_is_named_with_what_to_do(real_casino):
     with pytest.raises(SourceError) as error:
         open_source(get("casino"), real_casino)
     assert str(error.value).splitlines() == [
-        "casino: the upstream files are not all there, as they are pinned:",
+        "casino: upstream files are missing or differ from their pins:",
         f"  {path}: missing",
         f"  Put them into {path.parents[2]} in upstream's layout, or leave out --source (and unset "
         "PARLEY_SOURCE) and run `parley fetch casino`, or build what is there with "
@@ -333,8 +333,8 @@ def test_a_partial_build_says_so(real_casino, tmp_path):
     assert provenance["missing"] == ["data/split/casino_test.json"]
     assert list(provenance["configs"]["official_split"]) == ["train", "validation"]
     card = (folder / "README.md").read_text(encoding="utf-8")
-    assert "| `official_split` | `test` | not built: its source was not at hand |" in card
-    assert "Built in part: the figures are those of the dataset's card." in card
+    assert "| `official_split` | `test` | not built: its source is missing |" in card
+    assert "Partial build: the figures are those of the dataset's card." in card
     import datasets
 
     loaded = datasets.load_dataset(str(folder), "official_split", cache_dir=str(tmp_path / "c"))

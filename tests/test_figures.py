@@ -127,7 +127,7 @@ def test_a_computation_that_fails_or_lacks_a_value_is_unexplained():
         return 1 / 0
 
     assert verdicts(lacks)["f.a"][0] == "matches"
-    assert verdicts(lacks)["f.b"] == ("UNEXPLAINED", "the computation gives no value for it")
+    assert verdicts(lacks)["f.b"] == ("UNEXPLAINED", "the computation gives no such value")
     assert verdicts(fails)["f"][0] == "UNEXPLAINED"
     assert "ZeroDivisionError" in verdicts(fails)["f"][1]
 
@@ -179,7 +179,7 @@ def test_a_function_is_called_for_each_path_of_keys_that_it_takes():
 
     assert verdicts(cell) == {
         "f.age.en.mean": ("matches", ""),
-        "f.age.en.sd": ("UNEXPLAINED", "differs, and nothing is known of it"),
+        "f.age.en.sd": ("UNEXPLAINED", "unexplained difference"),
         "f.size.en": ("matches", ""),
     }
     assert calls == [("age", "en"), ("size", "en")]  # the empty cell is none

@@ -182,7 +182,7 @@ def test_an_older_version_does_not_replace_a_newer_one(hub, folder, sample_build
     put(hub, folder)
     next_version(folder)
     put(hub, folder)
-    with pytest.raises(PublishError, match="the repository has moved on since"):
+    with pytest.raises(PublishError, match="the repository changed since"):
         put(hub, sample_build / "casino")
     assert published(hub) == content(folder)
 
@@ -192,13 +192,13 @@ def test_what_is_not_ours_is_not_removed(hub, folder, sample_build, tmp_path):
     other.mkdir()
     (other / "thesis.csv").write_text("years of work")
     hub.seed("org/casino", other)
-    with pytest.raises(PublishError, match=r"data that parley did not bring, 1 as thesis\.csv"):
+    with pytest.raises(PublishError, match=r"data from elsewhere, 1 files such as thesis\.csv"):
         put(hub, folder)
     assert published(hub) == content(other)
     (other / "provenance.json").write_text("[]")
     hub.seed("org/casino", other)
     with pytest.raises(
-        PublishError, match=r"data that parley did not bring, 2 as provenance\.json"
+        PublishError, match=r"data from elsewhere, 2 files such as provenance\.json"
     ):
         put(hub, folder)
     hub.seed("org/casino", sample_build / "duo")
@@ -245,7 +245,7 @@ def test_data_of_others_is_refused(hub, folder, name):
     next_version(folder)
     hub.push("org/casino", {name: b"{}", "LICENSE": b"somebody's"})
     before = published(hub)
-    said = f"data that parley did not bring, 1 as {re.escape(name)}"
+    said = f"data from elsewhere, 1 files such as {re.escape(name)}"
     with pytest.raises(PublishError, match=said):
         put(hub, folder)
     assert published(hub) == before
@@ -260,7 +260,7 @@ def test_private_repositories(hub, folder, monkeypatch):
     with pytest.raises(PublishError, match="could not be read back"):
         read_back(built, done, hub.endpoint)
     monkeypatch.setenv("HF_TOKEN", TOKEN)
-    with pytest.raises(PublishError, match=r"is there and public.*leave out --private"):
+    with pytest.raises(PublishError, match=r"is public already.*leave out --private"):
         put(hub, folder, "org/open", private=True)
     assert put(hub, folder, "org/closed", private=True).changed == []
 
@@ -285,7 +285,7 @@ def test_a_folder_that_changes_after_it_was_verified(hub, folder, monkeypatch, h
 
     with pytest.raises(OutputError, match=rf"{name}: changed after it was verified") as raised:
         put(hub, folder, on_step=meanwhile("uploading", change))
-    assert "Publish again, when nothing else writes" in str(raised.value)
+    assert "Publish again while no other program writes" in str(raised.value)
     assert published(hub) == {}
     assert hub.tags("org/casino") == {}
 
@@ -301,7 +301,7 @@ def test_a_build_of_the_sample_after_the_check(hub, folder, sample_build):
         shutil.copytree(sample_build / "duo", folder)
 
     with pytest.raises(OutputError, match="changed after it was verified"):
-        put(hub, folder, on_step=meanwhile("looking", rebuild))
+        put(hub, folder, on_step=meanwhile("reading the repository", rebuild))
     assert published(hub) == before
 
 
@@ -353,7 +353,7 @@ def test_what_comes_back_otherwise_is_named(hub, folder, sample_build, tmp_path,
         ("speakers/train", "loaded", digest),
         ("speakers/train", "streamed", digest),
     ]
-    assert f"`parley verify casino --build {folder.parent}` still holds" in str(raised.value)
+    assert f"`parley verify casino --build {folder.parent}` still succeeds" in str(raised.value)
 
 
 # What changes meanwhile: the repository -----------------------------------------------------
@@ -392,8 +392,8 @@ def test_who_brings_the_same_files_and_more_is_somebody_else(hub, folder):
 def test_a_repository_that_somebody_else_makes_public(hub, folder, tmp_path):
     empty = tmp_path / "empty"
     empty.mkdir()
-    step = meanwhile("making", lambda: hub.seed("org/casino", empty))
-    with pytest.raises(PublishError, match="is there and public"):
+    step = meanwhile("creating", lambda: hub.seed("org/casino", empty))
+    with pytest.raises(PublishError, match="is public already"):
         put(hub, folder, private=True, on_step=step)
     assert published(hub) == {}
 
@@ -478,7 +478,7 @@ def test_a_cut_at_any_request_leaves_the_old_version_or_the_new(
     assert ("done" in outcomes) is not forever
 
 
-AGAIN, LATER = "run the same command again: it does what is left", "Nothing was written"
+AGAIN, LATER = "run the same command again: it completes the upload", "Nothing was written"
 
 
 @pytest.mark.parametrize(
@@ -509,7 +509,7 @@ def test_a_dry_run_that_fails_has_begun_nothing(hub, folder):
     hub.fail("*", "", 500, times=-1)
     with pytest.raises(PublishError, match=LATER) as raised:
         put(hub, folder, dry_run=True)
-    assert "left" not in str(raised.value)
+    assert "completes" not in str(raised.value)
 
 
 def test_a_full_disk_in_the_cache(hub, sample_build, small_disk, monkeypatch):
@@ -547,7 +547,7 @@ def test_names_of_repositories(repo, says):
 
 
 def test_a_hub_without_a_token_in_its_url():
-    with pytest.raises(UsageError, match="without a name or token in it") as raised:
+    with pytest.raises(UsageError, match="without a user name or token") as raised:
         validate_target("org/casino", dry_run=True, endpoint=f"http://a:{TOKEN}@b")
     assert TOKEN not in str(raised.value)
     validate_target("org/casino", dry_run=True, endpoint="http://b")
@@ -556,7 +556,7 @@ def test_a_hub_without_a_token_in_its_url():
 def test_tokens_that_may_not(hub, folder, monkeypatch):
     for token, says in (
         (READ_ONLY, "may not write there"),
-        ("hf_unknown", "does not know this token"),
+        ("hf_unknown", "unknown to the Hub"),
     ):
         monkeypatch.setenv("HF_TOKEN", token)
         with pytest.raises(PublishError, match=says) as raised:
@@ -572,20 +572,20 @@ def test_tokens_that_may_not(hub, folder, monkeypatch):
 def test_a_dry_run_says_what_it_knows_of_rights(hub, folder, monkeypatch):
     said = []
     put(hub, folder, dry_run=True, on_step=said.append)
-    assert said[-1] == "a dry run does not try whether this token may write there"
+    assert said[-1] == "a dry run does not test whether this token may write there"
     put(hub, folder, "Ana/casino", dry_run=True)  # the Hub takes either case
-    with pytest.raises(PublishError, match="is that of ana, who belongs to org") as raised:
+    with pytest.raises(PublishError, match="token of ana, a member of org") as raised:
         put(hub, folder, "other/casino", dry_run=True)
-    assert "Take another --repo" in str(raised.value)
+    assert "Choose another --repo" in str(raised.value)
     hub.tokens["hf_alone"] = User("eve")
-    for token, says in ((READ_ONLY, "for reading alone"), ("hf_alone", "eve, of no organisation")):
+    for token, says in ((READ_ONLY, "read-only"), ("hf_alone", "eve, in no organisation")):
         monkeypatch.setenv("HF_TOKEN", token)
         with pytest.raises(PublishError, match=says):
             put(hub, folder, dry_run=True)
     monkeypatch.setattr(huggingface_hub, "get_token", lambda: None)
     monkeypatch.delenv("HF_TOKEN")
     assert put(hub, folder, "other/casino", dry_run=True, on_step=said.append).is_new
-    assert "there is no token" in said[-1]
+    assert "no token" in said[-1]
 
 
 def test_a_token_in_a_message_is_hidden(hub, folder, monkeypatch):
@@ -648,7 +648,7 @@ def test_a_card_that_leaves_figures_out_is_refused(source, real_build, tmp_path,
     card.write_text(card.read_text().replace(whole, blank))
     for module in ("hub.publish", "folder.integrity"):
         monkeypatch.setattr(f"parley.{module}.measured", lambda dataset: known)
-    with pytest.raises(OutputError, match="for 1 figures, as") as raised:
+    with pytest.raises(OutputError, match="of 1 figures, such as") as raised:
         verify_for_upload(open_folder(folder), None, permitted=False)
     assert f"run `parley build casino --build {tmp_path} --update-cards`" in str(raised.value)
 
@@ -784,19 +784,19 @@ def test_who_is_no_trusted_publisher(hub, folder, environ, expected, says):
 
 def odd_names(hub):
     hub.tokens[TOKEN] = User(f"ana{TOKEN}", orgs=(f"org{TOKEN}",))
-    return "may not be written with this token"
+    return "cannot be written with this token"
 
 
 def odd_file(hub):
     hub.seed("org/casino", Path(__file__).parent / "mutations")
     hub.push("org/casino", {f"!{TOKEN}.csv": b"x"})
-    return "data that parley did not bring"
+    return "data from elsewhere"
 
 
 def odd_commit(hub):
     hub.seed("org/casino", Path(__file__).parent / "mutations")
     vars(hub.repos["org/casino"].commits[-1])["id"] = TOKEN
-    return "a commit that can be none"
+    return "an invalid commit id"
 
 
 def odd_warning(hub):

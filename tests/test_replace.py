@@ -66,7 +66,7 @@ def test_a_folder_that_cannot_be_written(tmp_path):
 def test_a_full_disk(tmp_path):
     fill(tmp_path / "out", "one")
     with (
-        pytest.raises(OutputError, match=r"the disk is full\. What stood in .* is as it was"),
+        pytest.raises(OutputError, match=r"the disk is full\. What stood in .* is unchanged"),
         replacing(tmp_path / "out", MARK),
         open("/dev/full", "w") as full,
     ):

@@ -290,7 +290,7 @@ def test_damage_is_noticed_by_no_other_check(build):
     found = verify(open_folder(folder))
     assert failed(found) == {"files", "digests", "source"}
     (problem,) = found.checks[-1].problems
-    text = "prompts/prompts[0]: is not the row that the source gives: .text: expected '"
+    text = "prompts/prompts[0]: differs from the row of the source: .text: expected '"
     assert problem.startswith(text)
     assert problem.endswith("found 'Generate.'")
 
@@ -310,7 +310,7 @@ def test_null_where_no_check_expects_it_fails_that_check(build):
     rewrite(folder, "negotiations/test[0].events", None)
     found = {check.name: check for check in verify(open_folder(folder)).checks}
     assert "the check failed: TypeError" in found["utterances_are_the_events"].problems[0]
-    assert "is not the row that the source gives: .events" in found["source"].problems[0]
+    assert "differs from the row of the source: .events" in found["source"].problems[0]
 
 
 @pytest.mark.parametrize("old", ["| 1030 |", "| matches |", "| `number_of_dialogues` |"])
@@ -321,7 +321,7 @@ def test_a_figure_that_the_card_states_otherwise_is_noticed(build, old):
     assert not list(integrity.card(integrity.Inputs(open_folder(folder), None)))
     on_card(old, "| 7 |")(folder)
     (problem,) = integrity.card(integrity.Inputs(open_folder(folder), None))
-    assert "figures are not those of casino/measured.json" in problem
+    assert "figures differ from casino/measured.json" in problem
 
 
 def as_if_real(folder, **changes):
@@ -338,7 +338,7 @@ def as_if_real(folder, **changes):
     ("view", "changes", "named"),
     [
         (None, {}, []),
-        (lambda rows: rows[::-1], {}, ["speakers/train: the rows are others than measured"]),
+        (lambda rows: rows[::-1], {}, ["speakers/train: the rows differ from the measured ones"]),
         (lambda rows: rows[::-1], {"version": "0.9.9"}, []),
         (None, {"found": {"f": {"measured": 9}}}, ["f: measured 8, measured.json says 9"]),
         (None, {"splits": {}, "found": {}}, []),
@@ -384,7 +384,7 @@ def test_a_key_in_two_splits_is_noticed_unless_splits_share_keys(sample_build, m
     monkeypatch.setitem(vars(declared), "splits_share_keys", shared)
     found = list(integrity.keys(integrity.Inputs(InMemory(built, held), None)))
     key = held["official_split/train"][0]["dialogue_id"]
-    named = [f"official_split/test: {key} stands in train as well"]
+    named = [f"official_split/test: {key} is also in train"]
     assert found == ([] if shared else named)
 
 
@@ -413,7 +413,7 @@ def test_what_was_measured_is_printed_beside_what_is_documented(build, run):
     status, out, _ = run("verify", "casino", "--build", folder.parent)
     assert status == 1
     assert "number_of_dialogues: documented 1030, measured 5" in out
-    assert "UNEXPLAINED: differs, and nothing is known of it" in out
+    assert "UNEXPLAINED: unexplained difference" in out
     cell = 'number_of_dialogues: Differs(1030, 5, "...")'
     assert cell in map(str.strip, out.splitlines())
 
@@ -449,7 +449,7 @@ def test_one_broken_folder_does_not_hide_the_others(build, run):
     folder = build("duo").parent
     status, out, err = run("verify", "--build", folder)
     assert status == 1
-    assert "casino/provenance.json: not what parley writes" in err
+    assert "casino/provenance.json: not in parley's format" in err
     assert out.startswith("FAILED: casino. The checks hold")
     assert "\nduo " in out
 
@@ -461,7 +461,7 @@ def test_one_broken_folder_does_not_hide_the_others(build, run):
 def test_a_provenance_that_is_none(build, provenance):
     folder = build("casino")
     (folder / "provenance.json").write_text(provenance)
-    with pytest.raises(OutputError, match=r"casino/provenance.json: not what parley writes"):
+    with pytest.raises(OutputError, match=r"casino/provenance.json: not in parley's format"):
         open_folder(folder)
 
 
@@ -678,7 +678,9 @@ def test_a_record_that_does_not_come_back_is_named_with_the_field(sample_build, 
     monkeypatch.setitem(vars(declared), "to_record", without_annotations)
     found = verify(open_folder(sample_build / "casino"))
     (check,) = (check for check in found.checks if check.name == "source")
-    where = "dialogues/train[0]: does not come back as the upstream record: .annotations: expected"
+    where = (
+        "dialogues/train[0]: does not convert back to the upstream record: .annotations: expected"
+    )
     assert check.problems[0].startswith(where)
 
 
@@ -755,7 +757,7 @@ def test_a_process_that_ends_costs_only_what_it_was_at(sample_build, monkeypatch
     assert len(killed) == 2
     lost = [name for name, each in found.items() if isinstance(each, OutputError)]
     assert lost == list(found)[:2]
-    assert "casino: its process ended before it was verified" in str(found["casino"])
+    assert "casino: its process ended early" in str(found["casino"])
     assert not any(found[name].failed for name in found if name not in lost)
     assert children(os.getpid()) == before
 

@@ -189,7 +189,7 @@ class BuiltFolder:
                 if not (files := self.files(config, split)):
                     self._require_declared(config, split)
                     if split in self.provenance["configs"].get(config, {}):
-                        what = f"the folder lacks {config}/{split}, with which it was built"
+                        what = f"the folder has lost {config}/{split}, which was built"
                         raise MissingSplitError(what, remedy=f"Run {self.rebuild} again.")
                     raise MissingSplitError(
                         f"{config}/{split} was not built: its source is missing"
@@ -261,7 +261,7 @@ def _readable(path: Path) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
-        raise OutputError(f"{path}: not a Parquet file that can be read: {error}") from error
+        raise OutputError(f"{path}: unreadable Parquet file: {error}") from error
 
 
 def _names(feature: Any) -> list[str] | None:
@@ -304,8 +304,8 @@ def find_folder(build: Path, dataset: Dataset) -> BuiltFolder:
         return open_folder(path, dataset)
     if (build / PROVENANCE).is_file():
         raise UsageError(
-            f"{build}: is a built folder itself",
-            remedy=f"--build names the folder above it: --build {build.resolve().parent}",
+            f"{build}: is itself a build",
+            remedy=f"--build takes the folder above it: --build {build.resolve().parent}",
         )
     command = typed("build", dataset.name, build)
     raise UsageError(f"{path}: no such folder", remedy=f"Run {command} first.")
@@ -323,17 +323,17 @@ def read_provenance(path: Path) -> dict[str, Any]:
     if file.is_symlink() or not file.is_file():
         inside = sorted(name for name in discover() if (path / name / PROVENANCE).is_file())
         raise OutputError(
-            f"{path}: not a built folder (no {PROVENANCE})",
-            remedy=f"Name one of those in it, as {path / inside[0]}."
+            f"{path}: not a build (no {PROVENANCE})",
+            remedy=f"Name a build inside it, such as {path / inside[0]}."
             if inside
-            else "`parley build` makes them.",
+            else "Run `parley build` to make one.",
         )
     try:
         provenance = json.loads(_read_text(file))
     except (ValueError, RecursionError) as error:
-        raise OutputError(f"{file}: not what parley writes: {error}") from error
+        raise OutputError(f"{file}: not in parley's format: {error}") from error
     if found := list(problems(provenance, _PROVENANCE)):
-        raise OutputError(f"{file}: not what parley writes", *found)
+        raise OutputError(f"{file}: not in parley's format", *found)
     return dict(provenance)
 
 
@@ -348,9 +348,9 @@ def _text_of(path: Path) -> str:
 def _read_text(path: Path) -> str:
     """Return the text of a file that nobody vouches for, or raise ValueError."""
     if path.is_symlink() or not path.is_file():
-        raise ValueError("missing, or no plain file")
+        raise ValueError("missing, or not a regular file")
     if (size := path.stat().st_size) > MOST_TEXT:
-        raise ValueError(f"{size:,} bytes are too many, at most {MOST_TEXT:,}")
+        raise ValueError(f"{size:,} bytes, expected at most {MOST_TEXT:,}")
     try:
         return path.read_bytes().decode("utf-8")
     except OSError as error:

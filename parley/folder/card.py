@@ -24,7 +24,7 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 # the last three are of values that their tag or form does not fit: !!bool maybe, 2000-13-45
 _NOT_YAML = (yaml.YAMLError, ValueError, LookupError, TypeError, AttributeError)
-_NOT_BUILT = "not built: its source was not at hand"
+_NOT_BUILT = "not built: its source is missing"
 PIPE = "&#124;"  # a vertical line in a cell of a table
 _SHOWN = "docs/adding.md shows a card."
 _NO_LICENCE = ("", "unknown", "other", "none")
@@ -58,7 +58,7 @@ def _load(text: str) -> Any:
     depth = 0
     for event in yaml.parse(text, _LOADER):
         if isinstance(event, yaml.AliasEvent):
-            raise ValueError("it has an alias; write the value out")
+            raise ValueError("it has an alias; write out the value")
         depth += isinstance(event, yaml.CollectionStartEvent)
         depth -= isinstance(event, yaml.CollectionEndEvent)
         if depth > _DEEPEST:
@@ -175,7 +175,7 @@ def summary(dataset: Dataset) -> dict[str, Any]:
         key: front.get(key) for key in ("pretty_name", "license")
     }
     if found := list(islice(problems(front, _SUMMARISED), MOST_PROBLEMS)):
-        raise ScriptError(f"{dataset.card}: the front matter cannot be read", *found)
+        raise ScriptError(f"{dataset.card}: the front matter is invalid", *found)
     infos = {info["config_name"]: info for info in front["dataset_info"]}
     configs = []
     for config in front["configs"]:
@@ -225,7 +225,7 @@ def figures_section(figures: Sequence[Figure], *, whole: bool = True) -> str:
             "",
         ]
     if ours:
-        lines += [f"{len(ours)} further figures that this card states are recomputed likewise.", ""]
+        lines += [f"{len(ours)} further figures of this card are recomputed too.", ""]
     if not whole:
         differing = [figure for figure in figures if figure.verdict == DIFFERS]
         lines += [*_table(differing, notes), ""] if differing else []
@@ -282,6 +282,6 @@ def splits_section(dataset: Dataset, splits: Splits, sample: bool = False) -> st
     if sample:
         lines.append("")
         lines.append(
-            "**This is a sample**: invented records in the dataset's layout, no data of it."
+            "**This is a sample**: invented records in the dataset's layout, not its data."
         )
     return "\n".join(lines) + "\n"

@@ -228,7 +228,7 @@ def _schema_changes(old: pa.Schema, new: pa.Schema, renamed: dict[str, str]) -> 
     if shared[0] != shared[1]:
         changed.append(f"columns in another order: {', '.join(shared[1])}")
     if not changed and old.metadata != new.metadata:
-        changed.append("the footer is another one, which `datasets` reads the features from")
+        changed.append("the footer, from which `datasets` reads the features, differs")
     return changed
 
 

@@ -85,7 +85,7 @@ def files(inputs: Inputs) -> Iterator[str]:
         elif name not in (PROVENANCE, CARD):
             yield f"{name}: unknown file"
         elif (size := path.stat().st_size) > MOST_TEXT:
-            yield f"{name}: {size:,} bytes are too many, at most {MOST_TEXT:,}"
+            yield f"{name}: {size:,} bytes, expected at most {MOST_TEXT:,}"
 
 
 def schema(inputs: Inputs) -> Iterator[str]:
@@ -102,7 +102,7 @@ def schema(inputs: Inputs) -> Iterator[str]:
             if features != (declared := inputs.built.features(config)):
                 yield f"{config}/{split}: expected the features {declared}, found {features}"
             elif table.schema.metadata != expected.metadata:
-                yield f"{config}/{split}: the footer is not in the form that builds write"
+                yield f"{config}/{split}: the footer differs from the form that builds write"
 
 
 def _columns(schema: pa.Schema) -> Iterator[str]:
@@ -128,17 +128,17 @@ def provenance(inputs: Inputs) -> Iterator[str]:
         if [
             each.path for each in getattr(built.dataset.sources.get(file), "fallbacks", ())
         ] != others:
-            yield f"fallbacks: nothing serves in the place of {file} as {others}"
+            yield f"fallbacks: {others} are not the fallbacks of {file}"
         elif missing & {file, *others}:
-            yield f"fallbacks: {file} or {', '.join(others)} is said to be missing as well"
-    yield from (f"missing: {file} is no source" for file in sorted(missing - set(pinned)))
+            yield f"fallbacks: {file} or {', '.join(others)} is listed as missing too"
+    yield from (f"missing: {file} is not a source" for file in sorted(missing - set(pinned)))
     for config, splits in built.dataset.splits.items():
         for split, needed in splits.items():
             if (config, split) not in built.declared:
                 if not missing.intersection(each.path for each in needed):
-                    yield f"{config}/{split}: not there, though no source of it is missing"
+                    yield f"{config}/{split}: not built, though its sources are available"
                 elif inputs.source and inputs.source.has(config, split):
-                    yield f"{config}/{split}: not there, though its source is at hand"
+                    yield f"{config}/{split}: not built, though its source is available"
 
 
 def counts(inputs: Inputs) -> Iterator[str]:
@@ -179,26 +179,26 @@ def card(inputs: Inputs) -> Iterator[str]:
         if front.get(key) != own.get(key):
             yield f"{key}: expected {own.get(key)}, found {front.get(key)}"
     if prose(body) != prose(own_body):
-        yield f"the text is not that of {dataset.name}/README.md; build it again"
+        yield f"the text differs from {dataset.name}/README.md; build again"
     built: dict[str, list[str]] = {}
     for config, split in inputs.built.declared:
         built.setdefault(config, []).append(split)
     if front["configs"] != card_configs(built, dataset.default):
-        yield "configs: not the configs, splits and files that are there"
+        yield "configs: differ from the configs, splits and files of the folder"
     for info in front["dataset_info"]:
         name = info["config_name"]
         if info.keys() != _INFO or any(split.keys() != _SPLIT for split in info["splits"]):
-            yield f"dataset_info: not the keys of {name}: expected {', '.join(sorted(_INFO))}"
+            yield f"dataset_info: wrong keys of {name}: expected {', '.join(sorted(_INFO))}"
             continue
         features = dataset.features(name) if name in dataset.configs else None
         if features is None or info["features"] != card_yaml(features):
-            yield f"dataset_info: not the features of {name}"
+            yield f"dataset_info: wrong features of {name}"
         elif info["license"] != dataset.builder.licence(name):
-            yield f"dataset_info: not the licence of {name}"
+            yield f"dataset_info: wrong licence of {name}"
     if inputs.built.is_sample:
         return
     if figures_section(measured(dataset).figures(dataset)) not in body:
-        yield f"the figures are not those of {dataset.name}/{FILE}; build it again"
+        yield f"the figures differ from {dataset.name}/{FILE}; build again"
 
 
 def as_measured(inputs: Inputs) -> Iterator[str]:
@@ -211,7 +211,7 @@ def as_measured(inputs: Inputs) -> Iterator[str]:
         due = known.digest(config, split)
         if due not in (None, found):
             yield (
-                f"{config}/{split}: the rows are others than measured (digest {due}, found "
+                f"{config}/{split}: the rows differ from the measured ones (digest {due}, found "
                 f"{found}), but the version is the same: raise VERSION, and run `make cards`"
             )
     for figure in inputs.figures:
@@ -223,7 +223,7 @@ def as_measured(inputs: Inputs) -> Iterator[str]:
 def digests(inputs: Inputs) -> Iterator[str]:
     """The rows of every split have the digest that the provenance states."""
     if inputs.built.is_older:
-        yield f"built by another version of parley, with other digests: run {inputs.built.rebuild}"
+        yield f"built by a version of parley with other digests: run {inputs.built.rebuild}"
         return
     for (config, split), found in inputs.digests.items():
         stated = inputs.built.provenance["configs"].get(config, {}).get(split, {}).get("digest")
@@ -246,10 +246,10 @@ def keys(inputs: Inputs) -> Iterator[str]:
         for key, count in found.items():
             named = ", ".join(map(str, key))
             if count > 1:
-                yield f"{config}/{split}: {named} comes {count} times"
+                yield f"{config}/{split}: {named} occurs {count} times"
             other = first.setdefault((config, *key), split)
             if other != split and not shared:
-                yield f"{config}/{split}: {named} stands in {other} as well"
+                yield f"{config}/{split}: {named} is also in {other}"
 
 
 def labels(inputs: Inputs) -> Iterator[str]:
@@ -318,9 +318,9 @@ def records(inputs: Inputs) -> Iterator[str]:
                         found = problems(record, shape)
                         yield from (str(problem.at(where)) for problem in found)
                     elif declared.to_row(record) != row:
-                        yield f"{where}: the record that it goes back to gives another row"
+                        yield f"{where}: the record converted from it gives another row"
                 except Exception as error:  # whatever a script makes of a row that it never made
-                    yield f"{where}: goes back to no record: {type(error).__name__}: {error}"
+                    yield f"{where}: does not convert to a record: {type(error).__name__}: {error}"
 
 
 def chats(inputs: Inputs) -> Iterator[str]:
@@ -343,14 +343,14 @@ def _wrong_chat(chat: list[dict[str, str]], turns: list[list[int]]) -> Iterator[
     system = roles[:1] == ["system"]
     talk = roles[system:]
     if talk != [("user", "assistant")[n % 2] for n in range(len(talk))]:
-        yield "expected user and assistant by turns, the user first, after a system message or none"
+        yield "expected user and assistant in turn after an optional system message"
     if len(turns) != len(chat):
         yield f"{len(chat)} messages, but source_turns of {len(turns)}"
         return
     if [turn for each in turns for turn in each] != list(range(sum(map(len, turns)))):
         yield "source_turns are not each turn once, in order"
     if (system and turns[0]) or not all(turns[system + 1 :]):
-        yield "only the system's message and a first cue are made of no turn"
+        yield "only the system message and an opening cue may have no turn"
 
 
 def source(inputs: Inputs) -> Iterator[str]:
@@ -386,9 +386,9 @@ def _against_source(
             yield f"{config}/{split}: {len(records)} records upstream make {len(made)} rows"
         for number, (row, record) in enumerate(zip(made, records, strict=False)):
             if not _alike(back := declared.to_record(row), record):
-                where = f"{config}/{split}[{number}]: does not come back as the upstream record"
+                where = f"{config}/{split}[{number}]"
                 said = first_difference(back, record) if back != record else "true is not 1"
-                yield f"{where}: {said}"
+                yield f"{where}: does not convert back to the upstream record: {said}"
 
 
 def _alike(found: Any, expected: Any) -> bool:
@@ -408,11 +408,11 @@ def _typed(value: Any) -> Any:
 
 def _row_differences(where: str, rows: list[Any], due: list[Any]) -> Iterator[str]:
     if len(rows) != len(due):
-        yield f"{where}: {len(rows)} rows, but the source gives {len(due)}"
+        yield f"{where}: {len(rows)} rows, expected {len(due)} by the source"
     for number, (row, expected) in enumerate(zip(rows, due, strict=False)):
         if not same(row, expected):
             path = first_difference(row, expected)
-            yield f"{where}[{number}]: is not the row that the source gives: {path}"
+            yield f"{where}[{number}]: differs from the row of the source: {path}"
 
 
 def first_difference(found: Any, expected: Any, path: str = "") -> str:

@@ -74,7 +74,7 @@ def measured(dataset: Dataset) -> Measured:
     except (OSError, ValueError) as error:
         raise OutputError(f"{path}: cannot be read: {error}", remedy=_RENEW) from error
     if wrong := list(problems(found, _SHAPE)):
-        raise OutputError(f"{path}: not what parley writes", *wrong, remedy=_RENEW)
+        raise OutputError(f"{path}: not in parley's format", *wrong, remedy=_RENEW)
     return Measured(found["version"], found["splits"], found["figures"])
 
 

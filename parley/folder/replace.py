@@ -38,8 +38,8 @@ def replacing(target: Path, mark: str) -> Iterator[Path]:
     earlier = target.parent / f".{target.name}.earlier"
     if _runs_in(target):
         raise OutputError(
-            f"{target}: is the current folder or holds it, and would be replaced by another.",
-            remedy="Run the command from a folder outside of it, or choose another folder to make.",
+            f"{target}: is or contains the current folder, and would be replaced.",
+            remedy="Run the command from outside it, or choose another folder.",
         )
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -47,9 +47,7 @@ def replacing(target: Path, mark: str) -> Iterator[Path]:
             _clear(target, staging, earlier)
             if target.exists() and not _is_ours(target, mark):
                 why = f" and was not made by parley (it has no {mark})" if mark else " already"
-                raise OutputError(
-                    f"{target}: stands there{why}. Move it away or choose another folder to make."
-                )
+                raise OutputError(f"{target}: exists{why}. Move it away or choose another folder.")
             try:
                 staging.mkdir()
                 yield staging
@@ -154,11 +152,11 @@ def _is_ours(target: Path, mark: str) -> bool:
 
 def _explain(error: OSError, target: Path, place: Path) -> str:
     where = error.filename or target
-    stood = f"What stood in {target} before is as it was."
+    stood = f"What stood in {target} is unchanged."
     if place != target:
         stood = f"What stood in {target} is now in {place}; the same command puts it back."
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return f"{where}: the disk is full. {stood}"
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return f"{where}: may not be written. Choose another folder, or give the permission."
+        return f"{where}: no permission to write. Choose another folder, or grant it."
     return f"{where}: {error.strerror or error}. {stood}"

@@ -112,9 +112,9 @@ def verify(
         found += [run(c, inputs) for c in (*generic, integrity.records, integrity.chats)]
         found += [run(c, built) for c in checks_of(dataset.checks)]
         absent = [f"{c}/{s}" for c, s in built.declared if not (source and source.has(c, s))]
-        skipped = f"the upstream files of {', '.join(absent)} are not at hand" if absent else ""
+        skipped = f"the upstream files of {', '.join(absent)} are not available" if absent else ""
         if not source:
-            skipped = "the upstream files are not at hand"
+            skipped = "the upstream files are not available"
         found.append(run(integrity.source, inputs, skipped))
     return Verification(dataset.name, built.is_sample, found, inputs.figures)
 
@@ -165,8 +165,8 @@ def _outcome(
 
 def _lost(name: str) -> ParleyError:
     return OutputError(
-        f"{name}: its process ended before it was verified",
-        remedy=f"Memory may be short: verify it alone, with `parley verify {name}`.",
+        f"{name}: its process ended early",
+        remedy=f"Memory may be short: verify it alone with `parley verify {name}`.",
     )
 
 

@@ -78,16 +78,16 @@ def validate_target(repo: str, dry_run: bool, endpoint: str | None = None) -> No
     """Raise UsageError if a name or URL is none, PublishError without a token to write with."""
     _require_name(repo)
     if endpoint and (not re.fullmatch("https?://[!-~]+", endpoint) or "@" in endpoint):
-        raise UsageError("--endpoint: expected the URL of a Hub, without a name or token in it")
+        raise UsageError("--endpoint: expected the URL of a Hub, without a user name or token")
     if (trusted := trusted_for()) and trusted.lower() != f"datasets/{repo}".lower():
         raise UsageError(
             f"HF_OIDC_RESOURCE: expected datasets/{repo}, found {trusted}",
-            remedy="It names the repository that a Trusted Publisher gets a token for.",
+            remedy="It names the repository of the Trusted Publisher's token.",
         )
     with clear_errors("no token for the Hub", _NOT_TRUSTED):
         found = token()
     if not dry_run and not found:
-        raise PublishError("there is no token for the Hub: run `hf auth login`, or set HF_TOKEN")
+        raise PublishError("no token for the Hub: run `hf auth login`, or set HF_TOKEN")
 
 
 def _require_name(repo: str) -> None:
@@ -141,7 +141,7 @@ def verify_for_upload(built: BuiltFolder, source: Source | None, permitted: bool
     else:
         found = verify(built, source)
         if found.failed:
-            reasons.append(f"{built.command('verify')} fails; read what it says")
+            reasons.append(f"{built.command('verify')} fails; read its output")
         else:
             reasons += _outdated(built, found)
     if not permitted and (unlicensed := _unlicensed(dataset)):
@@ -160,7 +160,7 @@ def _outdated(built: BuiltFolder, found: Verification) -> Iterator[str]:
     ]
     if unsaid:
         yield (
-            f"its card does not state what was measured for {len(unsaid)} figures, as "
+            f"its card lacks the measured values of {len(unsaid)} figures, such as "
             f"{unsaid[0].name}; run {built.command('build', '--update-cards')}"
         )
 
@@ -172,8 +172,8 @@ def _unlicensed(dataset: Dataset) -> str:
     section = licence_section(card, where)
     said = "".join(f"\n    {line}" for line in section.splitlines())
     return (
-        "nobody is known to have allowed its publication. Its card says:"
-        f"{said}\n  If you have the permission of those who own the data, say so with "
+        "its licence is unknown. Its card says:"
+        f"{said}\n  With the permission of the data's owners, add "
         "--i-have-permission."
     )
 
@@ -213,7 +213,7 @@ def publish(
     there = Repository(repo, endpoint)
     where = f"{repo} at {there.endpoint}"
     with clear_errors(where, NOT_BEGUN):
-        on_step("looking at what is there")
+        on_step("reading the repository")
         head, changes, tagged = _look(there, built, files, private, tag)
         is_new = head is None
         if dry_run:
@@ -221,11 +221,11 @@ def publish(
     if not dry_run:
         with clear_errors(where, BEGUN):
             if is_new:
-                on_step("making the repository")
+                on_step("creating the repository")
                 there.create(private)
                 head, changes, tagged = _look(there, built, files, private, tag)
             if head is None:
-                raise PublishError(f"{repo}: was made, but the Hub shows no commit of it")
+                raise PublishError(f"{repo}: was created, but the Hub shows no commit")
             if count := sum(change.writes for change in changes):
                 on_step(f"uploading {count} files")
                 head = there.commit(files, changes, head, f"Publish {built.dataset.name} {version}")
@@ -249,13 +249,13 @@ def _look(
     head, is_private = there.state()
     if private and head and not is_private:
         raise PublishError(
-            f"{repo}: is there and public; publishing does not make it private. "
+            f"{repo}: is public already; publishing does not make it private. "
             "Change that on the Hub, or leave out --private."
         )
     if foreign := there.foreign(head, name):
         raise PublishError(
-            f"{repo}: holds {foreign}; publishing {name} there would mix the two. "
-            "Take another --repo, or remove that on the Hub first."
+            f"{repo}: holds {foreign}; publishing {name} there would mix both. "
+            "Choose another --repo, or remove it on the Hub first."
         )
     changes = there.changes(files, head)
     tagged = there.tags().get(version) if head and tag else None
@@ -266,7 +266,7 @@ def _look(
         )
     if tagged and any(change.writes for change in changes):
         raise PublishError(
-            f"{repo}: {version} is published already, and the repository has moved on since. "
+            f"{repo}: {version} is published already, and the repository changed since. "
             "To go back to it, publish with --no-tag."
         )
     return head, changes, bool(tagged)
@@ -322,9 +322,9 @@ def read_back(built: BuiltFolder, published: Publication, endpoint: str | None) 
     ]
     if wrong:
         raise PublishError(
-            f"{published.repo}: what comes back of {published.revision} differs",
+            f"{published.repo}: {published.revision}, read back, differs",
             *wrong,
-            remedy=f"Tell nobody to use it yet. If {built.command('verify')} still "
-            f"holds, delete the tag {published.revision} on the Hub and publish again; if it "
+            remedy=f"Nobody should use it yet. If {built.command('verify')} still "
+            f"succeeds, delete the tag {published.revision} on the Hub and publish again; if it "
             "differs again, the Hub or the library changes the data: please report it.",
         )

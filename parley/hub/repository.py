@@ -83,7 +83,7 @@ class LocalFile:
         """Return the error that it is not what was verified."""
         return OutputError(
             f"{self.path}: changed after it was verified",
-            remedy="Publish again, when nothing else writes into the folder.",
+            remedy="Publish again while no other program writes into the folder.",
         )
 
 
@@ -136,25 +136,24 @@ class Repository:
             PublishError: it may not.
         """
         if not token():
-            return "there is no token: a private repository is not seen, and writing is not tried"
+            return "no token: private repositories are invisible, the right to write untested"
         if trusted_for():  # a token that is for this repository, and is nobody's
-            return "a dry run does not try whether the Trusted Publisher may write there"
+            return "a dry run does not test whether the Trusted Publisher may write there"
         user = self._api.whoami()
         groups = [organisation["name"] for organisation in user.get("orgs", ())]
         owner = self.name.partition("/")[0]
         if owner.lower() not in {name.lower() for name in (user["name"], *groups)}:
-            belongs = f"who belongs to {', '.join(groups)}" if groups else "of no organisation"
+            belongs = f"a member of {', '.join(groups)}" if groups else "in no organisation"
             raise PublishError(
-                f"{self.name}: may not be written with this token, which is that of "
-                f"{user['name']}, {belongs}",
-                remedy="Take another --repo, or the token of a member.",
+                f"{self.name}: cannot be written with this token of {user['name']}, {belongs}",
+                remedy="Choose another --repo, or use the token of a member.",
             )
         if user.get("auth", {}).get("accessToken", {}).get("role") == "read":
             raise PublishError(
-                f"{self.name}: may not be written with this token, which is for reading alone",
+                f"{self.name}: cannot be written with this read-only token",
                 remedy="Make one that may write, and run `hf auth login` with it.",
             )
-        return "a dry run does not try whether this token may write there"
+        return "a dry run does not test whether this token may write there"
 
     def changes(self, local: LocalFiles, revision: str | None) -> list[Change]:
         """Return every local file and every file of a commit, and what makes the two equal.
@@ -188,7 +187,7 @@ class Repository:
         parts = (split["files"] for splits in configs for split in splits.values())
         brought = {file["path"] for files in parts for file in files}
         others = sorted(files.keys() - brought - {CARD, *([PROVENANCE] if brought else [])})
-        return f"data that parley did not bring, {len(others)} as {others[0]}" if others else ""
+        return f"data from elsewhere, {len(others)} files such as {others[0]}" if others else ""
 
     def _bears_on_loading(self, path: str) -> bool:
         """Tell whether a file holds records, or changes what `datasets` makes of a repository."""
@@ -241,7 +240,7 @@ class Repository:
         # Somebody else may have brought the same files and more: then nothing was committed.
         if not self.holds(local, done):
             raise PublishError(
-                f"{self.name}: holds other files than these after the commit", remedy=_ADVICE[412]
+                f"{self.name}: the commit holds other files than these", remedy=_ADVICE[412]
             )
         return done
 
@@ -290,17 +289,17 @@ def _addition(path: str, file: LocalFile) -> CommitOperationAdd:
 
 
 _ADVICE = {
-    401: "The Hub does not know this token, or there is none: run `hf auth login`.",
-    403: "This token may not write there: ask its owner, or take another --repo.",
+    401: "The token is missing or unknown to the Hub: run `hf auth login`.",
+    403: "This token may not write there: ask the owner, or choose another --repo.",
     404: "It does not exist, or this token may not see it.",
     409: "Somebody else tagged it meanwhile: look at what they did.",
     412: "Somebody else changed it meanwhile: look at what they did, and publish again if you "
     "still want to.",
 }
-NOT_BEGUN = "Nothing was written. Unless this names something to mend, try again later."
+NOT_BEGUN = "Nothing was written. Fix the cause if it is named; else try again later."
 BEGUN = (
-    "The repository is at the old version or at the new one. Unless this names something to "
-    "mend, run the same command again: it does what is left."
+    "The repository holds the old version or the new one. Fix the cause if it is named, and "
+    "run the same command again: it completes the upload."
 )
 
 
@@ -349,5 +348,5 @@ def trusted_for() -> str:
 def _commit_id(found: Any) -> str:
     """Return what a Hub gave as the id of a commit, if it has the form of one."""
     if not re.fullmatch("[0-9a-f]{40}", str(found)):
-        raise PublishError(f"the Hub named a commit that can be none: {str(found)[:100]!r}")
+        raise PublishError(f"the Hub returned an invalid commit id: {str(found)[:100]!r}")
     return str(found)

@@ -110,7 +110,7 @@ def _members(file: zipfile.ZipFile, folder: str, *, flat: bool) -> dict[str, zip
     for entry in file.infolist():
         path = entry.filename
         if re.match(r"[/\\]|[A-Za-z]:", path) or {".", ".."} & set(re.split(r"[/\\]", path)):
-            raise ArchiveError(f"is refused: its entry {path!r} may leave the folder")
+            raise ArchiveError(f"is refused: its entry {path!r} may lead outside the folder")
         name = path.removeprefix(prefix)
         if name in ("", path):  # the folder itself, or outside it
             continue

@@ -30,17 +30,17 @@ _NUMBER = "[0-9]{1,18}"  # of bytes, as a server may say it: Python refuses very
 _BUSY = (408, 425, 429, 500, 502, 503, 504)  # answers that pass
 
 _LATER = "Try again later."
-_RESUME = "Fetch again to go on from there."
+_RESUME = "Fetch again to resume."
 _ELSEWHERE = "report it, or get the file elsewhere and build with --source."
-_GONE = f"Upstream moved or removed what is not found: {_ELSEWHERE}"
-_REFUSED = f"A server that refuses will do so again: {_ELSEWHERE}"
-_ODD = "Report a server that answers so."
+_GONE = f"Upstream moved or removed the file: {_ELSEWHERE}"
+_REFUSED = f"The server refuses the request: {_ELSEWHERE}"
+_ODD = "Report this server's answer."
 _OFFLINE = "Check that you are online; if you are and the host stays unknown, report it."
 _CERTIFICATE = "Check this computer's clock and certificates (REQUESTS_CA_BUNDLE names others)."
 _PROXY = "Check the proxy (HTTPS_PROXY, NO_PROXY)."
 _DAMAGED = (
-    "What differs from its pin was damaged on the way or changed upstream: fetch again; if it "
-    "stays so, report it."
+    "The file differs from its pin: damaged in transit or changed upstream. Fetch again; if it "
+    "still differs, report it."
 )
 
 
@@ -198,7 +198,7 @@ def _no_answer(error: Exception) -> _TroubleError:
     while deeper := cause.__cause__ or cause.__context__:
         cause = deeper
     if isinstance(error, requests.exceptions.ProxyError):
-        return _TroubleError(f"no way through the proxy: {cause}", _PROXY, True)
+        return _TroubleError(f"the proxy refused the connection: {cause}", _PROXY, True)
     if isinstance(cause, socket.gaierror):
         return _TroubleError(f"the host is not found ({cause.strerror})", _OFFLINE)
     if isinstance(cause, ssl.SSLCertVerificationError):
@@ -209,7 +209,7 @@ def _no_answer(error: Exception) -> _TroubleError:
         return _TroubleError("the server does not answer", _LATER, True)
     if isinstance(cause, OSError):
         return _TroubleError(cause.strerror or str(cause), _LATER, True)
-    return _TroubleError(f"the server answered what is no HTTP: {cause!r}", _ODD, True)
+    return _TroubleError(f"the server's answer is not HTTP: {cause!r}", _ODD, True)
 
 
 def _bad_answer(response: requests.Response) -> _TroubleError:

@@ -44,8 +44,8 @@ def cache_folder() -> Path:
         return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "parley")
     except RuntimeError:
         raise UsageError(
-            "no place for fetched files: this user has no home folder",
-            remedy="Set PARLEY_CACHE to a folder for them.",
+            "no folder for fetched files: this user has no home folder",
+            remedy="Set PARLEY_CACHE to a folder.",
         ) from None
 
 
@@ -74,7 +74,7 @@ def fetch(
         seen[source] = _state(folder / source)
         found = problem(folder / source, pin)
         if found and found.startswith(UNREADABLE):
-            remedy = "Give the permission to read what cannot be read, or remove it."
+            remedy = "Grant permission to read it, or remove it."
             errors.append(FetchError("", Problem(str(folder / source), what=found), remedy=remedy))
         elif found:
             jobs.setdefault(pin["url"] if "git_tree" in pin else source, {})[source] = pin

@@ -55,13 +55,13 @@ def _place(dataset: Dataset, folder: Path | None) -> Path:
 
         return cache_folder() / dataset.name
     if not folder.is_dir():
-        raise UsageError(f"{folder}: no such folder; --source names a folder of upstream files")
+        raise UsageError(f"{folder}: no such folder; --source takes a folder of upstream files")
     if not (folder / dataset.name).is_dir() and any(
         (folder / file).exists() for file in dataset.sources
     ):
         raise UsageError(
             f"{folder}: holds the files of {dataset.name} itself",
-            remedy="--source names the folder above it, which holds one folder a dataset.",
+            remedy="--source takes the folder above it, with one folder for each dataset.",
         )
     return folder / dataset.name
 
@@ -108,10 +108,10 @@ def open_source(
         found += [Problem(str(place / file), what="missing") for file in missing]
         remedy = _bring(dataset, place, folder)
         if len(missing) < len(sources):
-            remedy += ", or build what is there with --allow-missing"
+            remedy += ", or build the available files with --allow-missing"
         remedy += "."
     if found:
-        message = f"{dataset.name}: the upstream files are not all there, as they are pinned"
+        message = f"{dataset.name}: upstream files are missing or differ from their pins"
         raise SourceError(message, *found, remedy=remedy)
     return made
 
@@ -127,9 +127,9 @@ def _bring(dataset: Dataset, place: Path, folder: Path | None) -> str:
 
 def _mend(pin: pins.Pin, problem: str, folder: Path | None) -> str:
     if problem.startswith(pins.UNREADABLE):
-        return "Give the permission to read it"
+        return "Grant permission to read it"
     if folder is None:
-        return "Fetch again: what is damaged is brought anew"
+        return "Fetch again to replace damaged files"
     return f"Get it from {pins.whence(pin)}"
 
 
