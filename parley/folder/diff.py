@@ -50,7 +50,7 @@ class SplitDifference:
 
 @dataclass
 class Difference:
-    """How two built folders differ.
+    """The differences of two builds.
 
     Args:
         dataset: The dataset of both.

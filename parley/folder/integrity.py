@@ -1,7 +1,6 @@
-"""What must hold of any built folder, one function a check.
+"""Checks of any build: one function per check yields a message for each violation of its docstring.
 
-Each yields a message for everything that contradicts its docstring. What a folder says of itself
-is compared with its Parquet, never followed: no path that stands in it is opened.
+The folder's metadata is untrusted: checks compare it with the Parquet and open no path it names.
 """
 
 from collections import Counter
@@ -32,12 +31,12 @@ from parley.source.files import Source
 
 @dataclass
 class Inputs:
-    """A built folder while it is verified.
+    """The inputs of the checks.
 
     Args:
         built: The folder.
-        source: The upstream files, if they are at hand.
-        figures: The documented figures, recomputed from its rows.
+        source: The upstream files, if available.
+        figures: The documented figures, recomputed from the rows.
     """
 
     built: BuiltFolder
@@ -66,7 +65,7 @@ def _schema(built: BuiltFolder, config: str) -> pa.Schema:
 
 
 def files(inputs: Inputs) -> Iterator[str]:
-    """The folder holds its card, its provenance and Parquet files, these byte for byte."""
+    """The folder holds its card, its provenance and the recorded Parquet files, byte for byte."""
     stated = {
         str(file.get("path")): file
         for config in inputs.built.provenance["configs"].values()
@@ -89,7 +88,7 @@ def files(inputs: Inputs) -> Iterator[str]:
 
 
 def schema(inputs: Inputs) -> Iterator[str]:
-    """Every file has the schema of its config's features, in its columns and in its footer."""
+    """Every file has the schema of its config's features, in columns and footer."""
     for config, split in inputs.built.declared:
         expected = _schema(inputs.built, config)
         for table in inputs.built.tables(config, split):
@@ -142,7 +141,7 @@ def provenance(inputs: Inputs) -> Iterator[str]:
 
 
 def counts(inputs: Inputs) -> Iterator[str]:
-    """Rows are as many as the provenance and the card say."""
+    """The provenance and the card state the number of rows."""
     counted: Counter[tuple[str, str]] = Counter()
     for config, split in inputs.built.declared:
         counted[config, split] += len(inputs.built.rows(config, split))
@@ -165,13 +164,13 @@ def counts(inputs: Inputs) -> Iterator[str]:
             yield f"{config}/{split}: {found} rows, provenance {said}, card {card_rows}"
 
 
-# What `dataset_info` holds of a config, and of a split of it
+# The keys of a config and of a split in the card's `dataset_info`
 _INFO = {"config_name", "license", "features", "splits", "download_size", "dataset_size"}
 _SPLIT = {"name", "num_bytes", "num_examples"}
 
 
 def card(inputs: Inputs) -> Iterator[str]:
-    """The card is the dataset's, but for configs, features and figures, which are the folder's."""
+    """The card is the dataset's, with the folder's own configs, features and figures."""
     dataset = inputs.built.dataset
     front, body = inputs.card
     own, own_body = parse(dataset.read_card(), str(dataset.card))
@@ -202,7 +201,7 @@ def card(inputs: Inputs) -> Iterator[str]:
 
 
 def as_measured(inputs: Inputs) -> Iterator[str]:
-    """Rows and figures are those of the dataset's `measured.json`, if they are of its version."""
+    """Rows and figures equal the dataset's `measured.json`, if it is of the same version."""
     dataset = inputs.built.dataset
     known = measured(dataset)
     if inputs.built.is_sample or known.version != inputs.built.version:
@@ -232,7 +231,7 @@ def digests(inputs: Inputs) -> Iterator[str]:
 
 
 def keys(inputs: Inputs) -> Iterator[str]:
-    """No two rows of a config have the same key; nor of a split, where splits may share keys."""
+    """Keys are unique within a config, or within a split where splits may share keys."""
     first: dict[tuple[Any, ...], str] = {}  # the split of each key of a config
     configs = inputs.built.dataset.configs
     for config, split in inputs.built.declared:
@@ -262,7 +261,7 @@ def labels(inputs: Inputs) -> Iterator[str]:
 
 
 def _wrong_labels(values: Any, feature: Any, path: str) -> Iterator[tuple[str, int, int]]:
-    """Yield (path, number, largest) of each number in a column that stands for no name."""
+    """Yield (path, number, largest) of each number in a column without a label name."""
     if isinstance(feature, datasets.ClassLabel):
         most = len(feature.names) - 1
         outside = pc.or_(pc.less(values, 0), pc.greater(values, most))
@@ -298,9 +297,9 @@ def _not_finite(values: Any, path: str) -> Iterator[tuple[str, float]]:
 
 
 def records(inputs: Inputs) -> Iterator[str]:
-    """Each row that keeps everything goes back to a record of upstream's shape, which gives it.
+    """Each lossless row converts to a record of upstream's shape and back.
 
-    Of what is compared with its source, `source` shows more: it goes back to upstream's own record.
+    Splits whose source is available are left to `source`, which compares upstream's own records.
     """
     for config, declared in inputs.built.dataset.configs.items():
         if not isinstance(declared, Config):
@@ -319,15 +318,15 @@ def records(inputs: Inputs) -> Iterator[str]:
                         yield from (str(problem.at(where)) for problem in found)
                     elif declared.to_row(record) != row:
                         yield f"{where}: the record converted from it gives another row"
-                except Exception as error:  # whatever a script makes of a row that it never made
+                except Exception as error:  # a script may fail on a foreign row
                     yield f"{where}: does not convert to a record: {type(error).__name__}: {error}"
 
 
 def chats(inputs: Inputs) -> Iterator[str]:
-    """Chats are of user and assistant by turns, after a system message or none; no turn is lost.
+    """Chats alternate user and assistant after an optional system message; no turn is lost.
 
-    `source_turns` says of each message from which turns it was made: each turn once, in order. Only
-    the system's, and a first cue to the assistant, are made of none.
+    `source_turns` lists the turns of each message: each turn once, in order. Only the system
+    message and an opening cue have none.
     """
     for config in inputs.built.dataset.configs:
         if not {"messages", "source_turns"} <= inputs.built.features(config).keys():
@@ -354,7 +353,7 @@ def _wrong_chat(chat: list[dict[str, str]], turns: list[list[int]]) -> Iterator[
 
 
 def source(inputs: Inputs) -> Iterator[str]:
-    """Every upstream record gives the row that was built, and comes back from it."""
+    """Every upstream record gives the built row, and the row converts back to the record."""
     if inputs.source is None:
         return
     reader = Reader(inputs.source.folder)

@@ -1,4 +1,4 @@
-"""What was measured of a dataset's rows: `measured.json` beside its script.
+"""Measured values of a dataset's rows: `measured.json` beside its script.
 
     {"version": "1.1.0",
      "splits": {"dialogues": {
@@ -38,7 +38,7 @@ _SHAPE = {
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured of the rows of one version; nothing at all of a new dataset.
+    """The measured values of one version; empty for a new dataset.
 
     Args:
         version: The version of the rows; "" where nothing was measured.
@@ -79,7 +79,7 @@ def measured(dataset: Dataset) -> Measured:
 
 
 def every_split(dataset: Dataset, built: Splits) -> dict[str, dict[str, Mapping[str, Any]]]:
-    """Return what is known of every split: what was measured, or the rows that a document states.
+    """Return the measured values, or the documented rows, of every split.
 
     Args:
         dataset: The dataset.

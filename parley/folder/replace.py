@@ -1,4 +1,4 @@
-"""Output folders and files that change whole: made beside their final place, then exchanged."""
+"""Atomic replacement of folders and files: written beside the target, then exchanged."""
 
 import ctypes
 import errno
@@ -18,20 +18,18 @@ _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 
 @contextmanager
 def replacing(target: Path, mark: str) -> Iterator[Path]:
-    """Give an empty folder beside `target` to fill, and put it in target's place at the end.
+    """Yield an empty folder beside `target` to fill, and replace `target` with it at the end.
 
-    If the block raises, or the process is killed at any moment, what stood at `target` stays: in
-    its place, or where the next run finds it and puts it back. A second process that writes into
-    the same parent folder waits. What a killed run left behind is cleared by the next one.
+    If the block raises or the process is killed, the old folder stays, or the next run puts it
+    back and clears the rest. A second process that writes into the same parent folder waits.
 
     Args:
         target: The folder to replace or make.
-        mark: A file that tells a folder of ours; one without it is not overwritten. With "" only
-            an empty folder is.
+        mark: A file that marks our folders; a folder without it is not overwritten. "" allows
+            only an empty folder.
 
     Raises:
-        OutputError: the folder cannot be written, something else stands there, or this process
-            runs in it.
+        OutputError: the folder cannot be written, is not ours, or holds the current folder.
     """
     target = Path(os.path.realpath(target))  # where a link leads, the link stays
     staging = target.parent / f".{target.name}.partial"
@@ -68,7 +66,7 @@ def replacing(target: Path, mark: str) -> Iterator[Path]:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold a folder against every other process of ours that would replace something in it."""
+    """Lock a folder against other parley processes that would replace something in it."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
@@ -79,10 +77,10 @@ def locked(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def writing(path: Path) -> Iterator[BinaryIO]:
-    """Give an empty file to fill, and put it in the place of `path` at the end.
+    """Yield an empty file to fill, and replace `path` with it at the end.
 
-    A reader, a full disk or a kill meets the old file or the new. A second process that writes
-    the same file waits. What a killed run left behind is taken up by the next one.
+    A reader, a full disk or a kill leaves the old file or the new. A second process that writes
+    the same file waits. The next run reuses the remains of a killed one.
 
     Raises:
         OutputError: it cannot be written.
@@ -114,7 +112,7 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def _exchange(new: Path, old: Path, aside: Path) -> None:
-    """Swap two folders in one step where the system can, else in two that can be undone."""
+    """Swap two folders in one step if the system can, else in two that can be undone."""
     try:
         rename = ctypes.CDLL(None, use_errno=True).renameat2
     except AttributeError:
@@ -128,9 +126,9 @@ def _exchange(new: Path, old: Path, aside: Path) -> None:
 
 
 def _clear(target: Path, staging: Path, earlier: Path) -> None:
-    """Remove what is left of a replacement, of which the first of two steps may have to be undone.
+    """Remove the remains of a replacement, or undo its first step.
 
-    What stood at `target` is removed only where something stands there now.
+    The old folder is removed only if `target` exists.
     """
     if earlier.exists() and not target.exists():
         earlier.rename(target)

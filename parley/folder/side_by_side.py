@@ -1,4 +1,4 @@
-"""Calls a function for several jobs in processes of their own, which end when this one has ended.
+"""Calls a function for several jobs in subprocesses that end with this process.
 
 A process runs this file by its path: with `-c` or `-m`, as those of `multiprocessing`, Python would
 look for every module in the current folder first, where anybody's files may lie. They are no forks,

@@ -1,4 +1,4 @@
-"""Verifies a built folder: that it is whole and consistent, and every documented figure."""
+"""Verifies a build: its checks and every documented figure."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -16,12 +16,12 @@ from parley.folder.side_by_side import Lost, side_by_side
 from parley.rows.generate import paused_garbage_collection
 from parley.source.files import Source, at_hand, open_source
 
-OnStep = Callable[[str, str], None]  # dataset, and what is being checked of it
+OnStep = Callable[[str, str], None]  # dataset and name of the check
 
 
 @dataclass(frozen=True)
 class Check:
-    """One check: what must hold, and what contradicts it."""
+    """One check: its definition and the problems found."""
 
     name: str
     definition: str
@@ -30,17 +30,17 @@ class Check:
 
     @property
     def failed(self) -> bool:
-        """Whether anything contradicts it."""
+        """Whether it found a problem."""
         return bool(self.problems)
 
 
 @dataclass(frozen=True)
 class Verification:
-    """What was found out about one built folder.
+    """The results of verifying one build.
 
     Args:
         dataset: Its dataset.
-        sample: Whether it was made of the invented sample.
+        sample: Whether it is built from the sample.
         checks: Each check.
         figures: Each documented figure.
     """
@@ -79,9 +79,9 @@ def verify(
 
     Args:
         built: The folder.
-        source: Its upstream files, if they are at hand: then the rows are compared with them. A
-            sample is held against the records shipped with the dataset instead.
-        on_step: Called with the dataset's name and what is about to be checked.
+        source: Its upstream files, if available, to compare the rows with. A sample is always
+            compared with the records shipped with the dataset.
+        on_step: Called with the dataset's name and that of the next check.
     """
     dataset = built.dataset
     if built.is_sample:
@@ -123,7 +123,7 @@ def _run(check: Callable[[Any], Iterator[str]], argument: Any, skipped: str) -> 
     problems: list[str] = []
     try:
         problems += check(argument)
-    except Exception as error:  # what no check expects must not hide the rest
+    except Exception as error:  # one failing check must not hide the others
         problems.append(f"the check failed: {type(error).__name__}: {error}")
     return Check(check.__name__, definition_of(check), problems, skipped)
 
@@ -137,7 +137,7 @@ def verify_each(
         datasets: The datasets.
         build: The folder that holds their built folders.
         sources: The folder that holds their upstream files; None is the cache.
-        on_step: Called with a dataset's name and what is about to be checked of it.
+        on_step: Called with a dataset's name and that of the next check.
     """
     jobs = [(each.name, build, sources) for each in datasets]
     workers = min(_processors(), len(datasets))
@@ -145,7 +145,7 @@ def verify_each(
         yield from (_outcome(*job, on_step) for job in jobs)
         return
     outcomes = side_by_side(_outcome, jobs, workers, on_step)
-    with closing(outcomes):  # as at Ctrl-C: what is not verified yet need not be
+    with closing(outcomes):  # at Ctrl-C, drop the remaining jobs
         for dataset, outcome in zip(datasets, outcomes, strict=True):
             yield _lost(dataset.name) if isinstance(outcome, Lost) else outcome
 
@@ -159,7 +159,7 @@ def _outcome(
             return verify(find_folder(build, dataset), at_hand(dataset, sources), on_step)
     except ParleyError as error:
         return error
-    except Exception as error:  # one that nobody foresaw must not hide the other datasets
+    except Exception as error:  # an unexpected error must not hide the other datasets
         return OutputError(f"{name}: was not verified: {type(error).__name__}: {error}")
 
 

@@ -1,9 +1,8 @@
-"""Publishes a built folder to the Hub: one commit, then a tag, then everything is read back.
+"""Publishes a build to the Hub: one commit, then a tag, then a read-back.
 
-The order makes an interruption harmless. Blobs that no commit names are not part of a repository;
-the commit brings all files or none, and only onto the commit that was looked at before; the tag
-comes last. So a repository is always at the old version or at the new one, and publishing again
-does what is left.
+An interruption is harmless. The commit adds all files or none, only on top of the commit that was
+compared; the tag comes last. A repository holds the old version or the new one, and publishing
+again completes the upload.
 """
 
 import json
@@ -43,7 +42,7 @@ from parley.temporary import temporary_folder
 
 @dataclass(frozen=True)
 class Publication:
-    """What was published, or would be."""
+    """The result of publishing, or of its dry run."""
 
     repo: str
     url: str
@@ -55,12 +54,12 @@ class Publication:
 
     @property
     def changed(self) -> list[Change]:
-        """The files that are not in the repository as they are here."""
+        """The changes to files of the repository."""
         return [change for change in self.changes if change.writes]
 
     @property
     def left(self) -> list[str]:
-        """The files of others, which stay as they are."""
+        """Other people's files, left unchanged."""
         return [change.path for change in self.changes if change.action == LEAVE]
 
     def as_dict(self) -> dict[str, Any]:
@@ -75,7 +74,7 @@ _NOT_TRUSTED = (
 
 
 def validate_target(repo: str, dry_run: bool, endpoint: str | None = None) -> None:
-    """Raise UsageError if a name or URL is none, PublishError without a token to write with."""
+    """Raise UsageError for an invalid name or URL, PublishError without a token to write."""
     _require_name(repo)
     if endpoint and (not re.fullmatch("https?://[!-~]+", endpoint) or "@" in endpoint):
         raise UsageError("--endpoint: expected the URL of a Hub, without a user name or token")
@@ -91,7 +90,7 @@ def validate_target(repo: str, dry_run: bool, endpoint: str | None = None) -> No
 
 
 def _require_name(repo: str) -> None:
-    """Raise UsageError unless this is org/name, with the name to give instead where it is clear."""
+    """Raise UsageError unless this is org/name, suggesting the right name if possible."""
     if inside := re.match(r"(?:\w+://)?(?:[^/]*/)?datasets/([^/?#]+/[^/?#]+)", repo):
         raise UsageError(
             "--repo: expected org/name, found a URL or path", remedy=f"Write --repo {inside[1]}."
@@ -189,25 +188,24 @@ def publish(
     endpoint: str | None = None,
     on_step: Callable[[str], None] = lambda step: None,
 ) -> Publication:
-    """Make a dataset repository hold what a built folder holds, and no other data.
+    """Make a dataset repository hold the files of a build and no other data.
 
-    The token is the one that huggingface_hub is logged in with. Call `validate_target` and
+    The token is huggingface_hub's.  Call `validate_target` and
     `verify_for_upload` before.
 
     Args:
         built: A built folder.
         files: Its files, by `files_to_upload`; a file that changed since then is not uploaded.
         repo: "org/name".
-        private: Make the repository private if it must be made.
+        private: Make a new repository private.
         tag: Tag the version.
-        dry_run: Only find out what would change.
+        dry_run: Only compute the changes.
         endpoint: The Hub's URL; None is huggingface_hub's own.
-        on_step: Called with each thing that is about to be done.
+        on_step: Called with the next step.
 
     Raises:
         OutputError: the folder changed after it was verified.
-        PublishError: the Hub could not be reached, or refused, or somebody else changed the
-            repository meanwhile.
+        PublishError: the Hub failed or refused, or somebody else changed the repository.
     """
     version = f"v{built.version}"
     there = Repository(repo, endpoint)
@@ -240,10 +238,10 @@ def publish(
 def _look(
     there: Repository, built: BuiltFolder, files: LocalFiles, private: bool, tag: bool
 ) -> tuple[str | None, list[Change], bool]:
-    """Return the last commit, what would change, and whether the version is tagged.
+    """Return the last commit, the changes, and whether the version is tagged.
 
     Raises:
-        PublishError: publishing would make public, replace or remove what it must not.
+        PublishError: publishing would expose, replace or remove other data.
     """
     repo, version, name = there.name, f"v{built.version}", built.dataset.name
     head, is_private = there.state()
@@ -273,10 +271,10 @@ def _look(
 
 
 def read_back(built: BuiltFolder, published: Publication, endpoint: str | None) -> None:
-    """Load and stream what was published, from an empty cache, and compare every split's digest.
+    """Load and stream the published dataset from an empty cache; compare every split's digest.
 
     Raises:
-        PublishError: naming each split that came back otherwise, and what to do.
+        PublishError: with each split that differs and the remedy.
     """
     configs = built.provenance["configs"]
     with temporary_folder("publish") as cache:

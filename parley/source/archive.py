@@ -26,7 +26,7 @@ _BLOCK = 1 << 20
 
 
 def extract(archive: BinaryIO, pin: Pin, target: Path) -> str | None:
-    """Extract the pin's folder to `target`, whole or not at all; return what is wrong with it.
+    """Extract the pin's folder to `target`, completely or not at all; return the problem, if any.
 
     Raises:
         OSError: the folder cannot be written.
@@ -51,7 +51,7 @@ def extract(archive: BinaryIO, pin: Pin, target: Path) -> str | None:
 
 
 class ArchiveError(Exception):
-    """The archive is damaged, or nothing that should be extracted."""
+    """The archive is damaged or unsafe."""
 
 
 # as zipfile raises of flipped bits: an OSError for a place before the file's beginning, a

@@ -1,7 +1,7 @@
-"""Brings what one URL has into one open file, and bears with its server as far as that can help.
+"""Downloads one URL into one open file, with retries.
 
-A failure is passing (a busy server, a broken connection: try again, from where it broke) or
-lasting (a URL that is gone, a host that nobody knows: say so at once).
+A passing failure (busy server, broken connection) is retried from where it broke; a lasting one
+(missing URL, unknown host) is reported at once.
 """
 
 import os
@@ -23,7 +23,7 @@ from parley.source.archive import LIMIT
 from parley.source.pins import Pin
 
 Progress = Callable[[str, int | str, int | None], None]
-"""Takes a source, the bytes so far or what is waited for, and the bytes in all if known."""
+"""Takes a source, the bytes so far or a reason to wait, and the total bytes if known."""
 
 _BLOCK = 1 << 14  # what a broken connection loses at most
 _NUMBER = "[0-9]{1,18}"  # of bytes, as a server may say it: Python refuses very long ones
@@ -48,7 +48,7 @@ _DAMAGED = (
 class Patience:
     """How long to bear with a server; times in seconds."""
 
-    tries: int = 5  # in a row that bring nothing new
+    tries: int = 5  # in a row without progress
     backoff: float = 0.5  # wait after the first of them, doubled after each further one
     longest_wait: float = 60  # between two tries, whatever the server asks for
     connect: float = 10
@@ -57,12 +57,12 @@ class Patience:
 
 @dataclass(eq=False)
 class _TroubleError(Exception):
-    """Why nothing, or not all, came.
+    """A download failed.
 
     Args:
-        what: What happened.
-        remedy: What to do about it.
-        passing: Whether another try may go better.
+        what: The failure.
+        remedy: The advice to the user.
+        passing: Whether another try may succeed.
         wait: Seconds that the server asks to wait.
     """
 
@@ -77,8 +77,8 @@ class Downloader:
     """Fills files from URLs.
 
     Args:
-        session: What asks.
-        on_progress: Is told of the bytes as they come, and of each wait.
+        session: The HTTP session.
+        on_progress: Called with the bytes so far and each wait.
         patience: How long to bear with a server.
     """
 
@@ -89,17 +89,16 @@ class Downloader:
     def fill(
         self, part: BinaryIO, pin: Pin, label: str, check: Callable[[], list[Problem]]
     ) -> None:
-        """Fill `part` with what the pin's URL has, however often the connection breaks.
+        """Download the pin's URL into `part`, resuming broken connections.
 
         Args:
-            part: A file open to be read and appended to; what it holds is gone on from, unless
-                that turns out wrong: then it is begun anew.
+            part: A file open to read and append; its content is resumed, or dropped if wrong.
             pin: Gives the URL, and the size if known.
             label: Names the source.
-            check: Returns what is wrong with `part` once it is all there.
+            check: Returns the problems of the complete `part`.
 
         Raises:
-            FetchError: it could not be had, or `check` found it wrong; then `part` is empty.
+            FetchError: the download failed, or `check` found problems and `part` is emptied.
         """
         furthest = tries = 0
         while True:
@@ -128,7 +127,7 @@ class Downloader:
         time.sleep(wait)
 
     def _stream(self, part: BinaryIO, pin: Pin, label: str) -> bool:
-        """Bring the rest of `part` in one response; tell whether it held something before."""
+        """Download the rest of `part` in one response; tell whether it resumed earlier content."""
         start = part.seek(0, os.SEEK_END)
         if start and start == pin.get("size"):  # interrupted just before the end
             return True
