@@ -201,15 +201,6 @@ def test_a_broken_line_is_named_once(tmp_path, line, problem):
     assert found.count("conversations.jsonl") == 1
 
 
-def test_an_unknown_action_names_every_action(tmp_path):
-    folder = copy_of("craigslist_bargains", tmp_path)
-    edit(folder / "train.json", lambda d: d[0]["events"][0].update(action="shout"))
-    (found,) = problems_of("craigslist_bargains", "dialogues/train", folder)
-    assert found.endswith(
-        '.action: expected "accept" or "message" or "offer" or "quit" or "reject", found "shout"'
-    )
-
-
 def test_a_folder_of_files_names_the_file(tmp_path):
     folder = copy_of("duo", tmp_path)
     path = sorted((folder / "ed/ja").iterdir())[0]
@@ -351,16 +342,13 @@ def test_nothing_at_hand_is_an_error_even_with_allow_missing(tmp_path):
     [
         (0, 2000, []),
         (1, 2000, [1]),
-        (1030, 2000, [1030]),
         (1499, 2000, [1499]),
         (1500, 2000, [1000, 500]),
         (5247, 2000, [1000, 1000, 1000, 1000, 1247]),
-        (8938, 2000, [*[1000] * 8, 938]),
         (17464, 40, [17464]),  # small rows: all of them are under 1 MB
         (20000, 200, [5500, 5500, 5500, 3500]),
         # large rows: the dataset viewer reads a group at once
         (1400, 250_000, [500, 500, 400]),
-        (1000, 500_000, [250, 250, 250, 250]),
     ],
 )
 def test_row_groups(rows, bytes_a_row, sizes):
@@ -404,6 +392,7 @@ def test_no_shard_is_larger_than_it_may_be(tmp_path):
     assert not any(check.failed for check in verify(built).checks)
 
 
+@pytest.mark.slow
 def test_shards_hold_the_same_rows(tmp_path):
     sources = sorted(set(get("cosrec").sources) - {generate.RAW})
     source = Source(get("cosrec"), generate.write(tmp_path / "source", 9500), missing=sources)

@@ -119,6 +119,7 @@ def meanwhile(step, action):
 # What it changes --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_what_is_published_is_what_was_verified(hub, dataset, sample_build):
     built, repo = open_folder(sample_build / dataset.name), f"org/{dataset.name}"
     files = files_to_upload(built)
@@ -251,6 +252,7 @@ def test_data_of_others_is_refused(hub, folder, name):
     assert published(hub) == before
 
 
+@pytest.mark.slow
 def test_private_repositories(hub, folder, monkeypatch):
     put(hub, folder, "org/open")
     done = put(hub, folder, "org/closed", private=True)
@@ -333,6 +335,7 @@ def test_a_folder_that_changes_while_it_is_published(hub, folder, request_, how)
     assert published(hub) == published(hub, revision=NOW) == verified
 
 
+@pytest.mark.slow
 def test_what_comes_back_otherwise_is_named(hub, folder, sample_build, tmp_path, monkeypatch):
     """The Hub's, and no folder of its name, is compared with what the folder said when verified."""
     built, done = open_folder(folder), put(hub, folder)
@@ -440,6 +443,7 @@ def cut_everywhere(hub, **how):
             return
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("done", [False, True], ids=["unheard", "unanswered"])
 @pytest.mark.parametrize("forever", [False, True], ids=["once", "from there on"])
 @pytest.mark.parametrize("first", [False, True], ids=["a next version", "the first publishing"])
@@ -720,6 +724,7 @@ main()
 UNVERIFIED = ("-c", f"import sys; sys.path.append({str(Path(__file__).parent)!r}){PUBLISH}")
 
 
+@pytest.mark.slow
 def test_what_a_kill_leaves_is_removed_by_the_next_run(hub, folder, tmp_path):
     """While it is read back: the cache for that goes with the next run."""
     asked, go_on, places = threading.Event(), threading.Event(), tmp_path / "places"
@@ -758,6 +763,7 @@ def publish_trusted(hub, folder, **environ):
     return found
 
 
+@pytest.mark.slow
 def test_a_trusted_publisher(hub, folder):
     """One exchange, whose token also reads back what is private."""
     status, stdout, stderr = publish_trusted(hub, folder)
@@ -829,6 +835,7 @@ def test_what_the_hub_gives_back_of_a_token_is_not_printed(hub, folder, odd):
     assert "\x1b" not in stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/locks").exists(), reason="Linux lists who waits for a lock")
 def test_a_build_waits_until_the_folder_is_published(hub, folder):
     """Nobody builds into the folder between the check and the upload."""

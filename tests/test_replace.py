@@ -169,6 +169,7 @@ for turn in range(10_000):
 """
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_a_whole_folder_stands_there(tmp_path):
     target = tmp_path / "out"
     fill(target, "0")
@@ -185,6 +186,7 @@ def test_killed_at_any_moment_a_whole_folder_stands_there(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_a_whole_file_stands_there(tmp_path):
     target = tmp_path / "out"
     write_whole(target, " " * 50_000)
