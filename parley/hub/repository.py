@@ -25,8 +25,8 @@ from parley.temporary import temporary_folder
 ADD, CHANGE, REMOVE, KEEP, LEAVE = "add", "change", "remove", "keep", "leave"
 _SMALL = 10_000_000  # bytes; the Hub takes larger files by their hash alone
 
-# Files of records, as docs/publishing.md lists them: whoever reads all of a kind would mix them
-# with ours. Images, texts and notebooks are for people.
+# Files of records, as listed in docs/publishing.md: readers of all such files would mix them with
+# ours.
 _RECORDS = re.compile(
     r".*\.(parquet|geoparquet|gpq|arrow|lance|vortex|tsfile|csv|tsv|json|jsonl|ndjson|xml|conll|conllu"
     r"|h5|hdf5|eval|zip|tar|tgz)(\.(gz|bz2|xz|zst|lz4))?",
@@ -174,7 +174,7 @@ class Repository:
         return found
 
     def holds(self, local: LocalFiles, revision: str | None) -> bool:
-        """Tell whether a commit holds the local files, and nothing else that would be loaded."""
+        """Tell whether a commit holds the local files and no other data."""
         return not any(change.writes for change in self.changes(local, revision))
 
     def foreign(self, revision: str | None, dataset: str) -> str:
@@ -190,7 +190,7 @@ class Repository:
         return f"data from elsewhere, {len(others)} files such as {others[0]}" if others else ""
 
     def _bears_on_loading(self, path: str) -> bool:
-        """Tell whether a file holds records, or changes what `datasets` makes of a repository."""
+        """Tell whether a file holds records or changes how `datasets` loads a repository."""
         script = f"{self.name.partition('/')[2]}.py".lower()  # runs before datasets 4
         return path.lower() in (_SETTINGS, script) or bool(_RECORDS.fullmatch(path))
 
@@ -231,13 +231,13 @@ class Repository:
         except HfHubHTTPError as error:
             if error.response.status_code != 412:
                 raise
-            # Somebody else may have published the same folder, or the answer was lost on its way
-            # and the commit sent again: then what is there now is what was to be brought.
+            # Somebody else may have published the same folder, or the commit was sent twice after
+            # a lost answer: then the repository holds our files now.
             now, _ = self.state()
             if now is None or not self.holds(local, now):
                 raise
             return now
-        # Somebody else may have brought the same files and more: then nothing was committed.
+        # Somebody else may have committed the same files and more: then ours was empty.
         if not self.holds(local, done):
             raise PublishError(
                 f"{self.name}: the commit holds other files than these", remedy=_ADVICE[412]
@@ -314,7 +314,7 @@ def clear_errors(where: str, advice: str) -> Iterator[None]:
         yield
     except ParleyError:
         raise
-    except Exception as error:  # whatever the libraries make of whatever a Hub may answer
+    except Exception as error:  # the libraries raise many kinds
         # a failed upload is a RuntimeError, which names the file, from what went wrong
         cause = error.__cause__ if isinstance(error, RuntimeError) else None
         failure = cause or error

@@ -54,15 +54,15 @@ class ArchiveError(Exception):
     """The archive is damaged or unsafe."""
 
 
-# as zipfile raises of flipped bits: an OSError for a place before the file's beginning, a
-# RuntimeError for a version that it does not know
+# zipfile's errors after flipped bits: also OSError for a negative offset, RuntimeError for an
+# unknown version
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)
 
 
 def members(
     path: Path, folder: str, only: str
 ) -> Iterator[tuple[str, Callable[[], AbstractContextManager[BinaryIO]]]]:
-    """Yield the files of a folder in an archive, by their names in it, each with what opens it.
+    """Yield name and opener of the files of a folder in an archive.
 
     Args:
         path: The archive.
@@ -70,7 +70,7 @@ def members(
         only: A pattern that the names match.
 
     Raises:
-        ArchiveError: the archive is damaged, or holds what it should not.
+        ArchiveError: the archive is damaged or unsafe.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -96,7 +96,7 @@ def _blocks(archive: BinaryIO, pin: Pin) -> Iterator[tuple[str, bytes]]:
         with zipfile.ZipFile(archive) as file:
             for name, member in _members(file, pin["member"], flat=True).items():
                 with file.open(member) as source:
-                    yield name, b""  # so that an empty file is one, too
+                    yield name, b""  # creates an empty file too
                     while block := source.read(_BLOCK):
                         yield name, block
     except (*_DAMAGED, ValueError) as error:

@@ -192,7 +192,7 @@ def _host(url: str) -> str:
 
 
 def _no_answer(error: Exception) -> _TroubleError:
-    """Return why there was no response, by what lies at the bottom of the libraries' errors."""
+    """Return the reason for a missing response, from the innermost error."""
     cause: BaseException = error
     while deeper := cause.__cause__ or cause.__context__:
         cause = deeper
@@ -233,7 +233,7 @@ def _retry_after(response: requests.Response) -> float:
 def _range(response: requests.Response) -> tuple[int | None, int | None]:
     """Return the position of a response's first byte, and the size of the whole file if given."""
     if response.headers.get("Content-Encoding", "identity") != "identity":
-        return None, None  # what is counted is not what arrives
+        return None, None  # the sizes are those of the compressed body
     if response.status_code != 206:
         length = response.headers.get("Content-Length", "")
         return 0, int(length) if re.fullmatch(_NUMBER, length) else None
