@@ -1,4 +1,4 @@
-"""Builds a hub folder: rows from a builder, checked, into Parquet with a card beside it."""
+"""Builds a dataset: checked rows in Parquet, a card and a provenance."""
 
 import json
 import time
@@ -32,7 +32,7 @@ from parley.source.files import Source
 
 @dataclass(frozen=True)
 class Split:
-    """One built split: how many rows, bytes of Parquet and of Arrow data, and which digest."""
+    """One built split."""
 
     config: str
     name: str
@@ -53,7 +53,7 @@ class Split:
 
     @property
     def measured(self) -> dict[str, Any]:
-        """What `measured.json` says of it."""
+        """Its entry in `measured.json`."""
         return {
             "rows": self.rows,
             "digest": self.digest,
@@ -72,7 +72,7 @@ def build(
     update_card: bool = False,
     workers: int = 0,
 ) -> list[Split]:
-    """Build one dataset into `output/<name>`, replacing what stood there only when all is done.
+    """Build one dataset into `output/<name>`, replacing an earlier build only at the end.
 
     The figures on the card are those of `measured.json`, which `verify` compares with the rows,
     unless `update_card` asks to recompute them: that takes longer than everything else.
@@ -83,14 +83,13 @@ def build(
         on_rows: Called with "name config/split" and its rows written so far.
         max_shard_size: Bytes of Arrow data that a Parquet file holds at most.
         update_card: Recompute the figures, and renew `measured.json` and the dataset's own card.
-        workers: Processes that make the rows of a large file while this one writes them, where
-            each row is made of one line; with 0, or where the system is not Linux, this one does
-            all. The same bytes come out with any number.
+        workers: Processes that make rows of large line-based files while this one writes them.
+            0, or a system other than Linux: this process does all. The output is the same.
 
     Raises:
-        RecordError: a source file does not hold what it should.
-        RowError: a builder gave rows that do not fit.
-        ScriptError: the script does not keep to what the tool expects of it.
+        RecordError: a source file has a broken record.
+        RowError: a builder made rows of another schema.
+        ScriptError: the script breaks the tool's rules.
         OutputError: the folder cannot be written.
     """
     dataset = source.dataset
@@ -124,13 +123,13 @@ def _card(source: Source, built: Splits, found: list[Figure]) -> str:
     parts = [splits_section(dataset, every_split(dataset, built), source.sample), *notes(source)]
     if not source.sample and (table := figures_section(found)):
         if source.missing:
-            parts.append("Built in part: the figures are those of the dataset's card.")
+            parts.append("Partial build: the figures are those of the dataset's card.")
         parts.append(table)
     return render(dataset, built, "\n\n".join(part.rstrip("\n") for part in parts) + "\n")
 
 
 def own_card(dataset: Dataset) -> str:
-    """Return the card of the dataset folder, its generated parts made anew from `measured.json`."""
+    """Return the card of the dataset folder with its generated parts from `measured.json`."""
     known = measured(dataset)
     table = figures_section(known.figures(dataset), whole=False)
     splits = splits_section(dataset, known.splits)
@@ -138,12 +137,12 @@ def own_card(dataset: Dataset) -> str:
 
 
 def notes(source: Source) -> Iterator[str]:
-    """Yield what a build and its card say of files that are not upstream's own."""
+    """Yield the card's notes on mirrors and fallbacks."""
     for file, pin in source.mirrored.items():
-        yield f"**Made from a mirror**: `{file}` is that of <{pin['url']}>, with other bytes."
+        yield f"**Made from a mirror**: `{file}` came from <{pin['url']}>, with other bytes."
     for file, others in source.fallbacks.items():
         served = ", ".join(f"`{other}`" for other in others)
-        yield f"**Made without `{file}`**: {served} served in its place."
+        yield f"**Made without `{file}`**: {served} replaced it."
 
 
 def _write(

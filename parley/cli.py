@@ -493,7 +493,7 @@ def verify(
 ) -> None:
     """Verify built folders: schema, counts, consistency, round trip, every documented figure.
 
-    Exit status 1 if a check fails or a figure differs and nothing is known of it.
+    Exit status 1 if a check fails or a figure is unexplained.
     """
     from parley.folder.built import find_folder
     from parley.folder.verify import Verification, verify_each
@@ -660,8 +660,13 @@ def publish(
     """
     from parley.folder.built import find_folder
     from parley.folder.replace import locked
+    from parley.hub.publish import (
+        files_to_upload,
+        read_back,
+        validate_target,
+        verify_for_upload,
+    )
     from parley.hub.publish import publish as publish_folder
-    from parley.hub.publish import read_back, ready, refuse
     from parley.hub.published import Published, note
     from parley.source.files import at_hand
     from parley.terminal.console import print_logs, print_message, print_output, to_json
@@ -672,7 +677,7 @@ def publish(
 
     dataset = get(name)
     print_logs("huggingface_hub")
-    ready(repo, dry_run, endpoint)
+    validate_target(repo, dry_run, endpoint)
     upstream = at_hand(dataset, _upstream(ctx, source))
     find_folder(folder, dataset)
     # no build may come between what is verified and what is uploaded
@@ -680,8 +685,9 @@ def publish(
         built = find_folder(folder, dataset)
         step("verifying the folder")
         if upstream is None:
-            step("its upstream files are not at hand, and so not compared with it")
-        files = refuse(built, upstream, permitted)
+            step("not compared with the upstream files: they are missing")
+        files = files_to_upload(built)
+        verify_for_upload(built, upstream, permitted)
         found = publish_folder(
             built,
             files,

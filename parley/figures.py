@@ -46,7 +46,7 @@ OUR_CARD = "our card"  # how the place of a figure begins that only our own card
 
 
 def tally(verdicts: Iterable[str]) -> str:
-    """Return how many figures have which verdict: "66 match, 1 differs, 9 not reproducible"."""
+    """Count figures by verdict: "66 match, 1 differs, 9 not reproducible"."""
     counts = Counter(verdicts)
     return ", ".join(
         f"{count} {verdict if count == 1 else _OF_SEVERAL.get(verdict, verdict)}"
@@ -62,10 +62,10 @@ class Data(Protocol):
         """Return the `datasets.Features` of a config."""
 
     def record(self, config: str, row: dict[str, Any]) -> Any:
-        """Return the upstream record of a row, of a config that keeps everything."""
+        """Return the upstream record of a row of a lossless config."""
 
     def splits(self, config: str) -> list[str]:
-        """Return the splits of a config that are there."""
+        """Return the existing splits of a config."""
 
     def rows(self, config: str, *splits: str) -> list[dict[str, Any]]:
         """Return the rows of these splits, in order.
@@ -84,7 +84,7 @@ class MissingSplitError(ParleyError):
 
 @dataclass(frozen=True)
 class Differs:
-    """A cell that the data is known to contradict: what is stated, what is measured, and why."""
+    """A cell that the data is known to contradict: stated value, measured value, reason."""
 
     stated: Value
     measured: Value
@@ -93,14 +93,14 @@ class Differs:
 
 @dataclass(frozen=True)
 class Figure:
-    """One documented figure and what became of it.
+    """One documented figure and its verdict.
 
     Args:
         name: Stable name: the function's, and for a cell of a table ".key" for each of its keys.
         documented: The value as documented.
         place: Document and place in it.
         definition: What is computed.
-        measured: The computed value as written, or None where it was not computed.
+        measured: The computed value as written, or None if not computed.
         verdict: matches, differs, not reproducible, not checked or UNEXPLAINED.
         reason: Why it is not "matches".
     """
@@ -125,7 +125,7 @@ class Figure:
 
 
 def check(function: Callable[[Data], Iterator[str]]) -> Callable[[Data], Iterator[str]]:
-    """Mark a function that yields a message for everything that contradicts its docstring."""
+    """Mark a function that yields a message for each violation of its docstring."""
     function.is_check = True  # type: ignore[attr-defined]
     return function
 
@@ -308,7 +308,7 @@ class _Outcome:
 
     measured: Mapping[_Keys, Value]
     verdict: str = UNEXPLAINED
-    reason: str = "the computation gives no value for it"
+    reason: str = "the computation gives no such value"
 
 
 def _compute(function: Callable[..., Any], data: Data | None, keys: _Keys) -> _Outcome:
@@ -321,7 +321,7 @@ def _compute(function: Callable[..., Any], data: Data | None, keys: _Keys) -> _O
             raise
         reason = f"the package {error.name} is not installed; it is in the extra `{extra}`"
         return _Outcome({}, NOT_CHECKED, reason)
-    except Exception as error:  # rows that no computation expects must not hide the rest
+    except Exception as error:  # one failing figure must not hide the others
         reason = f"{FAILED}: {type(error).__name__}: {error}"
         return _Outcome({}, UNEXPLAINED, reason)
 
@@ -351,7 +351,7 @@ def judge(documented: Value, measured: Value, known: Differs | None) -> tuple[Va
         return written(measured, known.measured), DIFFERS, known.reason
     if known is not None:
         return shown, UNEXPLAINED, f"was known to be {known.measured} ({known.reason})"
-    return shown, UNEXPLAINED, "differs, and nothing is known of it"
+    return shown, UNEXPLAINED, "unexplained difference"
 
 
 def agrees(stated: Value, measured: Value) -> bool:

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -53,25 +54,24 @@ def problems_of(name, where, folder):
     return [problem.strip() for problem in problems]
 
 
-def test_an_unknown_key(casino):
-    edit(casino / "data/casino.json", lambda d: d[1]["chat_logs"][0].update(mood="good"))
-    assert problems_of("casino", "dialogues/train", casino) == [
-        'data/casino.json[1].chat_logs[0].mood: unknown field, found "good"'
-    ]
-
-
-def test_a_wrong_type_and_an_unknown_speaker_at_once(casino):
+def test_several_problems_are_named_at_once(casino):
     def change(records):
-        records[0]["participant_info"]["mturk_agent_1"]["outcomes"]["points_scored"] = "19"
+        person = records[0]["participant_info"]["mturk_agent_1"]
+        person["outcomes"]["points_scored"] = "19"
+        person["personality"]["big-five"]["extraversion"] = 4
+        records[1]["chat_logs"][0]["mood"] = "good"
         records[2]["chat_logs"][1]["id"] = "mturk_agent_3"
 
     edit(casino / "data/casino.json", change)
-    assert problems_of("casino", "dialogues/train", casino) == [
-        "data/casino.json[0].participant_info.mturk_agent_1.outcomes.points_scored: "
-        'expected an integer, found "19"',
+    where = "data/casino.json[0].participant_info.mturk_agent_1"
+    assert set(problems_of("casino", "dialogues/train", casino)) == {
+        f'{where}.outcomes.points_scored: expected an integer, found "19"',
+        f"{where}.personality.big-five.extraversion: "
+        "expected a number with a decimal point, found 4",
+        'data/casino.json[1].chat_logs[0].mood: unknown field, found "good"',
         'data/casino.json[2].chat_logs[1].id: expected "mturk_agent_1" or "mturk_agent_2", '
         'found "mturk_agent_3"',
-    ]
+    }
 
 
 def test_the_same_cause_is_told_once_with_its_count_and_first_places(casino, tmp_path):
@@ -121,21 +121,20 @@ def test_a_duplicate_id(casino):
     assert found.endswith(" appears twice, first in data/casino.json[1]")
 
 
-def test_invalid_json_names_the_line(casino):
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        (b'"annotations"', b"\n\nannotations", "invalid JSON: .* at line 3 column 1"),
+        (b"[{", b'[\n{"\xff": 1, ', "invalid UTF-8: the byte 0xff on line 2"),
+    ],
+)
+def test_a_broken_file_names_the_line(casino, old, new, problem):
     path = casino / "data/casino.json"
-    text = path.read_text(encoding="utf-8")
-    path.write_text(text.replace('"annotations"', "\n\nannotations", 1), encoding="utf-8")
+    content = path.read_bytes()
+    assert old in content
+    path.write_bytes(content.replace(old, new, 1))
     (found,) = problems_of("casino", "dialogues/train", casino)
-    assert found.startswith("data/casino.json: invalid JSON: ")
-    assert "at line 3 column 1" in found
-
-
-def test_invalid_utf8_names_the_line(casino):
-    path = casino / "data/casino.json"
-    path.write_bytes(b"[\n" + path.read_bytes().replace(b'"text": "', b'"text": "\xff', 1)[1:])
-    assert problems_of("casino", "dialogues/train", casino) == [
-        "data/casino.json: invalid UTF-8: the byte 0xff on line 2"
-    ]
+    assert re.match(f"data/casino.json: {problem}", found)
 
 
 @pytest.mark.parametrize(
@@ -155,18 +154,6 @@ def test_invalid_utf8_names_the_line(casino):
 def test_a_file_that_is_no_list_of_records(casino, text, problem):
     (casino / "data/casino.json").write_text(text)
     assert problems_of("casino", "dialogues/train", casino) == [problem]
-
-
-def test_a_number_where_a_float_is_due_is_not_converted(casino):
-    def change(records):
-        big_five = records[0]["participant_info"]["mturk_agent_2"]["personality"]["big-five"]
-        big_five["extraversion"] = 4
-
-    edit(casino / "data/casino.json", change)
-    assert problems_of("casino", "dialogues/train", casino) == [
-        "data/casino.json[0].participant_info.mturk_agent_2.personality.big-five."
-        "extraversion: expected a number with a decimal point, found 4"
-    ]
 
 
 def test_jsonl_names_the_line(tmp_path):
@@ -199,15 +186,6 @@ def test_a_broken_line_is_named_once(tmp_path, line, problem):
     (found,) = problems_of("cosrec", "dialogues/crowd", folder)
     assert found.startswith(f"dataset/crowd/conversations.jsonl, {problem}")
     assert found.count("conversations.jsonl") == 1
-
-
-def test_an_unknown_action_names_every_action(tmp_path):
-    folder = copy_of("craigslist_bargains", tmp_path)
-    edit(folder / "train.json", lambda d: d[0]["events"][0].update(action="shout"))
-    (found,) = problems_of("craigslist_bargains", "dialogues/train", folder)
-    assert found.endswith(
-        '.action: expected "accept" or "message" or "offer" or "quit" or "reject", found "shout"'
-    )
 
 
 def test_a_folder_of_files_names_the_file(tmp_path):
@@ -312,7 +290,7 @@ def test_a_missing_file_is_named_with_what_to_do(real_casino):
     with pytest.raises(SourceError) as error:
         open_source(get("casino"), real_casino)
     assert str(error.value).splitlines() == [
-        "casino: the upstream files are not all there, as they are pinned:",
+        "casino: upstream files are missing or differ from their pins:",
         f"  {path}: missing",
         f"  Put them into {path.parents[2]} in upstream's layout, or leave out --source (and unset "
         "PARLEY_SOURCE) and run `parley fetch casino`, or build what is there with "
@@ -333,8 +311,8 @@ def test_a_partial_build_says_so(real_casino, tmp_path):
     assert provenance["missing"] == ["data/split/casino_test.json"]
     assert list(provenance["configs"]["official_split"]) == ["train", "validation"]
     card = (folder / "README.md").read_text(encoding="utf-8")
-    assert "| `official_split` | `test` | not built: its source was not at hand |" in card
-    assert "Built in part: the figures are those of the dataset's card." in card
+    assert "| `official_split` | `test` | not built: its source is missing |" in card
+    assert "Partial build: the figures are those of the dataset's card." in card
     import datasets
 
     loaded = datasets.load_dataset(str(folder), "official_split", cache_dir=str(tmp_path / "c"))
@@ -351,16 +329,13 @@ def test_nothing_at_hand_is_an_error_even_with_allow_missing(tmp_path):
     [
         (0, 2000, []),
         (1, 2000, [1]),
-        (1030, 2000, [1030]),
         (1499, 2000, [1499]),
         (1500, 2000, [1000, 500]),
         (5247, 2000, [1000, 1000, 1000, 1000, 1247]),
-        (8938, 2000, [*[1000] * 8, 938]),
         (17464, 40, [17464]),  # small rows: all of them are under 1 MB
         (20000, 200, [5500, 5500, 5500, 3500]),
         # large rows: the dataset viewer reads a group at once
         (1400, 250_000, [500, 500, 400]),
-        (1000, 500_000, [250, 250, 250, 250]),
     ],
 )
 def test_row_groups(rows, bytes_a_row, sizes):
@@ -404,6 +379,7 @@ def test_no_shard_is_larger_than_it_may_be(tmp_path):
     assert not any(check.failed for check in verify(built).checks)
 
 
+@pytest.mark.slow
 def test_shards_hold_the_same_rows(tmp_path):
     sources = sorted(set(get("cosrec").sources) - {generate.RAW})
     source = Source(get("cosrec"), generate.write(tmp_path / "source", 9500), missing=sources)

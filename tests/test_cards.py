@@ -103,8 +103,8 @@ def test_the_table_of_splits_tells_counted_documented_and_null():
     rows = splits_section(dataset, splits).splitlines()[2:]
     assert rows == [
         "| `a` | `train` | 1,234 | `b`, `c.d` |",
-        "| `a` | `test` | 5,247 documented, not built: its source was not at hand |  |",
-        "| `a` | `raw` | not built: its source was not at hand |  |",
+        "| `a` | `test` | 5,247 documented, not built: its source is missing |  |",
+        "| `a` | `raw` | not built: its source is missing |  |",
     ]
 
 

@@ -232,7 +232,7 @@ def test_judged_products_are_looked_up(raw, sample_build, tmp_path, capsys):
 
 def test_judgments_that_are_not_there_are_an_error_before_any_work(raw, tmp_path):
     folder = raw({"C": ([PRODUCT], [REVIEW])})
-    with pytest.raises(OutputError, match="not a built folder"):
+    with pytest.raises(OutputError, match="not a build"):
         run(folder, tmp_path / "out", workers=0, judgments=tmp_path)
     assert not (tmp_path / "out").exists()
 

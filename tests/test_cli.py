@@ -185,7 +185,7 @@ ERRORS = {
     "a built folder where the one above belongs": (
         ["show", "casino", "--build", "out/casino"],
         2,
-        "out/casino: is a built folder itself. --build names the folder above it",
+        "out/casino: is itself a build. --build takes the folder above it",
     ),
     "no such dialogue": (
         ["show", "casino", "99999", "--sample"],
@@ -212,11 +212,11 @@ ERRORS = {
         2,
         "nowhere/casino: no such folder",
     ),
-    "nothing to compare": (["diff", "nowhere", "out/casino"], 2, "nowhere: not a built folder"),
+    "nothing to compare": (["diff", "nowhere", "out/casino"], 2, "nowhere: not a build"),
     "the folder above to compare": (
         ["diff", "out", "out/casino"],
         2,
-        "out: not a built folder (no provenance.json). Name one of those in it, as out/casino.",
+        "out: not a build (no provenance.json). Name a build inside it, such as out/casino.",
     ),
     "two places for a dialogue": (
         ["show", "casino", "--sample", "--build", "out"],
@@ -236,7 +236,7 @@ ERRORS = {
     "a source of one dataset": (
         ["build", "casino", "--source", "upstream/casino"],
         2,
-        "upstream/casino: holds the files of casino itself. --source names the folder above it",
+        "upstream/casino: holds the files of casino itself. --source takes the folder above it",
     ),
     "nothing fetched": (["build", "casino"], 1, "Run `parley fetch casino`."),
     "nothing in the source": (
@@ -334,7 +334,7 @@ def test_a_folder_of_the_build_that_is_damaged_is_no_traceback(sample_build, tmp
     for args in (["show", "casino"], ["export", "casino", "convokit", tmp_path / "x"]):
         done = run(*args)
         assert done.returncode == 1
-        assert "not a Parquet file that can be read" in done.stderr
+        assert "unreadable Parquet file" in done.stderr
     assert run("verify", "casino").returncode == 1
 
 

@@ -75,7 +75,7 @@ def test_a_mirrors_bytes_are_named_in_the_provenance_and_on_the_card(
     assert found.provenance["configs"] == before.provenance["configs"]
     assert found.provenance["sources"]["test.json"] == mirror
     _, body = parse(found.card, "")
-    assert "**Made from a mirror**: `test.json` is that of <https://example.org/mirror/" in body
+    assert "**Made from a mirror**: `test.json` came from <https://example.org/mirror/" in body
     assert "Made from a mirror" not in before.card
     assert "provenance" not in failed(found, open_source(dataset, upstream))
     found.provenance["sources"]["test.json"]["url"] = "https://example.org/elsewhere"
@@ -90,7 +90,7 @@ def test_word_lists_that_are_missing_are_learnt_from_train(dataset, upstream, tm
     assert found.missing == []
     assert found.provenance["fallbacks"] == {TRACKER: ["train.json"]}
     assert TRACKER not in found.provenance["sources"]
-    assert f"**Made without `{TRACKER}`**: `train.json` served in its place." in found.card
+    assert f"**Made without `{TRACKER}`**: `train.json` replaced it." in found.card
     assert {"provenance", "source"}.isdisjoint(failed(found, source))
     assert [row for row in found.rows("acts", *FILES) if row["upstream_intent"] is not None]
 

@@ -227,7 +227,7 @@ def test_a_server_that_always_breaks_is_given_up(server, tmp_path, pin):
     error = failure(tmp_path, {"a": pin})
     broke = r"the connection broke after \d\d,\d{3} bytes, 3 times in a row"
     assert re.search(broke, error.problems[0].what)
-    assert error.remedy == "Fetch again to go on from there."
+    assert error.remedy == "Fetch again to resume."
     assert len(server.requests) == 3  # the first brought something, two more did not
     assert files(tmp_path) == ["talks/a.part"]
 
@@ -290,7 +290,7 @@ def test_wrong_bytes_never_get_the_name(server, tmp_path, pin):
     assert wrong.place == "data/a"
     found = pinned("", WRONG)["sha256"]
     assert wrong.what == f"{pin['url']}: sha256 expected {pin['sha256']}, found {found}"
-    assert "fetch again" in error.remedy
+    assert "Fetch again" in error.remedy
     assert files(tmp_path) == []
     server.pages["/a"] = Page(BODY)
     run(tmp_path, {"data/a": pin})
@@ -542,7 +542,7 @@ def test_a_file_that_may_not_be_read_is_not_brought_again(server, tmp_path, pin,
     error = failure(tmp_path, {"a": pin, "b": pin})
     (wrong,) = error.problems
     assert (wrong.place, wrong.what) == (str(locked), "cannot be read: Permission denied")
-    assert error.remedy.startswith("Give the permission")
+    assert error.remedy.startswith("Grant permission")
     assert len(server.requests) == 2  # for a, before; for b
     assert files(tmp_path) == ["talks/a", "talks/b"]
 
@@ -647,7 +647,7 @@ DEEPER = ["x-1/en/deeper/0.json", "x-1/en/deeper/", "x-1/en/a\\b"]
 @pytest.mark.parametrize("name", OUTSIDE + DEEPER)
 def test_a_path_that_leaves_the_archive_or_leads_deeper_is_refused(server, tmp_path, name):
     body, tree = archive({"0.json": b"zero"}, {name: b""})
-    why = "may leave the folder" if name in OUTSIDE else "is not a file of a flat folder"
+    why = "may lead outside the folder" if name in OUTSIDE else "is not a file of a flat folder"
     refused(server, tmp_path, body, tree, why)
 
 

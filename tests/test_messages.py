@@ -94,7 +94,7 @@ def problems(built, row):
     """Return the problems that `verify` finds in a chat."""
     config = built.dataset.splits["messages"]
     folder = InMemory(built, {f"messages/{split}": [row] for split in config})
-    return list(integrity.chats(integrity.Subject(folder, None)))
+    return list(integrity.chats(integrity.Inputs(folder, None)))
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def own_checks(dataset):
 def problems_of(built, check):
     if own := own_checks(built.dataset).get(check):
         return list(own(built))
-    return list(getattr(integrity, check)(integrity.Subject(built, None)))
+    return list(getattr(integrity, check)(integrity.Inputs(built, None)))
 
 
 # Rows -------------------------------------------------------------------------------------
@@ -142,7 +142,7 @@ def test_a_key_that_comes_twice_is_noticed(dataset, built):
         split = next(iter(dataset.splits[config]))
         changed(folder.held, f"{config}/{split}", lambda rows: [*rows, rows[0]])
         (problem,) = problems_of(folder, "keys")
-        assert re.fullmatch(f"{config}/{split}: .* comes 2 times", problem)
+        assert re.fullmatch(f"{config}/{split}: .* occurs 2 times", problem)
 
 
 def test_keys_are_unique_over_the_splits_of_a_config(dataset, built):

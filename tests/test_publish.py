@@ -25,7 +25,13 @@ from parley.folder.measured import measured
 from parley.folder.verify import verify
 from parley.hub import publish as publishing
 from parley.hub import repository
-from parley.hub.publish import publish, read_back, ready, refuse
+from parley.hub.publish import (
+    files_to_upload,
+    publish,
+    read_back,
+    validate_target,
+    verify_for_upload,
+)
 from parley.hub.published import Published
 from parley.hub.published import published as where_published
 from parley.hub.repository import Change, LocalFile
@@ -113,10 +119,11 @@ def meanwhile(step, action):
 # What it changes --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_what_is_published_is_what_was_verified(hub, dataset, sample_build):
     built, repo = open_folder(sample_build / dataset.name), f"org/{dataset.name}"
-    verified = verify(built).verified
-    files = {name: LocalFile(built.path / name, sha256) for name, sha256 in verified.items()}
+    files = files_to_upload(built)
+    assert not verify(built).failed
     done = publish(built, files, repo, endpoint=hub.endpoint)
     assert published(hub, repo) == content(built.path)
     assert len(hub.commits(repo)) == 2  # the Hub's own first one, and ours
@@ -176,7 +183,7 @@ def test_an_older_version_does_not_replace_a_newer_one(hub, folder, sample_build
     put(hub, folder)
     next_version(folder)
     put(hub, folder)
-    with pytest.raises(PublishError, match="the repository has moved on since"):
+    with pytest.raises(PublishError, match="the repository changed since"):
         put(hub, sample_build / "casino")
     assert published(hub) == content(folder)
 
@@ -186,13 +193,13 @@ def test_what_is_not_ours_is_not_removed(hub, folder, sample_build, tmp_path):
     other.mkdir()
     (other / "thesis.csv").write_text("years of work")
     hub.seed("org/casino", other)
-    with pytest.raises(PublishError, match=r"data that parley did not bring, 1 as thesis\.csv"):
+    with pytest.raises(PublishError, match=r"data from elsewhere, 1 files such as thesis\.csv"):
         put(hub, folder)
     assert published(hub) == content(other)
     (other / "provenance.json").write_text("[]")
     hub.seed("org/casino", other)
     with pytest.raises(
-        PublishError, match=r"data that parley did not bring, 2 as provenance\.json"
+        PublishError, match=r"data from elsewhere, 2 files such as provenance\.json"
     ):
         put(hub, folder)
     hub.seed("org/casino", sample_build / "duo")
@@ -239,12 +246,13 @@ def test_data_of_others_is_refused(hub, folder, name):
     next_version(folder)
     hub.push("org/casino", {name: b"{}", "LICENSE": b"somebody's"})
     before = published(hub)
-    said = f"data that parley did not bring, 1 as {re.escape(name)}"
+    said = f"data from elsewhere, 1 files such as {re.escape(name)}"
     with pytest.raises(PublishError, match=said):
         put(hub, folder)
     assert published(hub) == before
 
 
+@pytest.mark.slow
 def test_private_repositories(hub, folder, monkeypatch):
     put(hub, folder, "org/open")
     done = put(hub, folder, "org/closed", private=True)
@@ -254,7 +262,7 @@ def test_private_repositories(hub, folder, monkeypatch):
     with pytest.raises(PublishError, match="could not be read back"):
         read_back(built, done, hub.endpoint)
     monkeypatch.setenv("HF_TOKEN", TOKEN)
-    with pytest.raises(PublishError, match=r"is there and public.*leave out --private"):
+    with pytest.raises(PublishError, match=r"is public already.*leave out --private"):
         put(hub, folder, "org/open", private=True)
     assert put(hub, folder, "org/closed", private=True).changed == []
 
@@ -279,7 +287,7 @@ def test_a_folder_that_changes_after_it_was_verified(hub, folder, monkeypatch, h
 
     with pytest.raises(OutputError, match=rf"{name}: changed after it was verified") as raised:
         put(hub, folder, on_step=meanwhile("uploading", change))
-    assert "Publish again, when nothing else writes" in str(raised.value)
+    assert "Publish again while no other program writes" in str(raised.value)
     assert published(hub) == {}
     assert hub.tags("org/casino") == {}
 
@@ -295,7 +303,7 @@ def test_a_build_of_the_sample_after_the_check(hub, folder, sample_build):
         shutil.copytree(sample_build / "duo", folder)
 
     with pytest.raises(OutputError, match="changed after it was verified"):
-        put(hub, folder, on_step=meanwhile("looking", rebuild))
+        put(hub, folder, on_step=meanwhile("reading the repository", rebuild))
     assert published(hub) == before
 
 
@@ -327,6 +335,7 @@ def test_a_folder_that_changes_while_it_is_published(hub, folder, request_, how)
     assert published(hub) == published(hub, revision=NOW) == verified
 
 
+@pytest.mark.slow
 def test_what_comes_back_otherwise_is_named(hub, folder, sample_build, tmp_path, monkeypatch):
     """The Hub's, and no folder of its name, is compared with what the folder said when verified."""
     built, done = open_folder(folder), put(hub, folder)
@@ -347,7 +356,7 @@ def test_what_comes_back_otherwise_is_named(hub, folder, sample_build, tmp_path,
         ("speakers/train", "loaded", digest),
         ("speakers/train", "streamed", digest),
     ]
-    assert f"`parley verify casino --build {folder.parent}` still holds" in str(raised.value)
+    assert f"`parley verify casino --build {folder.parent}` still succeeds" in str(raised.value)
 
 
 # What changes meanwhile: the repository -----------------------------------------------------
@@ -386,8 +395,8 @@ def test_who_brings_the_same_files_and_more_is_somebody_else(hub, folder):
 def test_a_repository_that_somebody_else_makes_public(hub, folder, tmp_path):
     empty = tmp_path / "empty"
     empty.mkdir()
-    step = meanwhile("making", lambda: hub.seed("org/casino", empty))
-    with pytest.raises(PublishError, match="is there and public"):
+    step = meanwhile("creating", lambda: hub.seed("org/casino", empty))
+    with pytest.raises(PublishError, match="is public already"):
         put(hub, folder, private=True, on_step=step)
     assert published(hub) == {}
 
@@ -434,6 +443,7 @@ def cut_everywhere(hub, **how):
             return
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("done", [False, True], ids=["unheard", "unanswered"])
 @pytest.mark.parametrize("forever", [False, True], ids=["once", "from there on"])
 @pytest.mark.parametrize("first", [False, True], ids=["a next version", "the first publishing"])
@@ -472,7 +482,7 @@ def test_a_cut_at_any_request_leaves_the_old_version_or_the_new(
     assert ("done" in outcomes) is not forever
 
 
-AGAIN, LATER = "run the same command again: it does what is left", "Nothing was written"
+AGAIN, LATER = "run the same command again: it completes the upload", "Nothing was written"
 
 
 @pytest.mark.parametrize(
@@ -503,7 +513,7 @@ def test_a_dry_run_that_fails_has_begun_nothing(hub, folder):
     hub.fail("*", "", 500, times=-1)
     with pytest.raises(PublishError, match=LATER) as raised:
         put(hub, folder, dry_run=True)
-    assert "left" not in str(raised.value)
+    assert "completes" not in str(raised.value)
 
 
 def test_a_full_disk_in_the_cache(hub, sample_build, small_disk, monkeypatch):
@@ -536,21 +546,21 @@ def test_a_full_disk_in_the_cache(hub, sample_build, small_disk, monkeypatch):
 )
 def test_names_of_repositories(repo, says):
     with pytest.raises(UsageError, match=f"^--repo.*{says}") as raised:
-        ready(repo, dry_run=True)
+        validate_target(repo, dry_run=True)
     assert TOKEN not in str(raised.value)
 
 
 def test_a_hub_without_a_token_in_its_url():
-    with pytest.raises(UsageError, match="without a name or token in it") as raised:
-        ready("org/casino", dry_run=True, endpoint=f"http://a:{TOKEN}@b")
+    with pytest.raises(UsageError, match="without a user name or token") as raised:
+        validate_target("org/casino", dry_run=True, endpoint=f"http://a:{TOKEN}@b")
     assert TOKEN not in str(raised.value)
-    ready("org/casino", dry_run=True, endpoint="http://b")
+    validate_target("org/casino", dry_run=True, endpoint="http://b")
 
 
 def test_tokens_that_may_not(hub, folder, monkeypatch):
     for token, says in (
         (READ_ONLY, "may not write there"),
-        ("hf_unknown", "does not know this token"),
+        ("hf_unknown", "unknown to the Hub"),
     ):
         monkeypatch.setenv("HF_TOKEN", token)
         with pytest.raises(PublishError, match=says) as raised:
@@ -559,27 +569,27 @@ def test_tokens_that_may_not(hub, folder, monkeypatch):
     assert not hub.repos
     monkeypatch.setattr(huggingface_hub, "get_token", lambda: None)
     with pytest.raises(PublishError, match="hf auth login"):
-        ready("org/casino", dry_run=False)
-    ready("org/casino", dry_run=True)
+        validate_target("org/casino", dry_run=False)
+    validate_target("org/casino", dry_run=True)
 
 
 def test_a_dry_run_says_what_it_knows_of_rights(hub, folder, monkeypatch):
     said = []
     put(hub, folder, dry_run=True, on_step=said.append)
-    assert said[-1] == "a dry run does not try whether this token may write there"
+    assert said[-1] == "a dry run does not test whether this token may write there"
     put(hub, folder, "Ana/casino", dry_run=True)  # the Hub takes either case
-    with pytest.raises(PublishError, match="is that of ana, who belongs to org") as raised:
+    with pytest.raises(PublishError, match="token of ana, a member of org") as raised:
         put(hub, folder, "other/casino", dry_run=True)
-    assert "Take another --repo" in str(raised.value)
+    assert "Choose another --repo" in str(raised.value)
     hub.tokens["hf_alone"] = User("eve")
-    for token, says in ((READ_ONLY, "for reading alone"), ("hf_alone", "eve, of no organisation")):
+    for token, says in ((READ_ONLY, "read-only"), ("hf_alone", "eve, in no organisation")):
         monkeypatch.setenv("HF_TOKEN", token)
         with pytest.raises(PublishError, match=says):
             put(hub, folder, dry_run=True)
     monkeypatch.setattr(huggingface_hub, "get_token", lambda: None)
     monkeypatch.delenv("HF_TOKEN")
     assert put(hub, folder, "other/casino", dry_run=True, on_step=said.append).is_new
-    assert "there is no token" in said[-1]
+    assert "no token" in said[-1]
 
 
 def test_a_token_in_a_message_is_hidden(hub, folder, monkeypatch):
@@ -597,10 +607,10 @@ def test_samples_and_unlicensed_datasets_are_refused(sample_build, dataset, tmp_
     built = open_folder(sample_build / dataset.name)
     build = f"`parley build {dataset.name} --build {sample_build}`"
     with pytest.raises(OutputError, match=f"it is the invented sample; .* with {build}"):
-        refuse(built, None, permitted=True)
+        verify_for_upload(built, None, permitted=True)
     unknown = dataset.name in ("craigslist_bargains", "cosrec")
     with pytest.raises(OutputError) as raised:
-        refuse(built, None, permitted=False)
+        verify_for_upload(built, None, permitted=False)
     assert ("--i-have-permission" in str(raised.value)) is unknown
     if unknown:
         (section,) = re.findall(r"\n## Licence\n+([^\n]+)\n", dataset.read_card())
@@ -608,18 +618,19 @@ def test_samples_and_unlicensed_datasets_are_refused(sample_build, dataset, tmp_
     (tmp_path / "build").symlink_to(sample_build)
     monkeypatch.chdir(tmp_path)  # where build/ is meant without --build
     with pytest.raises(OutputError, match=f"with `parley build {dataset.name}`"):
-        refuse(open_folder(Path("build", dataset.name)), None, permitted=True)
+        verify_for_upload(open_folder(Path("build", dataset.name)), None, permitted=True)
 
 
 def test_partial_and_damaged_folders_are_refused(source, real_build, tmp_path):
     def refused(folder, files=None, permitted=False):
         with pytest.raises(OutputError) as raised:
-            refuse(open_folder(folder), files, permitted)
+            verify_for_upload(open_folder(folder), files, permitted)
         return str(raised.value)
 
     for name in ("casino", "duo"):
-        found = refuse(open_folder(real_build / name), at_hand(get(name), source), permitted=False)
-        assert found == held(real_build / name)
+        built = open_folder(real_build / name)
+        verify_for_upload(built, at_hand(get(name), source), permitted=False)
+        assert files_to_upload(built) == held(real_build / name)
     folder = Path(shutil.copytree(real_build / "duo", tmp_path / "a build" / "duo"))
     file = next(folder.glob("ed/en-*"))
     file.write_bytes(file.read_bytes()[:-9] + b"123456789")
@@ -641,8 +652,8 @@ def test_a_card_that_leaves_figures_out_is_refused(source, real_build, tmp_path,
     card.write_text(card.read_text().replace(whole, blank))
     for module in ("hub.publish", "folder.integrity"):
         monkeypatch.setattr(f"parley.{module}.measured", lambda dataset: known)
-    with pytest.raises(OutputError, match="for 1 figures, as") as raised:
-        refuse(open_folder(folder), None, permitted=False)
+    with pytest.raises(OutputError, match="of 1 figures, such as") as raised:
+        verify_for_upload(open_folder(folder), None, permitted=False)
     assert f"run `parley build casino --build {tmp_path} --update-cards`" in str(raised.value)
 
 
@@ -705,13 +716,15 @@ def test_errors_of_the_command_line(hub, sample_build, tmp_path):
 PUBLISH = """
 import parley.hub.publish as publishing
 from test_publish import held
-publishing.refuse = lambda built, source, permitted: held(built.path)
+publishing.files_to_upload = lambda built: held(built.path)
+publishing.verify_for_upload = lambda built, source, permitted: None
 from parley.cli import main
 main()
 """
 UNVERIFIED = ("-c", f"import sys; sys.path.append({str(Path(__file__).parent)!r}){PUBLISH}")
 
 
+@pytest.mark.slow
 def test_what_a_kill_leaves_is_removed_by_the_next_run(hub, folder, tmp_path):
     """While it is read back: the cache for that goes with the next run."""
     asked, go_on, places = threading.Event(), threading.Event(), tmp_path / "places"
@@ -750,6 +763,7 @@ def publish_trusted(hub, folder, **environ):
     return found
 
 
+@pytest.mark.slow
 def test_a_trusted_publisher(hub, folder):
     """One exchange, whose token also reads back what is private."""
     status, stdout, stderr = publish_trusted(hub, folder)
@@ -776,19 +790,19 @@ def test_who_is_no_trusted_publisher(hub, folder, environ, expected, says):
 
 def odd_names(hub):
     hub.tokens[TOKEN] = User(f"ana{TOKEN}", orgs=(f"org{TOKEN}",))
-    return "may not be written with this token"
+    return "cannot be written with this token"
 
 
 def odd_file(hub):
     hub.seed("org/casino", Path(__file__).parent / "mutations")
     hub.push("org/casino", {f"!{TOKEN}.csv": b"x"})
-    return "data that parley did not bring"
+    return "data from elsewhere"
 
 
 def odd_commit(hub):
     hub.seed("org/casino", Path(__file__).parent / "mutations")
     vars(hub.repos["org/casino"].commits[-1])["id"] = TOKEN
-    return "a commit that can be none"
+    return "an invalid commit id"
 
 
 def odd_warning(hub):
@@ -821,6 +835,7 @@ def test_what_the_hub_gives_back_of_a_token_is_not_printed(hub, folder, odd):
     assert "\x1b" not in stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/locks").exists(), reason="Linux lists who waits for a lock")
 def test_a_build_waits_until_the_folder_is_published(hub, folder):
     """Nobody builds into the folder between the check and the upload."""

@@ -400,7 +400,7 @@ def test_the_command_writes_the_site_whole_or_not_at_all(sample_build, tmp_path)
     file.write_bytes(b"no Parquet")
     done = run("site", "--build", tmp_path / "build", "--output", output)
     assert done.returncode == 1
-    assert "not a Parquet file" in done.stderr
+    assert "unreadable Parquet file" in done.stderr
     assert {p: p.read_bytes() for p in output.rglob("*") if p.is_file()} == before
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "mine.txt").write_text("mine")

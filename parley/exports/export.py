@@ -60,7 +60,7 @@ def export(built: BuiltFolder, format: str, target: Path) -> list[str]:
             raise OutputError(
                 f"{built.path}: cannot be exported ({type(error).__name__}: {error})",
                 *islice(_misfits(built), MOST_PROBLEMS),
-                remedy=f"Run {built.command('verify', '--build')}.",
+                remedy=f"Run {built.command('verify')}.",
             ) from error
         if built.is_sample:
             (folder / SAMPLE).write_text(_SAMPLE_TEXT.format(dataset.name), encoding="utf-8")

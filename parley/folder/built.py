@@ -1,5 +1,6 @@
-"""A built folder: what `parley build` leaves, and what every other command opens."""
+"""A build: the folder that `parley build` writes and other commands open."""
 
+import hashlib
 import json
 import shlex
 from collections.abc import Iterator
@@ -43,15 +44,14 @@ _PROVENANCE = {
 
 
 class BuiltFolder:
-    """A folder of one dataset's Parquet, card and provenance, which nobody vouches for.
+    """A folder with the Parquet, card and provenance of one dataset, all untrusted.
 
-    What it says of itself is only compared: no path that stands in it is opened, and no link in
-    it is followed.
+    Its metadata is only compared: no path from it is opened, and no link in it is followed.
 
     Args:
         path: The folder.
-        dataset: What it is a build of.
-        provenance: What it says of itself.
+        dataset: Its dataset.
+        provenance: The content of its provenance file.
     """
 
     def __init__(self, path: Path, dataset: Dataset, provenance: dict[str, Any]) -> None:
@@ -65,18 +65,18 @@ class BuiltFolder:
         return self.dataset.features(config)
 
     def record(self, config: str, row: dict[str, Any]) -> Any:
-        """Return the upstream record of a row, of a config that keeps everything."""
+        """Return the upstream record of a row of a lossless config."""
         declared: Any = self.dataset.configs[config]
         return declared.to_record(row)
 
     @property
     def is_sample(self) -> bool:
-        """Whether it was made of the invented sample."""
+        """Whether it is built from the sample."""
         return bool(self.provenance["sample"])
 
     @property
     def missing(self) -> list[str]:
-        """The sources that were not at hand when it was built."""
+        """The sources that were missing when it was built."""
         return list(self.provenance["missing"])
 
     @property
@@ -86,27 +86,27 @@ class BuiltFolder:
 
     @property
     def is_older(self) -> bool:
-        """Whether another version of the tool built it, with digests of another kind."""
+        """Whether a version of the tool with another digest format built it."""
         return self.provenance.get("format") != FORMAT
 
-    def command(self, command: str, option: str, *more: str) -> str:
-        """Return a command about it as one may type it; the option names the folder above it."""
-        return typed(command, self.dataset.name, option, self.path.parent, *more)
+    def command(self, command: str, *more: str) -> str:
+        """Return the command line of a command on this build."""
+        return typed(command, self.dataset.name, self.path.parent, *more)
 
     @property
     def rebuild(self) -> str:
         """The command that builds it again."""
-        return self.command("build", "--build")
+        return self.command("build")
 
     @property
     def recorded(self) -> list[dict[str, Any]]:
-        """Each Parquet file with which it was built: its path, bytes and sha256."""
+        """Path, bytes and sha256 of each Parquet file in the provenance."""
         configs = self.provenance["configs"].values()
         return [file for splits in configs for split in splits.values() for file in split["files"]]
 
     @property
     def lost(self) -> list[str]:
-        """The splits, as "config/split", with which it was built and that lack a file."""
+        """The built splits, as "config/split", that have lost a file."""
         return [
             f"{config}/{split}"
             for config, splits in self.provenance["configs"].items()
@@ -115,21 +115,21 @@ class BuiltFolder:
         ]
 
     def files(self, config: str, split: str = "*") -> list[Path]:
-        """Return the Parquet files of a split, or of all of a config; none that is a link."""
+        """Return the Parquet files of a split or of a whole config, without links."""
         if (self.path / config).is_symlink():  # a link could lead anywhere
             return []
         found = (self.path / config).glob(f"{split}-[0-9]*-of-[0-9]*.parquet")
         return sorted(path for path in found if path.is_file() and not path.is_symlink())
 
     def splits(self, config: str) -> list[str]:
-        """Return the splits of a config that are there, the declared ones first, in their order."""
+        """Return the existing splits of a config, the declared ones first, in their order."""
         there = sorted({path.name.rsplit("-", 3)[0] for path in self.files(config)})
         declared = [s for s in self.dataset.splits.get(config, ()) if s in there]
         return declared + [split for split in there if split not in declared]
 
     @property
     def declared(self) -> list[tuple[str, str]]:
-        """The (config, split) pairs that the script declares and that are there."""
+        """The declared (config, split) pairs that exist."""
         return [
             (c, s) for c, splits in self.dataset.splits.items() for s in splits if self.files(c, s)
         ]
@@ -138,7 +138,7 @@ class BuiltFolder:
         """Yield the table of each file of a split.
 
         Raises:
-            OutputError: a file is not Parquet that can be read.
+            OutputError: a Parquet file cannot be read.
         """
         import pyarrow.parquet as pq  # not at the top: cards are read without it
 
@@ -151,7 +151,7 @@ class BuiltFolder:
         """Yield the rows of a split, a few in memory at once.
 
         Raises:
-            OutputError: a file is not Parquet that can be read.
+            OutputError: a Parquet file cannot be read.
         """
         import pyarrow.parquet as pq
 
@@ -164,7 +164,7 @@ class BuiltFolder:
         """Yield the first column of a split, which names its rows, without reading the others.
 
         Raises:
-            OutputError: a file is not Parquet that can be read.
+            OutputError: a Parquet file cannot be read.
         """
         import pyarrow.parquet as pq
 
@@ -180,7 +180,7 @@ class BuiltFolder:
         Raises:
             UsageError: there is no such config or split.
             MissingSplitError: one of them was not built.
-            OutputError: a file is not Parquet that can be read.
+            OutputError: a Parquet file cannot be read.
         """
         rows = []
         for split in splits:
@@ -188,7 +188,7 @@ class BuiltFolder:
                 if not (files := self.files(config, split)):
                     self._require_declared(config, split)
                     if split in self.provenance["configs"].get(config, {}):
-                        what = f"the folder lacks {config}/{split}, with which it was built"
+                        what = f"the folder has lost {config}/{split}, which was built"
                         raise MissingSplitError(what, remedy=f"Run {self.rebuild} again.")
                     raise MissingSplitError(
                         f"{config}/{split} was not built: its source is missing"
@@ -228,16 +228,23 @@ class BuiltFolder:
         Raises:
             OutputError: it is missing, a link, a device, far too large or not UTF-8.
         """
-        try:
-            return _read_text(self.path / CARD)
-        except ValueError as error:
-            raise OutputError(f"{self.path / CARD}: {error}") from error
+        return _text_of(self.path / CARD)
+
+    def hashes(self) -> dict[str, str]:
+        """Return the sha256 of each file of the build by its name: of Parquet, as recorded.
+
+        Raises:
+            OutputError: the card or the provenance is missing or no plain text file.
+        """
+        found = {str(file["path"]): str(file["sha256"]) for file in self.recorded}
+        for name in (CARD, PROVENANCE):
+            found[name] = hashlib.sha256(_text_of(self.path / name).encode()).hexdigest()
+        return found
 
     def contents(self) -> dict[str, Path]:
-        """Return every file, link and device in it, by its name in it.
+        """Return every file, link and device in it by its relative name.
 
-        Left out is what begins with a dot: `.gitattributes` and `.cache`, which huggingface_hub
-        adds to what it downloads.
+        Names with a leading dot are left out: huggingface_hub adds `.gitattributes` and `.cache`.
         """
         found = (p for p in sorted(self.path.rglob("*")) if p.is_symlink() or not p.is_dir())
         named = {p.relative_to(self.path).as_posix(): p for p in found}
@@ -246,13 +253,13 @@ class BuiltFolder:
 
 @contextmanager
 def _readable(path: Path) -> Iterator[None]:
-    """Turn what pyarrow raises of a file into an OutputError that names it."""
+    """Turn pyarrow's errors into an OutputError that names the file."""
     import pyarrow as pa
 
     try:
         yield
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
-        raise OutputError(f"{path}: not a Parquet file that can be read: {error}") from error
+        raise OutputError(f"{path}: unreadable Parquet file: {error}") from error
 
 
 def _names(feature: Any) -> list[str] | None:
@@ -268,11 +275,11 @@ def _named(value: Any, names: list[str]) -> Any:
 
 
 def open_folder(path: Path, dataset: Dataset | None = None) -> BuiltFolder:
-    """Open a built folder, of whatever dataset it says it is, or of the one given.
+    """Open a build of the given dataset, or of the dataset that its provenance names.
 
     Raises:
-        OutputError: it is not one, is of another dataset, or says nothing sound of itself.
-        UsageError: it is of a dataset that there is not here.
+        OutputError: it is no build, belongs to another dataset, or has a broken provenance.
+        UsageError: its dataset is unknown.
     """
     provenance = read_provenance(path)
     name = provenance["dataset"]
@@ -287,53 +294,61 @@ def find_folder(build: Path, dataset: Dataset) -> BuiltFolder:
     """Open the folder of a dataset in the folder that `--build` names.
 
     Raises:
-        UsageError: there is none; what to do instead is said.
-        OutputError: it says nothing sound of itself.
+        UsageError: no such build.
+        OutputError: its provenance is broken.
     """
     path = build / dataset.name
     if path.is_dir():
         return open_folder(path, dataset)
     if (build / PROVENANCE).is_file():
         raise UsageError(
-            f"{build}: is a built folder itself",
-            remedy=f"--build names the folder above it: --build {build.resolve().parent}",
+            f"{build}: is itself a build",
+            remedy=f"--build takes the folder above it: --build {build.resolve().parent}",
         )
-    command = typed("build", dataset.name, "--build", build)
+    command = typed("build", dataset.name, build)
     raise UsageError(f"{path}: no such folder", remedy=f"Run {command} first.")
 
 
-def typed(command: str, name: str, option: str, build: Path, *more: str) -> str:
-    """Return a command about a dataset as one may type it, with the folder of built ones."""
-    given = [] if build == Path("build") else [option, str(build)]
+def typed(command: str, name: str, build: Path, *more: str) -> str:
+    """Return the command line of a command on a dataset's build below the folder `build`."""
+    given = [] if build == Path("build") else ["--build", str(build)]
     return f"`{shlex.join(['parley', command, name, *given, *more])}`"
 
 
 def read_provenance(path: Path) -> dict[str, Any]:
-    """Return what a built folder says of itself; raise OutputError if it says nothing sound."""
+    """Return the provenance of a build; raise OutputError if it is broken."""
     file = path / PROVENANCE
     if file.is_symlink() or not file.is_file():
         inside = sorted(name for name in discover() if (path / name / PROVENANCE).is_file())
         raise OutputError(
-            f"{path}: not a built folder (no {PROVENANCE})",
-            remedy=f"Name one of those in it, as {path / inside[0]}."
+            f"{path}: not a build (no {PROVENANCE})",
+            remedy=f"Name a build inside it, such as {path / inside[0]}."
             if inside
-            else "`parley build` makes them.",
+            else "Run `parley build` to make one.",
         )
     try:
         provenance = json.loads(_read_text(file))
     except (ValueError, RecursionError) as error:
-        raise OutputError(f"{file}: not what parley writes: {error}") from error
+        raise OutputError(f"{file}: not in parley's format: {error}") from error
     if found := list(problems(provenance, _PROVENANCE)):
-        raise OutputError(f"{file}: not what parley writes", *found)
+        raise OutputError(f"{file}: not in parley's format", *found)
     return dict(provenance)
 
 
+def _text_of(path: Path) -> str:
+    """Return the text of an untrusted file, or raise OutputError."""
+    try:
+        return _read_text(path)
+    except ValueError as error:
+        raise OutputError(f"{path}: {error}") from error
+
+
 def _read_text(path: Path) -> str:
-    """Return the text of a file that nobody vouches for, or raise ValueError."""
+    """Return the text of an untrusted file, or raise ValueError."""
     if path.is_symlink() or not path.is_file():
-        raise ValueError("missing, or no plain file")
+        raise ValueError("missing, or not a regular file")
     if (size := path.stat().st_size) > MOST_TEXT:
-        raise ValueError(f"{size:,} bytes are too many, at most {MOST_TEXT:,}")
+        raise ValueError(f"{size:,} bytes, expected at most {MOST_TEXT:,}")
     try:
         return path.read_bytes().decode("utf-8")
     except OSError as error:

@@ -1,7 +1,7 @@
 """Dataset cards: YAML front matter, prose, and one generated section.
 
 Prose and the first keys of the front matter are written by hand. `configs`, `dataset_info` and
-what stands between the two marks are generated, so that they are always what was built.
+the section between the two marks are generated from the build.
 """
 
 import re
@@ -22,9 +22,9 @@ GENERATED = ("configs", "dataset_info")
 # in C where PyYAML was built with libyaml
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-# the last three are of values that their tag or form does not fit: !!bool maybe, 2000-13-45
+# the last three: values that do not fit their tag or form, as !!bool maybe, 2000-13-45
 _NOT_YAML = (yaml.YAMLError, ValueError, LookupError, TypeError, AttributeError)
-_NOT_BUILT = "not built: its source was not at hand"
+_NOT_BUILT = "not built: its source is missing"
 PIPE = "&#124;"  # a vertical line in a cell of a table
 _SHOWN = "docs/adding.md shows a card."
 _NO_LICENCE = ("", "unknown", "other", "none")
@@ -51,14 +51,14 @@ def parse(card: str, where: str) -> tuple[dict[str, Any], str]:
 
 
 def _load(text: str) -> Any:
-    """Load YAML that is not trusted: the library takes any depth, and ends the process with it.
+    """Load untrusted YAML: refuse deep nesting, which crashes the library.
 
-    An alias is refused too: a few lines of them stand for billions of values.
+    Refuse aliases too: a few lines of them expand to billions of values.
     """
     depth = 0
     for event in yaml.parse(text, _LOADER):
         if isinstance(event, yaml.AliasEvent):
-            raise ValueError("it has an alias; write the value out")
+            raise ValueError("it has an alias; write out the value")
         depth += isinstance(event, yaml.CollectionStartEvent)
         depth -= isinstance(event, yaml.CollectionEndEvent)
         if depth > _DEEPEST:
@@ -67,14 +67,13 @@ def _load(text: str) -> Any:
 
 
 def render(dataset: Dataset, splits: Splits, section: str, *, whole: bool = False) -> str:
-    """Return the dataset's card with its generated parts made anew.
+    """Return the dataset's card with new generated parts.
 
     Args:
         dataset: The dataset.
         splits: Config -> split -> what was measured of it, or what a document states.
         section: Markdown for below the table of splits.
-        whole: Name the splits too that were not built: the card in the dataset folder speaks of
-            the dataset, the one in a built folder of the files beside it.
+        whole: Also name the splits that were not built, as the card in a dataset folder does.
 
     Raises:
         OutputError: the card cannot be read, or lacks the marks around its generated part.
@@ -160,7 +159,7 @@ _SUMMARISED = {
 
 
 def summary(dataset: Dataset) -> dict[str, Any]:
-    """Return what a dataset's card says of its configs, without importing the builder.
+    """Summarise a dataset's configs from its card, without importing the builder.
 
     Returns:
         name, pretty_name, and configs: a list of {name, license, size, splits, documented}. Splits
@@ -175,7 +174,7 @@ def summary(dataset: Dataset) -> dict[str, Any]:
         key: front.get(key) for key in ("pretty_name", "license")
     }
     if found := list(islice(problems(front, _SUMMARISED), MOST_PROBLEMS)):
-        raise ScriptError(f"{dataset.card}: the front matter cannot be read", *found)
+        raise ScriptError(f"{dataset.card}: the front matter is invalid", *found)
     infos = {info["config_name"]: info for info in front["dataset_info"]}
     configs = []
     for config in front["configs"]:
@@ -196,7 +195,7 @@ def summary(dataset: Dataset) -> dict[str, Any]:
 
 
 def _documented(dataset: Dataset) -> dict[str, dict[str, int]]:
-    """Return config -> split -> the rows that a document states of one that was not counted."""
+    """Return config -> split -> documented rows of splits that were not counted."""
     from parley.folder.measured import measured
 
     return {
@@ -225,7 +224,7 @@ def figures_section(figures: Sequence[Figure], *, whole: bool = True) -> str:
             "",
         ]
     if ours:
-        lines += [f"{len(ours)} further figures that this card states are recomputed likewise.", ""]
+        lines += [f"{len(ours)} further figures of this card are recomputed too.", ""]
     if not whole:
         differing = [figure for figure in figures if figure.verdict == DIFFERS]
         lines += [*_table(differing, notes), ""] if differing else []
@@ -253,14 +252,14 @@ def prose(body: str) -> tuple[str, str]:
 
 
 def is_licensed(card: str, where: str) -> bool:
-    """Tell whether a card names a licence, so that somebody allowed its data's publication."""
+    """Tell whether a card names a licence."""
     stated = parse(card, where)[0].get("license")
     licences = stated if isinstance(stated, list) and stated else [stated]
     return all(isinstance(name, str) and name.lower() not in _NO_LICENCE for name in licences)
 
 
 def licence_section(card: str, where: str) -> str:
-    """Return what a card says of its licence, "" if nothing."""
+    """Return the licence section of a card, or ""."""
     body = parse(card, where)[1]
     return body.partition("\n## Licence\n")[2].partition("\n## ")[0].strip()
 
@@ -282,6 +281,6 @@ def splits_section(dataset: Dataset, splits: Splits, sample: bool = False) -> st
     if sample:
         lines.append("")
         lines.append(
-            "**This is a sample**: invented records in the dataset's layout, no data of it."
+            "**This is a sample**: invented records in the dataset's layout, not its data."
         )
     return "\n".join(lines) + "\n"

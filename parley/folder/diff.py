@@ -1,4 +1,4 @@
-"""Compares two built folders of one dataset, row by row."""
+"""Compares two builds of one dataset, row by row."""
 
 import shlex
 from collections import Counter
@@ -40,7 +40,7 @@ class SplitDifference:
 
     @property
     def differs(self) -> bool:
-        """Whether anything is not the same."""
+        """Whether anything differs."""
         return (
             self.old_rows != self.new_rows
             or self.reordered
@@ -50,13 +50,13 @@ class SplitDifference:
 
 @dataclass
 class Difference:
-    """How two built folders differ.
+    """The differences of two builds.
 
     Args:
         dataset: The dataset of both.
         splits: Every split that either has, of every config.
-        provenance: (what, old, new) of version, sources and so on that are not the same.
-        figures: (name, old, new) of each documented figure that was measured otherwise.
+        provenance: (key, old, new) of each difference in version, sources and so on.
+        figures: (name, old, new) of each figure with another measured value.
     """
 
     dataset: str
@@ -66,7 +66,7 @@ class Difference:
 
     @property
     def differs(self) -> bool:
-        """Whether anything is not the same."""
+        """Whether anything differs."""
         return bool(self.figures or self.provenance) or any(s.differs for s in self.splits)
 
     def as_dict(self) -> dict[str, Any]:
@@ -75,7 +75,7 @@ class Difference:
 
 
 def compare(old: BuiltFolder, new: BuiltFolder) -> Difference:
-    """Compare two built folders of the same dataset.
+    """Compare two builds of the same dataset.
 
     Raises:
         UsageError: they are of two datasets.
@@ -131,7 +131,7 @@ def _compare_split(old: BuiltFolder, new: BuiltFolder, config: str, split: str) 
         one, other = (_schema(each, config, split) for each in (old, new))
         renamed = _renamed(before, after, one.names, other.names)
         result.schema = _schema_changes(one, other, renamed)
-        # what one folder alone has is said of the schema, and not again of every row
+        # a column of only one folder is a schema change, not repeated for every row
         shared = {renamed.get(name, name): name for name in one.names}
         shared = {name: shared[name] for name in other.names if name in shared}
         before = [{name: row[old_name] for name, old_name in shared.items()} for row in before]
@@ -155,10 +155,10 @@ Key = tuple[tuple[str, ...], int]  # of a row: its key columns, and which row wi
 
 
 def _like(left: dict[Key, Any], right: dict[Key, Any]) -> dict[Key, Any]:
-    """Return rows that have no key under the names of the rows of `left` that they match.
+    """Name rows without a key after the rows of `left` that they match.
 
-    Rows are aligned by content, as diff(1) aligns lines; where as many rows stand in each other's
-    place, they are the same rows, changed.
+    Rows are aligned by content, as diff(1) aligns lines; equally many replaced rows count as
+    changed rows.
     """
     names, rows = list(left), list(right.values())
     old, new = ([repr(row) for row in side.values()] for side in (left, right))
@@ -171,7 +171,7 @@ def _like(left: dict[Key, Any], right: dict[Key, Any]) -> dict[Key, Any]:
 
 
 def _by_key(rows: list[dict[str, Any]], columns: tuple[str, ...]) -> dict[Key, dict[str, Any]]:
-    """Return rows by key; by place where the config has none. A repeated key is numbered."""
+    """Return rows by key, or by number without one. A repeated key is numbered."""
     seen: Counter[tuple[str, ...]] = Counter()
     result = {}
     for number, row in enumerate(rows):
@@ -194,12 +194,12 @@ def _schema(built: BuiltFolder, config: str, split: str) -> pa.Schema:
 def _renamed(
     before: list[dict[str, Any]], after: list[dict[str, Any]], old: list[str], new: list[str]
 ) -> dict[str, str]:
-    """Return old name -> new name of the columns that hold the same under another name."""
+    """Return old name -> new name of the renamed columns: those with equal values."""
     left = [name for name in new if name not in old]
     found = {}
     for name in (name for name in old if name not in new):
         values = [row[name] for row in before]
-        known = any(value is not None for value in values)  # else there is nothing to know it by
+        known = any(value is not None for value in values)  # null columns cannot be recognised
         same = [other for other in left if known and values == [row[other] for row in after]]
         if same:
             found[name] = same[0]
@@ -228,15 +228,15 @@ def _schema_changes(old: pa.Schema, new: pa.Schema, renamed: dict[str, str]) -> 
     if shared[0] != shared[1]:
         changed.append(f"columns in another order: {', '.join(shared[1])}")
     if not changed and old.metadata != new.metadata:
-        changed.append("the footer is another one, which `datasets` reads the features from")
+        changed.append("the footer, from which `datasets` reads the features, differs")
     return changed
 
 
 def _labels(schema: pa.Schema) -> Iterator[tuple[str, str]]:
-    """Yield the path of each label that a footer declares, and the names that it has."""
+    """Yield path and names of each label that a footer declares."""
     try:
         features = datasets.Features.from_arrow_schema(schema)
-    except Exception:  # whatever stands in the footer of a file that nobody vouches for
+    except Exception:  # the footer is untrusted
         return
     yield from _names(features, "")
 
@@ -253,7 +253,7 @@ def _names(feature: Any, path: str) -> Iterator[tuple[str, str]]:
 
 
 def changes(old: Any, new: Any, path: str) -> list[tuple[str, Any, Any]]:
-    """Return (path, old, new) of the innermost values that are not the same."""
+    """Return (path, old, new) of the innermost values that differ."""
     if isinstance(old, dict) and isinstance(new, dict) and old.keys() == new.keys():
         inner = [(f"{path}.{key}" if path else key, old[key], new[key]) for key in old]
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):

@@ -1,7 +1,6 @@
-"""What must hold of any built folder, one function a check.
+"""Checks of any build: one function per check yields a message for each violation of its docstring.
 
-Each yields a message for everything that contradicts its docstring. What a folder says of itself
-is compared with its Parquet, never followed: no path that stands in it is opened.
+The folder's metadata is untrusted: checks compare it with the Parquet and open no path it names.
 """
 
 from collections import Counter
@@ -31,20 +30,18 @@ from parley.source.files import Source
 
 
 @dataclass
-class Subject:
-    """A built folder while it is verified.
+class Inputs:
+    """The inputs of the checks.
 
     Args:
         built: The folder.
-        source: The upstream files, if they are at hand.
-        figures: The documented figures, recomputed from its rows.
-        verified: The sha256 of each file that was found to be as stated, by its name.
+        source: The upstream files, if available.
+        figures: The documented figures, recomputed from the rows.
     """
 
     built: BuiltFolder
     source: Source | None
     figures: list[Figure] = field(default_factory=list)
-    verified: dict[str, str] = field(default_factory=dict)
 
     @cached_property
     def digests(self) -> dict[tuple[str, str], str]:
@@ -67,15 +64,15 @@ def _schema(built: BuiltFolder, config: str) -> pa.Schema:
     return arrow_schema(built.features(config))
 
 
-def files(subject: Subject) -> Iterator[str]:
-    """The folder holds its card, its provenance and Parquet files, these byte for byte."""
+def files(inputs: Inputs) -> Iterator[str]:
+    """The folder holds its card, its provenance and the recorded Parquet files, byte for byte."""
     stated = {
         str(file.get("path")): file
-        for config in subject.built.provenance["configs"].values()
+        for config in inputs.built.provenance["configs"].values()
         for split in config.values()
         for file in split["files"]
     }
-    found = subject.built.contents()
+    found = inputs.built.contents()
     yield from (f"{name}: missing" for name in sorted({*stated, CARD} - found.keys()))
     for name, path in found.items():
         if path.is_symlink() or not path.is_file():
@@ -84,40 +81,36 @@ def files(subject: Subject) -> Iterator[str]:
             pin: pins.Pin = {"size": stated[name]["bytes"], "sha256": stated[name]["sha256"]}
             if wrong := pins.problem(path, pin):
                 yield f"{name}: {wrong}"
-            else:
-                subject.verified[name] = pin["sha256"]
         elif name not in (PROVENANCE, CARD):
             yield f"{name}: unknown file"
         elif (size := path.stat().st_size) > MOST_TEXT:
-            yield f"{name}: {size:,} bytes are too many, at most {MOST_TEXT:,}"
-        else:
-            subject.verified[name] = pins.hash_file(path, {"sha256": ""}, size).hexdigest()
+            yield f"{name}: {size:,} bytes, expected at most {MOST_TEXT:,}"
 
 
-def schema(subject: Subject) -> Iterator[str]:
-    """Every file has the schema of its config's features, in its columns and in its footer."""
-    for config, split in subject.built.declared:
-        expected = _schema(subject.built, config)
-        for table in subject.built.tables(config, split):
+def schema(inputs: Inputs) -> Iterator[str]:
+    """Every file has the schema of its config's features, in columns and footer."""
+    for config, split in inputs.built.declared:
+        expected = _schema(inputs.built, config)
+        for table in inputs.built.tables(config, split):
             if not table.schema.equals(expected):
                 found = ", ".join(_columns(table.schema))
                 due = ", ".join(_columns(expected))
                 yield f"{config}/{split}: expected the columns {due}, found {found}"
                 continue
             features = datasets.Features.from_arrow_schema(table.schema)
-            if features != (declared := subject.built.features(config)):
+            if features != (declared := inputs.built.features(config)):
                 yield f"{config}/{split}: expected the features {declared}, found {features}"
             elif table.schema.metadata != expected.metadata:
-                yield f"{config}/{split}: the footer is not in the form that builds write"
+                yield f"{config}/{split}: the footer differs from the form that builds write"
 
 
 def _columns(schema: pa.Schema) -> Iterator[str]:
     return (f"{field.name} ({field.type})" for field in schema)
 
 
-def provenance(subject: Subject) -> Iterator[str]:
+def provenance(inputs: Inputs) -> Iterator[str]:
     """The provenance names this version and its pins, and a missing source for a missing split."""
-    built, stated = subject.built, subject.built.provenance
+    built, stated = inputs.built, inputs.built.provenance
     pinned = built.dataset.pins
     missing, fallbacks = set(built.missing), stated.get("fallbacks", {})
     if stated["version"] != (version := built.dataset.version):
@@ -134,30 +127,30 @@ def provenance(subject: Subject) -> Iterator[str]:
         if [
             each.path for each in getattr(built.dataset.sources.get(file), "fallbacks", ())
         ] != others:
-            yield f"fallbacks: nothing serves in the place of {file} as {others}"
+            yield f"fallbacks: {others} are not the fallbacks of {file}"
         elif missing & {file, *others}:
-            yield f"fallbacks: {file} or {', '.join(others)} is said to be missing as well"
-    yield from (f"missing: {file} is no source" for file in sorted(missing - set(pinned)))
+            yield f"fallbacks: {file} or {', '.join(others)} is listed as missing too"
+    yield from (f"missing: {file} is not a source" for file in sorted(missing - set(pinned)))
     for config, splits in built.dataset.splits.items():
         for split, needed in splits.items():
             if (config, split) not in built.declared:
                 if not missing.intersection(each.path for each in needed):
-                    yield f"{config}/{split}: not there, though no source of it is missing"
-                elif subject.source and subject.source.has(config, split):
-                    yield f"{config}/{split}: not there, though its source is at hand"
+                    yield f"{config}/{split}: not built, though its sources are available"
+                elif inputs.source and inputs.source.has(config, split):
+                    yield f"{config}/{split}: not built, though its source is available"
 
 
-def counts(subject: Subject) -> Iterator[str]:
-    """Rows are as many as the provenance and the card say."""
+def counts(inputs: Inputs) -> Iterator[str]:
+    """The provenance and the card state the number of rows."""
     counted: Counter[tuple[str, str]] = Counter()
-    for config, split in subject.built.declared:
-        counted[config, split] += len(subject.built.rows(config, split))
+    for config, split in inputs.built.declared:
+        counted[config, split] += len(inputs.built.rows(config, split))
     stated = {
         (config, split): entry["rows"]
-        for config, splits in subject.built.provenance["configs"].items()
+        for config, splits in inputs.built.provenance["configs"].items()
         for split, entry in splits.items()
     }
-    front, _ = subject.card
+    front, _ = inputs.card
     on_card = {
         (info["config_name"], split["name"]): split["num_examples"]
         for info in front["dataset_info"]
@@ -171,104 +164,104 @@ def counts(subject: Subject) -> Iterator[str]:
             yield f"{config}/{split}: {found} rows, provenance {said}, card {card_rows}"
 
 
-# What `dataset_info` holds of a config, and of a split of it
+# The keys of a config and of a split in the card's `dataset_info`
 _INFO = {"config_name", "license", "features", "splits", "download_size", "dataset_size"}
 _SPLIT = {"name", "num_bytes", "num_examples"}
 
 
-def card(subject: Subject) -> Iterator[str]:
-    """The card is the dataset's, but for configs, features and figures, which are the folder's."""
-    dataset = subject.built.dataset
-    front, body = subject.card
+def card(inputs: Inputs) -> Iterator[str]:
+    """The card is the dataset's, with the folder's own configs, features and figures."""
+    dataset = inputs.built.dataset
+    front, body = inputs.card
     own, own_body = parse(dataset.read_card(), str(dataset.card))
     for key in sorted({*own, *front} - {*GENERATED}):
         if front.get(key) != own.get(key):
             yield f"{key}: expected {own.get(key)}, found {front.get(key)}"
     if prose(body) != prose(own_body):
-        yield f"the text is not that of {dataset.name}/README.md; build it again"
+        yield f"the text differs from {dataset.name}/README.md; build again"
     built: dict[str, list[str]] = {}
-    for config, split in subject.built.declared:
+    for config, split in inputs.built.declared:
         built.setdefault(config, []).append(split)
     if front["configs"] != card_configs(built, dataset.default):
-        yield "configs: not the configs, splits and files that are there"
+        yield "configs: differ from the configs, splits and files of the folder"
     for info in front["dataset_info"]:
         name = info["config_name"]
         if info.keys() != _INFO or any(split.keys() != _SPLIT for split in info["splits"]):
-            yield f"dataset_info: not the keys of {name}: expected {', '.join(sorted(_INFO))}"
+            yield f"dataset_info: wrong keys of {name}: expected {', '.join(sorted(_INFO))}"
             continue
         features = dataset.features(name) if name in dataset.configs else None
         if features is None or info["features"] != card_yaml(features):
-            yield f"dataset_info: not the features of {name}"
+            yield f"dataset_info: wrong features of {name}"
         elif info["license"] != dataset.builder.licence(name):
-            yield f"dataset_info: not the licence of {name}"
-    if subject.built.is_sample:
+            yield f"dataset_info: wrong licence of {name}"
+    if inputs.built.is_sample:
         return
     if figures_section(measured(dataset).figures(dataset)) not in body:
-        yield f"the figures are not those of {dataset.name}/{FILE}; build it again"
+        yield f"the figures differ from {dataset.name}/{FILE}; build again"
 
 
-def as_measured(subject: Subject) -> Iterator[str]:
-    """Rows and figures are those of the dataset's `measured.json`, if they are of its version."""
-    dataset = subject.built.dataset
+def as_measured(inputs: Inputs) -> Iterator[str]:
+    """Rows and figures equal the dataset's `measured.json`, if it is of the same version."""
+    dataset = inputs.built.dataset
     known = measured(dataset)
-    if subject.built.is_sample or known.version != subject.built.version:
+    if inputs.built.is_sample or known.version != inputs.built.version:
         return
-    for (config, split), found in subject.digests.items():
+    for (config, split), found in inputs.digests.items():
         due = known.digest(config, split)
         if due not in (None, found):
             yield (
-                f"{config}/{split}: the rows are others than measured (digest {due}, found "
+                f"{config}/{split}: the rows differ from the measured ones (digest {due}, found "
                 f"{found}), but the version is the same: raise VERSION, and run `make cards`"
             )
-    for figure in subject.figures:
+    for figure in inputs.figures:
         stated = known.found.get(figure.name, {}).get("measured")
         if figure.measured is not None and stated not in (None, figure.measured):
             yield f"{figure.name}: measured {figure.measured}, {FILE} says {stated}"
 
 
-def digests(subject: Subject) -> Iterator[str]:
+def digests(inputs: Inputs) -> Iterator[str]:
     """The rows of every split have the digest that the provenance states."""
-    if subject.built.is_older:
-        yield f"built by another version of parley, with other digests: run {subject.built.rebuild}"
+    if inputs.built.is_older:
+        yield f"built by a version of parley with other digests: run {inputs.built.rebuild}"
         return
-    for (config, split), found in subject.digests.items():
-        stated = subject.built.provenance["configs"].get(config, {}).get(split, {}).get("digest")
+    for (config, split), found in inputs.digests.items():
+        stated = inputs.built.provenance["configs"].get(config, {}).get(split, {}).get("digest")
         if found != stated:
             yield f"{config}/{split}: expected {stated}, found {found}"
 
 
-def keys(subject: Subject) -> Iterator[str]:
-    """No two rows of a config have the same key; nor of a split, where splits may share keys."""
+def keys(inputs: Inputs) -> Iterator[str]:
+    """Keys are unique within a config, or within a split where splits may share keys."""
     first: dict[tuple[Any, ...], str] = {}  # the split of each key of a config
-    configs = subject.built.dataset.configs
-    for config, split in subject.built.declared:
+    configs = inputs.built.dataset.configs
+    for config, split in inputs.built.declared:
         declared = configs[config]
         if not declared.keys:
             continue
         whole = configs[getattr(declared, "of", "") or config]
         shared = declared.splits_share_keys or whole.splits_share_keys
-        rows = subject.built.rows(config, split)
+        rows = inputs.built.rows(config, split)
         found = Counter(tuple(row[column] for column in declared.keys) for row in rows)
         for key, count in found.items():
             named = ", ".join(map(str, key))
             if count > 1:
-                yield f"{config}/{split}: {named} comes {count} times"
+                yield f"{config}/{split}: {named} occurs {count} times"
             other = first.setdefault((config, *key), split)
             if other != split and not shared:
-                yield f"{config}/{split}: {named} stands in {other} as well"
+                yield f"{config}/{split}: {named} is also in {other}"
 
 
-def labels(subject: Subject) -> Iterator[str]:
+def labels(inputs: Inputs) -> Iterator[str]:
     """Every ClassLabel is one of its names."""
-    for config, split in subject.built.declared:
-        for table in subject.built.tables(config, split):
-            for name, feature in subject.built.features(config).items():
+    for config, split in inputs.built.declared:
+        for table in inputs.built.tables(config, split):
+            for name, feature in inputs.built.features(config).items():
                 for path, wrong, most in _wrong_labels(table[name], feature, name):
                     yield f"{config}/{split}: {path}: expected 0 to {most}, found {wrong}"
 
 
 def _wrong_labels(values: Any, feature: Any, path: str) -> Iterator[tuple[str, int, int]]:
-    """Yield (path, number, largest) of each number in a column that stands for no name."""
+    """Yield (path, number, largest) of each number in a column without a label name."""
     if isinstance(feature, datasets.ClassLabel):
         most = len(feature.names) - 1
         outside = pc.or_(pc.less(values, 0), pc.greater(values, most))
@@ -282,10 +275,10 @@ def _wrong_labels(values: Any, feature: Any, path: str) -> Iterator[tuple[str, i
         yield from _wrong_labels(pc.list_flatten(values), inner, f"{path}[]")
 
 
-def numbers(subject: Subject) -> Iterator[str]:
+def numbers(inputs: Inputs) -> Iterator[str]:
     """Every number is finite."""
-    for config, split in subject.built.declared:
-        for table in subject.built.tables(config, split):
+    for config, split in inputs.built.declared:
+        for table in inputs.built.tables(config, split):
             for name in table.schema.names:
                 for path, wrong in _not_finite(table[name], name):
                     yield f"{config}/{split}: {path}: expected a finite number, found {wrong}"
@@ -303,20 +296,20 @@ def _not_finite(values: Any, path: str) -> Iterator[tuple[str, float]]:
             yield path, wrong
 
 
-def records(subject: Subject) -> Iterator[str]:
-    """Each row that keeps everything goes back to a record of upstream's shape, which gives it.
+def records(inputs: Inputs) -> Iterator[str]:
+    """Each lossless row converts to a record of upstream's shape and back.
 
-    Of what is compared with its source, `source` shows more: it goes back to upstream's own record.
+    Splits whose source is available are left to `source`, which compares upstream's own records.
     """
-    for config, declared in subject.built.dataset.configs.items():
+    for config, declared in inputs.built.dataset.configs.items():
         if not isinstance(declared, Config):
             continue
         shape = declared.record_shape
         fits = fitter(shape)
-        for split in subject.built.splits(config):
-            if subject.source and subject.source.has(config, split):
+        for split in inputs.built.splits(config):
+            if inputs.source and inputs.source.has(config, split):
                 continue
-            for number, row in enumerate(subject.built.rows(config, split)):
+            for number, row in enumerate(inputs.built.rows(config, split)):
                 where = f"{config}/{split}[{number}]"
                 try:
                     record = declared.to_record(row)
@@ -324,22 +317,22 @@ def records(subject: Subject) -> Iterator[str]:
                         found = problems(record, shape)
                         yield from (str(problem.at(where)) for problem in found)
                     elif declared.to_row(record) != row:
-                        yield f"{where}: the record that it goes back to gives another row"
-                except Exception as error:  # whatever a script makes of a row that it never made
-                    yield f"{where}: goes back to no record: {type(error).__name__}: {error}"
+                        yield f"{where}: the record converted from it gives another row"
+                except Exception as error:  # a script may fail on a foreign row
+                    yield f"{where}: does not convert to a record: {type(error).__name__}: {error}"
 
 
-def chats(subject: Subject) -> Iterator[str]:
-    """Chats are of user and assistant by turns, after a system message or none; no turn is lost.
+def chats(inputs: Inputs) -> Iterator[str]:
+    """Chats alternate user and assistant after an optional system message; no turn is lost.
 
-    `source_turns` says of each message from which turns it was made: each turn once, in order. Only
-    the system's, and a first cue to the assistant, are made of none.
+    `source_turns` lists the turns of each message: each turn once, in order. Only the system
+    message and an opening cue have none.
     """
-    for config in subject.built.dataset.configs:
-        if not {"messages", "source_turns"} <= subject.built.features(config).keys():
+    for config in inputs.built.dataset.configs:
+        if not {"messages", "source_turns"} <= inputs.built.features(config).keys():
             continue
-        for split in subject.built.splits(config):
-            for number, row in enumerate(subject.built.rows(config, split)):
+        for split in inputs.built.splits(config):
+            for number, row in enumerate(inputs.built.rows(config, split)):
                 for problem in _wrong_chat(row["messages"], row["source_turns"]):
                     yield f"{config}/{split}[{number}]: {problem}"
 
@@ -349,31 +342,31 @@ def _wrong_chat(chat: list[dict[str, str]], turns: list[list[int]]) -> Iterator[
     system = roles[:1] == ["system"]
     talk = roles[system:]
     if talk != [("user", "assistant")[n % 2] for n in range(len(talk))]:
-        yield "expected user and assistant by turns, the user first, after a system message or none"
+        yield "expected user and assistant in turn after an optional system message"
     if len(turns) != len(chat):
         yield f"{len(chat)} messages, but source_turns of {len(turns)}"
         return
     if [turn for each in turns for turn in each] != list(range(sum(map(len, turns)))):
         yield "source_turns are not each turn once, in order"
     if (system and turns[0]) or not all(turns[system + 1 :]):
-        yield "only the system's message and a first cue are made of no turn"
+        yield "only the system message and an opening cue may have no turn"
 
 
-def source(subject: Subject) -> Iterator[str]:
-    """Every upstream record gives the row that was built, and comes back from it."""
-    if subject.source is None:
+def source(inputs: Inputs) -> Iterator[str]:
+    """Every upstream record gives the built row, and the row converts back to the record."""
+    if inputs.source is None:
         return
-    reader = Reader(subject.source.folder)
-    for config, split in subject.built.declared:
-        if subject.source.has(config, split):
-            yield from _against_source(subject, subject.source, config, split, reader)
+    reader = Reader(inputs.source.folder)
+    for config, split in inputs.built.declared:
+        if inputs.source.has(config, split):
+            yield from _against_source(inputs, inputs.source, config, split, reader)
 
 
 def _against_source(
-    subject: Subject, source: Source, config: str, split: str, reader: Reader
+    inputs: Inputs, source: Source, config: str, split: str, reader: Reader
 ) -> Iterator[str]:
-    declared = subject.built.dataset.configs[config]
-    schema, made = _schema(subject.built, config), []
+    declared = inputs.built.dataset.configs[config]
+    schema, made = _schema(inputs.built, config), []
     digest = Digest(schema)
 
     def rows() -> Iterator[Any]:
@@ -383,18 +376,18 @@ def _against_source(
 
     for batch in to_batches(rows(), schema, f"{config}/{split}"):
         digest.update(batch)
-    if digest.hexdigest() != subject.digests[config, split]:
-        yield from _unlike(f"{config}/{split}", subject.built.rows(config, split), made)
+    if digest.hexdigest() != inputs.digests[config, split]:
+        yield from _row_differences(f"{config}/{split}", inputs.built.rows(config, split), made)
     if isinstance(declared, Config):
         opened = {each.path: Opened(reader, each) for each in source.sources(config, split)}
-        records = list(subject.built.dataset.builder.records(config, opened))
+        records = list(inputs.built.dataset.builder.records(config, opened))
         if len(records) != len(made):
             yield f"{config}/{split}: {len(records)} records upstream make {len(made)} rows"
         for number, (row, record) in enumerate(zip(made, records, strict=False)):
             if not _alike(back := declared.to_record(row), record):
-                where = f"{config}/{split}[{number}]: does not come back as the upstream record"
+                where = f"{config}/{split}[{number}]"
                 said = first_difference(back, record) if back != record else "true is not 1"
-                yield f"{where}: {said}"
+                yield f"{where}: does not convert back to the upstream record: {said}"
 
 
 def _alike(found: Any, expected: Any) -> bool:
@@ -412,13 +405,13 @@ def _typed(value: Any) -> Any:
     return isinstance(value, bool), value
 
 
-def _unlike(where: str, rows: list[Any], due: list[Any]) -> Iterator[str]:
+def _row_differences(where: str, rows: list[Any], due: list[Any]) -> Iterator[str]:
     if len(rows) != len(due):
-        yield f"{where}: {len(rows)} rows, but the source gives {len(due)}"
+        yield f"{where}: {len(rows)} rows, expected {len(due)} by the source"
     for number, (row, expected) in enumerate(zip(rows, due, strict=False)):
         if not same(row, expected):
             path = first_difference(row, expected)
-            yield f"{where}[{number}]: is not the row that the source gives: {path}"
+            yield f"{where}[{number}]: differs from the row of the source: {path}"
 
 
 def first_difference(found: Any, expected: Any, path: str = "") -> str:

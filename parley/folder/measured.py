@@ -1,4 +1,4 @@
-"""What was measured of a dataset's rows: `measured.json` beside its script.
+"""Measured values of a dataset's rows: `measured.json` beside its script.
 
     {"version": "1.1.0",
      "splits": {"dialogues": {
@@ -38,7 +38,7 @@ _SHAPE = {
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured of the rows of one version; nothing at all of a new dataset.
+    """The measured values of one version; empty for a new dataset.
 
     Args:
         version: The version of the rows; "" where nothing was measured.
@@ -74,12 +74,12 @@ def measured(dataset: Dataset) -> Measured:
     except (OSError, ValueError) as error:
         raise OutputError(f"{path}: cannot be read: {error}", remedy=_RENEW) from error
     if wrong := list(problems(found, _SHAPE)):
-        raise OutputError(f"{path}: not what parley writes", *wrong, remedy=_RENEW)
+        raise OutputError(f"{path}: not in parley's format", *wrong, remedy=_RENEW)
     return Measured(found["version"], found["splits"], found["figures"])
 
 
 def every_split(dataset: Dataset, built: Splits) -> dict[str, dict[str, Mapping[str, Any]]]:
-    """Return what is known of every split: what was measured, or the rows that a document states.
+    """Return the measured values, or the documented rows, of every split.
 
     Args:
         dataset: The dataset.

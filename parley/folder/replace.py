@@ -1,4 +1,4 @@
-"""Output folders and files that change whole: made beside their final place, then exchanged."""
+"""Atomic replacement of folders and files: written beside the target, then exchanged."""
 
 import ctypes
 import errno
@@ -18,28 +18,26 @@ _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 
 @contextmanager
 def replacing(target: Path, mark: str) -> Iterator[Path]:
-    """Give an empty folder beside `target` to fill, and put it in target's place at the end.
+    """Yield an empty folder beside `target` to fill, and replace `target` with it at the end.
 
-    If the block raises, or the process is killed at any moment, what stood at `target` stays: in
-    its place, or where the next run finds it and puts it back. A second process that writes into
-    the same parent folder waits. What a killed run left behind is cleared by the next one.
+    If the block raises or the process is killed, the old folder stays, or the next run puts it
+    back and clears the rest. A second process that writes into the same parent folder waits.
 
     Args:
         target: The folder to replace or make.
-        mark: A file that tells a folder of ours; one without it is not overwritten. With "" only
-            an empty folder is.
+        mark: A file that marks our folders; a folder without it is not overwritten. "" allows
+            only an empty folder.
 
     Raises:
-        OutputError: the folder cannot be written, something else stands there, or this process
-            runs in it.
+        OutputError: the folder cannot be written, is not ours, or holds the current folder.
     """
     target = Path(os.path.realpath(target))  # where a link leads, the link stays
     staging = target.parent / f".{target.name}.partial"
     earlier = target.parent / f".{target.name}.earlier"
     if _runs_in(target):
         raise OutputError(
-            f"{target}: is the current folder or holds it, and would be replaced by another.",
-            remedy="Run the command from a folder outside of it, or choose another folder to make.",
+            f"{target}: is or contains the current folder, and would be replaced.",
+            remedy="Run the command from outside it, or choose another folder.",
         )
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -47,9 +45,7 @@ def replacing(target: Path, mark: str) -> Iterator[Path]:
             _clear(target, staging, earlier)
             if target.exists() and not _is_ours(target, mark):
                 why = f" and was not made by parley (it has no {mark})" if mark else " already"
-                raise OutputError(
-                    f"{target}: stands there{why}. Move it away or choose another folder to make."
-                )
+                raise OutputError(f"{target}: exists{why}. Move it away or choose another folder.")
             try:
                 staging.mkdir()
                 yield staging
@@ -70,7 +66,7 @@ def replacing(target: Path, mark: str) -> Iterator[Path]:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold a folder against every other process of ours that would replace something in it."""
+    """Lock a folder against other parley processes that would replace something in it."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
@@ -81,10 +77,10 @@ def locked(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def writing(path: Path) -> Iterator[BinaryIO]:
-    """Give an empty file to fill, and put it in the place of `path` at the end.
+    """Yield an empty file to fill, and replace `path` with it at the end.
 
-    A reader, a full disk or a kill meets the old file or the new. A second process that writes
-    the same file waits. What a killed run left behind is taken up by the next one.
+    A reader, a full disk or a kill leaves the old file or the new. A second process that writes
+    the same file waits. The next run reuses the remains of a killed one.
 
     Raises:
         OutputError: it cannot be written.
@@ -116,7 +112,7 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def _exchange(new: Path, old: Path, aside: Path) -> None:
-    """Swap two folders in one step where the system can, else in two that can be undone."""
+    """Swap two folders in one step if the system can, else in two that can be undone."""
     try:
         rename = ctypes.CDLL(None, use_errno=True).renameat2
     except AttributeError:
@@ -130,9 +126,9 @@ def _exchange(new: Path, old: Path, aside: Path) -> None:
 
 
 def _clear(target: Path, staging: Path, earlier: Path) -> None:
-    """Remove what is left of a replacement, of which the first of two steps may have to be undone.
+    """Remove the remains of a replacement, or undo its first step.
 
-    What stood at `target` is removed only where something stands there now.
+    The old folder is removed only if `target` exists.
     """
     if earlier.exists() and not target.exists():
         earlier.rename(target)
@@ -154,11 +150,11 @@ def _is_ours(target: Path, mark: str) -> bool:
 
 def _explain(error: OSError, target: Path, place: Path) -> str:
     where = error.filename or target
-    stood = f"What stood in {target} before is as it was."
+    stood = f"What stood in {target} is unchanged."
     if place != target:
         stood = f"What stood in {target} is now in {place}; the same command puts it back."
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return f"{where}: the disk is full. {stood}"
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return f"{where}: may not be written. Choose another folder, or give the permission."
+        return f"{where}: no permission to write. Choose another folder, or grant it."
     return f"{where}: {error.strerror or error}. {stood}"

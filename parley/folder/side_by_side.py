@@ -1,8 +1,8 @@
-"""Calls a function for several jobs in processes of their own, which end when this one has ended.
+"""Calls a function for several jobs in subprocesses that end with this process.
 
-A process runs this file by its path: with `-c` or `-m`, as those of `multiprocessing`, Python would
-look for every module in the current folder first, where anybody's files may lie. They are no forks,
-since a fork of a process with pyarrow's threads may hang on a lock.
+A process runs this file by its path: with `-c` or `-m`, as `multiprocessing` does, Python would
+import modules from the current folder, which is untrusted. A fork of a process with pyarrow's
+threads may hang on a lock.
 """
 
 import os
@@ -18,7 +18,7 @@ from typing import Any
 
 
 class Lost:
-    """Stands for the result of a job whose process ended before it."""
+    """Stands for the result of a job whose process died."""
 
 
 def side_by_side(
@@ -30,11 +30,11 @@ def side_by_side(
     """Yield what a function returns for each job, in their order.
 
     Args:
-        function: Called with what a job holds and a function, what is said to which comes here.
+        function: Called with a job's arguments and a function that sends messages here.
             It, its arguments and its results are pickled.
         jobs: The arguments of each call.
         count: How many processes.
-        on_word: Called here with what is said there.
+        on_word: Called here with the messages of the jobs.
 
     Yields:
         A result, or `Lost`.
@@ -43,11 +43,11 @@ def side_by_side(
     with ExitStack() as last:
 
         def hand_on(end: Connection | None = None) -> None:
-            """Give the next job, if there is one, to a process that has none, or to a new one."""
+            """Give the next job, if any, to an idle or new process."""
             if left:
                 end = end or _start(last)
                 busy[end], job = left.pop(0)
-                with suppress(OSError):  # it ended already, which the next answer tells
+                with suppress(OSError):  # it died, as the next answer will show
                     end.send((function, job))
 
         for _ in range(count):
@@ -71,7 +71,7 @@ def side_by_side(
 
 
 def _start(last: ExitStack) -> Connection:
-    """Start a process that ends with this stack, and return the way to it."""
+    """Start a process that ends with this stack, and return the connection."""
     ours, theirs = Pipe()
     command = [sys.executable, __file__, str(theirs.fileno())]
     with theirs, _ignoring_interrupts():  # which it inherits: Ctrl-C is for this process
@@ -103,7 +103,7 @@ def _ignoring_interrupts() -> Iterator[None]:
 
 
 def _work(end: Connection) -> None:
-    """Do the jobs that come, in a process of its own."""
+    """Run the received jobs."""
     sys.path[:] = end.recv()
     jobs: SimpleQueue[Any] = SimpleQueue()
 
@@ -111,7 +111,7 @@ def _work(end: Connection) -> None:
         try:
             while True:
                 jobs.put(end.recv())
-        finally:  # the caller has ended, however that was
+        finally:  # the caller has ended
             os._exit(1)
 
     Thread(target=receive, daemon=True).start()

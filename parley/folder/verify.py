@@ -1,4 +1,4 @@
-"""Verifies a built folder: that it is whole and consistent, and every documented figure."""
+"""Verifies a build: its checks and every documented figure."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -16,12 +16,12 @@ from parley.folder.side_by_side import Lost, side_by_side
 from parley.rows.generate import paused_garbage_collection
 from parley.source.files import Source, at_hand, open_source
 
-OnStep = Callable[[str, str], None]  # dataset, and what is being checked of it
+OnStep = Callable[[str, str], None]  # dataset and name of the check
 
 
 @dataclass(frozen=True)
 class Check:
-    """One check: what must hold, and what contradicts it."""
+    """One check: its definition and the problems found."""
 
     name: str
     definition: str
@@ -30,27 +30,25 @@ class Check:
 
     @property
     def failed(self) -> bool:
-        """Whether anything contradicts it."""
+        """Whether it found a problem."""
         return bool(self.problems)
 
 
 @dataclass(frozen=True)
 class Verification:
-    """What was found out about one built folder.
+    """The results of verifying one build.
 
     Args:
         dataset: Its dataset.
-        sample: Whether it was made of the invented sample.
+        sample: Whether it is built from the sample.
         checks: Each check.
         figures: Each documented figure.
-        verified: The sha256 of each file that was verified, by its name in the folder.
     """
 
     dataset: str
     sample: bool = False
     checks: list[Check] = field(default_factory=list)
     figures: list[Figure] = field(default_factory=list)
-    verified: dict[str, str] = field(default_factory=dict)
 
     @property
     def failed(self) -> bool:
@@ -81,28 +79,28 @@ def verify(
 
     Args:
         built: The folder.
-        source: Its upstream files, if they are at hand: then the rows are compared with them. A
-            sample is held against the records shipped with the dataset instead.
-        on_step: Called with the dataset's name and what is about to be checked.
+        source: Its upstream files, if available, to compare the rows with. A sample is always
+            compared with the records shipped with the dataset.
+        on_step: Called with the dataset's name and that of the next check.
     """
     dataset = built.dataset
     if built.is_sample:
         source = open_source(dataset, None, sample=True)
-    subject = integrity.Subject(built, source)
+    inputs = integrity.Inputs(built, source)
 
     def run(check: Callable[[Any], Iterator[str]], argument: Any, skipped: str = "") -> Check:
         on_step(dataset.name, check.__name__.replace("_", " "))
         return _run(check, argument, skipped)
 
-    schema = run(integrity.schema, subject)
+    schema = run(integrity.schema, inputs)
     why_not = A_SAMPLE if built.is_sample else ""
     if schema.failed:
         why_not = "the Parquet files are damaged"
     for figure in figures(dataset.figures, built, why_not):
         on_step(dataset.name, figure.name.partition(".")[0].replace("_", " "))
-        subject.figures.append(figure)
-    found = [run(integrity.files, subject), schema, run(integrity.provenance, subject)]
-    found += [run(c, subject) for c in (integrity.counts, integrity.card)]
+        inputs.figures.append(figure)
+    found = [run(integrity.files, inputs), schema, run(integrity.provenance, inputs)]
+    found += [run(c, inputs) for c in (integrity.counts, integrity.card)]
     if not schema.failed:
         generic = (
             integrity.digests,
@@ -111,21 +109,21 @@ def verify(
             integrity.labels,
             integrity.numbers,
         )
-        found += [run(c, subject) for c in (*generic, integrity.records, integrity.chats)]
+        found += [run(c, inputs) for c in (*generic, integrity.records, integrity.chats)]
         found += [run(c, built) for c in checks_of(dataset.checks)]
         absent = [f"{c}/{s}" for c, s in built.declared if not (source and source.has(c, s))]
-        skipped = f"the upstream files of {', '.join(absent)} are not at hand" if absent else ""
+        skipped = f"the upstream files of {', '.join(absent)} are not available" if absent else ""
         if not source:
-            skipped = "the upstream files are not at hand"
-        found.append(run(integrity.source, subject, skipped))
-    return Verification(dataset.name, built.is_sample, found, subject.figures, subject.verified)
+            skipped = "the upstream files are not available"
+        found.append(run(integrity.source, inputs, skipped))
+    return Verification(dataset.name, built.is_sample, found, inputs.figures)
 
 
 def _run(check: Callable[[Any], Iterator[str]], argument: Any, skipped: str) -> Check:
     problems: list[str] = []
     try:
         problems += check(argument)
-    except Exception as error:  # what no check expects must not hide the rest
+    except Exception as error:  # one failing check must not hide the others
         problems.append(f"the check failed: {type(error).__name__}: {error}")
     return Check(check.__name__, definition_of(check), problems, skipped)
 
@@ -139,7 +137,7 @@ def verify_each(
         datasets: The datasets.
         build: The folder that holds their built folders.
         sources: The folder that holds their upstream files; None is the cache.
-        on_step: Called with a dataset's name and what is about to be checked of it.
+        on_step: Called with a dataset's name and that of the next check.
     """
     jobs = [(each.name, build, sources) for each in datasets]
     workers = min(_processors(), len(datasets))
@@ -147,7 +145,7 @@ def verify_each(
         yield from (_outcome(*job, on_step) for job in jobs)
         return
     outcomes = side_by_side(_outcome, jobs, workers, on_step)
-    with closing(outcomes):  # as at Ctrl-C: what is not verified yet need not be
+    with closing(outcomes):  # at Ctrl-C, drop the remaining jobs
         for dataset, outcome in zip(datasets, outcomes, strict=True):
             yield _lost(dataset.name) if isinstance(outcome, Lost) else outcome
 
@@ -161,14 +159,14 @@ def _outcome(
             return verify(find_folder(build, dataset), at_hand(dataset, sources), on_step)
     except ParleyError as error:
         return error
-    except Exception as error:  # one that nobody foresaw must not hide the other datasets
+    except Exception as error:  # an unexpected error must not hide the other datasets
         return OutputError(f"{name}: was not verified: {type(error).__name__}: {error}")
 
 
 def _lost(name: str) -> ParleyError:
     return OutputError(
-        f"{name}: its process ended before it was verified",
-        remedy=f"Memory may be short: verify it alone, with `parley verify {name}`.",
+        f"{name}: its process ended early",
+        remedy=f"Memory may be short: verify it alone with `parley verify {name}`.",
     )
 
 

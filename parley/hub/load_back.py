@@ -1,4 +1,4 @@
-"""Reads a published dataset as anyone would, in a process of its own that `publish` starts.
+"""Reads a published dataset with `datasets`, in a subprocess of `publish`.
 
     python -m parley.hub.load_back PIPE org/name REVISION < {"config": ["split", ...]}
 

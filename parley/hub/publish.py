@@ -1,9 +1,8 @@
-"""Publishes a built folder to the Hub: one commit, then a tag, then everything is read back.
+"""Publishes a build to the Hub: one commit, then a tag, then a read-back.
 
-The order makes an interruption harmless. Blobs that no commit names are not part of a repository;
-the commit brings all files or none, and only onto the commit that was looked at before; the tag
-comes last. So a repository is always at the old version or at the new one, and publishing again
-does what is left.
+An interruption is harmless. The commit adds all files or none, only on top of the commit that was
+compared; the tag comes last. A repository holds the old version or the new one, and publishing
+again completes the upload.
 """
 
 import json
@@ -43,7 +42,7 @@ from parley.temporary import temporary_folder
 
 @dataclass(frozen=True)
 class Publication:
-    """What was published, or would be."""
+    """The result of publishing, or of its dry run."""
 
     repo: str
     url: str
@@ -55,12 +54,12 @@ class Publication:
 
     @property
     def changed(self) -> list[Change]:
-        """The files that are not in the repository as they are here."""
+        """The changes to files of the repository."""
         return [change for change in self.changes if change.writes]
 
     @property
     def left(self) -> list[str]:
-        """The files of others, which stay as they are."""
+        """Other people's files, left unchanged."""
         return [change.path for change in self.changes if change.action == LEAVE]
 
     def as_dict(self) -> dict[str, Any]:
@@ -74,24 +73,24 @@ _NOT_TRUSTED = (
 )
 
 
-def ready(repo: str, dry_run: bool, endpoint: str | None = None) -> None:
-    """Raise UsageError if a name or URL is none, PublishError without a token to write with."""
+def validate_target(repo: str, dry_run: bool, endpoint: str | None = None) -> None:
+    """Raise UsageError for an invalid name or URL, PublishError without a token to write."""
     _require_name(repo)
     if endpoint and (not re.fullmatch("https?://[!-~]+", endpoint) or "@" in endpoint):
-        raise UsageError("--endpoint: expected the URL of a Hub, without a name or token in it")
+        raise UsageError("--endpoint: expected the URL of a Hub, without a user name or token")
     if (trusted := trusted_for()) and trusted.lower() != f"datasets/{repo}".lower():
         raise UsageError(
             f"HF_OIDC_RESOURCE: expected datasets/{repo}, found {trusted}",
-            remedy="It names the repository that a Trusted Publisher gets a token for.",
+            remedy="It names the repository of the Trusted Publisher's token.",
         )
     with clear_errors("no token for the Hub", _NOT_TRUSTED):
         found = token()
     if not dry_run and not found:
-        raise PublishError("there is no token for the Hub: run `hf auth login`, or set HF_TOKEN")
+        raise PublishError("no token for the Hub: run `hf auth login`, or set HF_TOKEN")
 
 
 def _require_name(repo: str) -> None:
-    """Raise UsageError unless this is org/name, with the name to give instead where it is clear."""
+    """Raise UsageError unless this is org/name, suggesting the right name if possible."""
     if inside := re.match(r"(?:\w+://)?(?:[^/]*/)?datasets/([^/?#]+/[^/?#]+)", repo):
         raise UsageError(
             "--repo: expected org/name, found a URL or path", remedy=f"Write --repo {inside[1]}."
@@ -109,20 +108,27 @@ def _require_name(repo: str) -> None:
         raise UsageError(f"--repo {repo}: expected org/name: {error}") from error
 
 
-def refuse(built: BuiltFolder, source: Source | None, permitted: bool) -> LocalFiles:
-    """Verify a folder, and return the files that were verified, with their hashes.
+def files_to_upload(built: BuiltFolder) -> LocalFiles:
+    """Return the files of a build with their hashes; take it before `verify_for_upload`.
+
+    Verification compares the same hashes, so a file that changes later is not uploaded.
+
+    Raises:
+        OutputError: the card or the provenance cannot be read.
+    """
+    return {name: LocalFile(built.path / name, h) for name, h in built.hashes().items()}
+
+
+def verify_for_upload(built: BuiltFolder, source: Source | None, permitted: bool) -> None:
+    """Raise OutputError with all reasons why a build must not be published.
 
     Args:
         built: The folder.
-        source: Its upstream files, if they are at hand, for `verify`.
-        permitted: Whether a person says that they may publish it, whatever its card says.
-
-    Raises:
-        OutputError: it must not be published; with every reason there is.
+        source: Its upstream files, if available, for `verify`.
+        permitted: Whether the user has permission to publish, whatever the card says.
     """
     dataset, folder = built.dataset, built.path
     reasons = []
-    files: LocalFiles = {}
     if built.is_sample:
         build = built.rebuild
         reasons.append(f"it is the invented sample; build it from the upstream files with {build}")
@@ -133,9 +139,8 @@ def refuse(built: BuiltFolder, source: Source | None, permitted: bool) -> LocalF
         )
     else:
         found = verify(built, source)
-        files = {name: LocalFile(folder / name, h) for name, h in found.verified.items()}
         if found.failed:
-            reasons.append(f"{built.command('verify', '--build')} fails; read what it says")
+            reasons.append(f"{built.command('verify')} fails; read its output")
         else:
             reasons += _outdated(built, found)
     if not permitted and (unlicensed := _unlicensed(dataset)):
@@ -143,7 +148,6 @@ def refuse(built: BuiltFolder, source: Source | None, permitted: bool) -> LocalF
     if reasons:
         lines = "\n".join(f"- {reason}" for reason in reasons)
         raise OutputError(f"{folder} is not published:\n{lines}")
-    return files
 
 
 def _outdated(built: BuiltFolder, found: Verification) -> Iterator[str]:
@@ -155,8 +159,8 @@ def _outdated(built: BuiltFolder, found: Verification) -> Iterator[str]:
     ]
     if unsaid:
         yield (
-            f"its card does not state what was measured for {len(unsaid)} figures, as "
-            f"{unsaid[0].name}; run {built.command('build', '--build', '--update-cards')}"
+            f"its card lacks the measured values of {len(unsaid)} figures, such as "
+            f"{unsaid[0].name}; run {built.command('build', '--update-cards')}"
         )
 
 
@@ -167,8 +171,8 @@ def _unlicensed(dataset: Dataset) -> str:
     section = licence_section(card, where)
     said = "".join(f"\n    {line}" for line in section.splitlines())
     return (
-        "nobody is known to have allowed its publication. Its card says:"
-        f"{said}\n  If you have the permission of those who own the data, say so with "
+        "its licence is unknown. Its card says:"
+        f"{said}\n  With the permission of the data's owners, add "
         "--i-have-permission."
     )
 
@@ -184,30 +188,30 @@ def publish(
     endpoint: str | None = None,
     on_step: Callable[[str], None] = lambda step: None,
 ) -> Publication:
-    """Make a dataset repository hold what a built folder holds, and no other data.
+    """Make a dataset repository hold the files of a build and no other data.
 
-    The token is the one that huggingface_hub is logged in with. Call `ready` and `refuse` before.
+    The token is huggingface_hub's.  Call `validate_target` and
+    `verify_for_upload` before.
 
     Args:
         built: A built folder.
-        files: Its files, as `refuse` verified them; a file that is another by now is not uploaded.
+        files: Its files, by `files_to_upload`; a file that changed since then is not uploaded.
         repo: "org/name".
-        private: Make the repository private if it must be made.
+        private: Make a new repository private.
         tag: Tag the version.
-        dry_run: Only find out what would change.
+        dry_run: Only compute the changes.
         endpoint: The Hub's URL; None is huggingface_hub's own.
-        on_step: Called with each thing that is about to be done.
+        on_step: Called with the next step.
 
     Raises:
         OutputError: the folder changed after it was verified.
-        PublishError: the Hub could not be reached, or refused, or somebody else changed the
-            repository meanwhile.
+        PublishError: the Hub failed or refused, or somebody else changed the repository.
     """
     version = f"v{built.version}"
     there = Repository(repo, endpoint)
     where = f"{repo} at {there.endpoint}"
     with clear_errors(where, NOT_BEGUN):
-        on_step("looking at what is there")
+        on_step("reading the repository")
         head, changes, tagged = _look(there, built, files, private, tag)
         is_new = head is None
         if dry_run:
@@ -215,11 +219,11 @@ def publish(
     if not dry_run:
         with clear_errors(where, BEGUN):
             if is_new:
-                on_step("making the repository")
+                on_step("creating the repository")
                 there.create(private)
                 head, changes, tagged = _look(there, built, files, private, tag)
             if head is None:
-                raise PublishError(f"{repo}: was made, but the Hub shows no commit of it")
+                raise PublishError(f"{repo}: was created, but the Hub shows no commit")
             if count := sum(change.writes for change in changes):
                 on_step(f"uploading {count} files")
                 head = there.commit(files, changes, head, f"Publish {built.dataset.name} {version}")
@@ -234,22 +238,22 @@ def publish(
 def _look(
     there: Repository, built: BuiltFolder, files: LocalFiles, private: bool, tag: bool
 ) -> tuple[str | None, list[Change], bool]:
-    """Return the last commit, what would change, and whether the version is tagged.
+    """Return the last commit, the changes, and whether the version is tagged.
 
     Raises:
-        PublishError: publishing would make public, replace or remove what it must not.
+        PublishError: publishing would expose, replace or remove other data.
     """
     repo, version, name = there.name, f"v{built.version}", built.dataset.name
     head, is_private = there.state()
     if private and head and not is_private:
         raise PublishError(
-            f"{repo}: is there and public; publishing does not make it private. "
+            f"{repo}: is public already; publishing does not make it private. "
             "Change that on the Hub, or leave out --private."
         )
     if foreign := there.foreign(head, name):
         raise PublishError(
-            f"{repo}: holds {foreign}; publishing {name} there would mix the two. "
-            "Take another --repo, or remove that on the Hub first."
+            f"{repo}: holds {foreign}; publishing {name} there would mix both. "
+            "Choose another --repo, or remove it on the Hub first."
         )
     changes = there.changes(files, head)
     tagged = there.tags().get(version) if head and tag else None
@@ -260,17 +264,17 @@ def _look(
         )
     if tagged and any(change.writes for change in changes):
         raise PublishError(
-            f"{repo}: {version} is published already, and the repository has moved on since. "
+            f"{repo}: {version} is published already, and the repository changed since. "
             "To go back to it, publish with --no-tag."
         )
     return head, changes, bool(tagged)
 
 
 def read_back(built: BuiltFolder, published: Publication, endpoint: str | None) -> None:
-    """Load and stream what was published, from an empty cache, and compare every split's digest.
+    """Load and stream the published dataset from an empty cache; compare every split's digest.
 
     Raises:
-        PublishError: naming each split that came back otherwise, and what to do.
+        PublishError: with each split that differs and the remedy.
     """
     configs = built.provenance["configs"]
     with temporary_folder("publish") as cache:
@@ -316,9 +320,9 @@ def read_back(built: BuiltFolder, published: Publication, endpoint: str | None) 
     ]
     if wrong:
         raise PublishError(
-            f"{published.repo}: what comes back of {published.revision} differs",
+            f"{published.repo}: {published.revision}, read back, differs",
             *wrong,
-            remedy=f"Tell nobody to use it yet. If {built.command('verify', '--build')} still "
-            f"holds, delete the tag {published.revision} on the Hub and publish again; if it "
+            remedy=f"Nobody should use it yet. If {built.command('verify')} still "
+            f"succeeds, delete the tag {published.revision} on the Hub and publish again; if it "
             "differs again, the Hub or the library changes the data: please report it.",
         )

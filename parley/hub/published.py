@@ -1,7 +1,6 @@
-"""Where a built folder was published: noted in the cache, which no folder from elsewhere brings.
+"""Notes in the cache of where a build was published; a downloaded folder cannot forge them.
 
-A note is named by the sha256 of the folder's provenance, which names each Parquet file by its own:
-whatever stands in the folder's place later is another, or holds the same rows.
+The sha256 of the provenance, which lists the sha256 of each Parquet file, names the note.
 """
 
 import hashlib
@@ -21,14 +20,14 @@ _MOST = 1000  # bytes of a note; ours have some 100
 
 @dataclass(frozen=True)
 class Published:
-    """A repository, and the commit in it that holds what a built folder holds."""
+    """A repository and the commit that holds a build."""
 
     repo: str
     commit: str
 
 
 def note(files: LocalFiles, found: Published) -> None:
-    """Note where the files of a built folder were published, as they were verified.
+    """Note where the verified files of a build were published.
 
     Raises:
         OutputError: the cache cannot be written.
@@ -43,7 +42,7 @@ def note(files: LocalFiles, found: Published) -> None:
 
 
 def published(built: BuiltFolder) -> Published | None:
-    """Return where a built folder was published from this machine; None where no sound note is."""
+    """Return where this machine published a build; None without a valid note."""
     try:
         file = _place(hashlib.sha256((built.path / PROVENANCE).read_bytes()).hexdigest())
         if not file.is_file() or file.stat().st_size > _MOST:

@@ -25,8 +25,8 @@ from parley.temporary import temporary_folder
 ADD, CHANGE, REMOVE, KEEP, LEAVE = "add", "change", "remove", "keep", "leave"
 _SMALL = 10_000_000  # bytes; the Hub takes larger files by their hash alone
 
-# Files of records, as docs/publishing.md lists them: whoever reads all of a kind would mix them
-# with ours. Images, texts and notebooks are for people.
+# Files of records, as listed in docs/publishing.md: readers of all such files would mix them with
+# ours.
 _RECORDS = re.compile(
     r".*\.(parquet|geoparquet|gpq|arrow|lance|vortex|tsfile|csv|tsv|json|jsonl|ndjson|xml|conll|conllu"
     r"|h5|hdf5|eval|zip|tar|tgz)(\.(gz|bz2|xz|zst|lz4))?",
@@ -37,26 +37,26 @@ _SETTINGS = ".huggingface.yaml"  # `datasets` lets it overrule the card
 
 @dataclass(frozen=True)
 class LocalFile:
-    """A file to publish: where it is, and the sha256 of what was verified."""
+    """A file to publish: its path and the sha256 that was verified."""
 
     path: Path
     sha256: str
 
     @cached_property
     def size(self) -> int:
-        """Its size in bytes when it was first looked at."""
+        """Its size in bytes at the first look."""
         return self.size_now()
 
     @cached_property
     def blob_id(self) -> str:
-        """The id that git gives to what was verified; it is known since the file was first read."""
+        """The git blob id of the verified content, kept from the first read."""
         return str(git_hash(self.read()))
 
     def size_now(self) -> int:
         """Return its size in bytes.
 
         Raises:
-            OutputError: no plain file is there any more.
+            OutputError: it is no longer a regular file.
         """
         try:
             state = self.path.lstat()
@@ -70,7 +70,7 @@ class LocalFile:
         """Return its content.
 
         Raises:
-            OutputError: it is not what was verified.
+            OutputError: it changed after verification.
         """
         self.size_now()
         content = self.path.read_bytes()
@@ -80,10 +80,10 @@ class LocalFile:
         return content
 
     def changed(self) -> OutputError:
-        """Return the error that it is not what was verified."""
+        """Return the error for a file changed after verification."""
         return OutputError(
             f"{self.path}: changed after it was verified",
-            remedy="Publish again, when nothing else writes into the folder.",
+            remedy="Publish again while no other program writes into the folder.",
         )
 
 
@@ -92,7 +92,7 @@ LocalFiles = Mapping[str, LocalFile]  # by their names in the repository
 
 @dataclass(frozen=True)
 class Change:
-    """What publishing does to one file of a repository; `size` is in bytes."""
+    """The change to one file of a repository; `size` is in bytes."""
 
     path: str
     action: str
@@ -100,7 +100,7 @@ class Change:
 
     @property
     def writes(self) -> bool:
-        """Whether the file is not left as it is."""
+        """Whether the file changes."""
         return self.action not in (KEEP, LEAVE)
 
 
@@ -126,40 +126,39 @@ class Repository:
         return _commit_id(info.sha), bool(info.private)
 
     def create(self, private: bool) -> None:
-        """Make it, unless somebody else did so meanwhile."""
+        """Create it unless it exists."""
         self._api.create_repo(self.name, repo_type="dataset", private=private, exist_ok=True)
 
     def rights(self) -> str:
-        """Return what can be said, with nothing written, of whether the token may write there.
+        """Describe the token's right to write, without writing.
 
         Raises:
-            PublishError: it may not.
+            PublishError: it has none.
         """
         if not token():
-            return "there is no token: a private repository is not seen, and writing is not tried"
+            return "no token: private repositories are invisible, the right to write untested"
         if trusted_for():  # a token that is for this repository, and is nobody's
-            return "a dry run does not try whether the Trusted Publisher may write there"
+            return "a dry run does not test whether the Trusted Publisher may write there"
         user = self._api.whoami()
         groups = [organisation["name"] for organisation in user.get("orgs", ())]
         owner = self.name.partition("/")[0]
         if owner.lower() not in {name.lower() for name in (user["name"], *groups)}:
-            belongs = f"who belongs to {', '.join(groups)}" if groups else "of no organisation"
+            belongs = f"a member of {', '.join(groups)}" if groups else "in no organisation"
             raise PublishError(
-                f"{self.name}: may not be written with this token, which is that of "
-                f"{user['name']}, {belongs}",
-                remedy="Take another --repo, or the token of a member.",
+                f"{self.name}: cannot be written with this token of {user['name']}, {belongs}",
+                remedy="Choose another --repo, or use the token of a member.",
             )
         if user.get("auth", {}).get("accessToken", {}).get("role") == "read":
             raise PublishError(
-                f"{self.name}: may not be written with this token, which is for reading alone",
+                f"{self.name}: cannot be written with this read-only token",
                 remedy="Make one that may write, and run `hf auth login` with it.",
             )
-        return "a dry run does not try whether this token may write there"
+        return "a dry run does not test whether this token may write there"
 
     def changes(self, local: LocalFiles, revision: str | None) -> list[Change]:
-        """Return every local file and every file of a commit, and what makes the two equal.
+        """Return the change for every local file and every file of a commit.
 
-        Files of others that do not bear on what is loaded are left as they are.
+        Other people's files without effect on loading stay.
         """
         remote = self._files(revision)
         found = []
@@ -175,11 +174,11 @@ class Repository:
         return found
 
     def holds(self, local: LocalFiles, revision: str | None) -> bool:
-        """Tell whether a commit holds the local files, and nothing else that would be loaded."""
+        """Tell whether a commit holds the local files and no other data."""
         return not any(change.writes for change in self.changes(local, revision))
 
     def foreign(self, revision: str | None, dataset: str) -> str:
-        """Return the data in a commit that no build of the dataset brought, or ""."""
+        """Describe the data in a commit that is from no build of the dataset, or return ""."""
         files = {p: file for p, file in self._files(revision).items() if self._bears_on_loading(p)}
         there = self._provenance(revision, files.get(PROVENANCE))
         if there.get("dataset", dataset) != dataset:
@@ -188,10 +187,10 @@ class Repository:
         parts = (split["files"] for splits in configs for split in splits.values())
         brought = {file["path"] for files in parts for file in files}
         others = sorted(files.keys() - brought - {CARD, *([PROVENANCE] if brought else [])})
-        return f"data that parley did not bring, {len(others)} as {others[0]}" if others else ""
+        return f"data from elsewhere, {len(others)} files such as {others[0]}" if others else ""
 
     def _bears_on_loading(self, path: str) -> bool:
-        """Tell whether a file holds records, or changes what `datasets` makes of a repository."""
+        """Tell whether a file holds records or changes how `datasets` loads a repository."""
         script = f"{self.name.partition('/')[2]}.py".lower()  # runs before datasets 4
         return path.lower() in (_SETTINGS, script) or bool(_RECORDS.fullmatch(path))
 
@@ -210,7 +209,7 @@ class Repository:
         """Make the changes in one commit on top of `parent`, and return it.
 
         Raises:
-            OutputError: a file is no longer the one that was verified.
+            OutputError: a file changed after verification.
             HfHubHTTPError: with the status 412, if `parent` is no longer the last commit.
         """
         operations: list[Any] = [
@@ -232,16 +231,16 @@ class Repository:
         except HfHubHTTPError as error:
             if error.response.status_code != 412:
                 raise
-            # Somebody else may have published the same folder, or the answer was lost on its way
-            # and the commit sent again: then what is there now is what was to be brought.
+            # Somebody else may have published the same folder, or the commit was sent twice after
+            # a lost answer: then the repository holds our files now.
             now, _ = self.state()
             if now is None or not self.holds(local, now):
                 raise
             return now
-        # Somebody else may have brought the same files and more: then nothing was committed.
+        # Somebody else may have committed the same files and more: then ours was empty.
         if not self.holds(local, done):
             raise PublishError(
-                f"{self.name}: holds other files than these after the commit", remedy=_ADVICE[412]
+                f"{self.name}: the commit holds other files than these", remedy=_ADVICE[412]
             )
         return done
 
@@ -255,7 +254,7 @@ class Repository:
         return {p: file for p, file in files.items() if p == _SETTINGS or not p.startswith(".")}
 
     def _provenance(self, revision: str | None, file: RepoFile | None) -> dict[str, Any]:
-        """Return what a commit says of itself, or nothing if parley did not write that."""
+        """Return the provenance in a commit, or {} if parley did not write it."""
         if file is None or file.size > 1_000_000:
             return {}
         with temporary_folder("publish") as folder:
@@ -269,17 +268,16 @@ class Repository:
 
 
 def _same(local: LocalFile, remote: RepoFile) -> bool:
-    """Tell whether what was verified is what the Hub has."""
+    """Tell whether the Hub has the verified content."""
     if remote.lfs:
         return bool(remote.lfs.sha256 == local.sha256)
     return local.size == remote.size and local.blob_id == remote.blob_id
 
 
 def _addition(path: str, file: LocalFile) -> CommitOperationAdd:
-    """Return the upload of what was verified.
+    """Return the upload of the verified content.
 
-    What the Hub may take as it is goes as the bytes that are compared here. What is larger it
-    takes by this sha256 alone, and compares with it what arrives.
+    Small files are sent as the bytes compared here; the Hub compares larger ones by their sha256.
     """
     if file.size_now() <= _SMALL:
         return CommitOperationAdd(path, file.read())
@@ -290,33 +288,33 @@ def _addition(path: str, file: LocalFile) -> CommitOperationAdd:
 
 
 _ADVICE = {
-    401: "The Hub does not know this token, or there is none: run `hf auth login`.",
-    403: "This token may not write there: ask its owner, or take another --repo.",
+    401: "The token is missing or unknown to the Hub: run `hf auth login`.",
+    403: "This token may not write there: ask the owner, or choose another --repo.",
     404: "It does not exist, or this token may not see it.",
     409: "Somebody else tagged it meanwhile: look at what they did.",
     412: "Somebody else changed it meanwhile: look at what they did, and publish again if you "
     "still want to.",
 }
-NOT_BEGUN = "Nothing was written. Unless this names something to mend, try again later."
+NOT_BEGUN = "Nothing was written. Fix the cause if it is named; else try again later."
 BEGUN = (
-    "The repository is at the old version or at the new one. Unless this names something to "
-    "mend, run the same command again: it does what is left."
+    "The repository holds the old version or the new one. Fix the cause if it is named, and "
+    "run the same command again: it completes the upload."
 )
 
 
 @contextmanager
 def clear_errors(where: str, advice: str) -> Iterator[None]:
-    """Turn what the libraries raise into a PublishError that says what to do, and no token.
+    """Turn the libraries' errors into a PublishError with a remedy and without tokens.
 
     Args:
-        where: What was asked.
-        advice: What to do about an error that the Hub did not name.
+        where: The place to name.
+        advice: The remedy for other errors than the Hub's own.
     """
     try:
         yield
     except ParleyError:
         raise
-    except Exception as error:  # whatever the libraries make of whatever a Hub may answer
+    except Exception as error:  # the libraries raise many kinds
         # a failed upload is a RuntimeError, which names the file, from what went wrong
         cause = error.__cause__ if isinstance(error, RuntimeError) else None
         failure = cause or error
@@ -330,10 +328,10 @@ def clear_errors(where: str, advice: str) -> Iterator[None]:
 
 
 def token() -> str | None:
-    """Return the token for the Hub, and keep it out of all that is printed.
+    """Return the token for the Hub, and hide it from all output.
 
     Raises:
-        Exception: whatever huggingface_hub raises where a Trusted Publisher gets none.
+        Exception: huggingface_hub's, if a Trusted Publisher gets no token.
     """
     found = huggingface_hub.get_token()
     if found:
@@ -342,12 +340,12 @@ def token() -> str | None:
 
 
 def trusted_for() -> str:
-    """Return what the token of a Trusted Publisher is for, "datasets/org/name", or ""."""
+    """Return the resource of a Trusted Publisher's token, "datasets/org/name", or ""."""
     return os.environ.get("HF_OIDC_RESOURCE", "")
 
 
 def _commit_id(found: Any) -> str:
-    """Return what a Hub gave as the id of a commit, if it has the form of one."""
+    """Return a commit id from the Hub after checking its form."""
     if not re.fullmatch("[0-9a-f]{40}", str(found)):
-        raise PublishError(f"the Hub named a commit that can be none: {str(found)[:100]!r}")
+        raise PublishError(f"the Hub returned an invalid commit id: {str(found)[:100]!r}")
     return str(found)

@@ -26,7 +26,7 @@ _BLOCK = 1 << 20
 
 
 def extract(archive: BinaryIO, pin: Pin, target: Path) -> str | None:
-    """Extract the pin's folder to `target`, whole or not at all; return what is wrong with it.
+    """Extract the pin's folder to `target`, completely or not at all; return the problem, if any.
 
     Raises:
         OSError: the folder cannot be written.
@@ -51,18 +51,18 @@ def extract(archive: BinaryIO, pin: Pin, target: Path) -> str | None:
 
 
 class ArchiveError(Exception):
-    """The archive is damaged, or nothing that should be extracted."""
+    """The archive is damaged or unsafe."""
 
 
-# as zipfile raises of flipped bits: an OSError for a place before the file's beginning, a
-# RuntimeError for a version that it does not know
+# zipfile's errors after flipped bits: also OSError for a negative offset, RuntimeError for an
+# unknown version
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)
 
 
 def members(
     path: Path, folder: str, only: str
 ) -> Iterator[tuple[str, Callable[[], AbstractContextManager[BinaryIO]]]]:
-    """Yield the files of a folder in an archive, by their names in it, each with what opens it.
+    """Yield name and opener of the files of a folder in an archive.
 
     Args:
         path: The archive.
@@ -70,7 +70,7 @@ def members(
         only: A pattern that the names match.
 
     Raises:
-        ArchiveError: the archive is damaged, or holds what it should not.
+        ArchiveError: the archive is damaged or unsafe.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -96,7 +96,7 @@ def _blocks(archive: BinaryIO, pin: Pin) -> Iterator[tuple[str, bytes]]:
         with zipfile.ZipFile(archive) as file:
             for name, member in _members(file, pin["member"], flat=True).items():
                 with file.open(member) as source:
-                    yield name, b""  # so that an empty file is one, too
+                    yield name, b""  # creates an empty file too
                     while block := source.read(_BLOCK):
                         yield name, block
     except (*_DAMAGED, ValueError) as error:
@@ -110,7 +110,7 @@ def _members(file: zipfile.ZipFile, folder: str, *, flat: bool) -> dict[str, zip
     for entry in file.infolist():
         path = entry.filename
         if re.match(r"[/\\]|[A-Za-z]:", path) or {".", ".."} & set(re.split(r"[/\\]", path)):
-            raise ArchiveError(f"is refused: its entry {path!r} may leave the folder")
+            raise ArchiveError(f"is refused: its entry {path!r} may lead outside the folder")
         name = path.removeprefix(prefix)
         if name in ("", path):  # the folder itself, or outside it
             continue

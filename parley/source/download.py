@@ -1,7 +1,7 @@
-"""Brings what one URL has into one open file, and bears with its server as far as that can help.
+"""Downloads one URL into one open file, with retries.
 
-A failure is passing (a busy server, a broken connection: try again, from where it broke) or
-lasting (a URL that is gone, a host that nobody knows: say so at once).
+A passing failure (busy server, broken connection) is retried from where it broke; a lasting one
+(missing URL, unknown host) is reported at once.
 """
 
 import os
@@ -23,24 +23,24 @@ from parley.source.archive import LIMIT
 from parley.source.pins import Pin
 
 Progress = Callable[[str, int | str, int | None], None]
-"""Takes a source, the bytes so far or what is waited for, and the bytes in all if known."""
+"""Takes a source, the bytes so far or a reason to wait, and the total bytes if known."""
 
 _BLOCK = 1 << 14  # what a broken connection loses at most
 _NUMBER = "[0-9]{1,18}"  # of bytes, as a server may say it: Python refuses very long ones
 _BUSY = (408, 425, 429, 500, 502, 503, 504)  # answers that pass
 
 _LATER = "Try again later."
-_RESUME = "Fetch again to go on from there."
+_RESUME = "Fetch again to resume."
 _ELSEWHERE = "report it, or get the file elsewhere and build with --source."
-_GONE = f"Upstream moved or removed what is not found: {_ELSEWHERE}"
-_REFUSED = f"A server that refuses will do so again: {_ELSEWHERE}"
-_ODD = "Report a server that answers so."
+_GONE = f"Upstream moved or removed the file: {_ELSEWHERE}"
+_REFUSED = f"The server refuses the request: {_ELSEWHERE}"
+_ODD = "Report this server's answer."
 _OFFLINE = "Check that you are online; if you are and the host stays unknown, report it."
 _CERTIFICATE = "Check this computer's clock and certificates (REQUESTS_CA_BUNDLE names others)."
 _PROXY = "Check the proxy (HTTPS_PROXY, NO_PROXY)."
 _DAMAGED = (
-    "What differs from its pin was damaged on the way or changed upstream: fetch again; if it "
-    "stays so, report it."
+    "The file differs from its pin: damaged in transit or changed upstream. Fetch again; if it "
+    "still differs, report it."
 )
 
 
@@ -48,7 +48,7 @@ _DAMAGED = (
 class Patience:
     """How long to bear with a server; times in seconds."""
 
-    tries: int = 5  # in a row that bring nothing new
+    tries: int = 5  # in a row without progress
     backoff: float = 0.5  # wait after the first of them, doubled after each further one
     longest_wait: float = 60  # between two tries, whatever the server asks for
     connect: float = 10
@@ -57,12 +57,12 @@ class Patience:
 
 @dataclass(eq=False)
 class _TroubleError(Exception):
-    """Why nothing, or not all, came.
+    """A download failed.
 
     Args:
-        what: What happened.
-        remedy: What to do about it.
-        passing: Whether another try may go better.
+        what: The failure.
+        remedy: The advice to the user.
+        passing: Whether another try may succeed.
         wait: Seconds that the server asks to wait.
     """
 
@@ -77,8 +77,8 @@ class Downloader:
     """Fills files from URLs.
 
     Args:
-        session: What asks.
-        on_progress: Is told of the bytes as they come, and of each wait.
+        session: The HTTP session.
+        on_progress: Called with the bytes so far and each wait.
         patience: How long to bear with a server.
     """
 
@@ -89,17 +89,16 @@ class Downloader:
     def fill(
         self, part: BinaryIO, pin: Pin, label: str, check: Callable[[], list[Problem]]
     ) -> None:
-        """Fill `part` with what the pin's URL has, however often the connection breaks.
+        """Download the pin's URL into `part`, resuming broken connections.
 
         Args:
-            part: A file open to be read and appended to; what it holds is gone on from, unless
-                that turns out wrong: then it is begun anew.
+            part: A file open to read and append; its content is resumed, or dropped if wrong.
             pin: Gives the URL, and the size if known.
             label: Names the source.
-            check: Returns what is wrong with `part` once it is all there.
+            check: Returns the problems of the complete `part`.
 
         Raises:
-            FetchError: it could not be had, or `check` found it wrong; then `part` is empty.
+            FetchError: the download failed, or `check` found problems and `part` is emptied.
         """
         furthest = tries = 0
         while True:
@@ -128,7 +127,7 @@ class Downloader:
         time.sleep(wait)
 
     def _stream(self, part: BinaryIO, pin: Pin, label: str) -> bool:
-        """Bring the rest of `part` in one response; tell whether it held something before."""
+        """Download the rest of `part` in one response; tell whether it resumed earlier content."""
         start = part.seek(0, os.SEEK_END)
         if start and start == pin.get("size"):  # interrupted just before the end
             return True
@@ -193,12 +192,12 @@ def _host(url: str) -> str:
 
 
 def _no_answer(error: Exception) -> _TroubleError:
-    """Return why there was no response, by what lies at the bottom of the libraries' errors."""
+    """Return the reason for a missing response, from the innermost error."""
     cause: BaseException = error
     while deeper := cause.__cause__ or cause.__context__:
         cause = deeper
     if isinstance(error, requests.exceptions.ProxyError):
-        return _TroubleError(f"no way through the proxy: {cause}", _PROXY, True)
+        return _TroubleError(f"the proxy refused the connection: {cause}", _PROXY, True)
     if isinstance(cause, socket.gaierror):
         return _TroubleError(f"the host is not found ({cause.strerror})", _OFFLINE)
     if isinstance(cause, ssl.SSLCertVerificationError):
@@ -209,7 +208,7 @@ def _no_answer(error: Exception) -> _TroubleError:
         return _TroubleError("the server does not answer", _LATER, True)
     if isinstance(cause, OSError):
         return _TroubleError(cause.strerror or str(cause), _LATER, True)
-    return _TroubleError(f"the server answered what is no HTTP: {cause!r}", _ODD, True)
+    return _TroubleError(f"the server's answer is not HTTP: {cause!r}", _ODD, True)
 
 
 def _bad_answer(response: requests.Response) -> _TroubleError:
@@ -234,7 +233,7 @@ def _retry_after(response: requests.Response) -> float:
 def _range(response: requests.Response) -> tuple[int | None, int | None]:
     """Return the position of a response's first byte, and the size of the whole file if given."""
     if response.headers.get("Content-Encoding", "identity") != "identity":
-        return None, None  # what is counted is not what arrives
+        return None, None  # the sizes are those of the compressed body
     if response.status_code != 206:
         length = response.headers.get("Content-Length", "")
         return 0, int(length) if re.fullmatch(_NUMBER, length) else None

@@ -1,14 +1,12 @@
-"""Brings the pinned sources of a dataset into the cache.
+"""Fetches the pinned sources of a dataset into the cache.
 
     url ──GET, resumed with Range──▶ <file>.part ──hash is the pin's──▶ <file>
     archive url ──GET──▶ <archive>.part ──extract──▶ <folder>.part/ ──tree is the pin's──▶ <folder>/
 
-What has its final name is whole and hash-checked. A fetch holds the lock of the .part that it
-writes, so that another on the same cache waits and then finds the work done. What an interrupted
-fetch leaves is a .part, and the next one goes on from there.
+A file with its final name is complete and hash-checked. A fetch locks the .part that it writes:
+a second fetch waits and finds the work done. The next fetch resumes an interrupted one's .part.
 
-A file that cannot be had from its URL, or is not what the pin says there, is taken from the first
-of its mirrors that has what the mirror's pin says.
+If the URL fails or its content differs from the pin, the first mirror that matches its pin serves.
 """
 
 import errno
@@ -26,7 +24,7 @@ from parley.source.part import open_part
 from parley.source.pins import UNREADABLE, Pin, places, problem
 
 OnMirror = Callable[[str, Pin, Sequence[Problem]], None]
-"""Takes a source that came from a mirror, the mirror, and why it did not come from before it."""
+"""Takes a source, the mirror that served it, and the problems of the places before it."""
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _PATIENCE = Patience()
@@ -44,8 +42,8 @@ def cache_folder() -> Path:
         return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "parley")
     except RuntimeError:
         raise UsageError(
-            "no place for fetched files: this user has no home folder",
-            remedy="Set PARLEY_CACHE to a folder for them.",
+            "no folder for fetched files: this user has no home folder",
+            remedy="Set PARLEY_CACHE to a folder.",
         ) from None
 
 
@@ -58,23 +56,22 @@ def fetch(
     on_mirror: OnMirror = lambda source, mirror, why: None,
     patience: Patience = _PATIENCE,
 ) -> Path:
-    """Bring each source of a dataset to cache/name/<source>, and return cache/name.
+    """Fetch each source of a dataset to cache/name/<source>, and return cache/name.
 
-    What is there and passes its pin, or a mirror's, is left alone. When one source fails the
-    others are still fetched.
+    Sources that match their pin or a mirror's stay. One failure does not stop the others.
 
     Raises:
-        FetchError: naming each source that failed, why, and what to do.
+        FetchError: with the problem of each failed source and the remedies.
     """
     folder = cache / name
     errors: list[FetchError] = []
     jobs: dict[str, dict[str, Pin]] = {}  # one a file, one an archive
-    seen = {}  # what was there when it was found to be damaged or missing
+    seen = {}  # the state of each path when its problem was found
     for source, pin in sources.items():
         seen[source] = _state(folder / source)
         found = problem(folder / source, pin)
         if found and found.startswith(UNREADABLE):
-            remedy = "Give the permission to read what cannot be read, or remove it."
+            remedy = "Grant permission to read it, or remove it."
             errors.append(FetchError("", Problem(str(folder / source), what=found), remedy=remedy))
         elif found:
             jobs.setdefault(pin["url"] if "git_tree" in pin else source, {})[source] = pin
@@ -82,7 +79,7 @@ def fetch(
         fetcher = _Fetcher(Downloader(session, on_progress, patience), folder, on_mirror, seen)
         for pins in jobs.values():
             try:
-                fetcher.bring(pins)
+                fetcher.fetch_one(pins)
             except FetchError as error:
                 errors.append(error)
             except OSError as error:
@@ -108,7 +105,7 @@ def _unwritable(place: str, folder: Path, error: OSError) -> FetchError:
 
 
 def _state(path: Path) -> tuple[int, ...] | None:
-    """Return what changes when another file or folder takes this place; None if there is none."""
+    """Return the identity of the file or folder at a path; None if missing."""
     try:
         found = path.stat()
     except OSError:
@@ -123,8 +120,8 @@ class _Fetcher:
     on_mirror: OnMirror
     seen: Mapping[str, object]
 
-    def bring(self, pins: dict[str, Pin]) -> None:
-        """Bring one file, or the folders of one archive, unless another fetch was faster."""
+    def fetch_one(self, pins: dict[str, Pin]) -> None:
+        """Fetch one file, or the folders of one archive, unless another fetch was faster."""
         (source, pin), *_ = pins.items()
         archive = "git_tree" in pin
         target = self.folder / (Path(urlsplit(pin["url"]).path).name if archive else source)
@@ -132,17 +129,17 @@ class _Fetcher:
         with open_part(target.with_name(f"{target.name}.part")) as part:
             lacking = {s: pin for s, pin in pins.items() if self._lacks(s, pin)}
             if lacking and archive:
-                self._bring_archive(part, target.name, lacking)
+                self._fetch_archive(part, target.name, lacking)
             elif lacking:
-                self._bring_file(part, source, pin)
+                self._fetch_file(part, source, pin)
                 os.replace(part.name, target)
 
     def _lacks(self, source: str, pin: Pin) -> bool:
-        """Tell whether a source is still to be brought; another fetch puts a new file there."""
+        """Tell whether a source is still missing: another fetch may have put a new file there."""
         path = self.folder / source
         return self.seen[source] == _state(path) or problem(path, pin) is not None
 
-    def _bring_archive(self, part: BinaryIO, name: str, pins: dict[str, Pin]) -> None:
+    def _fetch_archive(self, part: BinaryIO, name: str, pins: dict[str, Pin]) -> None:
         def check() -> list[Problem]:
             wrong = {s: extract(part, pin, self.folder / s) for s, pin in pins.items()}
             return [Problem(s, what=f"{pins[s]['url']}: {w}") for s, w in wrong.items() if w]
@@ -151,7 +148,7 @@ class _Fetcher:
         self.downloader.fill(part, {"url": pin["url"]}, name, check)
         part.truncate(0)
 
-    def _bring_file(self, part: BinaryIO, source: str, pin: Pin) -> None:
+    def _fetch_file(self, part: BinaryIO, source: str, pin: Pin) -> None:
         errors: list[FetchError] = []
         for place in places(pin):
 

@@ -1,4 +1,4 @@
-"""The upstream files that a build reads: where they are, and whether they are the pinned ones."""
+"""Locates the upstream files of a build and compares them with their pins."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,8 +21,8 @@ class Source:
         folder: The folder.
         sample: Whether these are the invented records shipped with the dataset, which no pin
             describes.
-        missing: The sources that are not there, and in whose place no others serve.
-        fallbacks: Source -> its `fallbacks`, where they serve in its place.
+        missing: The missing sources without fallbacks.
+        fallbacks: Missing source -> its `fallbacks`, used instead.
         mirrored: Source -> the mirror's pin, where a file is the mirror's and has other bytes.
     """
 
@@ -34,18 +34,18 @@ class Source:
     mirrored: dict[str, pins.Pin] = field(default_factory=dict)
 
     def has(self, config: str, split: str) -> bool:
-        """Tell whether all files of this split, or those in their place, are there."""
+        """Tell whether all files of this split, or their fallbacks, exist."""
         return not any(each.path in self.missing for each in self.sources(config, split))
 
     def sources(self, config: str, split: str) -> "list[declaration.Source]":
-        """Return what a split is made from here, each source once."""
+        """Return the sources or fallbacks of a split, each once."""
         needed = self.dataset.splits[config][split]
         all_ = self.dataset.sources
         paths = [path for each in needed for path in self.fallbacks.get(each.path, (each.path,))]
         return [all_[path] for path in dict.fromkeys(paths)]
 
     def splits(self, config: str) -> list[str]:
-        """Return the splits of a config whose files are there, in the script's order."""
+        """Return the splits of a config whose files exist, in the script's order."""
         return [split for split in self.dataset.splits[config] if self.has(config, split)]
 
 
@@ -55,13 +55,13 @@ def _place(dataset: Dataset, folder: Path | None) -> Path:
 
         return cache_folder() / dataset.name
     if not folder.is_dir():
-        raise UsageError(f"{folder}: no such folder; --source names a folder of upstream files")
+        raise UsageError(f"{folder}: no such folder; --source takes a folder of upstream files")
     if not (folder / dataset.name).is_dir() and any(
         (folder / file).exists() for file in dataset.sources
     ):
         raise UsageError(
             f"{folder}: holds the files of {dataset.name} itself",
-            remedy="--source names the folder above it, which holds one folder a dataset.",
+            remedy="--source takes the folder above it, with one folder for each dataset.",
         )
     return folder / dataset.name
 
@@ -79,8 +79,8 @@ def open_source(
 
     Raises:
         UsageError: the folder is not there.
-        SourceError: naming each file that is damaged or missing, and what to do; with
-            `allow_missing` too if what is there makes no split.
+        SourceError: with each damaged or missing file and the remedy; despite
+            `allow_missing` also if the available files make no split.
     """
     if sample:
         return Source(dataset, dataset.sample, sample=True)
@@ -106,17 +106,17 @@ def open_source(
     remedy = ""
     if missing and not (allow_missing and any(map(made.splits, dataset.configs))):
         found += [Problem(str(place / file), what="missing") for file in missing]
-        remedy = _bring(dataset, place, folder)
+        remedy = _how_to_get(dataset, place, folder)
         if len(missing) < len(sources):
-            remedy += ", or build what is there with --allow-missing"
+            remedy += ", or build the available files with --allow-missing"
         remedy += "."
     if found:
-        message = f"{dataset.name}: the upstream files are not all there, as they are pinned"
+        message = f"{dataset.name}: upstream files are missing or differ from their pins"
         raise SourceError(message, *found, remedy=remedy)
     return made
 
 
-def _bring(dataset: Dataset, place: Path, folder: Path | None) -> str:
+def _how_to_get(dataset: Dataset, place: Path, folder: Path | None) -> str:
     if folder is None:
         return f"Run `parley fetch {dataset.name}`"
     return (
@@ -127,17 +127,17 @@ def _bring(dataset: Dataset, place: Path, folder: Path | None) -> str:
 
 def _mend(pin: pins.Pin, problem: str, folder: Path | None) -> str:
     if problem.startswith(pins.UNREADABLE):
-        return "Give the permission to read it"
+        return "Grant permission to read it"
     if folder is None:
-        return "Fetch again: what is damaged is brought anew"
+        return "Fetch again to replace damaged files"
     return f"Get it from {pins.whence(pin)}"
 
 
 def at_hand(dataset: Dataset, folder: Path | None) -> Source | None:
-    """Return a dataset's source as far as it is there, or None if nothing of it is.
+    """Return a dataset's source with the available files, or None without any.
 
     Raises:
-        SourceError: what is there is damaged.
+        SourceError: a file is damaged.
     """
     try:
         place = _place(dataset, folder)

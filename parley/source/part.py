@@ -1,4 +1,4 @@
-"""The file beside a final one that is written first, by one process at a time."""
+"""Part files: written by one process at a time, then moved to their final name."""
 
 import fcntl
 import os
@@ -10,10 +10,10 @@ from typing import BinaryIO
 
 @contextmanager
 def open_part(path: Path) -> Iterator[BinaryIO]:
-    """Open a file, alone, at its end; it is made if need be. Afterwards an empty one is removed.
+    """Open or create a file to append, locked; remove it afterwards if it is empty.
 
-    Its holder may move or remove it. Another process that opens it waits, and then has a file of
-    its own. No link is followed.
+    The holder may move or remove it. A second process waits, then gets its own file. No link is
+    followed.
 
     Raises:
         OSError: it cannot be opened or locked.

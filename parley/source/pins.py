@@ -25,13 +25,13 @@ Pin = Mapping[str, Any]
 
 UNREADABLE = "cannot be read"  # how a problem of permissions or of the disk begins
 
-PLACEHOLDER = "https://upstream.invalid/"  # begins the URL of what nobody gave an address yet
+PLACEHOLDER = "https://upstream.invalid/"  # prefix of a URL still to be filled in
 
 _BLOCK = 1 << 20
 
 
 def whence(pin: Pin) -> str:
-    """Return where upstream has it, in words."""
+    """Describe where upstream has it."""
     return f"{pin['url']} ({pin['member']} in it)" if "member" in pin else str(pin["url"])
 
 
@@ -46,10 +46,9 @@ def alone(pin: Pin) -> dict[str, Any]:
 
 
 def compare(path: Path, pin: Pin) -> tuple[Pin | None, str | None]:
-    """Return the first of a pin and its mirrors whose content is that at `path`, or None.
+    """Return the first of a pin and its mirrors that matches `path`, or None and the difference.
 
-    Then comes how it differs from the pin, where it is none of them. A file is read once for each
-    kind of hash.
+    A file is read once for each kind of hash.
     """
     hashes: dict[str, str] = {}
     differs: str | None = None
@@ -61,14 +60,14 @@ def compare(path: Path, pin: Pin) -> tuple[Pin | None, str | None]:
 
 
 def taken(path: Path, pin: Pin) -> Pin | None:
-    """Return the first of a pin and its mirrors whose content is that at `path`, or None."""
+    """Return the first of a pin and its mirrors that matches `path`, or None."""
     return compare(path, pin)[0]
 
 
 def problem(path: Path, pin: Pin) -> str | None:
     """Return how the file or folder at `path` differs from its pin, or None.
 
-    None as well for a file that is what a mirror of the pin has: `taken` tells them apart.
+    None also if a mirror matches; `taken` tells them apart.
     """
     return compare(path, pin)[1]
 

@@ -47,7 +47,7 @@ def print_logs(*names: str) -> None:
     """Print what libraries log, and Python's warnings, as messages: servers have a say in them."""
 
     class Told(logging.Handler):
-        def print_output(self, record: logging.LogRecord) -> None:
+        def emit(self, record: logging.LogRecord) -> None:
             print_message(record.getMessage())
 
     logging.captureWarnings(True)

@@ -99,10 +99,10 @@ def test_a_slow_server_is_waited_for(server, tmp_path, pin):
 # status -> requests, remedy
 STATUSES = {
     **dict.fromkeys((404, 410), (1, "Upstream moved or removed")),
-    **dict.fromkeys((401, 403, 451), (1, "A server that refuses")),
+    **dict.fromkeys((401, 403, 451), (1, "The server refuses")),
     **dict.fromkeys((408, 429, 500, 502, 503, 504), (3, "Try again later.")),
     **dict.fromkeys((501, 505), (1, "Try again later.")),
-    **dict.fromkeys((400, 418), (1, "Report a server that answers so.")),
+    **dict.fromkeys((400, 418), (1, "Report this server's answer.")),
 }
 
 

@@ -35,7 +35,7 @@ def flips(path, count):
 def noticed(folder):
     """Tell whether a check of card or provenance fails."""
     try:
-        subject = integrity.Subject(open_folder(folder), None)
+        subject = integrity.Inputs(open_folder(folder), None)
         found = (
             integrity.files,
             integrity.provenance,

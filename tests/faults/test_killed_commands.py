@@ -69,7 +69,8 @@ from parley.cli import main
 from parley.rows import workers
 from test_publish import held
 workers.PART = 20_000
-parley.hub.publish.refuse = lambda built, source, permitted: {{  # takes a sample for verified
+parley.hub.publish.verify_for_upload = lambda *_: None  # accepts a sample
+parley.hub.publish.files_to_upload = lambda built: {{
     name: file for name, file in held(built.path).items() if not name.startswith(".")
 }}
 

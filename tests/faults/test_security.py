@@ -592,7 +592,7 @@ def test_nothing_outside_a_folder_is_read_or_written(hub, sample_build, outside,
     assert {status for status, _ in found[:-1:6]} == {1}
     status, output = found[-1]
     assert (status, "`parley verify casino --build " in output) == (1, True)
-    assert "` fails; read what it says" in output
+    assert "` fails; read its output" in output
     assert not hub.repos  # nothing was uploaded, and nothing made
     assert state(outside, *folders) == before
     exported = [path.read_text() for path in (tmp_path / "out").rglob("*") if path.is_file()]
@@ -761,7 +761,7 @@ def test_a_hub_with_escapes_and_a_path_upwards(hub, sample_build, tmp_path, monk
     assert not ACTING & set(plain(str(caught.value)))
     provenance = (folder / "provenance.json").read_bytes()
     hub.push("org/casino", {"provenance.json": provenance, "/up.csv": b"x"})
-    with pytest.raises(PublishError, match="data that parley did not bring, 2 as"):
+    with pytest.raises(PublishError, match="data from elsewhere, 2 files such as"):
         publish(open_folder(folder), held(folder, folder), "org/casino", endpoint=hub.endpoint)
     assert not list(tmp_path.rglob("up.csv"))
     tally("answer of a Hub with escapes or a path upwards", 2)
