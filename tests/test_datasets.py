@@ -6,22 +6,22 @@ import pytest
 from parley.collection import discover
 from parley.folder.built import open_folder
 from parley.folder.card import BEGIN, END, parse
-from parley.linting.run import CHECKS, made
-from parley.linting.subject import Subject
+from parley.linting.dataset_folder import DatasetFolder
+from parley.linting.run import RULES, run_rule
 
 
 @pytest.fixture(scope="session")
 def subjects(tmp_path_factory):
     """Every dataset folder."""
     return {
-        name: Subject(dataset, tmp_path_factory.mktemp(name))
+        name: DatasetFolder(dataset, tmp_path_factory.mktemp(name))
         for name, dataset in discover().items()
     }
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("check", RULES, ids=lambda check: check.__name__)
 def test_what_must_hold_of_any_dataset(dataset, check, subjects):
-    assert made(check, subjects[dataset.name]).problems == []
+    assert run_rule(check, subjects[dataset.name]).problems == []
 
 
 def test_parquet_is_made_for_streaming(dataset, sample_build):

@@ -12,8 +12,8 @@ from parley.build import build
 from parley.collection import Dataset
 from parley.folder.built import open_folder
 from parley.folder.verify import verify
+from parley.linting.dataset_folder import DatasetFolder
 from parley.linting.run import check_folder
-from parley.linting.subject import Subject
 from parley.source.files import open_source
 from parley.source.pins import git_tree
 
@@ -29,7 +29,7 @@ def another(request, monkeypatch):
 
 
 def test_it_passes_every_check(another, tmp_path):
-    found = check_folder(Subject(another, tmp_path))
+    found = check_folder(DatasetFolder(another, tmp_path))
     assert [problem for check in found for problem in check.problems] == []
     assert [check.name for check in found if check.skipped] == []
 
