@@ -76,7 +76,7 @@ def write_draft(name: str, home: Path, files: Sequence[Path]) -> tuple[Path, lis
         if made.chat:
             text = transcript(made, made.chat)
             (folder / "transcript.py").write_text(text, encoding="utf-8")
-        dataset.card.write_text(_drafted_card(dataset), encoding="utf-8")
+        dataset.card.write_text(drafted_card(dataset), encoding="utf-8")
         dataset.card.write_text(own_card(dataset), encoding="utf-8")
         shutil.rmtree(folder / "__pycache__", ignore_errors=True)  # of importing the script
     return target, made.notes
@@ -100,7 +100,7 @@ def _free(name: str, home: Path) -> Path:
     return target
 
 
-def _drafted_card(dataset: Dataset) -> str:
+def drafted_card(dataset: Dataset) -> str:
     """Return the card of a draft: the skeleton's, with the known facts."""
     card = (SKELETON / "README.md").read_text(encoding="utf-8")
     card = card.replace(_NAME, dataset.name).replace(_TITLE, _title(dataset.name))
