@@ -38,7 +38,7 @@ def another(request, monkeypatch, tmp_path):
     return with_card(request.param, tmp_path / "more")
 
 
-def test_it_passes_every_check(another, tmp_path):
+def test_it_passes_every_rule(another, tmp_path):
     found = check_folder(DatasetFolder(another, tmp_path))
     assert [problem for check in found for problem in check.problems] == []
     assert [check.name for check in found if check.skipped] == []
