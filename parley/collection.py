@@ -1,17 +1,4 @@
-"""Finds the dataset folders and loads what stands in them.
-
-A dataset is a folder `<name>/` that holds `<name>.py`, the builder script, and beside it
-`README.md`, the card; `sample/`, invented records in upstream's layout; and optionally
-
-    figures.py     the documented figures
-    checks.py      what must hold of the rows
-    transcript.py  how a dialogue reads and what it is found by
-    export.py      other formats to write it in
-    jobs.py        what else can be done with it
-    tasks.py       what can be scored on it
-
-A script may import what stands beside it.
-"""
+"""Find dataset folders and import their modules; docs/adding.md describes the files of a folder."""
 
 import keyword
 import os
@@ -38,36 +25,36 @@ _BESIDE = {"figures", "checks", "transcript", "export", "jobs", "tasks", "views"
 
 
 def collection_folder() -> Path:
-    """Return the folder of the collection's own datasets."""
+    """Return the folder of parley's own datasets."""
     installed = Path(__file__).parent / "collection_data"
     return installed if installed.is_dir() else Path(__file__).parent.parent
 
 
 def folders() -> list[Path]:
-    """Return where datasets are looked for: the collection, then `PARLEY_DATASETS`."""
+    """Return the folders with datasets: the collection, then `PARLEY_DATASETS`."""
     more = os.environ.get("PARLEY_DATASETS")
     extra = [Path(folder) for folder in (more or "").split(os.pathsep) if folder]
     for folder in extra:
         if not folder.is_dir():
-            raise UsageError(f"PARLEY_DATASETS names {folder}, which is no folder")
+            raise UsageError(f"PARLEY_DATASETS: no folder {folder}")
         if not any(_scripts(folder)):
-            what = f"PARLEY_DATASETS names {folder}, which holds no dataset"
+            what = f"PARLEY_DATASETS: {folder} holds no dataset"
             raise UsageError(what, remedy=_where_else(folder))
     return [collection_folder(), *extra]
 
 
 def wrong_name(name: str) -> str:
-    """Return why no dataset may have this name, or "" if one may."""
+    """Return why a dataset cannot have this name, or ""."""
     if not re.fullmatch("[a-z][a-z0-9_]*", name):
         return "a name has lower-case letters, digits and _, and begins with a letter"
     if keyword.iskeyword(name) or keyword.iskeyword(name.title()):  # the title names the class
-        return "it is a word of Python"
+        return "it is a Python keyword"
     if name in _YAML:
-        return "YAML, in which a card is written, takes it for a value"
+        return "it is a YAML value"
     if name in sys.stdlib_module_names or name in ("datasets", "parley"):
-        return "it is the name of a module, which the script would hide in its own folder"
+        return "it is the name of a module that the script would hide"
     if name in _BESIDE:
-        return f"{name}.py stands beside the script of a dataset"
+        return f"a dataset folder may have a module {name}.py"
     return ""
 
 
@@ -79,27 +66,27 @@ def _scripts(home: Path) -> Iterator[Path]:
 
 
 def _where_else(home: Path) -> str:
-    """Return what to do about a folder that holds no dataset."""
+    """Return the remedy for a folder without datasets."""
     if (home / f"{home.name}.py").is_file():
-        return f"It is a dataset folder itself: name the folder above it, {home.resolve().parent}."
+        return f"It is a dataset folder: name the folder above it, {home.resolve().parent}."
     for below in sorted(path for path in home.iterdir() if path.is_dir()):
         if any(_scripts(below)):
             return f"Name the folder in it, {below}."
         if any(below.glob("*.py")):
             return _why_none(below)
-    return "A dataset is a folder NAME with the script NAME.py in it; `parley new` writes one."
+    return "A dataset is a folder NAME with the script NAME.py; `parley new` writes one."
 
 
 def _why_none(folder: Path) -> str:
-    """Return what to do about a folder that is no dataset's."""
+    """Return the remedy for a folder that is not a dataset."""
     if wrong := wrong_name(folder.name):
         return f"Rename {folder}: {wrong}."
     there = ", ".join(sorted(path.name for path in folder.glob("*.py"))) or "no script"
-    return f"{folder} holds {there}: name its script as the folder, {folder.name}.py."
+    return f"{folder} holds {there}: rename its script to {folder.name}.py."
 
 
 def discover() -> dict[str, "Dataset"]:
-    """Return every dataset by name, in the order of their names."""
+    """Return name -> dataset, sorted by name."""
     found: dict[str, Dataset] = {}
     for home in folders():
         for script in _scripts(home):
@@ -114,7 +101,7 @@ def discover() -> dict[str, "Dataset"]:
 
 
 def get(name: str) -> "Dataset":
-    """Return the dataset of this name, or raise UsageError naming those that exist."""
+    """Return the dataset of this name, or raise UsageError with the known names."""
     datasets = discover()
     if name not in datasets:
         raise UsageError(
@@ -127,12 +114,10 @@ def get(name: str) -> "Dataset":
 def _hint(name: str, names: list[str]) -> str:
     given = Path(name)
     if given.name != name and given.name in names:
-        return (
-            f"Did you mean {given.name}? Give the name alone; folders are for --build and --source."
-        )
+        return f"Did you mean {given.name}? Give the name alone; --build and --source take folders."
     if (given / f"{given.name}.py").is_file():
         above = given.resolve().parent
-        return f"Give the name alone, {given.name}, and let PARLEY_DATASETS name {above}."
+        return f"Give the name alone, {given.name}, and set PARLEY_DATASETS to {above}."
     for home in folders()[1:]:
         if (home / given.name).is_dir():
             return _why_none(home / given.name)
@@ -142,7 +127,7 @@ def _hint(name: str, names: list[str]) -> str:
 
 @dataclass(frozen=True)
 class Dataset:
-    """One dataset folder. Its modules are imported when first asked for."""
+    """A dataset folder; its modules are imported on first use."""
 
     name: str
     folder: Path
@@ -167,10 +152,10 @@ class Dataset:
 
     @cached_property
     def builder(self) -> "type[Builder]":
-        """The builder class, imported: the one that the script defines (imports `datasets`).
+        """The builder class of the script (imports `datasets`).
 
         Raises:
-            ScriptError: naming everything that it does not declare as it should.
+            ScriptError: lists every mistake of the declaration.
         """
         from parley.builder import Builder
         from parley.declaration import REMEDY
@@ -188,27 +173,27 @@ class Dataset:
 
     @property
     def configs(self) -> "dict[str, Config | View]":
-        """The configs by name, as the script declares them."""
+        """Name -> config, in the order of the script."""
         return self.builder.configs()
 
     @property
     def splits(self) -> "dict[str, dict[str, tuple[Source, ...]]]":
-        """Config -> split -> the sources that it is made from."""
+        """Config -> split -> its sources."""
         return {config: dict(self.builder.splits(config)) for config in self.configs}
 
     @cached_property
     def sources(self) -> "dict[str, Source]":
-        """Every upstream file and folder, by its path in upstream's layout."""
+        """Path in upstream's layout -> source."""
         return self.builder.sources()
 
     @property
     def pins(self) -> dict[str, dict[str, Any]]:
-        """What fixes the content of each source, by its path."""
+        """Path -> pin of the source."""
         return {path: source.pin for path, source in self.sources.items()}
 
     @property
     def default(self) -> str:
-        """The config that is loaded where none is named."""
+        """The default config."""
         return next(iter(self.configs))
 
     @property
@@ -221,42 +206,42 @@ class Dataset:
         return self.configs[config].features
 
     def load_module(self, name: str) -> ModuleType | None:
-        """Return an optional module of the folder, imported, or None if it has none."""
+        """Import an optional module of the folder, or return None."""
         there = (self.folder / f"{name}.py").exists()
         return load_module(self.name, self.folder, name) if there else None
 
     @property
     def figures(self) -> ModuleType | None:
-        """The module of documented figures, if the folder has one."""
+        """The module `figures.py`, or None."""
         return self.load_module("figures")
 
     @property
     def documented_rows(self) -> dict[str, dict[str, int]]:
-        """Config -> split -> the rows that a document states, as `ROWS` of `figures.py` says."""
+        """Config -> split -> documented number of rows, from `ROWS` of `figures.py`."""
         return dict(getattr(self.figures, "ROWS", {}))
 
     @property
     def checks(self) -> ModuleType | None:
-        """The module of what must hold of the rows, if the folder has one."""
+        """The module `checks.py`, or None."""
         return self.load_module("checks")
 
     @property
     def exports(self) -> dict[str, Any]:
-        """Format -> the function of (data, folder) that writes it, from `export.py`."""
+        """Format -> function of (data, folder) that writes it, from `export.py`."""
         return self._declared("export", "EXPORTS")
 
     @property
     def jobs(self) -> dict[str, Any]:
-        """Name -> what else can be done with the dataset, from `jobs.py`."""
+        """Name -> job, from `jobs.py`."""
         return self._declared("jobs", "JOBS")
 
     @property
     def tasks(self) -> dict[str, Any]:
-        """Name -> what can be scored on the dataset, from `tasks.py`."""
+        """Name -> task, from `tasks.py`."""
         return self._declared("tasks", "TASKS")
 
     def _declared(self, file: str, name: str) -> dict[str, Any]:
-        """Return the dict of this name in an optional module, {} if the folder has none."""
+        """Return a dict of an optional module, or {}."""
         if (module := self.load_module(file)) is None:
             return {}
         if not isinstance(found := getattr(module, name, None), dict):
@@ -265,11 +250,11 @@ class Dataset:
 
     @property
     def transcript(self) -> ModuleType | None:
-        """The module that lays a row out for reading, if the folder has one."""
+        """The module `transcript.py`, or None."""
         module = self.load_module("transcript")
         if module and not hasattr(module, "CONFIGS"):
             raise ScriptError(
-                f"{module.__file__}: defines no CONFIGS, the configs it can read",
-                remedy='As an example: CONFIGS = ("dialogues",).',
+                f"{module.__file__}: defines no CONFIGS, the configs of the transcript",
+                remedy='For example: CONFIGS = ("dialogues",).',
             )
         return module

@@ -1,15 +1,15 @@
-"""What can go wrong, as exceptions that carry what they know.
+"""Exceptions of parley.
 
-ParleyError              all of them; printed, the message is for people and complete
-├── UsageError           asked for something that there is not (exit status 2)
-├── ScriptError          a dataset folder's own code does not keep to what the tool expects
-├── SourceError          an upstream file is missing or not the pinned one
-│   └── FetchError       it could not be brought here
-├── RecordError          a file does not hold what its record shape says
-├── RowError             a builder gave a row that its features cannot hold exactly
-├── OutputError          the output folder cannot be written or read
-├── PublishError         the Hub could not be reached or refused, or gave back something else
-└── Failures             several of them, of several datasets
+ParleyError              base class; the message is complete
+├── UsageError           the command names something that does not exist (exit status 2)
+├── ScriptError          code of a dataset folder is wrong
+├── SourceError          a source is missing or differs from its pin
+│   └── FetchError       a download failed
+├── RecordError          a record differs from its shape
+├── RowError             a row does not fit its features exactly
+├── OutputError          an output folder cannot be written or read
+├── PublishError         the Hub failed, refused or returned something else
+└── Failures             several errors
 """
 
 import re
@@ -18,19 +18,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 MOST_PROBLEMS = 20
-_PLACES = 3  # of one cause, which are named
-_VARYING = re.compile(r"\d+|, (found|such as) .*", re.DOTALL)  # from place to place, of one cause
+_PLACES = 3  # named for each cause
+_VARYING = re.compile(r"\d+|, (found|such as) .*", re.DOTALL)  # varies among the places of a cause
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong.
+    """A problem and its place.
 
     Args:
         place: Where: a file, a line, a path in a record.
-        expected: What was expected there.
-        found: What was found instead.
-        what: What is wrong in words, where expected and found do not say it all.
+        expected: The expected value.
+        found: The value found.
+        what: The problem in words, if expected and found are not enough.
     """
 
     place: str
@@ -39,7 +39,7 @@ class Problem:
     what: str = ""
 
     def at(self, place: str) -> "Problem":
-        """Return the same problem, of something that itself stands at `place`."""
+        """Return the problem with `place` before its own place."""
         return replace(self, place=place + self.place)
 
     def __str__(self) -> str:
@@ -53,10 +53,10 @@ class Problem:
 
 
 class Causes:
-    """What is wrong with the parts of a file, as it is found: each cause is told once.
+    """Problems of the parts of a file, joined by cause.
 
     Args:
-        mark: Stands between a part and a place in it: ": " after "line 3", nothing after "[3]".
+        mark: The text between a part and a place in it: ": " after "line 3", "" after "[3]".
     """
 
     def __init__(self, mark: str = ": ") -> None:
@@ -65,11 +65,11 @@ class Causes:
         self._first: dict[tuple[str, ...], list[tuple[str, str, Problem]]] = {}
 
     def __len__(self) -> int:
-        """Return how many causes there are."""
+        """Return the number of causes."""
         return len(self._first)
 
     def add(self, part: str, problem: Problem) -> None:
-        """Note a problem of a part; its place is one in that part, or "" for all of it."""
+        """Add a problem of a part; its place is within the part, or ""."""
         said = (problem.place, problem.what, problem.expected)
         cause = tuple(_VARYING.sub("", each) for each in said)
         self._counts[cause] += 1
@@ -78,7 +78,7 @@ class Causes:
             self._first.setdefault(cause, []).append((part, inner and self._mark + inner, problem))
 
     def told(self) -> list[Problem]:
-        """Return a problem for each cause: its first places, and how many more there are."""
+        """Return a problem for each cause, with its first places and the number of others."""
         return [
             self._joined(cause, *zip(*each, strict=True)) for cause, each in self._first.items()
         ]
@@ -107,15 +107,15 @@ class Causes:
 
 
 class ParleyError(Exception):
-    """Something is wrong with the input, the network or the disk, and the message says what.
+    """A problem of the input, the network or the disk.
 
     Args:
-        message: What happened; "" where the one problem says it all.
-        problems: What is wrong, each with its place.
-        remedy: What to do about it.
+        message: The failure; "" if the one problem is enough.
+        problems: The problems.
+        remedy: Advice for the user.
 
     Attributes:
-        status: The exit status of a command that fails with it.
+        status: The exit status of the command.
     """
 
     status = 1
@@ -155,7 +155,7 @@ class UsageError(ParleyError):
 
 
 class ScriptError(ParleyError):
-    """A dataset folder's own code does not keep to what the tool expects of it."""
+    """Code of a dataset folder is wrong."""
 
 
 class SourceError(ParleyError):
@@ -167,7 +167,7 @@ class FetchError(SourceError):
 
 
 class RecordError(ParleyError):
-    """A source file does not hold what its record shape says."""
+    """A record differs from its shape."""
 
 
 class RowError(ParleyError):
@@ -175,18 +175,18 @@ class RowError(ParleyError):
 
 
 class OutputError(ParleyError):
-    """An output folder cannot be written, or is not what a build leaves."""
+    """An output folder cannot be written or read."""
 
 
 class PublishError(ParleyError):
-    """The Hub could not be reached, refused, or does not give back what was published."""
+    """The Hub failed, refused or returned something else."""
 
 
 class Failures(ParleyError):
-    """Several errors of one command, which keep their kinds.
+    """Several errors of one command.
 
     Attributes:
-        errors: Each of them.
+        errors: The errors.
     """
 
     def __init__(self, errors: Iterable[ParleyError]) -> None:
@@ -202,5 +202,5 @@ class Failures(ParleyError):
 
 
 def cut(line: str) -> str:
-    """Return a line of an error without the middle of what is too long to read, as an id can be."""
+    """Shorten a long line in the middle."""
     return line if len(line) <= 500 else f"{line[:300]}…{line[-199:]}"

@@ -1,11 +1,11 @@
-"""What can be done with a dataset beyond building it: `parley run NAME JOB`.
+"""Jobs: further commands of a dataset (`parley run NAME JOB`).
 
-A dataset folder's `jobs.py` names its jobs, each a function whose parameters are its options,
-annotated as Typer's commands are, and whose docstring is its help:
+`jobs.py` of a dataset folder declares them. A job is a function like a Typer command: its
+parameters are the options, its docstring the help:
 
     JOBS = {"catalogue": Job(catalogue, SOURCES, part="category")}
 
-What a job needs and is not installed it imports when it runs, so that its help needs nothing.
+Jobs import optional packages when they run, so help works without them.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,16 +24,16 @@ Sources = Mapping[str, Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Job:
-    """Something that can be done with a dataset.
+    """A command of a dataset.
 
     Args:
-        run: Does it.
-        sources: Part -> the files that `parley fetch NAME --job JOB` brings for it, by their
-            paths in the folder that the job then takes as `--input`.
-        part: What a part is called, and so the option of `parley fetch` that names one.
+        run: The function.
+        sources: Part -> file -> pin: `parley fetch NAME --job JOB` fetches these files into the
+            folder that the job takes as `--input`.
+        part: The word for a part, and the option of `parley fetch`.
 
     Raises:
-        ScriptError: the function has no docstring, which is its help; or a file is not pinned.
+        ScriptError: the function has no docstring, or a file has no pin.
     """
 
     run: Callable[..., None]
@@ -54,10 +54,10 @@ class Job:
         return (self.run.__doc__ or "").strip().split("\n")[0]
 
     def sources_of(self, parts: list[str] | None) -> dict[str, Mapping[str, Any]]:
-        """Return the files of these parts, or of all, with their pins.
+        """Return file -> pin of these parts, or of all.
 
         Raises:
-            UsageError: there is no such part.
+            UsageError: no such part exists.
         """
         if unknown := set(parts or ()) - self.sources.keys():
             raise UsageError(
@@ -69,10 +69,10 @@ class Job:
 
 
 def jobs_of(dataset: Dataset) -> dict[str, Job]:
-    """Return the jobs of a dataset by name, none if its folder has no `jobs.py`.
+    """Return name -> job; {} without `jobs.py`.
 
     Raises:
-        ScriptError: `jobs.py` cannot be imported, or defines something else.
+        ScriptError: `jobs.py` cannot be imported, or JOBS holds something else.
     """
     jobs = dataset.jobs
     if wrong := {name: job for name, job in jobs.items() if not isinstance(job, Job)}:
@@ -82,7 +82,7 @@ def jobs_of(dataset: Dataset) -> dict[str, Job]:
 
 
 def each_jobs() -> dict[str, dict[str, Job] | ScriptError]:
-    """Return name -> jobs of each dataset that has some, or the reason why nobody can tell."""
+    """Return dataset -> its jobs, or the error of its `jobs.py`; skip datasets without jobs."""
     found: dict[str, dict[str, Job] | ScriptError] = {}
     for name, dataset in discover().items():
         try:
@@ -94,7 +94,7 @@ def each_jobs() -> dict[str, dict[str, Job] | ScriptError]:
 
 
 def get_job(dataset: Dataset, name: str) -> Job:
-    """Return the job of this name, or raise UsageError naming those that exist."""
+    """Return the job of this name, or raise UsageError with the known names."""
     jobs = jobs_of(dataset)
     if name not in jobs:
         raise UsageError(
@@ -103,14 +103,14 @@ def get_job(dataset: Dataset, name: str) -> Job:
     return jobs[name]
 
 
-# What is Any below is click's, which Typer has in one place or another, by its version.
+# Any below stands for click's types; their module depends on the version of Typer.
 
 
 class Jobs(TyperGroup):
-    """The group `parley run`: a group of jobs for each dataset that has some."""
+    """The group `parley run`, with a subgroup for each dataset that has jobs."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names of the datasets that have jobs, or a `jobs.py` that is broken."""
+        """Return the names of the datasets with jobs or a broken `jobs.py`."""
         return list(each_jobs())
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
@@ -118,8 +118,8 @@ class Jobs(TyperGroup):
         dataset = get(cmd_name)
         try:
             jobs = jobs_of(dataset)
-        except ScriptError:  # raised again when a job of this dataset is asked for
-            summary = f"Jobs of {cmd_name}, whose jobs.py cannot be read."
+        except ScriptError:  # raised again when a job runs
+            summary = f"Jobs of {cmd_name}; its jobs.py is broken."
         else:
             if not jobs:
                 there = ", ".join(self.list_commands(ctx))
@@ -145,26 +145,26 @@ class _Jobs(TyperGroup):
         return list(jobs_of(self.dataset))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return the command of a job, or None if there is none of this name."""
+        """Return the command of a job, or None."""
         if (job := jobs_of(self.dataset).get(cmd_name)) is None:
             return None
         one = typer.Typer(add_completion=False, rich_markup_mode=None)
         one.command(cmd_name)(job.run)
         try:
             return typer.main.get_command(one)
-        except Exception as error:  # Typer's, of a parameter that no option can be made of
+        except Exception as error:  # Typer's, for an unsupported parameter
             where = f"{self.dataset.folder / 'jobs.py'}: JOBS[{cmd_name!r}]"
-            raise ScriptError(f"{where}: is no command: {error}") from error
+            raise ScriptError(f"{where}: not a command: {error}") from error
 
 
 class Fetch(TyperCommand):
-    """`parley fetch`, whose option for a part has the names that the jobs give it."""
+    """`parley fetch`, with an option for the parts of each job."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters."""
         try:
             found = list(each_jobs().values())
-        except ParleyError:  # raised again by what needs the datasets; help does not
+        except ParleyError:  # raised again by the command; help works without
             found = []
         words = [job.part for jobs in found if isinstance(jobs, dict) for job in jobs.values()]
         params = super().get_params(ctx)
@@ -174,7 +174,7 @@ class Fetch(TyperCommand):
         return params
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse arguments; an option that is not there may be that of a broken `jobs.py`."""
+        """Parse arguments; report broken `jobs.py` files with an unknown option."""
         try:
             return super().parse_args(ctx, args)
         except Exception as error:

@@ -1,4 +1,4 @@
-"""Imports the modules of a dataset folder, which is a package of its own name."""
+"""Import the modules of a dataset folder as a package."""
 
 import importlib
 import sys
@@ -12,37 +12,37 @@ PACKAGE = "parley_datasets"
 
 
 def load_module(dataset: str, folder: Path, name: str) -> ModuleType:
-    """Import a module of a dataset folder, once however it is reached.
+    """Import a module of a dataset folder once.
 
     Args:
-        dataset: The dataset, whose package holds the modules of one folder at a time.
+        dataset: The dataset; its package holds the modules of one folder at a time.
         folder: Its folder.
         name: The module.
 
     Raises:
-        ScriptError: it cannot be imported; names the line of the folder that fails.
+        ScriptError: the import fails; names the failing line of the folder.
     """
     package = f"{PACKAGE}.{dataset}"
     known = sys.modules.get(package)
     if known is None or list(known.__path__) != [str(folder)]:
         for each in [each for each in sys.modules if f"{each}.".startswith(f"{package}.")]:
-            del sys.modules[each]  # of another folder of this name
+            del sys.modules[each]  # of another folder with this name
         for each, places in ((PACKAGE, []), (package, [str(folder)])):
             sys.modules.setdefault(each, ModuleType(each)).__path__ = places
-    importlib.invalidate_caches()  # a folder that was just written is there, too
+    importlib.invalidate_caches()  # finds a new folder, too
     path = folder / f"{name}.py"
     try:
         return importlib.import_module(f"{package}.{name}")
-    except (Exception, SystemExit) as error:  # whatever it raises, it is the script that is wrong
+    except (Exception, SystemExit) as error:  # any error is the script's
         lines = [
             frame
             for frame in traceback.extract_tb(error.__traceback__)
             if Path(frame.filename).is_relative_to(folder)
         ]
         place = f"{lines[-1].filename}, line {lines[-1].lineno}" if lines else str(path)
-        if isinstance(error, ScriptError):  # of a declaration
+        if isinstance(error, ScriptError):  # a wrong declaration
             problems, remedy = error.problems, error.remedy
             raise ScriptError(f"{place}: {error.message}", *problems, remedy=remedy) from error
         said = f"{type(error).__name__}: {error}"
-        remedy = "Mend it, or what it imports."
+        remedy = "Fix it or its imports."
         raise ScriptError(f"{place}: cannot be imported: {said}", remedy=remedy) from error

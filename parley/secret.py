@@ -1,7 +1,4 @@
-"""Secrets of whoever runs a command, which others may give back in what is printed or written.
-
-A Hub knows the token that it was sent, and can answer with it as a name, a path or a commit.
-"""
+"""Remove the user's secrets from output: a Hub may return the token in a name or a path."""
 
 import json
 import os
@@ -13,24 +10,24 @@ _TOKENS = (
     "HF_OIDC_ID_TOKEN",
     "ACTIONS_ID_TOKEN_REQUEST_TOKEN",
 )
-_URLS = ("HF_ENDPOINT", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")  # proxies in small letters too
-_SHORTEST = 6  # characters; what is shorter may be any word
+_URLS = ("HF_ENDPOINT", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")  # also in lower case
+_SHORTEST = 6  # characters; a shorter text may be any word
 _INSTEAD = "…"
 
 _kept: set[str] = set()
 
 
 def keep_secret(secret: str) -> None:
-    """Let `without_secrets` know a secret that does not stand in the environment."""
+    """Add a secret that is not in the environment."""
     _kept.add(secret)
 
 
 def without_secrets(text: str) -> str:
-    """Return a text with "…" for each secret in it, as it is or as JSON or a URL writes it.
+    """Replace each secret in a text by "…", also where it is escaped for JSON or a URL.
 
-    Secrets are the tokens for the Hub, and names and passwords in the URLs of the Hub and proxies.
+    Secrets are the tokens for the Hub, and user names and passwords in URLs of Hub and proxies.
     """
-    for secret in sorted(_secrets(), key=len, reverse=True):  # one may be part of another
+    for secret in sorted(_secrets(), key=len, reverse=True):  # one may contain another
         for written in (secret, json.dumps(secret)[1:-1], quote(secret, safe="")):
             text = text.replace(written, _INSTEAD)
     return text

@@ -1,4 +1,4 @@
-"""Temporary folders that do not pile up: the next run removes those that a killed one left."""
+"""Temporary folders; each run removes those of killed runs."""
 
 import fcntl
 import os
@@ -10,19 +10,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-_MARK = ".parley-temporary"  # tells a folder of ours; its lock is held while the folder is used
+_MARK = ".parley-temporary"  # marks our folders; locked while in use
 _CONTENT = "content"
 
 
 @contextmanager
 def temporary_folder(purpose: str) -> Iterator[Path]:
-    """Give an empty folder that nobody else can read, and remove it at the end.
+    """Yield an empty private folder, and remove it at the end.
 
-    Those of the same purpose and user that a killed process left are removed first.
+    First remove folders of killed processes with the same purpose and user.
 
     Args:
-        purpose: The command, in small letters: the folder is `content` in
-            `parley-PURPOSE-RANDOM`, where the system has its temporary files.
+        purpose: The command: the folder is `parley-PURPOSE-RANDOM/content`.
     """
     prefix = f"parley-{purpose}-"
     _remove_abandoned(prefix)
@@ -35,7 +34,7 @@ def temporary_folder(purpose: str) -> Iterator[Path]:
 
 
 def _make(prefix: str) -> tuple[Path, int]:
-    """Make a folder and hold its lock; another process may take it for abandoned until then."""
+    """Make a folder and lock it; until then another process may remove it."""
     while True:
         folder = Path(tempfile.mkdtemp(prefix=prefix))
         try:
@@ -53,10 +52,10 @@ def _make(prefix: str) -> tuple[Path, int]:
 
 
 def _remove_abandoned(prefix: str) -> None:
-    form = re.compile(re.escape(prefix) + "[a-z0-9_]{8}")  # what mkdtemp makes of it
+    form = re.compile(re.escape(prefix) + "[a-z0-9_]{8}")  # as mkdtemp names it
     parent = Path(tempfile.gettempdir())
     for folder in [parent / name for name in os.listdir(parent) if form.fullmatch(name)]:
-        with suppress(OSError):  # it is in use, not ours, or gone: no reason not to go on
+        with suppress(OSError):  # it is in use, not ours, or gone
             state = folder.stat(follow_symlinks=False)
             if not stat.S_ISDIR(state.st_mode) or state.st_uid != os.geteuid():
                 continue
@@ -72,6 +71,6 @@ def _remove_abandoned(prefix: str) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """Remove a folder, its mark last, so that what a kill leaves can still be told."""
+    """Remove a folder, its mark last: the next run recognises the rest after a kill."""
     shutil.rmtree(folder / _CONTENT, ignore_errors=True)
     shutil.rmtree(folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""docs/adding.md can be followed as it stands: every block of it runs, in the page's order."""
+"""Every block of docs/adding.md runs, in the order of the page."""
 
 import contextlib
 import io
@@ -23,7 +23,7 @@ BLOCKS = BLOCK.findall((DOCS / "adding.md").read_text(encoding="utf-8"))
     for _, code in BLOCK.findall((DOCS / "tasks.md").read_text(encoding="utf-8"))
     if code.startswith("# tasks.py")
 ]
-SAMPLE = SKELETON / "sample" / "dialogues.jsonl"  # which plays upstream's file
+SAMPLE = SKELETON / "sample" / "dialogues.jsonl"  # stands for upstream's file
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def run(commands, place):
 
 
 def file(code):
-    """Return the command that writes a block that begins with the name of a file of the folder."""
+    """Return the command that writes a block into the file that its first line names."""
     return f"cat > more/chatter/{code.split()[1]} <<'END-OF-FILE'\n{code}END-OF-FILE\n"
 
 
@@ -72,7 +72,7 @@ def test_every_command_and_file_works_in_the_order_of_the_page(place):
         elif code.startswith("import parley"):
             commands += f"{sys.executable} - <<'END-OF-FILE'\n{code}END-OF-FILE\n"
     card, section = "more/chatter/README.md", f"## Tasks\\n\\n{BEGIN}\\n{END}\\n\\n"
-    commands = commands.replace(  # what the page says in words
+    commands = commands.replace(  # described in words on the page
         "parley tasks",
         f"{file(TASKS)}perl -pi -e 's/^(?=## How it was)/{section}/' {card}\nparley tasks",
     )
@@ -86,7 +86,7 @@ def test_every_command_and_file_works_in_the_order_of_the_page(place):
     assert '"verdict": "differs"' in (place / "more" / "chatter" / FILE).read_text()
 
 
-def test_the_pins_that_git_and_the_shell_give_are_those_that_the_tool_compares(place):
+def test_the_shell_commands_print_the_right_pins(place):
     (commands,) = [code for kind, code in BLOCKS if kind == "bash" and "rev-parse" in code]
     sha256, size, git_blob, tree = run(commands, place).splitlines()
     path = place / "clone" / "data" / SAMPLE.name
@@ -96,8 +96,8 @@ def test_the_pins_that_git_and_the_shell_give_are_those_that_the_tool_compares(p
     assert tree == git_tree([path])
 
 
-def test_what_is_declared_prints_what_the_page_says():
-    """The blocks that are no file are one script; a block of text is what the one before prints."""
+def test_the_declarations_print_the_output_of_the_page():
+    """The blocks without a file name are one script; a text block is the output before it."""
     names, printed = {}, ""
     for kind, code in BLOCKS:
         if kind == "text":

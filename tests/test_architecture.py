@@ -1,4 +1,4 @@
-"""The page on architecture: its rooms are all there are, and imports run down its table."""
+"""docs/architecture.md lists every room, and imports run down its table."""
 
 import ast
 import re
@@ -18,11 +18,11 @@ def rooms():
 
 
 def imports():
-    """Return the modules of parley that each of them imports, as `rows.reader`, but for types."""
+    """Return module -> imported modules of parley, without imports for types."""
     modules = {
         ".".join(path.relative_to(TOOL).with_suffix("").parts).removesuffix(".__init__"): path
         for path in TOOL.rglob("*.py")
-        if "skeleton" not in path.parts  # what a dataset folder begins as
+        if "skeleton" not in path.parts  # a dataset folder
     }
     found = {name: set() for name in modules}
     for name, path in modules.items():

@@ -1,4 +1,4 @@
-"""`parley check` names what is broken in a dataset folder."""
+"""`parley check` reports each broken rule of a dataset folder."""
 
 import itertools
 import os
@@ -10,8 +10,8 @@ import pytest
 
 from parley.collection import Dataset, get
 from parley.errors import UsageError
-from parley.linting.run import CHECKS, check_folder
-from parley.linting.subject import Subject
+from parley.linting.dataset_folder import DatasetFolder
+from parley.linting.run import RULES, check_folder
 from parley.starting.new import write_skeleton
 
 _numbers = itertools.count()
@@ -28,7 +28,7 @@ def parley(*args, cwd, more=None):
     )
 
 
-def test_of_a_dataset_without_tasks_it_is_said(tmp_path):
+def test_a_dataset_without_tasks_is_reported(tmp_path):
     done = parley("new", "tea", "a b", cwd=tmp_path)
     assert "PARLEY_DATASETS='a b' parley check tea" in done.stdout
     for command in ("tasks", "score"):
@@ -41,7 +41,7 @@ def test_of_a_dataset_without_tasks_it_is_said(tmp_path):
 
 SCRIPT, CARD = "skeleton.py", "README.md"
 SAMPLE = "sample/dialogues.jsonl"
-NEW = None  # in the place of what stands in a file: all of it
+NEW = None  # replace the whole file
 OWN = '''from parley.figures import check
 
 
@@ -52,7 +52,7 @@ def ids_are_short(data):
         if len(row["id"]) == 2:
             yield {}
 '''
-# what is broken: file, what stands there, what is put there, the check, what it says
+# defect: (file, old text, new text), (rule, message)
 BREAKS = {
     # the script
     "a syntax error": (
@@ -67,17 +67,13 @@ BREAKS = {
         (SCRIPT, "DIALOGUE = {", "raise SystemExit(0)\nDIALOGUE = {"),
         ("script_declares", "cannot be imported: SystemExit"),
     ),
-    "an import of what is not there": (
-        (SCRIPT, "from parley import CHAT", "from .views import X\nfrom parley import CHAT"),
-        ("script_declares", r"skeleton.py, line \d+: cannot be imported: ModuleNotFoundError"),
-    ),
     "no invented record": (
         (SCRIPT, "(invented)", ""),
-        ("script_opens_with_what_it_is", "the docstring shows no record; add one"),
+        ("script_opens_with_what_it_is", "shows no record"),
     ),
     "no word on what a row is": (
         (SCRIPT, "A row is the record", "It is the record"),
-        ("script_opens_with_what_it_is", "does not say what a row is; add a sentence"),
+        ("script_opens_with_what_it_is", "describes no row"),
     ),
     "no builder": (
         (SCRIPT, "class Skeleton(Builder)", "class Skeleton"),
@@ -107,7 +103,7 @@ BREAKS = {
         (SCRIPT, '"rating?": {1, 2, 3, 4, 5}', '"rating?": lambda value: None'),
         ("script_declares", "rating: <function .* has no feature"),
     ),
-    # the sample, and what is made of it
+    # the sample and its build
     "no sample": (
         (SAMPLE, "", None),
         ("sample_builds", "sample/dialogues.jsonl: missing; write a few invented records"),
@@ -173,7 +169,7 @@ BREAKS = {
             "        said = (",
             '        if record["id"] == "s2":\n            continue\n        said = (',
         ),
-        ("views_show_every_dialogue", "messages/train: has no chat of record 1; give one"),
+        ("views_show_every_dialogue", "messages/train: .* record 1;"),
     ),
     "a check that fails": (
         ("checks.py", NEW, OWN.format("row['texts']")),
@@ -181,7 +177,7 @@ BREAKS = {
     ),
     "a check that does not hold": (
         ("checks.py", NEW, OWN.format("row['id'] + ' is long'")),
-        ("sample_verifies", "ids_are_short: s1 is long; mend the rows, or the check: Ids have"),
+        ("sample_verifies", "ids_are_short: s1 is long; .*: Ids have"),
     ),
     "checks that cannot be imported": (
         ("checks.py", NEW, "from parley import nothing\n"),
@@ -202,11 +198,11 @@ BREAKS = {
     ),
     "a heading less": (
         (CARD, "## Known limits\n", ""),
-        ("card_has_its_parts", "lacks Known limits; let its headings of two # be How to load, "),
+        ("card_has_its_parts", "lacks Known limits; let its .* be How to load, "),
     ),
     "a heading more": (
         (CARD, "## Known limits\n", "## Known limits\n\n## Thanks\n"),
-        ("card_has_its_parts", "has the unknown Thanks; let its headings"),
+        ("card_has_its_parts", "has the unknown Thanks"),
     ),
     "a mark less": (
         (CARD, "<!-- parley: generated to here -->\n", ""),
@@ -229,24 +225,24 @@ BREAKS = {
     ),
     "a row that is no JSON": (
         (CARD, '  "rating": 5\n', '  "rating": 5,\n'),
-        ("card_shows_a_row", "What a row looks like: expected a row as ```json: .*; mend"),
+        ("card_shows_a_row", "What a row looks like: expected a row as ```json"),
     ),
     "a row of other columns": (
         (CARD, '  "rating": 5\n', '  "score": 5\n'),
-        ("card_shows_a_row", "the row shown is of no config; give it the columns of dialogues:"),
+        ("card_shows_a_row", "columns of dialogues: id"),
     ),
     "another citation": (
         (CARD, "author = {Someone, Ann}", "author = {Else, Ann}"),
-        ("card_cites", "Citation does not hold the script's CITATION; copy it there"),
+        ("card_cites", "script's CITATION"),
     ),
     "features that the card does not have": (
         (SCRIPT, '"rating?": {1, 2, 3, 4, 5}', '"rating?": (int, float)'),
-        ("card_is_up_to_date", "features, .* others than declared; renew it: `parley build"),
+        ("card_is_up_to_date", "features, .*: `parley build"),
     ),
-    # what stands beside the script
+    # the other modules
     "a figure that fails": (
         ("figures.py", 'dialogue["turns"]', 'dialogue["turn"]'),
-        ("figures_compute", "size.dialogues fails: KeyError: 'turn'; mend its function"),
+        ("figures_compute", "size.dialogues fails: KeyError: 'turn'"),
     ),
     "a figure that takes too many keys": (
         ("figures.py", "what: str)", "what: str, split: str)"),
@@ -259,7 +255,7 @@ BREAKS = {
         ("transcript.py", 'row["rating"] is None', 'row["score"] is None'),
         (
             "transcript_lays_out_every_row",
-            r"dialogues/train\[0\]: fails: KeyError: 'score'; mend it",
+            r"dialogues/train\[0\]: fails: KeyError: 'score'",
         ),
     ),
     "a transcript without turns": (
@@ -272,11 +268,11 @@ BREAKS = {
     ),
     "a transcript of another config": (
         ("transcript.py", '("dialogues",)', '("dialogues", "chats")'),
-        ("transcript_lays_out_every_row", "CONFIGS names chats, which is no config; mend"),
+        ("transcript_lays_out_every_row", "CONFIGS: .*chats"),
     ),
     "facets that fail": (
         ("transcript.py", 'len(row["turns"])}', 'row["rating"] + 1}'),
-        ("transcript_lays_out_every_row", r"dialogues/train\[1\]: fails: TypeError: .*; mend it"),
+        ("transcript_lays_out_every_row", r"dialogues/train\[1\]: fails: TypeError: "),
     ),
     "an export that fails": (
         ("export.py", NEW, "EXPORTS = {'csv': lambda data, folder: data.rows('dialogue')[0]}\n"),
@@ -293,7 +289,7 @@ BREAKS = {
 
 
 def broken(tmp_path, file, old, new):
-    """Return the checks of a skeleton in which something is broken, under a name of its own."""
+    """Return the results for a skeleton with one defect, and its unique name."""
     name = f"broken_{next(_numbers)}"
     path = write_skeleton(name, tmp_path) / file.replace("skeleton", name)
     if old is NEW:
@@ -311,11 +307,11 @@ def broken(tmp_path, file, old, new):
     work = tmp_path / "work"
     work.mkdir()
     dataset = Dataset(name, tmp_path / name)
-    return {check.name: check for check in check_folder(Subject(dataset, work))}, name
+    return {check.name: check for check in check_folder(DatasetFolder(dataset, work))}, name
 
 
 @pytest.mark.parametrize(("change", "due"), BREAKS.values(), ids=list(BREAKS))
-def test_a_broken_folder_is_named_in_one_line(tmp_path, change, due):
+def test_a_broken_rule_is_reported_in_one_line(tmp_path, change, due):
     check, message = due
     found, name = broken(tmp_path, *change)
     lines = found[check].problems
@@ -324,13 +320,13 @@ def test_a_broken_folder_is_named_in_one_line(tmp_path, change, due):
     for each in found.values():
         for line in each.problems:
             assert "\n" not in line
-            assert re.search(r"[;.] \S", line), f"it does not say what to do: {line}"
+            assert re.search(r"[;.] \S", line), f"no remedy: {line}"
             assert "cannot be checked" not in line
     failed = [each.name for each in found.values() if each.failed]
-    assert len(failed) <= 3, failed  # what is wrong is not buried
+    assert len(failed) <= 3, failed  # the cause is easy to see
 
 
-def test_the_command_fails_with_a_line_a_check(tmp_path):
+def test_the_command_fails_with_a_line_for_each_rule(tmp_path):
     folder = write_skeleton("tea", tmp_path)
     card = (folder / "README.md").read_text()
     (folder / "README.md").write_text(card.replace("## Known limits\n", ""))
@@ -339,9 +335,9 @@ def test_the_command_fails_with_a_line_a_check(tmp_path):
     first, *lines, last = done.stdout.splitlines()
     assert (first, last) == ("tea", "FAILED: tea")
     failed = lines.index("  FAILED  card has its parts")
-    assert lines.pop(failed + 1).startswith("    README.md: lacks Known limits; let its headings")
+    assert lines.pop(failed + 1).startswith("    README.md: lacks Known limits; let its ")
     assert [line[10:].replace(" ", "_") for line in lines if ":" not in line] == [
-        check.__name__ for check in CHECKS
+        check.__name__ for check in RULES
     ]
 
 
@@ -357,47 +353,45 @@ def more(tmp_path, monkeypatch):
     return tmp_path / "more"
 
 
-def test_a_name_that_is_not_there_says_which_are(more):
-    with pytest.raises(UsageError, match=r"no dataset is named 'tee'; .*Did you mean tea\?"):
+def test_an_unknown_name_gets_the_nearest(more):
+    with pytest.raises(UsageError, match=r"'tee'; .*tea\?"):
         get("tee")
 
 
-def test_a_script_of_another_name_is_pointed_at(more):
+def test_a_script_with_another_name_is_reported(more):
     write_skeleton("coffee", more)
-    (more / "coffee" / "coffee.py").rename(more / "coffee" / "builder.py")
-    with pytest.raises(UsageError, match=r"more/coffee holds builder\.py, .*: name its script as"):
-        get("coffee")
-    (more / "tea" / "tea.py").rename(more / "tea" / "builder.py")
-    with pytest.raises(UsageError, match=r"holds no dataset.*name its script as the folder, cof"):
-        get("coffee")
+    for name in ("coffee", "tea"):  # then no dataset is left
+        (more / name / f"{name}.py").rename(more / name / "builder.py")
+        with pytest.raises(UsageError, match=r"more/coffee holds builder\.py.*coffee\.py"):
+            get("coffee")
 
 
-def test_a_folder_of_no_name_is_pointed_at(more):
+def test_a_folder_with_a_wrong_name_is_reported(more):
     (more / "tea").rename(more / "Green-Tea")
     write_skeleton("coffee", more)
-    with pytest.raises(UsageError, match="Rename more/Green-Tea: a name has lower-case letters"):
+    with pytest.raises(UsageError, match=r"Rename more/Green-Tea: .*lower-case"):
         get("Green-Tea")
 
 
-def test_a_path_in_the_place_of_a_name_is_understood(more, monkeypatch):
-    with pytest.raises(UsageError, match=r"Did you mean tea\? Give the name alone"):
+def test_a_path_instead_of_a_name_is_understood(more, monkeypatch):
+    with pytest.raises(UsageError, match=r"Did you mean tea\?"):
         get("more/tea")
     monkeypatch.delenv("PARLEY_DATASETS")
-    with pytest.raises(UsageError, match=f"Give the name alone, tea, and let .* name {more}"):
+    with pytest.raises(UsageError, match=f"tea, .*PARLEY_DATASETS .*{more}"):
         get("more/tea")
 
 
 @pytest.mark.parametrize(
     ("level", "message"),
     [
-        (".", "PARLEY_DATASETS names ., which holds no dataset. Name the folder in it, more."),
-        ("more/tea", "It is a dataset folder itself: name the folder above it, .*/more."),
-        ("more/tea/sample", "holds no dataset. A dataset is a folder NAME with the script NAME.py"),
-        ("more/tea/tea.py", "which is no folder"),
-        ("nowhere", "which is no folder"),
+        (".", "no dataset. Name the folder in it, more"),
+        ("more/tea", "name the folder above it, .*/more"),
+        ("more/tea/sample", "no dataset. A dataset is a folder NAME"),
+        ("more/tea/tea.py", "no folder"),
+        ("nowhere", "no folder"),
     ],
 )
-def test_a_wrong_level_is_named_with_the_right_one(more, monkeypatch, level, message):
+def test_a_wrong_level_is_reported_with_the_right_one(more, monkeypatch, level, message):
     monkeypatch.setenv("PARLEY_DATASETS", level)
     with pytest.raises(UsageError) as error:
         get("tea")

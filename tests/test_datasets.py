@@ -1,4 +1,4 @@
-"""One suite over every dataset: what `parley check` asserts of any, and what a build of one is."""
+"""Rules and properties of builds that hold for every dataset."""
 
 import pyarrow.parquet as pq
 import pytest
@@ -6,25 +6,25 @@ import pytest
 from parley.collection import discover
 from parley.folder.built import open_folder
 from parley.folder.card import BEGIN, END, parse
-from parley.linting.run import CHECKS, made
-from parley.linting.subject import Subject
+from parley.linting.dataset_folder import DatasetFolder
+from parley.linting.run import RULES, run_rule
 
 
 @pytest.fixture(scope="session")
-def subjects(tmp_path_factory):
+def folders(tmp_path_factory):
     """Every dataset folder."""
     return {
-        name: Subject(dataset, tmp_path_factory.mktemp(name))
+        name: DatasetFolder(dataset, tmp_path_factory.mktemp(name))
         for name, dataset in discover().items()
     }
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-def test_what_must_hold_of_any_dataset(dataset, check, subjects):
-    assert made(check, subjects[dataset.name]).problems == []
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_every_rule_holds(dataset, rule, folders):
+    assert run_rule(rule, folders[dataset.name]).problems == []
 
 
-def test_parquet_is_made_for_streaming(dataset, sample_build):
+def test_parquet_suits_streaming(dataset, sample_build):
     built = open_folder(sample_build / dataset.name)
     for config, split in built.declared:
         path = sample_build / dataset.name / config / f"{split}-00000-of-00001.parquet"
@@ -38,7 +38,7 @@ def test_parquet_is_made_for_streaming(dataset, sample_build):
             assert group.num_rows < 1500 or group.total_byte_size < 2 << 20
 
 
-def test_built_card_says_what_it_is_and_how_large(dataset, sample_build):
+def test_a_built_card_states_sample_and_size(dataset, sample_build):
     folder = sample_build / dataset.name
     front, body = parse((folder / "README.md").read_text(encoding="utf-8"), "README.md")
     assert "invented records" in body[body.index(BEGIN) : body.index(END)]

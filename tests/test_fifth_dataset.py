@@ -1,4 +1,4 @@
-"""A fifth dataset is one new folder and not a changed line elsewhere."""
+"""A fifth dataset is one new folder; no other file changes."""
 
 import json
 import os
@@ -114,7 +114,7 @@ def change(more, old, new, file="chatter.py"):
     path.write_text(text.replace(old, new))
 
 
-def test_a_fifth_folder_is_all_it_takes(tmp_path, more):
+def test_a_folder_alone_adds_a_dataset(tmp_path, more):
     listed = json.loads(run("list", "--json", cwd=tmp_path, more=more).stdout)
     assert "chatter" in [dataset["name"] for dataset in listed]
     done = run("build", "chatter", "--sample", cwd=tmp_path, more=more)
@@ -131,8 +131,8 @@ def test_a_fifth_folder_is_all_it_takes(tmp_path, more):
     assert next(iter(rows)) == {"id": "one", "turns": ["Hi!", "Hello."]}
 
 
-def test_a_module_beside_the_script_is_executed_once(more):
-    """However it is reached: by the script, by another module, by its name."""
+def test_a_module_of_the_folder_is_executed_once(more):
+    """By the script, by another module, or by its name."""
     (more / "chatter" / "marks.py").write_text("import os\nclass Mark: pass\n")
     (more / "chatter" / "checks.py").write_text("from . import marks\n")
     change(
@@ -159,8 +159,8 @@ def facets(row):
 """
 
 
-def test_a_fifth_folder_has_its_page(tmp_path, more):
-    """Its fields, and with a transcript.py its dialogues and what they can be filtered by."""
+def test_a_fifth_dataset_has_its_page(tmp_path, more):
+    """Its fields, and with a transcript.py its dialogues and filters."""
     run("build", "chatter", "--sample", cwd=tmp_path, more=more)
 
     def data(script):
@@ -187,22 +187,11 @@ BREAKS = {
         'for line in ["one: Hi!"]:',
         "chatter.txt: not read to its end",
     ),
-    "leaves the file before its end": (
-        'for line in sources["chatter.txt"]:',
-        'for line in __import__("itertools").islice(sources["chatter.txt"], 2):',
-        "chatter.txt: not read to its end",
-    ),
     "fails": (
         "    turns = [line",
         "    record['nothing']\n    turns = [line",
         "chatter.py fails:\n  KeyError: 'nothing'",
     ),
-    "has a name that is not defined": (
-        "    turns = [line",
-        "    recrods\n    turns = [line",
-        "chatter.py fails:\n  NameError: name 'recrods' is not defined",
-    ),
-    "has no builder": ("class Chatter(Builder)", "class Chatter", "one class of Builder, found 0"),
     "has a pin without a hash": (
         '    sha256="0" * 64,\n',
         "",
@@ -215,16 +204,11 @@ BREAKS = {
     ),
     "has no shape for its records": ("            shape=DIALOGUE,\n", "", "shape: requires"),
     "has no licence": ('LICENSE = "cc0-1.0"', "", "Chatter:\n  LICENSE: expected text, found ''"),
-    "cannot be imported": (
-        "from parley import Builder",
-        "import nothing_like_it\nfrom parley import Builder",
-        "cannot be imported",
-    ),
 }
 
 
 @pytest.mark.parametrize(("old", "new", "message"), BREAKS.values(), ids=list(BREAKS))
-def test_a_broken_script_is_named_with_what_is_wrong(tmp_path, more, old, new, message):
+def test_a_broken_script_is_reported(tmp_path, more, old, new, message):
     change(more, old, new)
     with pytest.raises(ScriptError) as error:
         build(open_source(Dataset("chatter", more / "chatter"), None, sample=True), tmp_path)
@@ -233,7 +217,6 @@ def test_a_broken_script_is_named_with_what_is_wrong(tmp_path, more, old, new, m
 
 
 TRANSCRIPTS = {
-    "names no configs": ("", "defines no CONFIGS"),
     "fails": (
         "CONFIGS = ('dialogues',)\ndef transcript(row): return row['nothing']",
         "chatter/transcript.py fails on this row (KeyError: 'nothing')",
@@ -251,7 +234,7 @@ TRANSCRIPTS = {
 
 
 @pytest.mark.parametrize(("text", "message"), TRANSCRIPTS.values(), ids=list(TRANSCRIPTS))
-def test_a_broken_transcript_is_named(tmp_path, more, text, message):
+def test_a_broken_transcript_is_reported(tmp_path, more, text, message):
     (more / "chatter" / "transcript.py").write_text(text)
     done = run("show", "chatter", "--sample", cwd=tmp_path, more=more)
     assert done.returncode == 1
@@ -273,7 +256,7 @@ CARDS = {
 
 
 @pytest.mark.parametrize(("old", "new", "status", "message"), CARDS.values(), ids=list(CARDS))
-def test_a_card_of_any_form_is_listed_or_named(tmp_path, more, old, new, status, message):
+def test_an_unusual_card_is_listed_or_reported(tmp_path, more, old, new, status, message):
     change(more, old, new, "README.md")
     if status == 0:
         front = 'configs: [{config_name: dialogues, data_files: [{split: train, path: "x"}]}]'
@@ -290,13 +273,6 @@ def test_two_datasets_of_one_name_are_refused(tmp_path, more):
     done = run("list", cwd=tmp_path, more=more)
     assert done.returncode == 2
     assert "two datasets are named casino" in done.stderr
-
-
-def test_what_names_no_datasets_gets_the_hint_that_helps(tmp_path, more):
-    itself = run("list", cwd=tmp_path, more=more / "chatter")
-    assert (itself.returncode, f"above it, {more}." in itself.stderr) == (2, True)
-    empty = run("list", cwd=tmp_path, more=more / "chatter" / "sample")
-    assert (empty.returncode, "holds no dataset" in empty.stderr) == (2, True)
 
 
 def test_the_tool_names_no_dataset():

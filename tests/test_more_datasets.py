@@ -8,28 +8,38 @@ from pathlib import Path
 
 import pytest
 
-from parley.build import build
+from parley.build import build, own_card
 from parley.collection import Dataset
 from parley.folder.built import open_folder
 from parley.folder.verify import verify
+from parley.linting.dataset_folder import DatasetFolder
 from parley.linting.run import check_folder
-from parley.linting.subject import Subject
 from parley.source.files import open_source
 from parley.source.pins import git_tree
+from parley.starting.new import drafted_card
 
 HOME = Path(__file__).parent / "more_datasets"
 NAMES = sorted(path.name for path in HOME.iterdir())
 MOST_LINES = 150
 
 
+def with_card(name, home):
+    """Copy a dataset folder into `home`, with the card of a draft."""
+    dataset = Dataset(name, home / name)
+    shutil.copytree(HOME / name, dataset.folder)
+    dataset.card.write_text(drafted_card(dataset))
+    dataset.card.write_text(own_card(dataset))
+    return dataset
+
+
 @pytest.fixture(params=NAMES)
-def another(request, monkeypatch):
-    monkeypatch.setenv("PARLEY_DATASETS", str(HOME))
-    return Dataset(request.param, HOME / request.param)
+def another(request, monkeypatch, tmp_path):
+    monkeypatch.setenv("PARLEY_DATASETS", str(tmp_path / "more"))
+    return with_card(request.param, tmp_path / "more")
 
 
-def test_it_passes_every_check(another, tmp_path):
-    found = check_folder(Subject(another, tmp_path))
+def test_it_passes_every_rule(another, tmp_path):
+    found = check_folder(DatasetFolder(another, tmp_path))
     assert [problem for check in found for problem in check.problems] == []
     assert [check.name for check in found if check.skipped] == []
 
@@ -78,11 +88,10 @@ def test_real_files_give_the_rows_of_the_sample_in_any_number_of_processes(
         assert not [check.problems for check in verify(found, source).checks if check.failed]
 
 
-def test_rows_hold_what_the_files_hold(tmp_path, monkeypatch):
-    monkeypatch.setenv("PARLEY_DATASETS", str(HOME))
+def test_rows_hold_the_values_of_the_files(tmp_path):
     rows = {}
     for name in NAMES:
-        dataset = Dataset(name, HOME / name)
+        dataset = with_card(name, tmp_path / "more")
         build(open_source(dataset, None, sample=True), tmp_path)
         rows[name] = open_folder(tmp_path / name, dataset).rows("dialogues", "train")
     user, system, *_ = (turn["frames"][0] for turn in rows["booking_frames"][0]["turns"])

@@ -1,4 +1,4 @@
-"""`parley new` writes a folder that `parley check` finds sound, and that builds from its files."""
+"""`parley new` writes a folder that passes `parley check` and builds from its files."""
 
 import io
 import itertools
@@ -16,8 +16,8 @@ from parley.collection import Dataset, discover
 from parley.errors import ParleyError, UsageError
 from parley.folder.built import open_folder
 from parley.folder.verify import verify
+from parley.linting.dataset_folder import DatasetFolder
 from parley.linting.run import check_folder
-from parley.linting.subject import Subject
 from parley.source.files import open_source
 from parley.starting.new import SKELETON, write_draft, write_skeleton
 
@@ -30,7 +30,7 @@ FILES = [path.relative_to(SKELETON).as_posix() for path in SKELETON.rglob("*.*")
 FILES = sorted(file for file in FILES if not file.endswith(".pyc"))
 
 
-def test_a_skeleton_passes_every_check(tmp_path):
+def test_a_skeleton_passes_every_rule(tmp_path):
     done = CliRunner().invoke(app, ["new", "tea_talk", str(tmp_path / "a b")])
     assert done.exit_code == 0, done.output
     assert done.output.endswith(f"PARLEY_DATASETS='{tmp_path}/a b' parley check tea_talk\n")
@@ -39,16 +39,16 @@ def test_a_skeleton_passes_every_check(tmp_path):
     assert sorted(texts) == sorted(file.replace("skeleton", "tea_talk") for file in FILES)
     assert "class TeaTalk(Builder" in texts["tea_talk.py"]
     assert not [file for file, text in texts.items() if "skeleton" in text.lower()]
-    checks = check_folder(Subject(Dataset("tea_talk", folder), tmp_path))
+    checks = check_folder(DatasetFolder(Dataset("tea_talk", folder), tmp_path))
     assert [check.name for check in checks if check.failed or check.skipped] == []
 
 
 NO_NAMES = {
     "a name has lower-case": ("Tea", "tea-talk", "2tea", "", "tea/talk", "..", "tea\n", "~"),
-    "a word of Python": ("class", "true", "none"),
-    "takes it for a value": ("yes", "no", "on", "off", "null", "y", "n"),
+    "Python": ("class", "true", "none"),
+    "YAML": ("yes", "no", "on", "off", "null", "y", "n"),
     "the name of a module": ("json", "statistics", "parley", "datasets"),
-    "stands beside the script": ("figures", "jobs", "views"),
+    "may have a module": ("figures", "jobs", "views"),
     "its class .* would hide": ("builder", "config", "iterator"),
 }
 
@@ -56,7 +56,7 @@ NO_NAMES = {
 @pytest.mark.parametrize(
     ("name", "why"), [(name, why) for why, names in NO_NAMES.items() for name in names]
 )
-def test_new_refuses_what_no_dataset_may_be_called(tmp_path, name, why):
+def test_new_refuses_a_wrong_name(tmp_path, name, why):
     with pytest.raises(UsageError, match=why):
         write_skeleton(name, tmp_path)
     assert list(tmp_path.iterdir()) == []
@@ -65,12 +65,12 @@ def test_new_refuses_what_no_dataset_may_be_called(tmp_path, name, why):
 @pytest.mark.parametrize("make", [os.mkdir, lambda p: p.touch(), lambda p: p.symlink_to("nowhere")])
 def test_new_overwrites_nothing(tmp_path, make):
     make(tmp_path / "tea")
-    with pytest.raises(UsageError, match="stands there already"):
+    with pytest.raises(UsageError, match="exists already"):
         write_skeleton("tea", tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["tea"]
 
 
-def test_new_takes_no_name_of_another_dataset(tmp_path):
+def test_new_refuses_the_name_of_another_dataset(tmp_path):
     name = next(iter(discover()))
     with pytest.raises(UsageError, match=f"{name} has this name already"):
         write_skeleton(name, tmp_path)
@@ -316,7 +316,7 @@ def drafted(tmp_path, name, paths):
     assert not any("\n" in note for note in notes)
     dataset = Dataset(name, folder)
     (tmp_path / "work").mkdir()
-    checks = check_folder(Subject(dataset, tmp_path / "work"))
+    checks = check_folder(DatasetFolder(dataset, tmp_path / "work"))
     assert {check.name: check.problems for check in checks if check.failed} == {}
     source = open_source(dataset, tmp_path / "upstream")
     build(source, tmp_path / "build")
@@ -336,7 +336,7 @@ def test_a_draft_builds_from_its_files(tmp_path, upstream, files, given, rows, k
     assert ("messages" in dataset.configs) == chats
 
 
-# What the folder holds ------------------------------------------------------------------------
+# The content of the folder ------------------------------------------------------------------------
 
 REAL = {
     "casino": (["casino/data/casino.json"], {"train": 1030}, True),
@@ -359,7 +359,7 @@ def strings(value):
 
 
 @pytest.mark.parametrize(("files", "rows", "chats"), REAL.values(), ids=REAL)
-def test_a_draft_of_real_files_builds_and_holds_no_text_of_theirs(
+def test_a_draft_of_real_files_builds_without_copying_their_text(
     tmp_path, source, files, rows, chats
 ):
     if absent := [file for file in files if not (source / file).exists()]:
@@ -446,7 +446,7 @@ def test_a_clone_of_a_public_repository_gives_the_urls(tmp_path, upstream, remot
         ({"a.zip": zipped({"d/a.json": "[]", "../d/b.json": "[]"})}, "may leave the folder"),
     ],
 )
-def test_what_cannot_be_drafted_leaves_nothing(tmp_path, upstream, files, said):
+def test_a_failed_draft_leaves_nothing(tmp_path, upstream, files, said):
     folder = upstream("tea", files)
     given = [*folder.glob("*.zip")] or [folder]
     with pytest.raises(ParleyError) as error:
@@ -467,7 +467,7 @@ def test_an_interrupted_draft_leaves_nothing(tmp_path, upstream, monkeypatch):
     assert list((tmp_path / "more").iterdir()) == []
 
 
-def test_the_command_takes_all_that_follows_and_says_what_it_guessed(tmp_path, upstream):
+def test_the_command_takes_several_files_and_prints_its_guesses(tmp_path, upstream):
     folder = upstream("tea", {"train.json": '[{"id": "a"}]', "dev.json": '[{"id": "b"}]'})
     files = [str(path) for path in sorted(folder.iterdir())]
     done = CliRunner().invoke(app, ["new", "tea", str(tmp_path / "a b"), "--from", *files])

@@ -1,4 +1,4 @@
-"""Runs every check over a dataset folder: a line a check, and all problems at once."""
+"""Test every rule on a dataset folder and collect all problems."""
 
 from collections.abc import Callable, Iterator
 
@@ -7,16 +7,16 @@ from parley.errors import ParleyError
 from parley.figures import definition_of
 from parley.folder.verify import Check, OnStep
 from parley.linting import card_rules, folder_rules
-from parley.linting.subject import NotYetError, Subject, lines_of, one_line
+from parley.linting.dataset_folder import DatasetFolder, NotYetError, lines_of, one_line
 from parley.temporary import temporary_folder
 
-Checker = Callable[[Subject], Iterator[str]]
+Rule = Callable[[DatasetFolder], Iterator[str]]
 
 _SCRIPT = (folder_rules.script_declares, folder_rules.modules_load)
 _CARD = (folder_rules.script_declares, card_rules.card_can_be_read)
 _SAMPLE = (folder_rules.sample_builds,)
-# check -> those before it without which it can say nothing
-CHECKS: dict[Checker, tuple[Checker, ...]] = {
+# rule -> the earlier rules that it needs
+RULES: dict[Rule, tuple[Rule, ...]] = {
     folder_rules.script_declares: (),
     folder_rules.script_opens_with_what_it_is: (folder_rules.script_declares,),
     folder_rules.sources_have_addresses: (folder_rules.script_declares,),
@@ -41,48 +41,50 @@ CHECKS: dict[Checker, tuple[Checker, ...]] = {
 
 
 def check_each(folders: list[Dataset], on_step: OnStep) -> Iterator[tuple[str, list[Check]]]:
-    """Check several dataset folders; yield the name of each with its checks.
+    """Test several dataset folders; yield the name and the results of each.
 
     Args:
         folders: The datasets.
-        on_step: Called with a dataset's name and what is about to be checked of it.
+        on_step: Called with a dataset's name and the rule to test next.
     """
     with temporary_folder("check") as place:
         for dataset in folders:
             work = place / dataset.name
             work.mkdir()
-            yield dataset.name, check_folder(Subject(dataset, work), on_step)
+            yield dataset.name, check_folder(DatasetFolder(dataset, work), on_step)
 
 
-def check_folder(subject: Subject, on_step: OnStep = lambda dataset, step: None) -> list[Check]:
-    """Make every check of a dataset folder that can be made.
+def check_folder(
+    folder: DatasetFolder, on_step: OnStep = lambda dataset, step: None
+) -> list[Check]:
+    """Test every rule on a dataset folder.
 
     Args:
-        subject: The folder.
-        on_step: Called with the dataset's name and what is about to be checked.
+        folder: The folder.
+        on_step: Called with the dataset's name and the rule to test next.
     """
-    found: dict[Checker, Check] = {}
-    for check, needed in CHECKS.items():
-        on_step(subject.dataset.name, check.__name__.replace("_", " "))
+    found: dict[Rule, Check] = {}
+    for rule, needed in RULES.items():
+        on_step(folder.dataset.name, rule.__name__.replace("_", " "))
         skipped = ""
         for each in needed:
             if found[each].failed or found[each].skipped:
-                skipped = f"first mend what fails in: {each.__name__.replace('_', ' ')}"
-        found[check] = made(check, subject, skipped)
+                skipped = f"first fix: {each.__name__.replace('_', ' ')}"
+        found[rule] = run_rule(rule, folder, skipped)
     return [*found.values()]
 
 
-def made(check: Checker, subject: Subject, skipped: str = "") -> Check:
-    """Make one check, unless it is to be skipped."""
+def run_rule(rule: Rule, folder: DatasetFolder, skipped: str = "") -> Check:
+    """Test one rule, unless `skipped` gives a reason not to."""
     problems: list[str] = []
     if not skipped:
         try:
-            for problem in check(subject):
+            for problem in rule(folder):
                 problems.append(problem)
         except NotYetError as error:
             skipped = one_line(str(error))
         except ParleyError as error:
             problems += lines_of(error)
-        except Exception as error:  # what no check expects must not hide the rest
+        except Exception as error:  # an unexpected error must not hide the rest
             problems.append(one_line(f"cannot be checked: {type(error).__name__}: {error}"))
-    return Check(check.__name__, definition_of(check), problems, skipped)
+    return Check(rule.__name__, definition_of(rule), problems, skipped)

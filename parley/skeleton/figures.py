@@ -1,6 +1,6 @@
-"""Skeleton's documented figures, in the order of the documents, each with its computation.
+"""Skeleton's documented figures.
 
-paper: the documents that state figures, each with the short name that is used below.
+paper: name each document with figures here; the places below use this short name.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ def dialogues(data: Data) -> list[dict[str, Any]]:
     return data.rows("dialogues", "train")
 
 
-# How a value is written says how exact it is: 2 must be equal, "3.0" is rounded to one decimal.
+# The notation sets the precision: 2 must be equal, "3.0" is rounded to one decimal.
 @documented("paper, table 1", {"dialogues": 2, "turns": 6, "turns of a dialogue": "3.0"})
 def size(data: Data, what: str) -> float:
     """How large the dataset is."""

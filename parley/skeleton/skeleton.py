@@ -1,13 +1,13 @@
-"""Skeleton: say here in one line what the dataset is, and below where it comes from.
+"""Skeleton: describe the dataset in a line here, and its origin below.
 
-Collected by whom, how and when; published as which files. A record looks like this (invented):
+Say who collected it, how and when, and in which files. A record looks like this (invented):
 
     {"id": "s1",
      "turns": [{"speaker": "customer", "text": "Is the kettle still there?"},
                {"speaker": "clerk", "text": "It is."}],
      "rating": 5}
 
-A row is the record, with null for a rating that it lacks.
+A row is the record, with null for a missing rating.
 """
 
 from collections.abc import Iterable, Iterator
@@ -23,12 +23,12 @@ DIALOGUE = {
 
 
 def require_turns(record: dict[str, Any]) -> None:
-    """Raise ValueError where a record contradicts itself, which its shape cannot say."""
+    """Raise ValueError for a contradiction that the shape cannot express."""
     if not record["turns"]:
         raise ValueError("turns: expected at least one, found none")
 
 
-# Until you have upstream's file this pins the sample's.
+# Replace this pin of the sample's file by that of upstream's.
 DATA = File(
     "dialogues.jsonl",
     DIALOGUE,
@@ -40,7 +40,7 @@ DATA = File(
 
 
 def messages(records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield each dialogue as a chat, in which the clerk is the assistant."""
+    """Yield each dialogue as a chat; the clerk is the assistant."""
     roles = {"customer": "user", "clerk": "assistant"}
     for record in records:
         said = ((roles[turn["speaker"]], turn["text"]) for turn in record["turns"])

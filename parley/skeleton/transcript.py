@@ -1,4 +1,4 @@
-"""Lays a Skeleton dialogue out for reading, and says what it can be found by."""
+"""The layout and the filters of a Skeleton dialogue."""
 
 from typing import Any
 

@@ -1,4 +1,1 @@
-"""The first folder of a new dataset: a skeleton, or a draft from upstream's files (`parley new`).
-
-Its arrows run down, to `build`, `folder`, `rows` and `source`.
-"""
+"""Write a new dataset folder: the skeleton, or a draft from upstream's files (`parley new`)."""

@@ -1,7 +1,7 @@
-"""Python code as a formatter would lay it out, of shapes and of calls.
+"""Write Python code of shapes and calls, formatted.
 
-A piece of code is text, or what stands between two brackets: (open, [(prefix, code)], close).
-Whatever comes from upstream goes into it as a literal.
+Code is text or a bracketed list: (open, [(prefix, code)], close). Upstream's texts enter it only
+as literals.
 """
 
 from collections.abc import Iterable
@@ -9,35 +9,35 @@ from typing import Any
 
 from parley.shapes import Converted
 
-Code = Any  # str, or a tuple as above; mypy has recursive types, a reader less so
+Code = Any  # str, or a tuple as above
 _WIDTH = 100
 
 
 def literal(value: Any) -> str:
-    """Return a text, number or truth value as Python has it, whatever is in it."""
+    """Return the Python literal of a text, number or truth value."""
     text = repr(value)
     return f'"{text[1:-1]}"' if text[0] == "'" and '"' not in text and "\\'" not in text else text
 
 
 def call(name: str, *given: Code, **named: Code) -> Code:
-    """Return the code of a call; what is named and "" is left out."""
+    """Return the code of a call without the named arguments that are ""."""
     items = [("", each) for each in given]
     items += [(f"{key}=", each) for key, each in named.items() if each != ""]
     return f"{name}(", items, ")"
 
 
 def listed(items: Iterable[Code], brackets: str = "[]") -> Code:
-    """Return the code of a list, or of what has other brackets."""
+    """Return the code of a list, or of a set or tuple with other brackets."""
     return brackets[0], [("", each) for each in items], brackets[1]
 
 
 def mapped(items: Iterable[tuple[str, Code]]) -> Code:
-    """Return the code of a dict, of pairs of a key's code and a value's; "**" takes no colon."""
+    """Return the code of a dict from pairs of code; the key "**" takes no colon."""
     return "{", [(key if key == "**" else f"{key}: ", each) for key, each in items], "}"
 
 
 def shape_code(shape: Any) -> Code:
-    """Return the code of a shape of types, sets, lists, tuples, dicts and parley's conversions."""
+    """Return the code of a shape."""
     if isinstance(shape, type):
         return shape.__name__
     if shape is None:
@@ -61,12 +61,12 @@ def shape_code(shape: Any) -> Code:
 
 
 def lay_out(code: Code, indent: int = 0, before: int = 0) -> str:
-    """Return code as text: on one line if it fits, else an item a line.
+    """Return code as text: on one line if it fits, else one item a line.
 
     Args:
         code: The code.
-        indent: How many levels its line is indented.
-        before: How many characters of its line stand before it, but for the indent.
+        indent: The levels of indentation.
+        before: The characters before it on its line, without the indentation.
     """
     flat = _flat(code)
     if isinstance(code, str) or 4 * indent + before + len(flat) < _WIDTH:

@@ -1,4 +1,4 @@
-"""What a dataset is guessed to be, from upstream's files."""
+"""Guess a dataset from upstream's files."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,17 +16,17 @@ _TEXTS = ("text", "utterance", "message", "content", "value", "data", "transcrip
 _ASSISTANTS = ("assistant", "system", "bot", "wizard", "model", "agent")
 _SPLITS = ("train", "validation", "test")
 _LONGEST = 64  # characters of a key
-_MOST_COLUMNS = 8  # of which pairs are tried as a key
+_MOST_COLUMNS = 8  # tried in pairs as a key
 
 
 @dataclass(frozen=True)
 class Naming:
-    """How records are made of what files hold, where that alone is no record.
+    """How values of files become records.
 
     Args:
-        columns: The new columns: the file and, unless a file is one record, the number in it; or
+        columns: The new columns: the file, and the number in it unless a file is one record; or
             the key of an entry.
-        value: The column of the value; "" where the value's own keys are columns.
+        value: The column of the value; "" if the keys of the value are columns.
         entries: Whether each entry of an object is a record.
     """
 
@@ -35,20 +35,20 @@ class Naming:
     entries: bool = False
 
     def record(self, known: Sequence[Any], value: Any) -> dict[str, Any]:
-        """Return the record of a value, given what the new columns hold."""
+        """Return the record of a value, given the values of the new columns."""
         own = dict(zip(self.columns, known, strict=False))
         return own | ({self.value: value} if self.value else value)
 
 
 @dataclass(frozen=True)
 class Chat:
-    """Where the turns of a chat are.
+    """The columns of a chat.
 
     Args:
-        turns: The column that is the list of turns.
-        text: The key of a turn's text; "" where a turn is a text.
-        speaker: The key of its speaker; "" where nobody is named.
-        roles: Speaker, or 0 and 1 by turns -> role.
+        turns: The column with the list of turns.
+        text: The key of a turn's text; "" if a turn is a text.
+        speaker: The key of its speaker; "" without one.
+        roles: Speaker, or alternately 0 and 1 -> role.
     """
 
     turns: str
@@ -59,15 +59,15 @@ class Chat:
 
 @dataclass(frozen=True)
 class Draft:
-    """What a dataset is guessed to be.
+    """A guessed dataset.
 
     Args:
         given: Its sources.
-        value: The shape of what its files hold; of an entry where entries are records.
-        naming: How records are made of that, if it is no record itself.
-        key: The columns that tell its records apart, each with its type.
-        chat: Where chats are, if they were found.
-        notes: What was guessed and may be wrong, a line each.
+        value: The shape of the values of its files, or of their entries if these are records.
+        naming: How values become records, if they are not records.
+        key: Column of the key -> type.
+        chat: The columns of chats, if found.
+        notes: The guesses, a line each.
     """
 
     given: list[Given]
@@ -93,43 +93,41 @@ def draft(files: Sequence[Path]) -> Draft:
     """Guess a dataset from files that hold its records.
 
     Raises:
-        UsageError: one is not there, or they hold no records.
-        RecordError: one cannot be read.
+        UsageError: a file is missing, or there are no records.
+        RecordError: a file cannot be read.
     """
     notes: list[str] = []
     given = sorted(read_given(files, notes), key=lambda each: _SPLITS.index(each.split))
     values = [value for each in given for found in each.files.values() for value in found]
     if not values:
-        raise UsageError("found no records", remedy="Name files that hold some.")
+        raise UsageError("found no records", remedy="Name files with records.")
     value, naming = _records_of(given, values, notes)
     records = list(_named(given, naming)) if naming else values
     key = () if naming and naming.columns[0] != "id" else _key_of(records)
     if not key and naming is None and any(each.only for each in given):
-        naming = _by_file(given, value)  # so that no file's name is lost
+        naming = _by_file(given, value)  # keeps the names of the files
         records = list(_named(given, naming))
     if not key and naming and not naming.entries:
         key = naming.columns
     if key:
-        notes.append(f"key: {', '.join(key)} tells the {len(records):,} records apart")
+        notes.append(f"key: {', '.join(key)} is unique for the {len(records):,} records")
     else:
-        notes.append("key: no field or two tell the records apart; name columns that do")
+        notes.append("key: no field or pair of fields is unique; name columns that are")
     kinds = {column: type(records[0][column]) for column in key}
     chat = _chat_of(records, notes)
     splits = {each.path: each.split for each in given}
     said = ", ".join(f"{path} -> {split}" for path, split in list(splits.items())[:6])
     notes.append(f"splits, by the names of files: {said}{', ...' if len(splits) > 6 else ''}")
     if any(each.clone is None for each in given):
-        notes.append(f"no URL is known: write where upstream has what is at {PLACEHOLDER}")
-    notes.append(
-        "the card: language en, licence unknown, fewer than 1,000 rows; write what they are"
-    )
+        notes.append(f"no URL is known: replace {PLACEHOLDER} by the URL")
+    notes.append("the card: language en, licence unknown, fewer than 1,000 rows; correct them")
     return Draft(given, value, naming, kinds, chat, [" ".join(note.split()) for note in notes])
 
 
 def _records_of(
     given: list[Given], values: list[Any], notes: list[str]
 ) -> tuple[Guess, Naming | None]:
-    """Return the shape of values, and how records are made of them."""
+    """Return the shape of values, and their naming."""
     format = given[0].format
     if format in ("text", "lines"):
         notes.append(f"a record is {'a whole file' if format == 'text' else 'a line'} of text")
@@ -144,12 +142,12 @@ def _records_of(
     inner = guess(values, "", notes)
     if inner.is_record:
         return inner, None
-    notes.append("a record is no object of columns; it stands in the column `value`")
+    notes.append("a record is not an object of columns; it goes into the column `value`")
     return inner, Naming(("file", "number"), "value")
 
 
 def _have_entries(values: list[Any], format: str) -> bool:
-    """Tell whether values are objects whose entries are the records."""
+    """Tell whether the entries of the values are the records."""
     if not all(isinstance(value, dict) for value in values):
         return False
     counts = Counter(chain.from_iterable(values))
@@ -174,7 +172,7 @@ def _by_file(given: list[Given], value: Guess) -> Naming:
 
 
 def _named(given: list[Given], naming: Naming) -> Iterator[dict[str, Any]]:
-    """Yield the records as the `records` of the script does."""
+    """Yield the records like `records` of the script."""
     for each in given:
         for file, values in each.files.items():
             for number, value in enumerate(values, 1):
@@ -185,7 +183,7 @@ def _named(given: list[Given], naming: Naming) -> Iterator[dict[str, Any]]:
 
 
 def _key_of(records: Sequence[dict[str, Any]]) -> tuple[str, ...]:
-    """Return the one or two fields that tell all records apart, ids before others; or ()."""
+    """Return one or two fields that are unique, ids first; or ()."""
     shared = [
         key
         for key in records[0]
@@ -210,7 +208,7 @@ def _chat_of(records: Sequence[dict[str, Any]], notes: list[str]) -> Chat | None
             if found := _turns_of(name, turns):
                 notes.append(f"messages: {_said(found)}")
                 return found
-    notes.append("messages: no turns of two speakers were found, and so there are no chats")
+    notes.append("messages: found no turns of two speakers, so no chats")
     return None
 
 
@@ -243,7 +241,7 @@ def _turns_of(name: str, turns: list[Any]) -> Chat | None:
 
 
 def _are_sentences(texts: Iterable[str]) -> bool:
-    """Tell whether most texts are of several words, as what is said is, or of no Latin script."""
+    """Tell whether most texts have several words or no Latin script."""
     found = [" " in text or not text.isascii() for text in texts]
     return sum(found) * 2 > len(found)
 

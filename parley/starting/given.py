@@ -1,4 +1,4 @@
-"""The files that a dataset is drafted from: which sources they are, where upstream has them."""
+"""Read the files of a draft, and find their sources and URLs."""
 
 import glob
 import os
@@ -21,8 +21,8 @@ from parley.rows.strict_json import loads
 from parley.source.archive import ArchiveError, members
 from parley.source.pins import PLACEHOLDER, git_tree, hash_file
 
-MANY = 5  # files of a flat folder that are declared as one Folder
-# ending -> the formats that are tried; a file of many records first
+MANY = 5  # files of a flat folder that become one Folder
+# suffix -> formats to try
 _FORMATS = {
     ".json": ("json value", "json lines"),
     ".jsonl": ("json lines",),
@@ -31,15 +31,15 @@ _FORMATS = {
     ".txt": ("lines",),
 }
 _TABLES = (".csv", ".tsv")
-_SMALL = 1 << 16  # bytes of a text that is one record among many, as a transcript is
-_HIDDEN = re.compile(r"(^|/)[._]|/$")  # entries of an archive that are no files of upstream's
+_SMALL = 1 << 16  # bytes of a text that is one record
+_HIDDEN = re.compile(r"(^|/)[._]|/$")  # archive entries to skip
 _WORDS = re.compile("train|dev|val|test")
 _SPLITS = {"train": "train", "dev": "validation", "val": "validation", "test": "test"}
 
 
 @dataclass(frozen=True)
 class _Read:
-    """A file that was read: its folder or archive, its name in it, its bytes, what it holds."""
+    """A file that was read: folder or archive, name in it, size, format and values."""
 
     home: Path
     name: str
@@ -50,15 +50,15 @@ class _Read:
 
 @dataclass
 class Given:
-    """A source that was given: a file, a flat folder of many files, or a folder in an archive.
+    """A source of a draft: a file, a flat folder of files, or a folder in an archive.
 
     Args:
-        place: Where it lies.
+        place: Its path on disk.
         format: The format of its files.
-        files: What each of its files holds, by its name within; "" of a file.
+        files: Name within the source -> values; "" for a single file.
         member: The folder within an archive.
-        only: A pattern for the names of a folder's files that hold the records.
-        path: Where it lies in upstream's layout.
+        only: A pattern for the names of a folder's files with records.
+        path: Its path in upstream's layout.
     """
 
     place: Path
@@ -70,14 +70,14 @@ class Given:
 
     @cached_property
     def split(self) -> str:
-        """The split that its path speaks of; train if none."""
+        """The split that its path names, or train."""
         words = re.split(r"[^a-z]+", self.path.lower())
         found = (_WORDS.match(word) for word in reversed(words))
         return next((_SPLITS[match[0]] for match in found if match), "train")
 
     @cached_property
     def clone(self) -> tuple[str, str, str] | None:
-        """The public repository and commit that hold it just so, and in which folder, if any."""
+        """The public repository, commit and folder that hold the same content, or None."""
         folder = self.place.parent
         remote = re.fullmatch(
             r"(?:https://|git@|ssh://git@)github\.com[/:]([\w.-]+/[\w.-]+?)(?:\.git)?/?",
@@ -96,7 +96,7 @@ class Given:
         return hash_file(self.place, {"git_blob": ""}, self.place.stat().st_size).hexdigest()
 
     def pin(self) -> dict[str, Any]:
-        """Return url, hash and size; of a folder, where it is in the archive at that url."""
+        """Return url, hash and size; for a folder, its place in the archive at that url."""
         repository, commit, _ = self.clone or ("", "", "")
         if self.place.is_dir():
             url, member = f"{PLACEHOLDER}{quote(self.path)}.zip", self.path
@@ -115,28 +115,28 @@ class Given:
 
 def _git(folder: Path, *command: str) -> str:
     try:
-        done = subprocess.run(  # noqa: S603 - git alone, which runs nothing of the clone's here
+        done = subprocess.run(  # noqa: S603 - runs only git
             ["git", "-C", str(folder), *command],  # noqa: S607
             capture_output=True,
             check=False,
         )
-    except OSError:  # there is no git
+    except OSError:  # git is missing
         return ""
     return os.fsdecode(done.stdout).removesuffix("\n") if done.returncode == 0 else ""
 
 
 def read_given(paths: Sequence[Path], notes: list[str]) -> list[Given]:
-    """Return the sources that files and folders are, read, all of one format; note what is left.
+    """Read files and folders as sources of one format; note the files left out.
 
     Raises:
-        UsageError: one is not there, or none holds records in a known format.
-        RecordError: one cannot be read.
+        UsageError: a path is missing, or no file has a known format.
+        RecordError: a file cannot be read.
     """
     if absent := [str(path) for path in paths if not path.exists()]:
         raise UsageError(f"no such file or folder: {', '.join(absent)}")
     read = list(_read_all(paths, notes))
     if any(each.format == "lines" and each.name.endswith(_TABLES) for each in read):
-        notes.append("not each table has a header and rows of its length: taken as lines of text")
+        notes.append("a table lacks a header, or a row has another length: taken as lines of text")
         read = list(_read_all(paths, [], tables=False))
     if not (read := _alike(read, notes)):
         raise UsageError(f"found no file of a known format: {', '.join([*_FORMATS, '.zip'])}")
@@ -157,7 +157,7 @@ def read_given(paths: Sequence[Path], notes: list[str]) -> list[Given]:
 
 
 def _read_all(paths: Sequence[Path], notes: list[str], tables: bool = True) -> Iterator[_Read]:
-    """Read the files that these paths are or hold; `tables`: those of a table not as lines."""
+    """Read the files of these paths; with `tables`, read tables not as lines."""
     files = list(dict.fromkeys(file for path in paths for file in _files(path.absolute(), notes)))
     texts = [file for file in files if file.suffix == ".txt"]
     sizes = [file.stat().st_size for file in texts]
@@ -176,16 +176,16 @@ def _files(path: Path, notes: list[str]) -> Iterator[Path]:
             if file.suffix in _FORMATS:
                 yield file
             elif not any(part.startswith(".") for part in name.parts):
-                notes.append(f"{name}: left out, of no known format")
+                notes.append(f"{name}: left out, unknown format")
     elif path.suffix in _FORMATS or path.suffix == ".zip":
         yield path
     else:
         known = ", ".join([*_FORMATS, ".zip"])
-        raise UsageError(f"{path}: expected one of {known}, found {path.suffix or 'no ending'}")
+        raise UsageError(f"{path}: expected one of {known}, found {path.suffix or 'no suffix'}")
 
 
 def _formats(suffix: str, texts: Sequence[int], tables: bool) -> Sequence[str]:
-    """Return the formats that a file may be of, given the sizes of all texts beside it."""
+    """Return the formats to try, given the sizes of all texts."""
     if suffix == ".txt" and len(texts) >= MANY and sum(texts) < _SMALL * len(texts):
         return ("text",)
     return _FORMATS[suffix] if tables or suffix not in _TABLES else ("lines",)
@@ -217,7 +217,7 @@ def _read(
     opened: Callable[[], AbstractContextManager[Any]],
     formats: Sequence[str],
 ) -> _Read:
-    """Read a file in the first of these formats that it is of."""
+    """Read a file in the first format that fits."""
     first: ValueError | None = None
     for format in formats:
         try:
@@ -236,12 +236,12 @@ def _read(
 
 
 def _has_header(rows: list[dict[str, str]]) -> bool:
-    """Tell whether the first line of a table names columns, as far as that can be told."""
+    """Tell whether the first line of a table seems to name columns."""
     return bool(rows) and all(re.fullmatch(r"\w[\w .:/?()#%-]{,39}", name) for name in rows[0])
 
 
 def _alike(found: list[_Read], notes: list[str]) -> list[_Read]:
-    """Return the files whose records are alike: of the format of most bytes, with shared keys."""
+    """Return the files of the most frequent format (by bytes) with shared keys."""
     sizes: Counter[str] = Counter()
     for each in found:
         sizes[each.format] += each.size + 1
@@ -252,23 +252,23 @@ def _alike(found: list[_Read], notes: list[str]) -> list[_Read]:
     for each in found:
         others = _keys(each.values, every=False)
         if each.format != format:
-            notes.append(f"{each.name}: left out, {each.format} where the others are {format}")
+            notes.append(f"{each.name}: left out, {each.format}, while the others are {format}")
         elif keys and others and not keys & others:
-            notes.append(f"{each.name}: left out, its records have other fields than the others'")
+            notes.append(f"{each.name}: left out, its records share no field with the others")
         else:
             kept.append(each)
     return kept
 
 
 def _keys(values: list[Any], every: bool) -> set[str]:
-    """Return the keys that every record has, or any."""
+    """Return the keys of every record, or of any."""
     if not values or not all(isinstance(value, dict) for value in values):
         return set()
     return set.intersection(*map(set, values)) if every else set().union(*values)
 
 
 def _sources(home: Path, found: list[_Read]) -> Iterator[Given]:
-    """Yield the files of a folder or archive as one source, if they can be; else each."""
+    """Yield the files of a folder or archive as one source if possible, else one by one."""
     format, names = found[0].format, [each.name for each in found]
     if home.is_file():
         member = os.path.commonpath([str(PurePosixPath(name).parent) for name in names])
@@ -287,7 +287,7 @@ def _sources(home: Path, found: list[_Read]) -> Iterator[Given]:
 def _pattern(names: list[str], inside: list[str]) -> str:
     """Return a pattern of these names that no other name inside matches, or ""."""
     suffix = PurePosixPath(names[0]).suffix
-    shared = os.path.commonprefix(names)  # noqa: RUF071 - of letters
+    shared = os.path.commonprefix(names)  # noqa: RUF071 - letters, not folders
     for start in ("", shared):
         pattern = f"{glob.escape(start)}*{suffix}"
         if len([name for name in inside if fnmatchcase(name, pattern)]) == len(names):

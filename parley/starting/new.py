@@ -1,4 +1,4 @@
-"""Writes a new dataset folder that passes every check and is there to be edited."""
+"""Write a new dataset folder that passes every rule, to be edited."""
 
 import json
 import re
@@ -20,20 +20,19 @@ from parley.starting.sample import write_sample
 from parley.starting.script import script, shortened, transcript
 
 SKELETON = Path(__file__).parent.parent / "skeleton"
-_NAME, _TITLE = SKELETON.name, SKELETON.name.title()  # what stands in it for the dataset's name
+_NAME, _TITLE = SKELETON.name, SKELETON.name.title()  # replaced by the dataset's name
 
 
 def write_skeleton(name: str, home: Path) -> Path:
-    """Write a dataset folder of two invented dialogues, and return where it is.
+    """Write a dataset folder of two invented dialogues, and return its path.
 
     Args:
         name: The dataset's name.
-        home: The folder that takes the dataset's folder; made if need be.
+        home: The parent folder; created if missing.
 
     Raises:
-        UsageError: no dataset may have this name, one of the collection has it, or something
-            stands there.
-        OutputError: it cannot be written.
+        UsageError: the name is not allowed, taken by the collection, or the path exists.
+        OutputError: the folder cannot be written.
     """
     target = _free(name, home)
     texts = {
@@ -56,16 +55,16 @@ def write_draft(name: str, home: Path, files: Sequence[Path]) -> tuple[Path, lis
 
     Args:
         name: The dataset's name.
-        home: The folder that takes the dataset's folder; made if need be.
-        files: Files, folders and zip archives that hold the records.
+        home: The parent folder; created if missing.
+        files: Files, folders and zip archives with the records.
 
     Returns:
-        Where it is, and what was guessed, a line each.
+        The path, and the guesses, a line each.
 
     Raises:
-        UsageError: as for a skeleton; or the files cannot be made a dataset of.
+        UsageError: as for a skeleton; or the files hold no dataset.
         RecordError: a file cannot be read.
-        OutputError: it cannot be written.
+        OutputError: the folder cannot be written.
     """
     target = _free(name, home)
     made = draft(files)
@@ -77,7 +76,7 @@ def write_draft(name: str, home: Path, files: Sequence[Path]) -> tuple[Path, lis
         if made.chat:
             text = transcript(made, made.chat)
             (folder / "transcript.py").write_text(text, encoding="utf-8")
-        dataset.card.write_text(_drafted_card(dataset), encoding="utf-8")
+        dataset.card.write_text(drafted_card(dataset), encoding="utf-8")
         dataset.card.write_text(own_card(dataset), encoding="utf-8")
         shutil.rmtree(folder / "__pycache__", ignore_errors=True)  # of importing the script
     return target, made.notes
@@ -88,21 +87,21 @@ def _title(name: str) -> str:
 
 
 def _free(name: str, home: Path) -> Path:
-    """Return where the folder of a new dataset is to be, or raise UsageError."""
+    """Return the path for a new dataset, or raise UsageError."""
     if wrong := wrong_name(name):
         raise UsageError(f"{name!r} cannot name a dataset: {wrong}", remedy="Choose another name.")
     if (title := _title(name)) in (*parley.__all__, "Any", "Iterable", "Iterator"):
-        what = f"{name!r} cannot name a dataset: its class {title} would hide what the script uses"
+        what = f"{name!r} cannot name a dataset: its class {title} would hide a name of the script"
         raise UsageError(what, remedy="Choose another name.")
     if (target := home / name).exists() or target.is_symlink():
-        raise UsageError(f"{target}: stands there already", remedy="Choose another name or folder.")
+        raise UsageError(f"{target}: exists already", remedy="Choose another name or folder.")
     if (known := collection_folder() / name).is_dir():
         raise UsageError(f"{known} has this name already", remedy="Choose another name.")
     return target
 
 
-def _drafted_card(dataset: Dataset) -> str:
-    """Return the card of a draft: the skeleton's, with the sections that say what is known."""
+def drafted_card(dataset: Dataset) -> str:
+    """Return the card of a draft: the skeleton's, with the known facts."""
     card = (SKELETON / "README.md").read_text(encoding="utf-8")
     card = card.replace(_NAME, dataset.name).replace(_TITLE, _title(dataset.name))
     head, *rest = card.replace("license: cc-by-4.0", "license: unknown").split("\n## ")
@@ -128,9 +127,9 @@ A row of `dialogues`, invented, its lists shortened:
 {", ".join(f"`{split}`" for split in splits)}, in upstream's order.
 
 {generated}""",
-        "What we changed": "\nWhat a record lacks is null. No record is left out.\n",
+        "What we changed": "\nMissing values are null. No record is left out.\n",
         "Citation": f"\n```bibtex\n{dataset.builder.CITATION}\n```\n",
-        "Licence": "\nSay under which licence upstream publishes the data, and where.\n",
+        "Licence": "\nName the licence of the data, and where upstream states it.\n",
     }
     return "\n## ".join([head, *(f"{title}\n{text}" for title, text in sections.items())])
 

@@ -11,11 +11,11 @@ from parley.starting.draft import Draft
 from parley.starting.given import Given
 from parley.starting.shapes import Invention
 
-_WHOLE = ("json value", "text")  # formats in which a file is one value
+_WHOLE = ("json value", "text")  # formats with one value a file
 
 
 def write_sample(made: Draft, folder: Path) -> None:
-    """Write invented values, of which those of the first source show each branch of the shape."""
+    """Write invented values; those of the first source show each branch of the shape."""
     made_up = Invention()
     for each in made.given:
         count = max(2, made.value.branches) if each is made.given[0] else 1
@@ -32,16 +32,16 @@ def _value(made: Draft, made_up: Invention, number: int) -> Any:
     if isinstance(value, dict):
         fits = fitter(made.value.shape)
         for column in made.key.keys() & value.keys():
-            each = made_up.number()  # another in each record
+            each = made_up.number()  # unique for each record
             own = {column: each if made.key[column] is int else f"{each}"}
-            value |= own if fits(value | own) else {}  # it may be one of a closed set
+            value |= own if fits(value | own) else {}  # unless it is a closed set
     return value
 
 
 def _write(given: Given, values: list[Any], format: str, target: Path) -> None:
     if not given.only:
         contents = {target: values}
-    else:  # an archive may lie as a folder in a sample
+    else:  # in a sample, an archive may be a folder
         home = target / given.member
         one_each = format in _WHOLE
         parts = [[value] for value in values] if one_each else [values]
@@ -63,7 +63,7 @@ def _text(values: list[Any], format: str) -> str:
         dialect = {"delimiter": "," if format == "csv" else "\t", "lineterminator": "\n"}
         writer = csv.DictWriter(out, list(values[0]), **dialect)  # type: ignore[arg-type]
         writer.writeheader()
-        # where any keys may stand, each invented value has its own: a table has one header
+        # a table has one header: skip values with other keys
         writer.writerows(value for value in values if value.keys() == values[0].keys())
         return out.getvalue()
     return "".join(f"{value}\n" for value in values)

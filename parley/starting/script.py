@@ -1,4 +1,4 @@
-"""The script and the transcript of a drafted dataset, in the form of the skeleton's."""
+"""Write the script and the transcript of a draft, like those of the skeleton."""
 
 import json
 from collections.abc import Iterator
@@ -9,8 +9,8 @@ from parley.starting.code import Code, call, lay_out, listed, literal, mapped, s
 from parley.starting.draft import Chat, Draft
 from parley.starting.given import Given
 
-_LINES = 25  # of the record that a docstring shows
-# format -> the endings of which `File` and `Folder` take it unless told otherwise
+_LINES = 25  # of the record in a docstring
+# format -> the suffix with this default format
 _USUAL = {
     "File": {"json": ".json", "json lines": ".jsonl", "csv": ".csv", "tsv": ".tsv"},
     "Folder": {"json value": ".json", "json lines": ".jsonl", "csv": ".csv", "tsv": ".tsv"}
@@ -24,7 +24,7 @@ def script(name: str, title: str, made: Draft) -> str:
     Args:
         name: The dataset's name.
         title: The name of its class.
-        made: What it is guessed to be.
+        made: The draft.
     """
     splits: dict[str, list[Given]] = {}
     for each in made.given:
@@ -44,13 +44,13 @@ def _docstring(title: str, record: Any) -> str:
     lines = [f"    {line}" for line in shown.splitlines()]
     lines = [*lines[: _LINES - 1], "    ..."] if len(lines) > _LINES else lines
     safe = "\n".join(lines).replace("\\", "\\\\").replace('"""', r"\"\"\"")
-    return f'''"""{title}: say here in one line what the dataset is, and below where it comes from.
+    return f'''"""{title}: describe the dataset in a line here, and its origin below.
 
 A record looks like this (invented, lists shortened):
 
 {safe}
 
-A row is the record, with null for what it lacks.
+A row is the record, with null for missing values.
 """'''
 
 
@@ -62,7 +62,7 @@ def shortened(value: Any) -> Any:
 
 
 def _imports(body: str) -> Iterator[str]:
-    """Yield the imports that the rest of a script needs."""
+    """Yield the imports of a script."""
     abstract = [name for name in ("Iterable", "Iterator", "Mapping") if f"{name}[" in body]
     if abstract:
         yield f"from collections.abc import {', '.join(abstract)}\n"
@@ -130,13 +130,13 @@ _ENTRIES = '''def records(sources: Mapping[str, Any]) -> Iterator[dict[str, Any]
                 yield RECORD
 '''
 _FILES = '''def records(sources: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield what each file holds, with the file's name."""
+    """Yield each value with its file."""
     for path, source in sources.items():
         for file, value in source.items():
             yield RECORD
 '''
 _PLACES = '''def records(sources: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield each record with its file and its number in it, from 1."""
+    """Yield each value with its file and its number there, from 1."""
     for path, source in sources.items():
         for file, found in groupby(source.items(), key=itemgetter(0)):
             for number, (_, value) in enumerate(found, 1):
@@ -146,7 +146,7 @@ _PLACES = '''def records(sources: Mapping[str, Any]) -> Iterator[dict[str, Any]]
 
 def _records(made: Draft) -> str:
     naming = made.naming
-    assert naming is not None  # noqa: S101 - as its caller has found
+    assert naming is not None  # noqa: S101 - the caller checks it
     text = _FILES if len(naming.columns) == 1 else _PLACES
     text = _ENTRIES if naming.entries else text
     if not any(each.only for each in made.given):
@@ -213,7 +213,7 @@ def _class(name: str, title: str, made: Draft, splits: dict[str, list[Given]]) -
         )
     body = "".join(f"        {lay_out(config, 2)},\n" for config in configs)
     return f'''class {title}(Builder):
-    """Say in a sentence what the dataset is."""
+    """Describe the dataset in a sentence."""
 
     VERSION = "1.0.0"
     HOMEPAGE = "{PLACEHOLDER}"
@@ -228,7 +228,7 @@ def _class(name: str, title: str, made: Draft, splits: dict[str, list[Given]]) -
 
 
 def transcript(made: Draft, chat: Chat) -> str:
-    """Return the text of the module that lays a dialogue out for reading."""
+    """Return the code of `transcript.py`."""
     title = f"row[{literal(next(iter(made.key)))}]" if made.key else literal("dialogue")
     turns = f"row[{literal(chat.turns)}]"
     text = f"turn[{literal(chat.text)}]" if chat.text else "turn"
@@ -236,7 +236,7 @@ def transcript(made: Draft, chat: Chat) -> str:
     who = f"turn[{literal(chat.speaker)}]" if chat.speaker else "number % 2 + 1"
     named = all(isinstance(who, str) for who in chat.roles)
     said = f"Turn({who if named else f'str({who})'}, {text}) {each}"
-    return f'''"""Lays a dialogue out for reading, and says what it can be found by."""
+    return f'''"""The layout and the filters of a dialogue."""
 
 from typing import Any
 

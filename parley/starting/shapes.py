@@ -1,7 +1,6 @@
-"""Guesses the shape of values from the values themselves, and invents values of it.
+"""Guess the shape of values, and invent values of a shape.
 
-A key counts as required, and a set as closed, by all the values, never by a part of them. What is
-not certain is noted in one line.
+A key is required, and a set closed, only if all values agree. Notes list each guess in a line.
 """
 
 import re
@@ -16,12 +15,12 @@ from parley.rows.conversion import conversion, nullable
 from parley.shapes import as_json, null_or_absent
 
 SPEAKERS = ("speaker", "role", "agent", "sender", "from", "author", "user")  # keys of a turn
-_MANY = 40  # values, of which few are different, are of a closed set
+_MANY = 40  # values at least, for a closed set
 _FEW = 12  # different values of a closed set
 _SHORT = 40  # characters of such a value
-_DEEPEST = 12  # steps of a path; what lies deeper is kept as JSON text
+_DEEPEST = 12  # steps of a path; deeper values become JSON text
 _ID = re.compile(r"[\w.-]*\d[\w.-]*")  # a key that looks like an id
-_UNFIT = re.compile(r"_type|.*\?|\s*|.*[`|].*", re.DOTALL)  # keys that no column or card can have
+_UNFIT = re.compile(r"_type|.*\?|\s*|.*[`|].*", re.DOTALL)  # keys that fit no column or card
 _WORDS = (
     *("amber", "birch", "candle", "drift", "ember", "fern", "garden", "harbour", "island"),
     *("jasmine", "kettle", "lantern", "meadow", "north", "orchard", "pebble", "quiet", "river"),
@@ -29,7 +28,7 @@ _WORDS = (
 
 
 class Invention:
-    """Numbers and words for invented values: the same on every run, each text another."""
+    """Numbers and words for invented values: the same on every run, each text unique."""
 
     def __init__(self) -> None:
         self._next = 0
@@ -52,7 +51,7 @@ class Guess:
     Args:
         shape: The shape (`parley.shapes`).
         invent: Makes the n-th value of the shape.
-        branches: How many such values, from the first, show each branch of the shape once.
+        branches: How many values from the first show each branch once.
     """
 
     shape: Any
@@ -61,12 +60,12 @@ class Guess:
 
     @property
     def is_object(self) -> bool:
-        """Whether it is an object of known keys, none of them null and absent."""
+        """Whether it is an object with plain known keys."""
         return isinstance(self.shape, dict) and str not in self.shape
 
     @property
     def is_record(self) -> bool:
-        """Whether a row can be made of it: it is an object in the row."""
+        """Whether it can be a row."""
         try:
             conversion(self.shape)
         except ScriptError:
@@ -78,7 +77,7 @@ TEXT = Guess(str, lambda made, n: made.words())
 
 
 def guess(values: Sequence[Any], path: str, notes: list[str]) -> Guess:
-    """Return the shape of values that stand at a path of their records; note what is unclear."""
+    """Return the shape of the values at a path of the records; note each guess."""
     kinds = set(map(type, values))
     if type(None) in kinds:
         given = [value for value in values if value is not None]
@@ -86,7 +85,7 @@ def guess(values: Sequence[Any], path: str, notes: list[str]) -> Guess:
             notes.append(f"{path}: is always null; taken for text that may be null")
         return _or_null(guess(given, path, notes) if given else TEXT)
     if len(re.findall(r"\.|\[\]", path)) >= _DEEPEST and kinds & {dict, list}:
-        notes.append(f"{path}: lies deep; kept as JSON text")
+        notes.append(f"{path}: is nested deeply; kept as JSON text")
         return _as_json(guess(values, "", []))
     if kinds == {dict}:
         return _guess_object(values, path, notes)
@@ -105,7 +104,7 @@ def guess(values: Sequence[Any], path: str, notes: list[str]) -> Guess:
         return Guess(shape, lambda made, n: least if n % 2 == 0 else most)
     ordered = sorted(kinds, key=lambda kind: kind.__name__)
     names = ", ".join(kind.__name__ for kind in ordered)
-    notes.append(f"{path}: is of several kinds ({names}); kept as JSON text")
+    notes.append(f"{path}: has several types ({names}); kept as JSON text")
     each = [guess([v for v in values if type(v) is kind], path, notes) for kind in ordered]
     return _as_json(_choice(each))
 
@@ -135,7 +134,7 @@ def _guess_text(values: Sequence[str], path: str, notes: list[str]) -> Guess:
 
 
 def _few(values: Sequence[str], most: int = _FEW, share: int = 4) -> list[str]:
-    """Return the different values if they are few and short, and come often; else []."""
+    """Return the different values if they are few, short and frequent; else []."""
     options = sorted(set(values))
     often = len(options) <= most and len(options) * share <= len(values)
     return options if often and max(map(len, options)) <= _SHORT else []
@@ -165,7 +164,7 @@ def _guess_object(values: Sequence[dict[str, Any]], path: str, notes: list[str])
     counts = Counter(chain.from_iterable(values))
     here = path or "records"
     if any(map(_UNFIT.fullmatch, counts)) or not all(map(str.isprintable, counts)):
-        notes.append(f"{here}: has keys that no column can have; taken for an object of any keys")
+        notes.append(f"{here}: has keys that fit no column; taken for an object of any keys")
         return _guess_map(values, path, notes)
     if keys_are_data(counts, len(values)):
         notes.append(f"{here}: has {len(counts):,} different keys; taken for an object of any keys")
@@ -180,13 +179,16 @@ def _guess_object(values: Sequence[dict[str, Any]], path: str, notes: list[str])
                 made = _choice([_object(found, path, tried, tell=key) for found in groups])
                 if made.is_record:
                     names = ", ".join(repr(found[0][key]) for found in groups)
-                    notes += [*tried, f"{here}: `{key}` tells objects of different keys ({names})"]
+                    notes += [
+                        *tried,
+                        f"{here}: `{key}` distinguishes objects with different keys ({names})",
+                    ]
                     return made
     return _object(values, path, notes)
 
 
 def _guess_map(values: Sequence[dict[str, Any]], path: str, notes: list[str]) -> Guess:
-    """Return the shape of objects whose keys are data."""
+    """Return the shape of objects with data as keys."""
     inner = guess([each for value in values for each in value.values()], f"{path}.*", notes)
 
     def invent(made: Invention, n: int) -> dict[str, Any]:
@@ -197,7 +199,7 @@ def _guess_map(values: Sequence[dict[str, Any]], path: str, notes: list[str]) ->
 
 
 def keys_are_data(counts: Counter[str], objects: int) -> bool:
-    """Tell whether keys are data: ids, or many of which each object has few.
+    """Tell whether keys are data: ids, or many keys with few in each object.
 
     Args:
         counts: Key -> how many objects have it.
@@ -211,7 +213,7 @@ def keys_are_data(counts: Counter[str], objects: int) -> bool:
 
 
 def _told_apart(values: Sequence[dict[str, Any]], key: str) -> list[list[dict[str, Any]]]:
-    """Return the objects by their keys, if each of the few values of a key goes with one; or []."""
+    """Return the objects grouped by their keys if a value of `key` decides the group; else []."""
     said = [value[key] for value in values]
     if set(map(type, said)) != {str} or not _few(said):
         return []
@@ -240,7 +242,7 @@ def _choice(options: Sequence[Guess]) -> Guess:
 
 def _object(values: Sequence[dict[str, Any]], path: str, notes: list[str], tell: str = "") -> Guess:
     parts: dict[str, Guess] = {}
-    both = []  # keys that are null in one object and absent from another
+    both = []  # keys that are null in some objects and absent from others
     counts = Counter(chain.from_iterable(values))
     for key, count in counts.items():
         found = [value[key] for value in values if key in value]
@@ -262,7 +264,7 @@ def _object(values: Sequence[dict[str, Any]], path: str, notes: list[str], tell:
 
 
 def _of_parts(parts: Mapping[str, Guess], both: Sequence[str]) -> Guess:
-    # Of a key's values the first ones show its branches; where it may lack, it then does.
+    # The first values of a key show its branches; an optional key is then absent.
     most = {key: part.branches + key.endswith("?") for key, part in parts.items()}
     total = max([*most.values(), *(parts[f"{key}?"].branches + 2 for key in both)])
 

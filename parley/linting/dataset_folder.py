@@ -1,4 +1,4 @@
-"""A dataset folder while it is checked."""
+"""A dataset folder, its sample and its card, as the rules read them."""
 
 import re
 from collections.abc import Iterator
@@ -17,16 +17,16 @@ from parley.source.files import Source, open_source
 
 
 class NotYetError(Exception):
-    """Says in a line what a check cannot tell yet; it does not fail."""
+    """A rule cannot be tested yet; the message says why, in one line."""
 
 
 @dataclass
-class Subject:
-    """A dataset folder while it is checked.
+class DatasetFolder:
+    """A dataset folder that rules are tested on.
 
     Args:
         dataset: The dataset.
-        work: A folder for what the checks write.
+        work: A folder for output.
     """
 
     dataset: Dataset
@@ -62,7 +62,7 @@ class Subject:
 
 
 def lines_of(error: Exception) -> Iterator[str]:
-    """Yield each problem of an error as one line, with what to do."""
+    """Yield each problem of an error as one line with its remedy."""
     if not isinstance(error, ParleyError):
         yield one_line(f"{type(error).__name__}: {error}")
         return
