@@ -195,7 +195,7 @@ ERRORS = {
     "no such dialogue, and nothing built": (
         ["show", "casino", "12"],
         2,
-        "Nothing is built in build/: run `parley build casino` for the dataset.",
+        "No build in build/: run `parley build casino` for the dataset.",
     ),
     "nothing built in a folder with a space": (
         ["show", "casino", "--build", "no where"],
@@ -281,10 +281,10 @@ def test_the_environment_variable_is_named_when_it_is_to_blame(run):
 
 
 def test_an_error_that_nobody_foresaw_is_a_message(run, monkeypatch):
-    monkeypatch.setattr("parley.cli.discover", lambda: {}["nothing"])
+    monkeypatch.setattr("parley.cli.common.discover", lambda: {}["nothing"])
     done = run("list")
     assert done.returncode == 1
-    assert "does not know: KeyError: 'nothing'. Please report it" in done.stderr
+    assert "internal error: KeyError: 'nothing'. " in done.stderr
 
 
 def test_where_there_is_no_home_a_cache_must_be_named(sample_build, tmp_path):
@@ -553,16 +553,16 @@ def test_what_a_job_needs_is_fetched_in_parts(run, tmp_path, catalogue):
     command = ["fetch", "cosrec", "--job", "catalogue", "--category", "Small"]
     done = run(*command, PARLEY_CACHE=tmp_path / "cache")
     assert done.returncode == 0, done.stderr
-    assert "2 files of 50.0 kB, of which 30.0 kB are to be fetched; " in done.stderr
+    assert "2 files of 50.0 kB, 30.0 kB to fetch; " in done.stderr
     assert f"--input {tmp_path}/cache/cosrec-catalogue\n" in done.stdout
     assert file.read_bytes() == body
     assert catalogue.ranges("/raw/meta/meta_Small.jsonl") == ["bytes=20000-"]
     assert not [path for path, _ in catalogue.requests if "Large" in path]
     asked = len(catalogue.requests)
-    assert "of which 0 B are" in run(*command, PARLEY_CACHE=tmp_path / "cache").stderr
+    assert " 0 B to fetch" in run(*command, PARLEY_CACHE=tmp_path / "cache").stderr
     assert len(catalogue.requests) == asked
     done = run(*command, "--category", "Large", PARLEY_CACHE=tmp_path / "cache")
-    assert "4 files of 100.0 kB, of which 50.0 kB are" in done.stderr
+    assert "4 files of 100.0 kB, 50.0 kB to fetch" in done.stderr
     assert len(list((tmp_path / "cache").rglob("*.jsonl"))) == 4
 
 

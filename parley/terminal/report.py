@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -54,6 +55,27 @@ def report(
     known = [part for each in found for part in _section(each.dataset, _known(each, all_figures))]
     columns = ("dataset", "checks", *_HEADINGS)
     return Group(_verdict(found, broken), Text(), *failures, table(columns, rows), Text(), *known)
+
+
+def build_table(
+    built: Sequence[Mapping[str, Any]], folder: Path, seconds: float, sample: bool
+) -> RenderableType:
+    """Return a line per split, and where the builds are."""
+    rows = [
+        (
+            split["dataset"],
+            split["config"],
+            split["split"],
+            f"{split['rows']:,}",
+            size(split["bytes"]),
+            f"{split['seconds']:.2f} s",
+        )
+        for split in built
+    ]
+    kind = "samples, not the datasets" if sample else "rows checked one by one"
+    columns = ("dataset", "config", "split", ">rows", ">Parquet", ">time")
+    last = plain(f"in {folder}/, {seconds:.1f} s in all; {kind}")
+    return Group(table(columns, rows), Text(last))
 
 
 def checked(found: Mapping[str, Sequence[Check]]) -> RenderableType:

@@ -48,15 +48,20 @@ def find_dialogue(
     )
 
 
-def lay_out(dialogue: Dialogue) -> RenderableType:
-    """Return a dialogue to print: without a `transcript.py` as plain JSON.
+def lay_out(dialogue: Dialogue, origin: str) -> RenderableType:
+    """Return a dialogue and its origin to print.
+
+    Args:
+        dialogue: The dialogue.
+        origin: Its build or source, in words.
 
     Raises:
         ScriptError: transcript.py fails on it.
     """
+    last = plain(f"\n{dialogue.dataset.name}, config {dialogue.config}, from {origin}")
     transcript = dialogue.transcript
     if transcript is None:
-        return Text(to_json(dialogue.row))
+        return Group(Text(to_json(dialogue.row)), Text(last, style="dim"))
     private = [
         (f"{speaker}, {label}", value)
         for speaker, facts in transcript.sides.items()
@@ -72,6 +77,7 @@ def lay_out(dialogue: Dialogue) -> RenderableType:
         Padding(_turns(transcript), (1, 0)),
         *(Padding(_table(each), (0, 0, 1, 0)) for each in transcript.tables),
         _facts([*transcript.after, *judged]),
+        Text(last, style="dim"),
     )
 
 

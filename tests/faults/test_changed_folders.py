@@ -167,7 +167,7 @@ def run(monkeypatch):
             pytest.raises(SystemExit) as ended,
         ):
             main()
-        assert "in a way that it does not know" not in err.getvalue(), (args, err.getvalue())
+        assert "internal error" not in err.getvalue(), (args, err.getvalue())
         assert ended.value.code in (None, 0, 1, 2)
         return ended.value.code or 0, out.getvalue()
 
