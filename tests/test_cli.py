@@ -86,6 +86,15 @@ def test_list_names_every_config_and_split(run):
         assert [line[1:3] for line in lines] == [
             [config, split] for config, splits in dataset.splits.items() for split in splits
         ]
+        for config in dataset.configs.values():  # the modules are read, not run
+            assert re.search(rf"^{name} +{config.name} .* {config.description}$", done.stdout, re.M)
+
+
+@pytest.mark.parametrize("group", ["", "run", "run cosrec", "score", "score casino"])
+def test_help_cuts_no_summary(run, group):
+    text = run(*group.split(), "--help", COLUMNS=80).stdout.partition("Commands:")[2]
+    assert text
+    assert "..." not in text
 
 
 def test_list_tells_what_is_documented_from_what_was_counted(run):
@@ -107,7 +116,7 @@ def test_list_loses_no_word_in_a_narrow_terminal(width, monkeypatch):
     monkeypatch.setattr("parley.terminal.listing.out", terminal)
     for dataset in map(summary, discover().values()):
         with terminal.capture() as caught:
-            terminal.print(listing([dataset]))
+            terminal.print(listing([dataset], {}))
         words = caught.get().split()
         for config in dataset["configs"]:
             assert {config["name"], *config["splits"]} <= set(words)

@@ -32,17 +32,19 @@ if TYPE_CHECKING:
 
 @app.command("list")
 def list_(names: Names = None, as_json: AsJson = False) -> None:
-    """List datasets with their configs, splits, rows, licences and sizes."""
+    """List datasets: configs, splits, rows, sizes, licences."""
     from parley.folder.card import summary
-    from parley.terminal.listing import listing
+    from parley.terminal.listing import listing, stated_descriptions
 
     found = []
+    descriptions = {}
     attempt = Attempts()
     for dataset in select(names):
         with attempt():
             found.append(summary(dataset))
+            descriptions[dataset.name] = stated_descriptions(dataset.folder)
     if found or as_json:
-        print_result(as_json, lambda: found, lambda: listing(found))
+        print_result(as_json, lambda: found, lambda: listing(found, descriptions))
     attempt.finish()
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.text import Text
 
 from parley.figures import (
@@ -124,30 +125,34 @@ def _verdict(found: Sequence[Verification], broken: Sequence[str]) -> Text:
     return Text(f"{text}; of {len(verdicts)} documented figures {said}.", style=style)
 
 
-def _section(dataset: str, lines: Iterable[Text]) -> list[RenderableType]:
+def _section(dataset: str, lines: Iterable[RenderableType]) -> list[RenderableType]:
     lines = list(lines)
     return [Text(dataset, style="bold"), *lines, Text()] if lines else []
 
 
-def _failures(each: Verification) -> Iterator[Text]:
+def _indented(text: str, columns: int, style: str = "") -> RenderableType:
+    """Return text that stays indented where a terminal wraps it."""
+    return Padding(Text(plain(text), style=style), (0, 0, 0, columns))
+
+
+def _failures(each: Verification) -> Iterator[RenderableType]:
     for check in each.checks:
         if check.failed:
-            yield Text(f"  {check.name}: {plain(check.definition)}", style="bold red")
+            yield _indented(f"{check.name}: {check.definition}", 2, "bold red")
             for problem in _shown(check.problems):
-                yield Text(f"    {plain(problem)}", style="red")
+                yield _indented(problem, 4, "red")
     yield from _figure_lines(each.figures, (UNEXPLAINED,))
 
 
-def _known(each: Verification, all_figures: bool) -> Iterator[Text]:
+def _known(each: Verification, all_figures: bool) -> Iterator[RenderableType]:
     for check in each.checks:
         if check.skipped and not check.failed:
-            text = f"  {check.name}: not checked, {plain(check.skipped)}"
-            yield Text(text, style="yellow")
+            yield _indented(f"{check.name}: not checked, {check.skipped}", 2, "yellow")
     verdicts = (DIFFERS, NOT_REPRODUCIBLE, NOT_CHECKED) + ((MATCHES,) if all_figures else ())
     yield from _figure_lines(each.figures, verdicts)
 
 
-def _figure_lines(figures: list[Figure], verdicts: Iterable[str]) -> Iterator[Text]:
+def _figure_lines(figures: list[Figure], verdicts: Iterable[str]) -> Iterator[RenderableType]:
     """Yield verdict and reason, then the figures they belong to."""
     for verdict in verdicts:
         style = {UNEXPLAINED: "bold red", DIFFERS: "yellow"}.get(verdict, "")
@@ -156,11 +161,11 @@ def _figure_lines(figures: list[Figure], verdicts: Iterable[str]) -> Iterator[Te
             if figure.verdict == verdict:
                 reasons.setdefault(figure.reason, []).append(figure)
         for reason, group in reasons.items():
-            yield Text(f"  {verdict}: {plain(reason)}" if reason else f"  {verdict}", style=style)
+            yield _indented(f"{verdict}: {reason}" if reason else verdict, 2, style)
             for line in _lines(verdict, group):
-                yield Text(f"    {plain(line)}")
+                yield _indented(line, 4)
             if verdict == UNEXPLAINED and (cells := list(_cells(group, figures))):
-                yield Text("    where that is right, say why in figures.py:")
+                yield Text("    if the measured value is right, say why in figures.py:")
                 for cell in cells:
                     yield Text(f"      {plain(cell)}", no_wrap=True, overflow="ignore")
 
@@ -240,7 +245,7 @@ def publication(found: Publication) -> RenderableType:
     rows = [(change.action, change.path, size(change.size)) for change in found.changed]
     kept = len(found.changes) - len(rows) - len(found.left)
     same = f"{kept} files are there already" if kept else ""
-    left = f"left as they are, since parley did not bring them: {', '.join(_shown(found.left))}"
+    left = f"left as they are, since parley did not publish them: {', '.join(_shown(found.left))}"
     if found.dry_run:
         new = f"{found.repo} would be made; " if found.is_new else ""
         last = f"a dry run: {new}nothing was written"
