@@ -1,4 +1,4 @@
-"""What `verify`, `diff` and `publish` print: the verdict first, then what it rests on."""
+"""Lay out the results of `build`, `verify`, `check`, `diff` and `publish`."""
 
 import json
 from collections import Counter
@@ -35,7 +35,7 @@ _HEADINGS = (">matches", ">differs", ">not repro- ducible", ">not checked", ">UN
 def report(
     found: Sequence[Verification], broken: Sequence[str] = (), all_figures: bool = False
 ) -> RenderableType:
-    """Return the verdict in a line, what failed, a table of verdicts, what differs and why.
+    """Return the verdict, the failures, a table of verdicts, and the known differences.
 
     Args:
         found: What was found out of each folder.
@@ -80,7 +80,7 @@ def build_table(
 
 
 def checked(found: Mapping[str, Sequence[Check]]) -> RenderableType:
-    """Return a line a check of each dataset folder, what is wrong below it, and the verdict."""
+    """Return a line per rule of each dataset folder, its problems, and the verdict."""
     lines = []
     for dataset, checks in found.items():
         lines.append(Text(plain(dataset), style="bold"))
@@ -106,7 +106,7 @@ def _made(each: Verification) -> list[Check]:
 
 
 def _verdict(found: Sequence[Verification], broken: Sequence[str]) -> Text:
-    """Return what holds and what does not, in one sentence."""
+    """Return the verdict in one sentence."""
     names = ", ".join(
         f"{each.dataset} (a sample)" if each.sample else each.dataset for each in found
     )
@@ -153,7 +153,7 @@ def _known(each: Verification, all_figures: bool) -> Iterator[RenderableType]:
 
 
 def _figure_lines(figures: list[Figure], verdicts: Iterable[str]) -> Iterator[RenderableType]:
-    """Yield verdict and reason, then the figures they belong to."""
+    """Yield each verdict with its reason, then its figures."""
     for verdict in verdicts:
         style = {UNEXPLAINED: "bold red", DIFFERS: "yellow"}.get(verdict, "")
         reasons: dict[str, list[Figure]] = {}
@@ -171,7 +171,7 @@ def _figure_lines(figures: list[Figure], verdicts: Iterable[str]) -> Iterator[Re
 
 
 def _lines(verdict: str, figures: list[Figure]) -> Iterator[str]:
-    """Yield a line a figure; a line a table where nothing was measured."""
+    """Yield a line per figure; a line per table if nothing was measured."""
     if verdict in (NOT_REPRODUCIBLE, NOT_CHECKED):
         tables = Counter((figure.name.split(".")[0], figure.place) for figure in figures)
         for (name, place), count in tables.items():
@@ -183,7 +183,7 @@ def _lines(verdict: str, figures: list[Figure]) -> Iterator[str]:
 
 
 def _cells(group: list[Figure], figures: list[Figure]) -> Iterator[str]:
-    """Yield for figures that differ the cells of their tables, to be pasted into figures.py."""
+    """Yield the cells of figures that differ, to paste into figures.py."""
     named = {figure.name: figure for figure in figures}
     told: dict[str, tuple[Any, ...]] = {}
     for figure in group:
@@ -208,7 +208,7 @@ def _measured(value: Any) -> Any:
 
 
 def differences(found: Difference) -> RenderableType:
-    """Return a table of the splits, and below it the rows, fields and figures that changed."""
+    """Return a table of splits, then the changed rows, fields and figures."""
     rows = [
         (
             split.config,
@@ -241,7 +241,7 @@ def differences(found: Difference) -> RenderableType:
 
 
 def publication(found: Publication) -> RenderableType:
-    """Return a table of the files that publishing changed or would change, and what it gave."""
+    """Return a table of the files that publishing changes, and the result."""
     rows = [(change.action, change.path, size(change.size)) for change in found.changed]
     kept = len(found.changes) - len(rows) - len(found.left)
     same = f"{kept} files are there already" if kept else ""

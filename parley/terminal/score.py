@@ -1,4 +1,4 @@
-"""The commands `parley score NAME TASK`, made of the tasks that the dataset folders declare."""
+"""The commands `parley score NAME TASK`, from the tasks of the dataset folders."""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
@@ -68,7 +68,7 @@ class _Tasks(TyperGroup):
 
 
 class _Command(TyperCommand):
-    """The command of a task, which names its options where it is given one that it has not."""
+    """The command of a task; its error for an unknown option lists the known ones."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse arguments."""
@@ -87,7 +87,7 @@ def _help(task: "Task") -> str:
 
 
 def _command(dataset: Dataset, name: str, task: "Task") -> Callable[..., None]:
-    """Return the command of a task, whose own options are its task's."""
+    """Return the command of a task, with the options of the task."""
 
     def command(
         file: Annotated[
@@ -177,7 +177,7 @@ def _option(name: str, values: Sequence[str]) -> inspect.Parameter:
 def _lines_due(
     dataset: Dataset, name: str, folder: Path, options: Mapping[str, str]
 ) -> tuple[int | None, bool]:
-    """Return how many predictions a build wants, None if there is none; and if it is a sample."""
+    """Return the number of predictions for a build, or None; and whether it is a sample."""
     from parley.folder.built import find_folder
     from parley.scoring.evaluate import load_gold
 

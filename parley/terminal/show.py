@@ -1,4 +1,4 @@
-"""Lays out one dialogue for reading in a terminal."""
+"""Lay out one dialogue for reading in a terminal."""
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -19,7 +19,7 @@ _COLOURS = ("cyan", "magenta", "green", "yellow", "blue")
 def find_dialogue(
     dataset: Dataset, id: str | None, place: BuiltFolder | Source, origin: str
 ) -> Dialogue:
-    """Return a dialogue, with what stands beside it: by its id, or the first one.
+    """Return the dialogue with this id, or the first one, with related rows.
 
     Args:
         dataset: The dataset.
@@ -116,6 +116,6 @@ def _turns(transcript: Transcript) -> Grid:
 
 
 def _note(note: Note) -> str:
-    """Return a note in a line: its label, what belongs to it, and whose it is."""
+    """Return a note in a line: label, detail and author."""
     detail = f": {note.detail}" if note.detail else ""
     return note.text + detail + (f" ({note.by})" if note.by else "")
