@@ -195,7 +195,7 @@ def _label(names: list[str], value: Any) -> str:
 def dialogues(folder: BuiltFolder) -> Iterator[Dialogue]:
     """Yield every readable dialogue once, from the first of `CONFIGS` that has it.
 
-    What stands beside the dialogues of a split is read in one pass and kept while they last.
+    Related rows of a split are read in one pass and kept for all its dialogues.
     Without a `transcript.py` every config is one of them.
 
     Raises:

@@ -96,7 +96,7 @@ class Task:
             prediction. All of the key, unless named; of a run, the query alone.
         example: An invented prediction.
         metrics: Name of a metric -> what it is, a phrase each.
-        gold: Returns what is to be predicted, given the build.
+        gold: Returns the right answers, given the build.
         score: Returns the score, given gold and predictions.
         validate: Yields what is wrong with a prediction that has the shape, given its gold; the
             place of a problem is a field.

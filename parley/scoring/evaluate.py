@@ -146,7 +146,7 @@ def score(
     """Score a file of predictions, or a baseline.
 
     Args:
-        built: The folder that says what is right.
+        built: The build with the gold.
         name: The task.
         given: The task's own options, as far as they are given.
         file: A file of predictions; "-" is standard input.

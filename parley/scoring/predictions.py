@@ -28,12 +28,12 @@ from parley.scoring.prediction_formats import (
 from parley.shapes import fitter, problems, show
 from parley.tasks import Gold, Task
 
-_LONGEST = 1_000_000  # bytes of a line; what is longer is no prediction
+_LONGEST = 1_000_000  # bytes of a line
 _LARGEST = 128_000_000  # bytes of a file, decompressed; memory grows with what it holds
 _MOST_WRONG = 100_000  # lines; of a flood no more is counted
 _AT_ONCE = 1 << 18  # bytes
 _GZIP = b"\x1f\x8b"
-_OTHERS = {  # the first bytes of what is easily given in place of a file of predictions
+_OTHERS = {  # the first bytes of files given by mistake
     _GZIP: "it is compressed twice: decompress it once",
     b"\xfd7zXZ\0": "it is compressed with xz: decompress it, or compress it with gzip",
     b"\x28\xb5\x2f\xfd": "it is compressed with zstd: decompress it, or compress it with gzip",

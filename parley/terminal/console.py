@@ -19,7 +19,7 @@ from rich.text import Text
 from parley.secret import without_secrets
 
 _EVERY = 10  # seconds between two lines of progress in a log
-_WIDEST = 100_000  # columns of what is no terminal: nothing is cut or wrapped there
+_WIDEST = 100_000  # columns without a terminal: nothing is cut or wrapped
 
 _AS_IT_IS: dict[str, Any] = {"highlight": False, "markup": False, "emoji": False}  # text is text
 out = Console(**_AS_IT_IS)
@@ -101,7 +101,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: str = ""
     """Return a table that fits the terminal; ">" in a column's name aligns right.
 
     Headings may wrap, and so may cells of a column whose name ends with "~"; other cells do not,
-    and where there is no room for them the table is wider than the terminal.
+    and without room for them the table is wider than the terminal.
     """
     result = Table(
         title=plain(title) or None,

@@ -99,7 +99,7 @@ def lay_out_score(found: Result) -> RenderableType:
     own = flat(found.score.metrics)
     options = "".join(f" --{option} {value}" for option, value in found.options.items())
     counts = ", ".join(f"{count:,} {what}" for what, count in found.score.counts.items())
-    sources: dict[str, int] = {}  # what is said of references -> the number that it has
+    sources: dict[str, int] = {}  # place and note of references -> number
     shown: list[Entry] = []
     for each in found.references:
         stated = {path: cell for path, cell in flat(each.metrics).items() if path in own}
