@@ -2,5 +2,5 @@
 
 from parley.cli import main
 
-if __name__ == "__main__":  # child processes of `verify` import this module
+if __name__ == "__main__":  # processes that `verify` starts import this module too
     main()

@@ -1,4 +1,4 @@
-"""Reads the dialogues of a dataset, each with what other configs say of it."""
+"""Read the dialogues of a dataset, with related rows of other configs."""
 
 import math
 import re
@@ -22,7 +22,7 @@ _MOST_NULLS = 5  # fields that a message names
 
 @dataclass(frozen=True)
 class Dialogue:
-    """A row that `transcript.py` can read, and what stands beside it.
+    """A row that `transcript.py` can read, with related rows.
 
     Args:
         dataset: The dataset.
@@ -47,7 +47,7 @@ class Dialogue:
 
     @property
     def transcript(self) -> Transcript | None:
-        """The dialogue laid out for reading; None where the dataset has no `transcript.py`.
+        """The dialogue laid out for reading; None without a `transcript.py`.
 
         Raises:
             ScriptError: transcript.py fails on it, or gives something else than text.
@@ -57,7 +57,7 @@ class Dialogue:
 
     @property
     def facets(self) -> Facets:
-        """What it can be filtered by: the splits it is in, and what `transcript.py` says.
+        """The values to filter by: its splits, and the facets of `transcript.py`.
 
         Without `facets` in `transcript.py` that is the scalars and labels of the row.
 
@@ -78,7 +78,7 @@ class Dialogue:
         return {column: value for column, value in found.items() if value is not None}
 
     def _asked(self, function: Callable[..., Any], check: Callable[[Any], None]) -> Any:
-        """Return what a function says of the row, and of what is beside it."""
+        """Call a function of `transcript.py` with the row and the related rows."""
         try:
             found = function(self.row, *([self.beside] if self.beside else []))
             check(found)
@@ -94,7 +94,7 @@ class Dialogue:
         return found
 
     def _odd(self) -> Iterator[Problem]:
-        """Yield where the row, and those beside it, do not fit; else which fields are null."""
+        """Yield where the row or related rows break the schema; else the null fields."""
         from parley.rows.arrow import explain  # not at the top: a sound row needs none of it
 
         every = {self.config: [self.row], **self.beside}
@@ -193,9 +193,9 @@ def _label(names: list[str], value: Any) -> str:
 
 
 def dialogues(folder: BuiltFolder) -> Iterator[Dialogue]:
-    """Yield every dialogue that can be read, each once: from the first of `CONFIGS` that has it.
+    """Yield every readable dialogue once, from the first of `CONFIGS` that has it.
 
-    What stands beside the dialogues of a split is read in one pass and kept while they last.
+    Related rows of a split are read in one pass and kept for all its dialogues.
     Without a `transcript.py` every config is one of them.
 
     Raises:
@@ -217,7 +217,7 @@ def dialogues(folder: BuiltFolder) -> Iterator[Dialogue]:
 
 
 def places(dataset: Dataset, place: BuiltFolder | Source) -> list[tuple[str, str]]:
-    """Return the (config, split) pairs with dialogues that are there, the richest config first."""
+    """Return the existing (config, split) pairs with dialogues, the richest config first."""
     configs = dataset.transcript.CONFIGS if dataset.transcript else list(dataset.configs)
     found = [(config, split) for config in configs for split in place.splits(config)]
     for config, split in found:
@@ -259,7 +259,7 @@ def as_id(
 def related_by_dialogue(
     dataset: Dataset, place: BuiltFolder | Source, split: str, only: Id | None = None
 ) -> dict[Id, Beside]:
-    """Return what the configs that `BESIDE` names say: any id -> config -> rows of that split.
+    """Return the rows of the configs in `BESIDE`: any id -> config -> rows of that split.
 
     Args:
         dataset: The dataset.

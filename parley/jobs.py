@@ -128,7 +128,7 @@ class Jobs(TyperGroup):
         group = typer.Typer(
             cls=_Jobs, no_args_is_help=True, add_completion=False, rich_markup_mode=None
         )
-        group.callback(help=summary)(lambda: None)
+        group.callback(help=summary, short_help=summary)(lambda: None)
         command: Any = typer.main.get_command(group)
         command.name = cmd_name
         command.dataset = dataset
@@ -149,7 +149,7 @@ class _Jobs(TyperGroup):
         if (job := jobs_of(self.dataset).get(cmd_name)) is None:
             return None
         one = typer.Typer(add_completion=False, rich_markup_mode=None)
-        one.command(cmd_name)(job.run)
+        one.command(cmd_name, short_help=job.summary)(job.run)
         try:
             return typer.main.get_command(one)
         except Exception as error:  # Typer's, for an unsupported parameter

@@ -1,12 +1,12 @@
-"""What can be scored on a dataset: a dataset folder's tasks, declared beside their figures.
+"""The tasks of a dataset, as its folder declares them.
 
 A dataset folder may hold a `tasks.py` with
 
     TASKS = {"sentiment": Task(...)}   # name -> task
 
-What a prediction holds is declared once, so that one reader checks the files of every task and one
-command scores them (`parley score NAME TASK FILE`). What needs a package of the extra `tasks`
-imports it inside its functions: tasks are listed without any.
+A task declares the fields of a prediction once, so one reader checks the files of every task and
+one command scores them (`parley score NAME TASK FILE`). Its functions import packages of the extra
+`tasks` when they run, so that listing tasks needs none.
 """
 
 import math
@@ -30,19 +30,19 @@ OWN_OPTIONS = (
 MEASURED = "run with this tool"  # the place of a reference that a baseline gives, as a test holds
 
 Gold = Mapping[Key, Any]
-"""What is to be predicted: the values of the key's fields -> whatever `score` compares with."""
+"""The right answers: the values of the key's fields -> an answer for `score`."""
 
 
 @dataclass(frozen=True)
 class Undefined:
-    """A metric that has no value on these predictions, as a correlation with a constant."""
+    """A metric without a value on these predictions, as a correlation with a constant."""
 
     reason: str
 
 
 @dataclass(frozen=True)
 class Score:
-    """What predictions are worth.
+    """The metrics of predictions.
 
     Args:
         metrics: Metric -> number, or group -> metric -> number, as deep as it takes.
@@ -57,7 +57,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Reference:
-    """A documented result, or that of a baseline, to stand beside a score.
+    """A documented score, or that of a baseline, to compare with.
 
     Args:
         name: Of the system, as its document names it; of a baseline, the baseline's.
@@ -96,7 +96,7 @@ class Task:
             prediction. All of the key, unless named; of a run, the query alone.
         example: An invented prediction.
         metrics: Name of a metric -> what it is, a phrase each.
-        gold: Returns what is to be predicted, given the build.
+        gold: Returns the right answers, given the build.
         score: Returns the score, given gold and predictions.
         validate: Yields what is wrong with a prediction that has the shape, given its gold; the
             place of a problem is a field.
@@ -173,7 +173,7 @@ def get_task(dataset: Dataset, name: str) -> Task:
 
 
 def _wrong(task: Any, name: str) -> Iterator[Problem]:
-    """Yield what a task does not declare as it should."""
+    """Yield the problems of a task's declaration."""
     where = f"TASKS[{name!r}]"
     if not isinstance(task, Task):
         yield Problem(where, "a Task", type(task).__name__)
@@ -210,7 +210,7 @@ def _is_finite(text: str) -> bool:
 
 
 def flat(tree: Mapping[str, Any], path: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
-    """Return what stands in nested mappings, by the names that lead to it."""
+    """Return the values of nested mappings, by the names that lead to them."""
     found: dict[tuple[str, ...], Any] = {}
     for name, value in tree.items():
         place = (*path, name)
@@ -222,7 +222,7 @@ def flat(tree: Mapping[str, Any], path: tuple[str, ...] = ()) -> dict[tuple[str,
 
 
 def wrong_scores(score: Any) -> Iterator[Problem]:
-    """Yield what a score holds that no reader of it could take for a result."""
+    """Yield the problems of a score."""
     if not isinstance(score, Score):
         yield Problem("score", "a Score", type(score).__name__)
         return

@@ -1,4 +1,4 @@
-"""What a dataset folder's `transcript.py` says of a dialogue: how it reads, what it is found by.
+"""The types that a dataset folder's `transcript.py` returns for a dialogue.
 
 `parley show` and the pages of `parley site` lay out the same `Transcript`. A dataset folder may
 hold a `transcript.py` with
@@ -29,7 +29,7 @@ Facets = dict[str, Value | list[Value] | None]  # name -> what a dialogue can be
 
 @dataclass(frozen=True)
 class Note:
-    """What is noted beside a turn: a label, of a person or of a rule.
+    """A note on a turn: a label by a person or a rule.
 
     Args:
         text: The label, e.g. "counter-price".
@@ -46,7 +46,7 @@ class Note:
 
 @dataclass(frozen=True)
 class Turn:
-    """One turn: who speaks, what is said or done, and what is noted beside it.
+    """One turn: the speaker, the text or action, and notes.
 
     Args:
         speaker: Name of the speaker as a reader would put it, e.g. "buyer".
@@ -106,5 +106,5 @@ class Transcript:
 
     @property
     def speakers(self) -> list[str]:
-        """Each speaker once: the sides in their order, then whoever else has a turn."""
+        """Each speaker once: the sides in their order, then other speakers."""
         return list(dict.fromkeys((*self.sides, *(turn.speaker for turn in self.turns))))

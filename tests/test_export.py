@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from parley.collection import discover, get
-from parley.errors import OutputError
+from parley.errors import OutputError, UsageError
 from parley.exports.export import export, formats
 from parley.folder.built import open_folder
 
@@ -23,7 +23,7 @@ def run(*args, cwd):
     return subprocess.run(command, cwd=cwd, env=dict(os.environ), capture_output=True, text=True)
 
 
-def test_every_format_of_every_dataset_is_written_twice_alike(sample_build, tmp_path):
+def test_every_export_is_the_same_in_two_processes(sample_build, tmp_path):
     offered = [(format, name) for name, d in discover().items() for format in formats(d)]
     assert {"convokit", "trec", "croissant", "prompt-completion"} == {f for f, _ in offered}
     if not importlib.util.find_spec("mlcroissant"):  # else it is one line that says what to install
@@ -60,26 +60,17 @@ def files(folder):
     return [path for path in folder.rglob("*") if path.is_file()]
 
 
-@pytest.mark.parametrize(
-    ("args", "status", "message"),
-    [
-        (("casino", "xml", "out"), 2, "casino has no export 'xml'; it has: convokit, "),
-        (("duo", "trec", "out"), 2, "duo has no export 'trec'; it has: convokit, "),
-    ],
-)
-def test_errors(tmp_path, sample_build, args, status, message):
-    done = run(*args, "--build", sample_build, cwd=tmp_path)
-    assert (done.returncode, "Traceback" in done.stderr) == (status, False)
-    assert message in done.stderr
+def test_an_unknown_format_is_an_error_that_lists_the_formats(tmp_path, sample_build):
+    with pytest.raises(UsageError, match="duo has no export 'trec'; it has: convokit, "):
+        export(open_folder(sample_build / "duo"), "trec", tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
-def test_a_folder_with_something_in_it_is_left_alone(sample_build, tmp_path):
+def test_export_leaves_an_existing_folder_alone(sample_build, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "thesis.tex").write_text("years of work")
-    done = run("cosrec", "trec", tmp_path / "out", "--build", sample_build, cwd=tmp_path)
-    assert done.returncode == 1
-    assert "stands there already" in done.stderr
+    with pytest.raises(OutputError, match="already"):
+        export(open_folder(sample_build / "cosrec"), "trec", tmp_path / "out")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["thesis.tex"]
 
 
@@ -116,7 +107,7 @@ def test_a_folder_with_something_in_it_is_left_alone(sample_build, tmp_path):
         ),
     ],
 )
-def test_a_row_that_no_format_can_hold_is_an_error(
+def test_a_row_that_a_format_cannot_hold_is_an_error(
     sample_build, tmp_path, name, format, config, change, said
 ):
     build = shutil.copytree(sample_build / name, tmp_path / name)
@@ -139,7 +130,7 @@ TURNS = {
 
 @pytest.fixture(params=["sample_build", "real_build"])
 def built(request):
-    """The samples of all datasets, then what is at hand of the real ones."""
+    """Builds of the samples, then of the available real data."""
     return request.getfixturevalue(request.param)
 
 
@@ -190,7 +181,7 @@ def test_every_turn_of_the_assistant_has_its_prompt(dataset, sample_build, tmp_p
             }
 
 
-def test_a_split_that_the_folder_lost_is_not_said_to_have_no_source(sample_build, tmp_path):
+def test_export_names_a_split_that_the_folder_lost(sample_build, tmp_path):
     folder = shutil.copytree(sample_build / "casino", tmp_path / "casino")
     shutil.rmtree(folder / "utterances")
     with pytest.raises(OutputError, match="the folder lacks utterances/train, with which it was"):
@@ -223,7 +214,7 @@ def test_croissant_loads_every_config(dataset, sample_build, tmp_path):
 
 
 @OF_MLCROISSANT
-def test_croissant_says_what_the_hubs_own_does_not(sample_build, real_build, tmp_path):
+def test_croissant_names_sources_and_figures(sample_build, real_build, tmp_path):
     pytest.importorskip("mlcroissant", reason="mlcroissant is not installed")
     export(open_folder(real_build / "casino"), "croissant", tmp_path / "out")
     described = json.loads((tmp_path / "out" / "croissant.json").read_text(encoding="utf-8"))

@@ -144,7 +144,7 @@ def test_show_marks_the_acts_that_upstream_does_not_have(dataset, capsys):
         rows = json.loads((dataset.sample / f"{split}.json").read_bytes())
         found = find_dialogue(dataset, rows[0]["uuid"], source, "the sample")
         assert found.split == split
-        print_output(lay_out(found))
+        print_output(lay_out(found, ""))
         text = capsys.readouterr().out
         assert ("(rule)" in text) is marked
 

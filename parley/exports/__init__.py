@@ -1,1 +1,1 @@
-"""The formats that every dataset can be written in, and what those of one dataset share."""
+"""Export formats of every dataset, and parts that exports of datasets share."""

@@ -1,4 +1,4 @@
-"""Writes a dataset's chats as prompts and completions, the form that preference trainers take.
+"""Write chats as prompts and completions, the format of preference trainers.
 
     DIR/<split>.jsonl    one line for each turn of the assistant in `messages`:
                          {"prompt": [message, ...], "completion": [message], key: value, ...}
@@ -16,7 +16,7 @@ CONFIG = "messages"
 
 
 def prompt_completion(built: BuiltFolder, folder: Path) -> None:
-    """Write a file a split."""
+    """Write a file per split."""
     keys = built.dataset.configs[CONFIG].keys
     for split in built.splits(CONFIG):
         with (folder / f"{split}.jsonl").open("w", encoding="utf-8", newline="\n") as file:

@@ -1,4 +1,4 @@
-"""Writes the files of a ConvoKit corpus: what `convokit.Corpus(filename=folder)` opens."""
+"""Write a ConvoKit corpus, for `convokit.Corpus(filename=folder)`."""
 
 import json
 from collections import Counter
@@ -65,7 +65,7 @@ def write_corpus(
 
 
 def _types(metas: Any) -> dict[str, list[str]]:
-    """Return the types of each piece of metadata, in the form that ConvoKit keeps them in."""
+    """Return the types of each metadata field, as ConvoKit stores them."""
     found: dict[str, dict[str, None]] = {}
     for meta in metas:
         for key, value in meta.items():

@@ -1,4 +1,4 @@
-"""Writes a built dataset as Croissant: its Parquet files, and a description that machines read.
+"""Write a build as Croissant: Parquet files and a machine-readable description.
 
     DIR/croissant.json           https://docs.mlcommons.org/croissant/, with the RAI vocabulary
     DIR/<config>/*.parquet       the files that it describes
@@ -34,7 +34,7 @@ _SAID = {
 
 
 def croissant(built: BuiltFolder, folder: Path) -> None:
-    """Write the description and the files that it is of.
+    """Write the description and its files.
 
     Raises:
         OutputError: the description is not valid Croissant.
@@ -78,14 +78,14 @@ def croissant(built: BuiltFolder, folder: Path) -> None:
 
 
 def _sections(body: str) -> dict[str, str]:
-    """Return a card's sections by their headings, without what is generated."""
+    """Return a card's sections by their headings, without generated text."""
     own = "".join(prose(body))
     parts = re.split(r"^## (.+)\n", own, flags=re.MULTILINE)[1:]
     return {heading: text.strip() for heading, text in zip(parts[::2], parts[1::2], strict=True)}
 
 
 def _files(mlc: Any, context: Any, built: BuiltFolder) -> Iterator[Any]:
-    """Yield upstream's files, as far as they are at hand, and the Parquet of each config."""
+    """Yield the available upstream files and the Parquet files of each config."""
     for source, pin in built.provenance["sources"].items():
         if "sha256" in pin:  # a file of which git's name alone is known has no hash of Croissant's
             yield mlc.FileObject(
@@ -151,7 +151,7 @@ def _json_path(keys: Sequence[str]) -> str:
 
 
 def _inner(feature: Any) -> tuple[Any, bool]:
-    """Return a feature, or what a list of it holds, and whether it is a list."""
+    """Return a feature, or the items of a list, and whether it is a list."""
     import datasets
 
     repeated = False
@@ -184,7 +184,7 @@ def _type(mlc: Any, feature: Any) -> Any:
 
 
 def _figures(dataset: Dataset) -> Iterator[dict[str, Any]]:
-    """Yield the documented figures of a dataset as schema.org has them."""
+    """Yield the documented figures of a dataset in schema.org's terms."""
     for figure in measured(dataset).figures(dataset):
         reason = f" ({figure.reason})" if figure.reason else ""
         yield {

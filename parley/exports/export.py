@@ -1,4 +1,4 @@
-"""Writes a built dataset in another format: one of every dataset's, or one that its folder offers.
+"""Write a build in another format: a common one, or one of its dataset folder.
 
 Every dataset can be written as `croissant`, and one with chats as `prompt-completion`. A dataset
 folder may hold an `export.py` with
@@ -32,7 +32,7 @@ def formats(dataset: Dataset) -> dict[str, Callable[[BuiltFolder, Path], None]]:
 
 
 def export(built: BuiltFolder, format: str, target: Path) -> list[str]:
-    """Write a built folder in a format, and return the names of the files.
+    """Write a build in a format, and return the names of the files.
 
     Of a sample a file says so beside them.
 
@@ -70,7 +70,7 @@ def export(built: BuiltFolder, format: str, target: Path) -> list[str]:
 
 
 def _misfits(built: BuiltFolder) -> Iterator[Problem]:
-    """Yield where rows of a folder differ from their features."""
+    """Yield where rows of a build differ from their features."""
     from parley.rows.arrow import explain  # not at the top: sound rows need none of it
 
     for config, split in built.declared:

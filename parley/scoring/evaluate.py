@@ -1,4 +1,4 @@
-"""Scores predictions on a task of a built dataset, and says what they are worth beside others."""
+"""Score predictions on a task of a build, next to the references."""
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -30,7 +30,7 @@ from parley.tasks import (
 
 @dataclass(frozen=True)
 class Result:
-    """A score, of what on what, and the references beside it."""
+    """A score with its task, its build and the references."""
 
     dataset: str
     name: str
@@ -43,12 +43,12 @@ class Result:
 
     @property
     def references(self) -> tuple[Reference, ...]:
-        """The documented results that it may be compared with."""
+        """The references for the same options."""
         return self.task.references_for(self.options)
 
     @property
     def moved(self) -> list[Problem]:
-        """Where a baseline does not reach the reference that was measured of it on real data."""
+        """Differences of a baseline's score from its own reference, on real data."""
         own = flat(self.score.metrics)
         return [
             Problem(" ".join((each.name, *path)), stated, str(own.get(path)))
@@ -60,12 +60,12 @@ class Result:
 
     @property
     def spread(self) -> dict[tuple[str, ...], Interval | Folds]:
-        """How much the metrics would vary, as far as it is known."""
+        """The spread of the metrics that have one."""
         found = flat(self.score.spread)
         return {path: each for path, each in found.items() if each is not None}
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it for JSON: a metric that is undefined is null, and has a reason."""
+        """Return it for JSON: an undefined metric is null, and has a reason."""
         found = flat(self.score.metrics)
         reasons = {path: each.reason for path, each in found.items() if isinstance(each, Undefined)}
         return {
@@ -93,7 +93,7 @@ class Result:
 
 
 def _tree(found: Mapping[tuple[str, ...], Any]) -> dict[str, Any]:
-    """Return nested mappings again of what `flat` gave."""
+    """Return nested mappings: the inverse of `flat`."""
     tree: dict[str, Any] = {}
     for path, value in found.items():
         inner = tree
@@ -104,7 +104,7 @@ def _tree(found: Mapping[tuple[str, ...], Any]) -> dict[str, Any]:
 
 
 def load_gold(built: BuiltFolder, name: str, options: Mapping[str, str]) -> Gold:
-    """Return what a task wants predicted of a build.
+    """Return the gold of a task on a build.
 
     Raises:
         OutputError: the build lacks what the task reads.
@@ -123,7 +123,7 @@ def load_gold(built: BuiltFolder, name: str, options: Mapping[str, str]) -> Gold
 
 
 def _require_keys(built: BuiltFolder, name: str, task: Task, gold: Gold) -> None:
-    """Raise ScriptError unless the keys of gold are tuples of the fields that it has."""
+    """Raise ScriptError unless the keys of gold are tuples of the task's key fields."""
     fields = task.required or task.key
     for key in gold:
         if not isinstance(key, tuple) or len(key) != len(fields):
@@ -143,10 +143,10 @@ def score(
     keep: Path | None = None,
     found: Iterable[Any] | None = None,
 ) -> Result:
-    """Score a file of predictions, or what a baseline predicts.
+    """Score a file of predictions, or a baseline.
 
     Args:
-        built: The folder that says what is right.
+        built: The build with the gold.
         name: The task.
         given: The task's own options, as far as they are given.
         file: A file of predictions; "-" is standard input.
@@ -194,7 +194,7 @@ def score(
 def _hint(
     built: BuiltFolder, task: Task, options: Mapping[str, str], gold: Gold, keys: Collection[Key]
 ) -> str:
-    """Return what to do about a file of predictions for these keys, which cannot be scored."""
+    """Return the remedy for a file of predictions that cannot be scored."""
     fits = len(gold) if gold.keys() >= set(keys) else math.inf
     told = ""
     for option, values in task.options.items():
@@ -215,7 +215,7 @@ def _script(built: BuiltFolder) -> str:
 
 @contextmanager
 def _running(built: BuiltFolder) -> Iterator[None]:
-    """Name the script and the build in what a task's functions raise."""
+    """Name the script and the build in errors of a task's functions."""
     try:
         yield
     except MissingSplitError as error:

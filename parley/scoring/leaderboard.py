@@ -1,4 +1,4 @@
-"""Tables of results: what a score is shown beside, and what cards and docs say of the tasks."""
+"""Tables of references, and the generated text on tasks in cards and docs."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ BEGIN = "<!-- parley: tasks from here -->"
 END = "<!-- parley: tasks to here -->"
 
 Entry = tuple[str, str, Mapping[tuple[str, ...], str]]
-"""Who, where it is documented, and the metrics by path, as they are written."""
+"""Name, document, and the metrics by path, as text."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """What one entry has of one group of metrics: a cell a metric, "–" where it has none."""
+    """The metrics of one entry in one group: a cell per metric, "–" for none."""
 
     group: tuple[str, ...]
     who: str
@@ -28,7 +28,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Board:
-    """A table of results: the groups that have metrics of the same names."""
+    """A table of results: groups with metrics of the same names."""
 
     metrics: tuple[str, ...]
     rows: list[Row]
@@ -40,7 +40,7 @@ class Board:
 
 
 def leaderboard(entries: Sequence[Entry]) -> Iterator[Board]:
-    """Yield tables of results; an entry that has nothing of a group makes no row there."""
+    """Yield tables of results; an entry without metrics of a group has no row there."""
     named: dict[tuple[str, ...], dict[str, None]] = {}  # group -> its metrics, in their order
     for _, _, metrics in entries:
         for path in metrics:
@@ -61,7 +61,7 @@ def section(tasks: Iterable[tuple[str, str, Task]]) -> str:
 
 
 def _lines(dataset: str, name: str, task: Task) -> Iterator[str]:
-    """Yield what is predicted, what a file holds, what the metrics are, and the references."""
+    """Yield the prediction, the fields of a file, the metrics and the references."""
     yield f"### `{dataset} {name}`\n"
     yield f"Predicted: {task.summary}. Scored on {task.evaluated_on}.\n"
     options = "".join(f" [--{option} {'|'.join(v)}]" for option, v in task.options.items())
@@ -108,7 +108,7 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def renew(path: Path, tasks: Iterable[tuple[str, str, Task]]) -> None:
-    """Write what is said of tasks anew, between the marks in a card or another page.
+    """Write the text on tasks again, between the marks in a card or another page.
 
     Raises:
         OutputError: the file cannot be read or written, or lacks the marks.
@@ -124,7 +124,7 @@ def _read(path: Path) -> str:
 
 
 def renewed(text: str, where: str, tasks: Iterable[tuple[str, str, Task]]) -> str:
-    """Return a page with what is said of tasks made anew between the marks.
+    """Return a page with new text on tasks between the marks.
 
     Raises:
         OutputError: the marks are not there once each, in their order.

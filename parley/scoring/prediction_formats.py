@@ -1,4 +1,4 @@
-"""The forms that predictions have in a file: JSON Lines, and the run of TREC."""
+"""The formats of predictions in a file: JSON Lines and TREC runs."""
 
 import json
 import math
@@ -18,7 +18,7 @@ Prediction = Mapping[str, Any]  # field -> value
 
 @dataclass(frozen=True)
 class PredictionFormat:
-    """How predictions stand in a file.
+    """A format of prediction files.
 
     Args:
         name: What it is called.
@@ -44,12 +44,12 @@ _BOM = b"\xef\xbb\xbf"
 
 
 def _run_fields(line: bytes) -> list[str]:
-    """Return the fields of a line: what stands between white space of ASCII."""
+    """Return the fields of a line, split at ASCII white space."""
     return [field.decode("utf-8") for field in line.split()]
 
 
 def _run_line(line: bytes) -> dict[str, Any]:
-    """Return what a line of a run says; its second field, its rank and its tag decide nothing."""
+    """Return the prediction of a line of a run; second field, rank and tag are ignored."""
     if line.startswith(_BOM):
         raise ValueError("unexpected BOM, a byte order mark")
     parts = _run_fields(line)
@@ -88,7 +88,7 @@ As in trec_eval the scores decide, and neither the order of lines nor the rank.
 """
 
 NO_HIT = "-"
-"""The document of the one line of a topic for which nothing was found.
+"""The document in the only line of a topic without results.
 
 It is judged nowhere, so the topic is worth nothing, and trec_eval sees the same.
 """
@@ -122,7 +122,7 @@ class Run(Mapping[Key, Prediction]):
         return {"query_id": topic, "document_id": document, "score": score}
 
     def clash(self, key: Key, unit: str) -> str:
-        """Return why a prediction of this key cannot stand beside those that are here, or ""."""
+        """Return why a prediction of this key conflicts with the kept ones, or ""."""
         topic, document = key
         there = self._topics.get(topic, {})
         if document in there:
@@ -140,7 +140,7 @@ class Run(Mapping[Key, Prediction]):
         self._topics.setdefault(topic, {})[document] = number
 
     def keep_all(self, first: int, lines: Sequence[bytes], gold: Mapping[Key, Any]) -> set[Key]:
-        """Keep the predictions of many lines; or none, if one of them may be wrong.
+        """Keep the predictions of many lines; or none, if one may be wrong.
 
         Args:
             first: The number of the first line.
@@ -187,7 +187,7 @@ class Run(Mapping[Key, Prediction]):
         return topics
 
     def _skip_to(self, number: int) -> None:
-        """Leave room for the scores of lines that were not kept."""
+        """Reserve room for the scores of lines that were not kept."""
         self._scores.extend([0.0] * (number - 1 - len(self._scores)))
 
     def in_order(self, gold: Mapping[Key, Any]) -> "Run":

@@ -1,4 +1,4 @@
-"""Files of predictions: read once, checked line by line, and never guessed at.
+"""Read files of predictions once, and check each line.
 
 A file, a pipe or standard input, compressed with gzip or not, which its first bytes tell. All that
 is wrong with it is reported at once, each with its line and its key.
@@ -28,12 +28,12 @@ from parley.scoring.prediction_formats import (
 from parley.shapes import fitter, problems, show
 from parley.tasks import Gold, Task
 
-_LONGEST = 1_000_000  # bytes of a line; what is longer is no prediction
+_LONGEST = 1_000_000  # bytes of a line
 _LARGEST = 128_000_000  # bytes of a file, decompressed; memory grows with what it holds
 _MOST_WRONG = 100_000  # lines; of a flood no more is counted
 _AT_ONCE = 1 << 18  # bytes
 _GZIP = b"\x1f\x8b"
-_OTHERS = {  # the first bytes of what is easily given in place of a file of predictions
+_OTHERS = {  # the first bytes of files given by mistake
     _GZIP: "it is compressed twice: decompress it once",
     b"\xfd7zXZ\0": "it is compressed with xz: decompress it, or compress it with gzip",
     b"\x28\xb5\x2f\xfd": "it is compressed with zstd: decompress it, or compress it with gzip",
@@ -90,7 +90,7 @@ def read(
 
 
 def _lines(stream: IO[bytes]) -> Iterator[list[bytes]]:
-    """Yield the lines of a stream without their ends, some at a time; of one too long the start."""
+    """Yield batches of lines without their ends; only the start of a line that is too long."""
     begun: list[bytes] = []  # the pieces of a line that has not ended
     while piece := stream.read1(_AT_ONCE):  # type: ignore[attr-defined]
         head, newline, tail = piece.rpartition(b"\n")
@@ -105,7 +105,7 @@ def _lines(stream: IO[bytes]) -> Iterator[list[bytes]]:
 
 
 def _mistaken(line: bytes, form: PredictionFormat) -> str:
-    """Return what a file is, by its first line, if it is no file of predictions; else ""."""
+    """Return the kind of a file that holds no predictions, by its first line; else ""."""
     with suppress(ValueError):
         if isinstance(form.parse(line), dict):
             return ""
@@ -122,7 +122,7 @@ def _mistaken(line: bytes, form: PredictionFormat) -> str:
 def validate_predictions(
     found: Iterable[Any], task: Task, gold: Gold, name: str
 ) -> Mapping[Key, Prediction]:
-    """Return predictions that a function made, checked and ordered as those of a file are.
+    """Check and order the predictions of a function like those of a file.
 
     Each is read from the line that it has in a file: `write` can write what is returned.
     """
@@ -139,7 +139,7 @@ def validate_predictions(
 
 
 def write(path: Path, task: Task, predictions: Iterable[Prediction]) -> None:
-    """Write predictions in the form that a file of them has, to a new file, whole or not at all.
+    """Write predictions to a new file in the task's format, whole or not at all.
 
     Raises:
         OutputError: something stands there already, or it cannot be written.
@@ -153,7 +153,7 @@ def write(path: Path, task: Task, predictions: Iterable[Prediction]) -> None:
 
 
 def require_free(path: Path) -> None:
-    """Raise OutputError if something stands at a path, or there is no folder to make it in."""
+    """Raise OutputError if a path exists, or its folder does not."""
     if path.exists() or path.is_symlink():
         raise OutputError(f"{path}: stands there already; name a file to make")
     if not path.parent.is_dir():
@@ -161,13 +161,13 @@ def require_free(path: Path) -> None:
 
 
 class _Table:
-    """Sound predictions by their key."""
+    """Valid predictions by their key."""
 
     def __init__(self) -> None:
         self._found: dict[Key, tuple[int, Prediction]] = {}  # with the number of the line
 
     def clash(self, key: Key, unit: str) -> str:
-        """Return why a prediction of this key cannot stand beside those that are here, or ""."""
+        """Return why a prediction of this key conflicts with the kept ones, or ""."""
         there = self._found.get(key)
         return f"stands twice, first in {unit} {there[0]}" if there else ""
 
@@ -176,7 +176,7 @@ class _Table:
         self._found[key] = number, prediction
 
     def keep_all(self, first: int, lines: Sequence[bytes], gold: Gold) -> set[Key]:
-        """Keep none: they are taken line by line."""
+        """Keep none: lines are added one by one."""
         return set()
 
     def in_order(self, gold: Gold) -> Mapping[Key, Prediction]:
@@ -188,13 +188,13 @@ class _Table:
 
 
 def _is_run(task: Task) -> bool:
-    """Tell whether a task asks nothing of a run that the form itself does not."""
+    """Tell whether a task has no rules for a run beyond those of the format."""
     declared = (task.format, task.key, task.required, task.shape, task.validate)
     return declared == (TREC_RUN, Run.KEY, Run.KEY[:1], Run.SHAPE, Task.validate)
 
 
 class _Checker:
-    """Takes predictions one by one, and knows at the end what is wrong with them.
+    """Collect predictions one by one, with their problems.
 
     Args:
         task: What they must look like.
@@ -215,11 +215,11 @@ class _Checker:
 
     @property
     def is_over(self) -> bool:
-        """Whether reading on is of no use: what is wrong so far is all that an error tells."""
+        """Whether to stop reading: an error shows only the problems found so far."""
         return bool(self._broken) or len(self._causes) >= MOST_PROBLEMS
 
     def stop(self, what: str) -> None:
-        """Note what is wrong with the file, of which nothing more can be read."""
+        """Note a problem of the file that ends the reading."""
         self._broken = what
 
     def take_all(self, lines: Sequence[bytes]) -> None:
@@ -235,7 +235,7 @@ class _Checker:
                 return
 
     def take(self, number: int, line: bytes) -> None:
-        """Parse a line and add what it says."""
+        """Parse a line and add its prediction."""
         if len(line) >= _LONGEST:
             what = f"has {_LONGEST:,} bytes or more; nothing was read beyond it"
             self.stop(f"{self._unit} {number}: {what}")
@@ -272,7 +272,7 @@ class _Checker:
                 self._object(number, prediction, wrong)
 
     def _object(self, number: int, prediction: Any, found: Iterable[Problem]) -> None:
-        """Keep problems of a prediction, whose key is not to be missed besides."""
+        """Keep problems of a prediction, and do not report its key as missing."""
         place = f"{self._unit} {number}"
         names = self._task.key
         if isinstance(prediction, dict) and prediction.keys() >= set(names):
@@ -314,7 +314,7 @@ def _named(names: Iterable[str], key: Key) -> str:
 
 
 def _explain(error: ValueError) -> str:
-    """Return what is wrong with a line that cannot be parsed."""
+    """Return the problem of a line that cannot be parsed."""
     if isinstance(error, json.JSONDecodeError):
         return f"invalid JSON: {error.msg} at column {error.colno}"
     if isinstance(error, UnicodeDecodeError):
@@ -324,7 +324,7 @@ def _explain(error: ValueError) -> str:
 
 @contextmanager
 def _opened(file: str) -> Iterator[IO[bytes]]:
-    """Open a file or standard input, decompressed if its first bytes are those of gzip."""
+    """Open a file or standard input, and decompress gzip."""
     if file == "-" and sys.stdin is None:  # as Python has it where the descriptor is closed
         raise UsageError("standard input is closed; name a file of predictions")
     with open(sys.stdin.fileno() if file == "-" else file, "rb", closefd=file != "-") as raw:
@@ -334,7 +334,7 @@ def _opened(file: str) -> Iterator[IO[bytes]]:
 
 
 class _Joined(io.RawIOBase):
-    """A stream from its beginning again, of which the first bytes have been read."""
+    """A stream whose first bytes, already read, come again."""
 
     def __init__(self, head: bytes, rest: io.BufferedReader) -> None:
         self._head, self._rest = head, rest

@@ -1,4 +1,4 @@
-"""How much a score would vary: over folds, or over other samples of as many predictions."""
+"""The spread of a score: over folds, or over bootstrap samples."""
 
 import statistics
 from collections.abc import Sequence

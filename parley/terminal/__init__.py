@@ -1,4 +1,4 @@
-"""What a person sees: tables, progress, reports, a dialogue laid out.
+"""Terminal output: tables, progress, reports, dialogues.
 
 Its arrows run down to whatever is printed; nothing but the command line imports it.
 """

@@ -1,4 +1,4 @@
-"""What goes to the terminal: tables, progress and text that cannot act on the terminal."""
+"""Print tables, progress and text; control characters in a text are escaped."""
 
 import json
 import logging
@@ -19,7 +19,7 @@ from rich.text import Text
 from parley.secret import without_secrets
 
 _EVERY = 10  # seconds between two lines of progress in a log
-_WIDEST = 100_000  # columns of what is no terminal: nothing is cut or wrapped there
+_WIDEST = 100_000  # columns without a terminal: nothing is cut or wrapped
 
 _AS_IT_IS: dict[str, Any] = {"highlight": False, "markup": False, "emoji": False}  # text is text
 out = Console(**_AS_IT_IS)
@@ -27,7 +27,7 @@ err = Console(stderr=True, **_AS_IT_IS)
 
 
 def print_output(renderable: RenderableType, style: str = "") -> None:
-    """Print to standard output: for a terminal's width, or else neither cut nor padded to one."""
+    """Print to standard output, fitted to the width of a terminal; a pipe gets whole lines."""
     if out.is_terminal:
         out.print(renderable, style=style or None, crop=False)
         return
@@ -39,12 +39,12 @@ def print_output(renderable: RenderableType, style: str = "") -> None:
 
 
 def print_message(text: str, style: str = "") -> None:
-    """Print a message to standard error, in lines as long as they are."""
+    """Print a message to standard error without wrapping."""
     err.print(plain(text), style=style or None, soft_wrap=True)
 
 
 def print_logs(*names: str) -> None:
-    """Print what libraries log, and Python's warnings, as messages: servers have a say in them."""
+    """Print the logs of libraries and Python's warnings as messages: they may quote servers."""
 
     class Told(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
@@ -101,7 +101,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: str = ""
     """Return a table that fits the terminal; ">" in a column's name aligns right.
 
     Headings may wrap, and so may cells of a column whose name ends with "~"; other cells do not,
-    and where there is no room for them the table is wider than the terminal.
+    and without room for them the table is wider than the terminal.
     """
     result = Table(
         title=plain(title) or None,
@@ -141,9 +141,9 @@ def size(count: float) -> str:
 
 @contextmanager
 def progress(unit: str = "") -> Iterator[Callable[..., None]]:
-    """Show the progress of named work: bars on a terminal, a line now and then in a log.
+    """Show progress: bars on a terminal, a line now and then in a log.
 
-    What is said of a download, as that it is tried again, comes in a log at once: a person waits.
+    News of a download, such as a retry, is logged at once: a person waits.
 
     Yields:
         A function of (name, amount done so far or what is being done, total or None).

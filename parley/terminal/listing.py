@@ -1,6 +1,9 @@
-"""What `list` prints: each dataset's splits with their rows, and its licence."""
+"""Lay out `parley list`: the splits of each dataset with their rows, and its licence."""
 
-from collections.abc import Iterator, Sequence
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -8,24 +11,50 @@ from rich.text import Text
 
 from parley.terminal.console import out, plain, size, table
 
-_NOTE = (
-    "* documented, not counted: the source was not at hand when the card was written, so that the\n"
-    "  size is without it; –: neither"
-)
+_NOTE = "* documented, not counted; the size leaves it out\n–: neither"
+Descriptions = Mapping[str, Mapping[str, str]]
+"""Dataset -> config -> what a row is."""
 
 
-def listing(found: Sequence[dict[str, Any]]) -> RenderableType:
-    """Return what there is: on a terminal a table a dataset, else a line a split.
+def stated_descriptions(folder: Path) -> dict[str, str]:
+    """Return config -> what a row is, as the modules of a dataset folder state it.
+
+    The modules are read, not run: importing them takes longer than all else that `list` does. A
+    description is the text after the name in a call such as `View("acts", "acts, one a row", ...)`.
+    """
+    found: dict[str, str] = {}
+    for path in sorted(folder.glob("*.py")):
+        with suppress(OSError, SyntaxError, ValueError):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                match node:
+                    case ast.Call(
+                        args=[ast.Constant(str(name)), ast.Constant(str(description)), *_]
+                    ):
+                        found.setdefault(name, description)
+    return found
+
+
+def listing(found: Sequence[dict[str, Any]], descriptions: Descriptions) -> RenderableType:
+    """Return the datasets: on a terminal a table per dataset, else a line per split.
 
     Args:
-        found: Of each dataset what `parley.folder.card.summary` returns.
+        found: The result of `parley.folder.card.summary` for each dataset.
+        descriptions: What a row of each config is.
     """
     if out.is_terminal:
-        parts = [part for dataset in found for part in _one(dataset)]
+        parts = [p for each in found for p in _one(each, descriptions.get(each["name"], {}))]
     else:
-        columns = ("dataset", "config", "split", ">rows", ">config's Parquet", "licence")
+        columns = ("dataset", "config", "split", ">rows", ">config's Parquet", "licence", "content")
         lines = [
-            (dataset["name"], config["name"], split, rows, _size(config), config["license"])
+            (
+                dataset["name"],
+                config["name"],
+                split,
+                rows,
+                _size(config),
+                config["license"],
+                descriptions.get(dataset["name"], {}).get(config["name"], ""),
+            )
             for dataset in found
             for config in dataset["configs"]
             for split, rows in _rows(config)
@@ -35,20 +64,22 @@ def listing(found: Sequence[dict[str, Any]]) -> RenderableType:
     return Group(*parts, *([Text(_NOTE)] if any(rows[-1] in "*–" for rows in some) else []))
 
 
-def _one(dataset: dict[str, Any]) -> Iterator[RenderableType]:
+def _one(dataset: dict[str, Any], descriptions: Mapping[str, str]) -> Iterator[RenderableType]:
     yield Text(plain(dataset["name"]), style="bold")
     yield Text(plain(f"licence: {_licences(dataset['configs'])}"))
     rows = [
-        (config["name"], split, count, _size(config)) if number == 0 else ("", split, count, "")
+        (config["name"], split, count, _size(config), descriptions.get(config["name"], ""))
+        if number == 0
+        else ("", split, count, "", "")
         for config in dataset["configs"]
         for number, (split, count) in enumerate(_rows(config))
     ]
-    yield table(("config", "split", ">rows", ">Parquet"), rows)
+    yield table(("config", "split", ">rows", ">Parquet", "content~"), rows)
     yield Text()
 
 
 def _licences(configs: Sequence[dict[str, Any]]) -> str:
-    """Return the licence of most configs, and of those that have another."""
+    """Return the usual licence, and the configs that have another."""
     every = [config["license"] for config in configs]
     usual = max(every, key=every.count, default="unknown")
     others = [f"{c['name']}: {c['license']}" for c in configs if c["license"] != usual]
@@ -65,5 +96,5 @@ def _rows(config: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _size(config: dict[str, Any]) -> str:
-    """Return the Parquet of the splits that were counted."""
+    """Return the size of the counted splits as Parquet."""
     return size(config["size"]) if config["size"] else "–"

@@ -1,11 +1,13 @@
-"""What `verify`, `diff` and `publish` print: the verdict first, then what it rests on."""
+"""Lay out the results of `build`, `verify`, `check`, `diff` and `publish`."""
 
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.text import Text
 
 from parley.figures import (
@@ -33,7 +35,7 @@ _HEADINGS = (">matches", ">differs", ">not repro- ducible", ">not checked", ">UN
 def report(
     found: Sequence[Verification], broken: Sequence[str] = (), all_figures: bool = False
 ) -> RenderableType:
-    """Return the verdict in a line, what failed, a table of verdicts, what differs and why.
+    """Return the verdict, the failures, a table of verdicts, and the known differences.
 
     Args:
         found: What was found out of each folder.
@@ -56,8 +58,29 @@ def report(
     return Group(_verdict(found, broken), Text(), *failures, table(columns, rows), Text(), *known)
 
 
+def build_table(
+    built: Sequence[Mapping[str, Any]], folder: Path, seconds: float, sample: bool
+) -> RenderableType:
+    """Return a line per split, and where the builds are."""
+    rows = [
+        (
+            split["dataset"],
+            split["config"],
+            split["split"],
+            f"{split['rows']:,}",
+            size(split["bytes"]),
+            f"{split['seconds']:.2f} s",
+        )
+        for split in built
+    ]
+    kind = "samples, not the datasets" if sample else "rows checked one by one"
+    columns = ("dataset", "config", "split", ">rows", ">Parquet", ">time")
+    last = plain(f"in {folder}/, {seconds:.1f} s in all; {kind}")
+    return Group(table(columns, rows), Text(last))
+
+
 def checked(found: Mapping[str, Sequence[Check]]) -> RenderableType:
-    """Return a line a check of each dataset folder, what is wrong below it, and the verdict."""
+    """Return a line per rule of each dataset folder, its problems, and the verdict."""
     lines = []
     for dataset, checks in found.items():
         lines.append(Text(plain(dataset), style="bold"))
@@ -83,7 +106,7 @@ def _made(each: Verification) -> list[Check]:
 
 
 def _verdict(found: Sequence[Verification], broken: Sequence[str]) -> Text:
-    """Return what holds and what does not, in one sentence."""
+    """Return the verdict in one sentence."""
     names = ", ".join(
         f"{each.dataset} (a sample)" if each.sample else each.dataset for each in found
     )
@@ -102,31 +125,35 @@ def _verdict(found: Sequence[Verification], broken: Sequence[str]) -> Text:
     return Text(f"{text}; of {len(verdicts)} documented figures {said}.", style=style)
 
 
-def _section(dataset: str, lines: Iterable[Text]) -> list[RenderableType]:
+def _section(dataset: str, lines: Iterable[RenderableType]) -> list[RenderableType]:
     lines = list(lines)
     return [Text(dataset, style="bold"), *lines, Text()] if lines else []
 
 
-def _failures(each: Verification) -> Iterator[Text]:
+def _indented(text: str, columns: int, style: str = "") -> RenderableType:
+    """Return text that stays indented where a terminal wraps it."""
+    return Padding(Text(plain(text), style=style), (0, 0, 0, columns))
+
+
+def _failures(each: Verification) -> Iterator[RenderableType]:
     for check in each.checks:
         if check.failed:
-            yield Text(f"  {check.name}: {plain(check.definition)}", style="bold red")
+            yield _indented(f"{check.name}: {check.definition}", 2, "bold red")
             for problem in _shown(check.problems):
-                yield Text(f"    {plain(problem)}", style="red")
+                yield _indented(problem, 4, "red")
     yield from _figure_lines(each.figures, (UNEXPLAINED,))
 
 
-def _known(each: Verification, all_figures: bool) -> Iterator[Text]:
+def _known(each: Verification, all_figures: bool) -> Iterator[RenderableType]:
     for check in each.checks:
         if check.skipped and not check.failed:
-            text = f"  {check.name}: not checked, {plain(check.skipped)}"
-            yield Text(text, style="yellow")
+            yield _indented(f"{check.name}: not checked, {check.skipped}", 2, "yellow")
     verdicts = (DIFFERS, NOT_REPRODUCIBLE, NOT_CHECKED) + ((MATCHES,) if all_figures else ())
     yield from _figure_lines(each.figures, verdicts)
 
 
-def _figure_lines(figures: list[Figure], verdicts: Iterable[str]) -> Iterator[Text]:
-    """Yield verdict and reason, then the figures they belong to."""
+def _figure_lines(figures: list[Figure], verdicts: Iterable[str]) -> Iterator[RenderableType]:
+    """Yield each verdict with its reason, then its figures."""
     for verdict in verdicts:
         style = {UNEXPLAINED: "bold red", DIFFERS: "yellow"}.get(verdict, "")
         reasons: dict[str, list[Figure]] = {}
@@ -134,17 +161,17 @@ def _figure_lines(figures: list[Figure], verdicts: Iterable[str]) -> Iterator[Te
             if figure.verdict == verdict:
                 reasons.setdefault(figure.reason, []).append(figure)
         for reason, group in reasons.items():
-            yield Text(f"  {verdict}: {plain(reason)}" if reason else f"  {verdict}", style=style)
+            yield _indented(f"{verdict}: {reason}" if reason else verdict, 2, style)
             for line in _lines(verdict, group):
-                yield Text(f"    {plain(line)}")
+                yield _indented(line, 4)
             if verdict == UNEXPLAINED and (cells := list(_cells(group, figures))):
-                yield Text("    where that is right, say why in figures.py:")
+                yield Text("    if the measured value is right, say why in figures.py:")
                 for cell in cells:
                     yield Text(f"      {plain(cell)}", no_wrap=True, overflow="ignore")
 
 
 def _lines(verdict: str, figures: list[Figure]) -> Iterator[str]:
-    """Yield a line a figure; a line a table where nothing was measured."""
+    """Yield a line per figure; a line per table if nothing was measured."""
     if verdict in (NOT_REPRODUCIBLE, NOT_CHECKED):
         tables = Counter((figure.name.split(".")[0], figure.place) for figure in figures)
         for (name, place), count in tables.items():
@@ -156,7 +183,7 @@ def _lines(verdict: str, figures: list[Figure]) -> Iterator[str]:
 
 
 def _cells(group: list[Figure], figures: list[Figure]) -> Iterator[str]:
-    """Yield for figures that differ the cells of their tables, to be pasted into figures.py."""
+    """Yield the cells of figures that differ, to paste into figures.py."""
     named = {figure.name: figure for figure in figures}
     told: dict[str, tuple[Any, ...]] = {}
     for figure in group:
@@ -181,7 +208,7 @@ def _measured(value: Any) -> Any:
 
 
 def differences(found: Difference) -> RenderableType:
-    """Return a table of the splits, and below it the rows, fields and figures that changed."""
+    """Return a table of splits, then the changed rows, fields and figures."""
     rows = [
         (
             split.config,
@@ -214,11 +241,11 @@ def differences(found: Difference) -> RenderableType:
 
 
 def publication(found: Publication) -> RenderableType:
-    """Return a table of the files that publishing changed or would change, and what it gave."""
+    """Return a table of the files that publishing changes, and the result."""
     rows = [(change.action, change.path, size(change.size)) for change in found.changed]
     kept = len(found.changes) - len(rows) - len(found.left)
     same = f"{kept} files are there already" if kept else ""
-    left = f"left as they are, since parley did not bring them: {', '.join(_shown(found.left))}"
+    left = f"left as they are, since parley did not publish them: {', '.join(_shown(found.left))}"
     if found.dry_run:
         new = f"{found.repo} would be made; " if found.is_new else ""
         last = f"a dry run: {new}nothing was written"

@@ -1,4 +1,4 @@
-"""The commands `parley score NAME TASK`, made of the tasks that the dataset folders declare."""
+"""The commands `parley score NAME TASK`, from the tasks of the dataset folders."""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
@@ -30,7 +30,8 @@ class Scores(TyperGroup):
         group = typer.Typer(
             cls=_Tasks, no_args_is_help=True, add_completion=False, rich_markup_mode=None
         )
-        group.callback(help=f"Score predictions on a task of {cmd_name}.")(lambda: None)
+        summary = f"Score predictions on a task of {cmd_name}."
+        group.callback(help=summary, short_help=summary)(lambda: None)
         command: Any = typer.main.get_command(group)
         command.name = cmd_name
         command.dataset = get(cmd_name)
@@ -62,12 +63,12 @@ class _Tasks(TyperGroup):
         task = get_task(self.dataset, cmd_name)
         one = typer.Typer(add_completion=False, rich_markup_mode=None)
         command = _command(self.dataset, cmd_name, task)
-        one.command(cmd_name, cls=_Command, help=_help(task))(command)
+        one.command(cmd_name, cls=_Command, help=_help(task), short_help=task.summary)(command)
         return typer.main.get_command(one)
 
 
 class _Command(TyperCommand):
-    """The command of a task, which names its options where it is given one that it has not."""
+    """The command of a task; its error for an unknown option lists the known ones."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse arguments."""
@@ -82,11 +83,11 @@ class _Command(TyperCommand):
 
 def _help(task: "Task") -> str:
     summary = task.summary[0].upper() + task.summary[1:]
-    return f"{summary}. Scored on {task.evaluated_on}; --template prints what FILE must hold."
+    return f"{summary}. Scored on {task.evaluated_on}; --template describes FILE."
 
 
 def _command(dataset: Dataset, name: str, task: "Task") -> Callable[..., None]:
-    """Return the command of a task, whose own options are its task's."""
+    """Return the command of a task, with the options of the task."""
 
     def command(
         file: Annotated[
@@ -96,22 +97,26 @@ def _command(dataset: Dataset, name: str, task: "Task") -> Callable[..., None]:
             ),
         ] = None,
         folder: Annotated[
-            Path, typer.Option("--build", metavar="DIR", help="Built folders, one a dataset.")
+            Path, typer.Option("--build", metavar="DIR", help="Builds, in one folder per dataset.")
         ] = Path("build"),
         baseline: Annotated[
             str | None,
-            typer.Option("--baseline", metavar="B", help=f"Or score: {', '.join(task.baselines)}."),
+            typer.Option(
+                "--baseline",
+                metavar="B",
+                help=f"Score a baseline instead: {', '.join(task.baselines)}.",
+            ),
         ] = None,
         keep: Annotated[
             Path | None,
             typer.Option(
-                "--save-predictions", metavar="OUT", help="Keep what the baseline predicts."
+                "--save-predictions", metavar="OUT", help="Save the predictions of the baseline."
             ),
         ] = None,
         template: Annotated[
-            bool, typer.Option("--template", help="Print what FILE must hold.")
+            bool, typer.Option("--template", help="Describe the content of FILE.")
         ] = False,
-        as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+        as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
         **own: str,
     ) -> None:
         from parley.terminal import tasks as tables
@@ -131,10 +136,10 @@ def _command(dataset: Dataset, name: str, task: "Task") -> Callable[..., None]:
             raise UsageError(
                 f"{dataset.name} {name} scores either FILE or a --baseline",
                 remedy=f"Baselines: {', '.join(task.baselines) or 'none'}; "
-                "--template says what FILE must hold.",
+                "--template describes FILE.",
             )
         if keep and not baseline:
-            raise UsageError("--save-predictions keeps what a --baseline predicts")
+            raise UsageError("--save-predictions saves the predictions of a --baseline")
         from parley.folder.built import find_folder
         from parley.scoring.evaluate import score
         from parley.scoring.predictions import require_free
@@ -172,7 +177,7 @@ def _option(name: str, values: Sequence[str]) -> inspect.Parameter:
 def _lines_due(
     dataset: Dataset, name: str, folder: Path, options: Mapping[str, str]
 ) -> tuple[int | None, bool]:
-    """Return how many predictions a build wants, None if there is none; and if it is a sample."""
+    """Return the number of predictions for a build, or None; and whether it is a sample."""
     from parley.folder.built import find_folder
     from parley.scoring.evaluate import load_gold
 

@@ -1,4 +1,4 @@
-"""Lays out one dialogue for reading in a terminal."""
+"""Lay out one dialogue for reading in a terminal."""
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -19,7 +19,7 @@ _COLOURS = ("cyan", "magenta", "green", "yellow", "blue")
 def find_dialogue(
     dataset: Dataset, id: str | None, place: BuiltFolder | Source, origin: str
 ) -> Dialogue:
-    """Return a dialogue, with what stands beside it: by its id, or the first one.
+    """Return the dialogue with this id, or the first one, with related rows.
 
     Args:
         dataset: The dataset.
@@ -48,15 +48,20 @@ def find_dialogue(
     )
 
 
-def lay_out(dialogue: Dialogue) -> RenderableType:
-    """Return a dialogue to print: without a `transcript.py` as plain JSON.
+def lay_out(dialogue: Dialogue, origin: str) -> RenderableType:
+    """Return a dialogue and its origin to print.
+
+    Args:
+        dialogue: The dialogue.
+        origin: Its build or source, in words.
 
     Raises:
         ScriptError: transcript.py fails on it.
     """
+    last = plain(f"\n{dialogue.dataset.name}, config {dialogue.config}, from {origin}")
     transcript = dialogue.transcript
     if transcript is None:
-        return Text(to_json(dialogue.row))
+        return Group(Text(to_json(dialogue.row)), Text(last, style="dim"))
     private = [
         (f"{speaker}, {label}", value)
         for speaker, facts in transcript.sides.items()
@@ -72,6 +77,7 @@ def lay_out(dialogue: Dialogue) -> RenderableType:
         Padding(_turns(transcript), (1, 0)),
         *(Padding(_table(each), (0, 0, 1, 0)) for each in transcript.tables),
         _facts([*transcript.after, *judged]),
+        Text(last, style="dim"),
     )
 
 
@@ -110,6 +116,6 @@ def _turns(transcript: Transcript) -> Grid:
 
 
 def _note(note: Note) -> str:
-    """Return a note in a line: its label, what belongs to it, and whose it is."""
+    """Return a note in a line: label, detail and author."""
     detail = f": {note.detail}" if note.detail else ""
     return note.text + detail + (f" ({note.by})" if note.by else "")

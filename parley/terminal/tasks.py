@@ -1,4 +1,4 @@
-"""Tables of tasks, of what their files hold, and of scores."""
+"""Lay out tasks, templates of prediction files, and scores."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -20,7 +20,7 @@ _SAMPLE = "a sample, not the dataset: built of invented records\n"
 def template_as_dict(
     dataset: Dataset, name: str, task: Task, lines: int | None, is_sample: bool
 ) -> dict[str, Any]:
-    """Return what a file of predictions must hold, for JSON."""
+    """Return the template of a prediction file for JSON."""
     return {
         "dataset": dataset.name,
         "task": name,
@@ -36,7 +36,7 @@ def template_as_dict(
 def lay_out_template(
     dataset: Dataset, name: str, task: Task, lines: int | None, is_sample: bool
 ) -> RenderableType:
-    """Return what a file of predictions must hold, with an example line."""
+    """Return the fields of a prediction file, with an example line."""
     keys = " and ".join(task.required or task.key)
     if task.required:
         due = f"one or more for each {'' if lines is None else f'of {lines:,} '}{keys}"
@@ -53,7 +53,7 @@ def lay_out_template(
 
 
 def lay_out_tasks(tasks: Iterable[tuple[str, str, Task]]) -> RenderableType:
-    """Return what is known of tasks, each given with the dataset and its name."""
+    """Return the properties of tasks, given as (dataset, name, task)."""
     parts: list[RenderableType] = []
     for dataset, name, task in tasks:
         grid = Table.grid(padding=(0, 2))
@@ -94,12 +94,12 @@ _WIDEST = 5  # metrics side by side; of more, each has a line
 
 
 def lay_out_score(found: Result) -> RenderableType:
-    """Return a score with its spread, the references beside it and what it rests on."""
+    """Return a score with its spread, references and counts."""
     task = found.task
     own = flat(found.score.metrics)
     options = "".join(f" --{option} {value}" for option, value in found.options.items())
     counts = ", ".join(f"{count:,} {what}" for what, count in found.score.counts.items())
-    sources: dict[str, int] = {}  # what is said of references -> the number that it has
+    sources: dict[str, int] = {}  # place and note of references -> number
     shown: list[Entry] = []
     for each in found.references:
         stated = {path: cell for path, cell in flat(each.metrics).items() if path in own}
@@ -135,7 +135,7 @@ _OWN, _SPREAD = "this", "  ±"  # rows of the score itself and of how much it wo
 
 
 def _notes(found: Result) -> Iterator[str]:
-    """Yield why metrics are undefined, and what the spread is."""
+    """Yield why metrics are undefined, and the meaning of the spread."""
     for path, value in flat(found.score.metrics).items():
         if isinstance(value, Undefined):
             yield f"{' '.join(path)}: undefined, {value.reason}"

@@ -7,7 +7,6 @@ import io
 import json
 import math
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -96,7 +95,7 @@ def run(tmp_path, commands, prepare=PREPARE, **environ):
     for command, status, output in zip(commands, statuses, outputs, strict=True):
         assert status in (0, 1, 2), f"{status}: {command}\n{output}"
         assert "Traceback" not in output
-        assert not re.search("internal error|does not know", output)
+        assert "internal error" not in output
         assert CANARY not in output
         assert not ACTING & set(output)
     return list(zip(statuses, outputs, strict=True))

@@ -1,0 +1,184 @@
+"""Parts that all commands share: the application, options, selection and output.
+
+Commands import heavy modules in their bodies, so that help is quick.
+"""
+
+import io
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from parley import __version__
+from parley.collection import Dataset, discover, get
+from parley.errors import Failures, ParleyError, UsageError
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+@contextmanager
+def _usage_errors() -> Iterator[None]:
+    """Print the usage errors of the command line library with control characters escaped."""
+    try:
+        yield
+    except Exception as error:
+        if (show := getattr(error, "show", None)) is None:  # not the library's
+            raise
+        from parley.terminal.console import print_message
+
+        show(file=(text := io.StringIO()))
+        print_message(text.getvalue().rstrip("\n"))
+        raise typer.Exit(getattr(error, "exit_code", 2)) from None
+
+
+class _Commands(TyperGroup):
+    """All commands."""
+
+    # `Any` stands for types of click, which Typer keeps in different places by version.
+
+    def make_context(self, info_name: Any, args: list[str], *more: Any, **kwargs: Any) -> Any:
+        """Parse the options before a command, and refuse arguments that are not UTF-8.
+
+        Python opens a file whose name is not UTF-8, but the libraries that read Parquet do not.
+        """
+        if odd := [arg for arg in args if re.search("[\ud800-\udfff]", arg)]:
+            raise UsageError(f"{odd[0]}: is not UTF-8", remedy="Rename the file or folder.")
+        with _usage_errors():
+            return super().make_context(info_name, args, *more, **kwargs)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command whose summary in the list of commands is wrapped, not cut."""
+        command = super().get_command(ctx, cmd_name)
+        if command is not None and command.help:
+            command.short_help = command.help.split("\n")[0]
+        return command
+
+    def invoke(self, ctx: Any) -> Any:
+        """Parse a command, and run it."""
+        with _usage_errors():
+            return super().invoke(ctx)
+
+
+app = typer.Typer(
+    name="parley",
+    cls=_Commands,
+    help="Build, check and read dialogue datasets as Hub folders that load everywhere.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A dataset.")]
+Names = Annotated[
+    list[str] | None, typer.Argument(metavar="[NAME]...", help="Datasets [default: all].")
+]
+SourceDir = Annotated[
+    Path | None,
+    typer.Option(
+        "--source",
+        envvar="PARLEY_SOURCE",
+        metavar="DIR",
+        help="Upstream files, in one folder per dataset.",
+    ),
+]
+BuildDir = Annotated[
+    Path, typer.Option("--build", metavar="DIR", help="Builds, in one folder per dataset.")
+]
+Sample = Annotated[
+    bool, typer.Option("--sample", help="Use the invented samples shipped with the datasets.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"parley {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+def typed(ctx: typer.Context, option: str) -> bool:
+    """Return whether an option was given on the command line, not by the environment."""
+    source = ctx.get_parameter_source(option)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def upstream_folder(ctx: typer.Context, source: Path | None) -> Path | None:
+    """Return the folder of upstream files, or raise UsageError if it is not a folder."""
+    if source is not None and not source.is_dir():
+        name = "--source" if typed(ctx, "source") else "PARLEY_SOURCE"
+        raise UsageError(f"{name} names {source}, which is no folder")
+    return source
+
+
+def select(names: list[str] | None) -> list[Dataset]:
+    """Return the named datasets, or all."""
+    return [get(name) for name in dict.fromkeys(names)] if names else list(discover().values())
+
+
+def select_built(names: list[str] | None, folder: Path) -> tuple[list[Dataset], list[str]]:
+    """Return the selected datasets that have a build, and the names of the others.
+
+    Raises:
+        UsageError: a named dataset has no build, or none has.
+    """
+    from parley.folder.built import find_folder
+
+    chosen = select(names)
+    built = [dataset for dataset in chosen if (folder / dataset.name).is_dir()]
+    for dataset in chosen if names or not built else ():
+        find_folder(folder, dataset)  # raises an error that says how to build
+    return built, [dataset.name for dataset in chosen if dataset not in built]
+
+
+class Attempts:
+    """Collects the errors of single datasets, so that one does not stop the others."""
+
+    def __init__(self) -> None:
+        self.failed: list[ParleyError] = []
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        """Keep an error that the block raises."""
+        try:
+            yield
+        except ParleyError as error:
+            self.failed.append(error)
+
+    def finish(self) -> None:
+        """Raise the kept errors together."""
+        if self.failed:
+            raise Failures(self.failed)
+
+
+def print_result(
+    as_json: bool, value: Callable[[], Any], layout: Callable[[], "RenderableType"]
+) -> None:
+    """Print a result as JSON, or laid out for people."""
+    from parley.terminal.console import print_output, to_json
+
+    if as_json:
+        typer.echo(to_json(value()))
+    else:
+        print_output(layout())
+
+
+def print_line(text: str) -> None:
+    """Print a line of text to standard output, with control characters escaped."""
+    from parley.terminal.console import plain, print_output
+
+    print_output(plain(text))

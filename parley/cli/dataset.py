@@ -1,0 +1,79 @@
+"""Commands for dataset folders: new, check."""
+
+import shlex
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from parley.cli.common import AsJson, Names, app, print_line, print_result, select
+
+
+class New(TyperCommand):
+    """`parley new`, whose --from takes all files after it, as a shell pattern gives them."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments with a --from before each file."""
+        given = iter(args)
+        repeated: list[str] = []
+        for arg in given:
+            repeated.append(arg)
+            if arg == "--from":
+                break
+        for number, arg in enumerate(given):
+            repeated += ["--from", arg] if number and not arg.startswith("-") else [arg]
+        return super().parse_args(ctx, repeated)
+
+
+@app.command(cls=New)
+def new(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the dataset.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to write DIR/NAME.")],
+    files: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--from",
+            metavar="FILE...",
+            help="Upstream files with the records, their folders, or zip archives of them.",
+        ),
+    ] = None,
+) -> None:
+    """Start a dataset: a skeleton to edit, or a draft --from upstream files.
+
+    A draft declares the structure of the files, has an invented sample, passes `parley check`,
+    and builds from the files. The command lists its guesses.
+    """
+    from parley.starting.new import write_draft, write_skeleton
+
+    made, guesses = (
+        write_draft(name, folder, files) if files else (write_skeleton(name, folder), ())
+    )
+    for line in guesses:
+        print_line(f"guessed: {line}")
+    print_line(f"wrote {made}; edit it, and check it with")
+    print_line(f"PARLEY_DATASETS={shlex.quote(str(folder))} parley check {name}")
+    if files:
+        print_line(f"build it with `parley build {name} --source DIR`, the files in DIR/{name}/")
+
+
+@app.command()
+def check(names: Names = None, as_json: AsJson = False) -> None:
+    """Check dataset folders: script, card, sample and other modules.
+
+    Needs no upstream files. Exit status 1 if a rule is broken.
+    """
+    from parley.linting.run import check_each
+    from parley.terminal.console import progress
+    from parley.terminal.report import checked
+
+    chosen = select(names)
+    with progress() as advance:
+        found = dict(check_each(chosen, advance))
+    value = [
+        {"dataset": name, "checks": [{**vars(each), "failed": each.failed} for each in checks]}
+        for name, checks in found.items()
+    ]
+    print_result(as_json, lambda: value, lambda: checked(found))
+    if any(check.failed for checks in found.values() for check in checks):
+        raise typer.Exit(1)

@@ -1,0 +1,120 @@
+"""The process of the command line: signals, and errors as messages with an exit status."""
+
+import io
+import os
+import signal
+import sys
+from contextlib import suppress
+from threading import Timer
+from typing import Any
+
+import typer
+
+from parley.cli.common import app
+from parley.errors import ParleyError, UsageError
+
+
+def main() -> None:
+    """Run the command line; an error is one message and an exit status, never a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # escape text that a terminal cannot show
+            stream.reconfigure(errors="backslashreplace")
+    # Processes that other packages start must not import code from the current folder.
+    os.environ.setdefault("PYTHONSAFEPATH", "1")
+    for each in _ENDING:
+        if each == signal.SIGINT or signal.getsignal(each) != signal.SIG_IGN:  # as under nohup
+            signal.signal(each, _interrupt)
+    sys.unraisablehook = _interrupt_again
+    try:
+        _require_docstrings()
+        app()
+    except Interrupted as interrupted:
+        with suppress(OSError):  # a closed terminal takes no text
+            typer.echo("interrupted; the same command again does what is left", err=True)
+        sys.exit(128 + interrupted.signum)
+    except Exception as error:  # the one place where failures become messages
+        if os.environ.get("PARLEY_TRACEBACK"):
+            raise
+        from parley.terminal.console import print_message  # imported late: help must be quick
+
+        failure = as_failure(error)
+        print_message(str(failure), style="red")
+        sys.exit(failure.status)
+    finally:
+        for each in _ENDING:
+            if signal.getsignal(each) == _interrupt:
+                signal.signal(each, signal.SIG_DFL)
+
+
+def _require_docstrings() -> None:
+    """Raise UsageError if Python dropped docstrings: help and definitions of figures use them."""
+    if sys.flags.optimize > 1:
+        raise UsageError(
+            "parley needs docstrings, which `python -OO` and PYTHONOPTIMIZE=2 remove",
+            remedy="Run it without; -O and PYTHONOPTIMIZE=1 work.",
+        )
+
+
+def as_failure(error: Exception) -> ParleyError:
+    """Return the error to show for an exception that reached the command line."""
+    if isinstance(error, ParleyError):
+        return error
+    if isinstance(error, BrokenPipeError):
+        return ParleyError("output pipe closed")
+    if isinstance(error, OSError):
+        place = f"{error.filename:.200}: " if isinstance(error.filename, str) else ""
+        return ParleyError(f"{place}{error.strerror or error}")
+    if isinstance(error, MemoryError):
+        import traceback
+
+        traceback.clear_frames(error.__traceback__)  # they hold the objects that filled the memory
+        return ParleyError("there is not enough memory for this: give it more, or less to do")
+    if isinstance(error, ModuleNotFoundError) and error.name in ("fcntl", "resource"):
+        return ParleyError("parley runs on Linux and macOS; on Windows, use it in WSL")
+    if isinstance(error, ModuleNotFoundError) and (missing := _missing_extra(error)):
+        return missing
+    return ParleyError(
+        f"internal error: {type(error).__name__}: {error}",
+        remedy="Please report it, with the output of the same command after PARLEY_TRACEBACK=1.",
+    )
+
+
+def _missing_extra(error: ModuleNotFoundError) -> ParleyError | None:
+    """Return how to install a missing package that one of parley's extras contains."""
+    from parley.extras import extra_of
+
+    package = (error.name or "").partition(".")[0]
+    if not (extra := extra_of(package)):
+        return None
+    remedy = f'Run `pip install "parley-datasets[{extra}]"`.'
+    return ParleyError(f"the package {package} is not installed", remedy=remedy)
+
+
+class Interrupted(BaseException):
+    """Ctrl-C or a similar signal; the command line library does not catch this class."""
+
+    def __init__(self, signum: int) -> None:
+        super().__init__(signum)
+        self.signum = signum
+
+
+_ENDING = [getattr(signal, n) for n in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, n)]
+
+
+def _interrupt(signum: int, frame: object) -> None:
+    """End the command tidily; a second Ctrl-C ends it at once."""
+    for each in _ENDING:
+        if signal.getsignal(each) == _interrupt:
+            again = signal.SIG_DFL if each == signal.SIGINT else signal.SIG_IGN
+            signal.signal(each, again)
+    raise Interrupted(signum)
+
+
+def _interrupt_again(lost: Any) -> None:
+    """Send an interrupt again if Python dropped it in a callback."""
+    if not isinstance(lost.exc_value, Interrupted):
+        sys.__unraisablehook__(lost)
+        return
+    signum = lost.exc_value.signum
+    signal.signal(signum, _interrupt)
+    Timer(0.01, os.kill, (os.getpid(), signum)).start()

@@ -1,0 +1,75 @@
+"""Commands that the dataset folders declare, jobs and tasks: tasks, run, score."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from parley.cli.common import AsJson, Attempts, Names, app, print_result, select
+from parley.errors import Failures, ParleyError, UsageError
+from parley.jobs import Jobs, each_jobs
+from parley.terminal.score import Scores
+
+run = typer.Typer(
+    cls=Jobs,
+    help="Run a job of a dataset; without arguments, list the jobs.",
+    add_completion=False,
+    rich_markup_mode=None,
+)
+app.add_typer(run, name="run")
+app.add_typer(
+    typer.Typer(
+        cls=Scores,
+        help="Score predictions on a task, with the documented scores for comparison.",
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode=None,
+    ),
+    name="score",
+)
+
+
+@app.command()
+def tasks(
+    names: Names = None,
+    update: Annotated[
+        Path | None,
+        typer.Option("--update", metavar="FILE", help="Update the scores in a card or page."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the tasks of each dataset, with their metrics and baselines."""
+    from parley.scoring.leaderboard import renew
+    from parley.tasks import tasks_of
+    from parley.terminal.tasks import lay_out_tasks, tasks_as_dicts
+
+    found = []
+    attempt = Attempts()
+    for dataset in select(names):
+        with attempt():
+            found += [(dataset.name, name, task) for name, task in tasks_of(dataset).items()]
+    if names and not found and not attempt.failed:
+        raise UsageError(f"{', '.join(names)}: no tasks; `parley tasks` lists all")
+    if update:
+        attempt.finish()
+        renew(update, found)
+    else:
+        print_result(as_json, lambda: tasks_as_dicts(found), lambda: lay_out_tasks(found))
+    attempt.finish()
+
+
+@run.callback(invoke_without_command=True)
+def _run(ctx: typer.Context) -> None:
+    from parley.terminal.console import print_output, table
+
+    if ctx.invoked_subcommand is None:
+        found = each_jobs()
+        rows = [
+            (dataset, name, job.summary)
+            for dataset, jobs in found.items()
+            if isinstance(jobs, dict)
+            for name, job in jobs.items()
+        ]
+        print_output(table(("dataset", "job", "summary~"), rows))
+        if broken := [jobs for jobs in found.values() if isinstance(jobs, ParleyError)]:
+            raise Failures(broken)
