@@ -266,7 +266,7 @@ def chats_begin_with_what_a_side_knows(data: Data) -> Iterator[str]:
 
 
 def act_due(event: dict[str, Any]) -> dict[str, Any]:
-    """What the row of an event in `acts` says as in `utterances`."""
+    """What the row of an event in `dialogue_acts` says as in `utterances`."""
     alike = ("dialogue_id", "turn", "speaker", "action", "text")
     return {
         **{column: event[column] for column in alike},
@@ -277,12 +277,12 @@ def act_due(event: dict[str, Any]) -> dict[str, Any]:
 
 @check
 def acts_stand_beside_the_events(data: Data) -> Iterator[str]:
-    """`acts` has each event of `utterances`, in order, with upstream's act where it gave one.
+    """`dialogue_acts` has each event of `utterances`, in order, with upstream's act where given.
 
     The act of an action is the action, and that of a message proposes one of its prices. Where
     upstream gave acts, it did so just to dialogues that are long enough for its parser.
     """
-    for where, rows, _ in related_rows(data, "acts", "utterances"):
+    for where, rows, _ in related_rows(data, "dialogue_acts", "utterances"):
         events = data.named("utterances", where.partition("/")[2])
         yield from differing(where, rows, list(map(act_due, events)))
         given = {event["dialogue_id"] for event in events if event["intent"] is not None}

@@ -17,7 +17,7 @@ split, each a list of negotiations. A record looks like this (invented, shortene
 Upstream's parser has added `agents_info` and each event's `metadata`, its dialogue act, to the
 train and validation files; the test file has neither. A row of `dialogues` has the schema of the
 Hub's old script, with "" and -1.0 for missing. A row of `negotiations` keeps the whole record. The
-rows of `acts` have the dialogue acts of every event, by upstream's rules.
+rows of `dialogue_acts` have the dialogue acts of every event, by upstream's rules.
 """
 
 import json
@@ -27,14 +27,14 @@ from typing import Any
 from parley import Builder, Checked, Config, Converted, File, View
 
 # `datasets` 2 and 3 copy just the modules that the script itself imports, and no others.
-from .acts import Contexts, read_contexts, require_upstreams, train_contexts
+from .dialogue_acts import Contexts, read_contexts, require_upstreams, train_contexts
 from .views import (
     ACTIONS,
     CATEGORIES,
     FEATURES,
     INTENTS,
     SIDES,
-    acts,
+    dialogue_acts,
     dialogues,
     messages,
     outcomes,
@@ -323,7 +323,7 @@ class CraigslistBargains(Builder):
     and rule-based dialogue acts of every event.
     """
 
-    VERSION = "1.2.0"
+    VERSION = "1.3.0"
     HOMEPAGE = "https://worksheets.codalab.org/worksheets/0x453913e76b65495d8b9730d41c7e0a0c/"
     LICENSE = "unknown"
     CITATION = """\
@@ -351,12 +351,12 @@ Processing},
         ),
         _view("messages", "chats, one side the assistant", messages, "dialogue_id", "speaker"),
         View(
-            "acts",
+            "dialogue_acts",
             "dialogue acts by upstream's rules",
             {split: [*files, TRACKER] for split, files in SPLITS.items()},
             records=with_word_lists,
-            rows=acts,
-            features=FEATURES["acts"],
+            rows=dialogue_acts,
+            features=FEATURES["dialogue_acts"],
             key=("dialogue_id", "turn"),
         ),
     ]

@@ -116,10 +116,10 @@ def from_acts(data: Data) -> Iterator[Prediction]:
 
 def acts_counted(data: Data, split: str) -> list[list[float]]:
     """Return the numbers that `from_acts` knows of each dialogue: NaN is a price not named."""
-    intents = data.features("acts")["intent"].names
+    intents = data.features("dialogue_acts")["intent"].names
     said: defaultdict[str, list[Row]] = defaultdict(list)
     acted = set()
-    for row in data.named("acts", split):
+    for row in data.named("dialogue_acts", split):
         if row["action"] != "message":
             acted.add(row["dialogue_id"])
         elif row["dialogue_id"] not in acted:
@@ -216,7 +216,7 @@ TASKS = {
     "deal": Task(
         summary="whether a negotiation ends in a deal, from its messages alone",
         evaluated_on="dialogues of test",
-        configs=("outcomes", "acts"),
+        configs=("outcomes", "dialogue_acts"),
         fields={
             "dialogue_id": "of a dialogue of test",
             "probability": "that it ends in a deal, from 0 to 1; from 0.5 on it is taken for a yes",

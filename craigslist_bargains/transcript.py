@@ -7,7 +7,7 @@ from parley import Facets, Fact, Note, Transcript, Turn
 from .views import CATEGORIES, INTENTS, SIDES
 
 CONFIGS = ("negotiations",)
-BESIDE = {"acts": "dialogue_id"}
+BESIDE = {"dialogue_acts": "dialogue_id"}
 ORDER = {
     "category": CATEGORIES,
     "deal": ("yes", "no"),
@@ -23,7 +23,7 @@ def transcript(row: dict[str, Any], beside: Beside | None = None) -> Transcript:
 
     Where upstream has no act, or another, that by its rules stands there, and is marked so.
     """
-    acts = {act["turn"]: act for act in (beside or {}).get("acts", ())}
+    acts = {act["turn"]: act for act in (beside or {}).get("dialogue_acts", ())}
     kbs = row["scenario"]["kbs"]
     item = kbs[1]["item"]
     outcome = row["outcome"]
@@ -43,7 +43,7 @@ def facets(row: dict[str, Any], beside: Beside | None = None) -> Facets:
     """Return its category, deal, deal price over list price, acts, and number of turns."""
     outcome, listed = row["outcome"], row["scenario"]["kbs"][1]["item"]["Price"]
     price = (outcome["offer"] or {}).get("price") if outcome["reward"] else None
-    ruled = (beside or {}).get("acts", ())
+    ruled = (beside or {}).get("dialogue_acts", ())
     stated = [event["metadata"]["intent"] for event in row["events"] if event["metadata"]]
     return {
         "category": row["scenario"]["category"],

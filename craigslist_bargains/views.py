@@ -13,7 +13,7 @@ import datasets
 
 from parley import CHAT, chat_of
 
-from .acts import Contexts, act_rows
+from .dialogue_acts import Contexts, act_rows
 
 Record = dict[str, Any]
 Rows = Iterator[dict[str, Any]]
@@ -98,7 +98,7 @@ FEATURES = {
         "target": float,
         **_deal,
     },
-    "acts": {
+    "dialogue_acts": {
         **_turn,
         "action": _action,
         "text": str,
@@ -279,7 +279,7 @@ def messages(records: Iterable[Record]) -> Rows:
             }
 
 
-def acts(records: Iterable[tuple[Record, Contexts]]) -> Rows:
+def dialogue_acts(records: Iterable[tuple[Record, Contexts]]) -> Rows:
     """Yield the dialogue act of each event of negotiations, given with the rules' word lists."""
     for record, contexts in records:
         for row in act_rows(record, contexts):

@@ -66,14 +66,14 @@ ROWS: dict[str, list[tuple[str, Any]]] = {
         ("messages/train[0].messages[0].role", "user"),
     ],
     "acts_stand_beside_the_events": [
-        ("acts/train[-1]", DROP),
-        ("acts/train", swap(0, 1)),
-        ("acts/train[5].upstream_price", None),
-        ("acts/train[4].price", 85.0),  # of a message that names 80
-        ("acts/train[9].price", None),  # of an offer
-        ("acts/train[10].intent", 10),
-        ("acts/train[10].tags", ["question"]),
-        ("acts/train[0].parsed_upstream", False),
+        ("dialogue_acts/train[-1]", DROP),
+        ("dialogue_acts/train", swap(0, 1)),
+        ("dialogue_acts/train[5].upstream_price", None),
+        ("dialogue_acts/train[4].price", 85.0),  # of a message that names 80
+        ("dialogue_acts/train[9].price", None),  # of an offer
+        ("dialogue_acts/train[10].intent", 10),
+        ("dialogue_acts/train[10].tags", ["question"]),
+        ("dialogue_acts/train[0].parsed_upstream", False),
     ],
     "chats": [
         ("messages/train[0].messages[1]", DROP),
@@ -88,9 +88,9 @@ UNGUARDED = {
     "negotiations.agents.1",
     "negotiations.events[].start_time",
     # what upstream's rules make of a message: figures count where upstream says the same
-    "acts.intent",
-    "acts.price",
-    "acts.tags[]",
+    "dialogue_acts.intent",
+    "dialogue_acts.price",
+    "dialogue_acts.tags[]",
 }
 
 _NUMBER = "Target: expected a number"

@@ -40,7 +40,7 @@ def load(name: str) -> Any:
     return importlib.import_module(DATASET.builder.__module__.rpartition(".")[0] + "." + name)
 
 
-rules: Any = load("acts")
+rules: Any = load("dialogue_acts")
 word_counts: Any = load("word_counts")
 
 CONTEXTS = rules.Contexts(
