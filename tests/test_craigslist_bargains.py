@@ -199,6 +199,20 @@ def test_transcript_without_price_or_offer(sample: dict[str, Any]) -> None:
 # The views --------------------------------------------------------------------------------
 
 
+def test_the_rows_of_the_sample_stay(sample_build: Path) -> None:
+    built = open_folder(sample_build / "craigslist_bargains").provenance["configs"]
+    digests = {name: [s["digest"][:8] for s in each.values()] for name, each in built.items()}
+    assert {name: " ".join(each) for name, each in digests.items()} == {
+        "dialogues": "06db494f 8d3c5df6 ef75e320",
+        "negotiations": "2dc151f3 a4a5deca 7807b541",
+        "utterances": "2e44d941 b4fe6e6e 4226c3ae",
+        "outcomes": "886a71a3 87321648 c6ead9ab",
+        "scenarios": "f8335321 469effc4 b1ebab67",
+        "messages": "ad899a26 2dbc1308 61cfe262",
+        "dialogue_acts": "7ee50cff 17f0502f 98908058",
+    }
+
+
 def view(name: str, *records: dict[str, Any]) -> list[dict[str, Any]]:
     """The rows of a view, with the names of the labels at the top level for their numbers."""
     features = CONFIGS[name].features
