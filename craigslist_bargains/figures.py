@@ -1,7 +1,7 @@
 """CraigslistBargains' documented figures, in the order of the documents, each with its computation.
 
 old card: the Hub's card of craigslist_bargains, which quotes He et al., EMNLP 2018.
-our card: README.md beside this file; what it counted on validation and test.
+our card: README.md in this folder, with figures counted on validation and test.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ from parley import Data, Differs, documented
 from .dialogue_acts import train_contexts
 
 SPLITS = ("train", "validation", "test")
-COUNTED = ("validation", "test")  # what our card was counted on
+COUNTED = ("validation", "test")  # the splits that our card counts
 CATEGORIES = ("housing", "furniture", "car", "bike", "phone", "electronics")
 # the buyer's targets as shares of the listing price, and these in percent
 SHARES = {"0.5": 50, "0.6": 60, "0.7": 70, "0.76": 76, "0.9": 90, "0.92": 92}
@@ -31,11 +31,11 @@ def by(columns: Iterable[str], *cells: Any) -> dict[str, Any]:
     return dict(zip(columns, cells, strict=True))
 
 
-# What the figures are computed from ------------------------------------------------------
+# Inputs of the figures ------------------------------------------------------
 
 
 def negotiations(data: Data, *splits: str) -> list[dict[str, Any]]:
-    """The full rows of these splits, or of those that our card was counted on."""
+    """The full rows of these splits, by default of those that our card counts."""
     return data.rows("negotiations", *(splits or COUNTED))
 
 
