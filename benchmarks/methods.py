@@ -250,7 +250,7 @@ def acts(source: str) -> int:
 
     from parley import dataset
 
-    module = dataset("craigslist_bargains").load_module("acts")
+    module = dataset("craigslist_bargains").load_module("dialogue_acts")
     folder = Path(source, "craigslist_bargains")
     begin()
     contexts = module.read_contexts((folder / "price_tracker.pkl").read_bytes())

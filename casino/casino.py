@@ -1,7 +1,7 @@
 """CaSiNo: 1,030 campsite negotiations between two people over food, water and firewood.
 
 Collected on Amazon Mechanical Turk by Chawla et al. (NAACL 2021) and published as one
-JSON file, a list of dialogues; a later repository of the authors' adds what each side guessed of
+JSON file, a list of dialogues; a later repository of the authors' adds each side's guesses of
 the other's priorities. A record looks like this (invented, shortened):
 
     {"dialogue_id": 7,
@@ -15,8 +15,8 @@ the other's priorities. A record looks like this (invented, shortened):
        "value2reason": {...}, "outcomes": {...}, "demographics": {...}, "personality": {...}}, ...},
      "annotations": [["Hi! Which packages matter most to you?", "small-talk,elicit-pref"]]}
 
-A row is the record with upstream's names and types. One thing is changed: a key that
-`task_data` lacks is null in the row, where the old Hub script filled in empty strings.
+A row is the record with upstream's names and types. Only one thing changes: a key that
+`task_data` lacks is null in the row; the old Hub script filled in empty strings.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,7 +24,7 @@ from typing import Any
 
 from parley import Builder, Checked, Config, Converted, File, View
 
-# `datasets` 2 and 3 copy just the modules that the script itself imports, and no others.
+# `datasets` 2 and 3 copy only the modules that the script itself imports.
 from .scenarios import ISSUES, PACKAGES, points_of
 from .views import (
     FEATURES,
@@ -42,7 +42,7 @@ from .views import (
     utterances,
 )
 
-# What a record upstream looks like ------------------------------------------------------
+# Upstream's records ------------------------------------------------------
 
 # fmt: off
 _ethnicities = {
@@ -118,7 +118,7 @@ FOLDS = {"seeds": [int], "cvs": dict.fromkeys("01234", _parts)}
 
 
 def require_sound(record: dict[str, Any]) -> None:
-    """Raise ValueError where a record contradicts itself.
+    """Raise ValueError if a record contradicts itself.
 
     In every record upstream the text of a deal action names it, a deal shares out three packages
     of each issue, the other side's next entry answers it, the entry that ends the dialogue is the
@@ -219,9 +219,9 @@ SEEDS = File(
 
 
 def with_guesses(sources: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield each dialogue with the `guesses` that the other file has of it.
+    """Yield each dialogue with its `guesses` from the other file.
 
-    Raises ValueError unless the file has those of each dialogue, and no other.
+    Raises ValueError unless the file has guesses of exactly these dialogues.
     """
     dialogues, (guesses,) = map(list, sources.values())
     numbers = {str(record["dialogue_id"]) for record in dialogues}

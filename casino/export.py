@@ -1,7 +1,7 @@
-"""Writes CaSiNo as a ConvoKit corpus, equal in content to ConvoKit's own casino-corpus.
+"""Write CaSiNo as a ConvoKit corpus, equal in content to ConvoKit's own casino-corpus.
 
-Ids, the reply-to chain and which utterances are annotated come from `utterances`; what upstream
-says, in upstream's strings, comes from `dialogues`.
+Ids, the reply-to chain and the annotated utterances come from `utterances`; upstream's strings come
+from `dialogues`.
 """
 
 from collections import defaultdict
@@ -15,7 +15,7 @@ CORPUS = {
     "dataset_url": "https://github.com/kushalchawla/CaSiNo",
     "paper_url": "https://aclanthology.org/2021.naacl-main.254/",
 }
-# What metadata each component has, and of which type, as ConvoKit keeps count of it.
+# The metadata of each component and its types, as in ConvoKit's index.
 _STR, _INT, _DICT = (["<class 'str'>"], ["<class 'int'>"], ["<class 'dict'>"])
 INDEX = {
     "utterances-index": {
@@ -72,7 +72,7 @@ def speaker(side: dict[str, Any], speaker_id: str) -> dict[str, Any]:
 
 
 def conversation(record: dict[str, Any]) -> dict[str, Any]:
-    """Return the metadata of a dialogue: what the two sides wanted and what they made of it."""
+    """Return the metadata of a dialogue: priorities, reasons and outcomes of both sides."""
     sides = {
         name: {key: side[key] for key in ("value2issue", "value2reason", "outcomes")}
         for name, side in record["participant_info"].items()

@@ -19,7 +19,7 @@ from .views import LIKENESS, SATISFACTION
 
 DEALS = ("Submit-Deal", "Accept-Deal", "Reject-Deal", "Walk-Away")
 
-# What the figures are computed from ------------------------------------------------------
+# Inputs of the figures ------------------------------------------------------
 
 
 def dialogues(data: Data) -> list[dict[str, Any]]:
@@ -50,7 +50,7 @@ def sides(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def identity(side: dict[str, Any]) -> str:
-    """Who a side is, as far as the data tells: the demographics and the personality."""
+    """The identity of a side: its demographics and personality."""
     return repr((side["demographics"], side["personality"]))
 
 
@@ -65,7 +65,7 @@ def score(side: dict[str, Any]) -> int:
 
 
 def final_items(dialogue: dict[str, Any]) -> dict[str, Any]:
-    """What each side gets in the end: the last deal submitted; None after walking away."""
+    """Each side's packages by the last deal submitted; None after walking away."""
     entries = dialogue["chat_logs"]
     if entries[-1]["task_data"]["data"] == "walk_away":
         return dict.fromkeys(SIDES)
@@ -78,7 +78,7 @@ def final_items(dialogue: dict[str, Any]) -> dict[str, Any]:
 
 
 def results(data: Data) -> list[tuple[dict[str, Any], dict[str, int] | None]]:
-    """Each side of each dialogue, with what it gets in the end."""
+    """Each side of each dialogue, with its final packages."""
     return [
         (dialogue["participant_info"][side], items)
         for dialogue in dialogues(data)

@@ -1,4 +1,4 @@
-"""What two campers negotiate over, and what its outcome is worth to each: no dialogue is needed.
+"""The packages that two campers share out, and their points.
 
 The functions take a side's `value2issue`, as `dialogues` and `scenarios` have it, and the packages
 that a side gets as {"Food": 2, "Water": 0, "Firewood": 3}.
@@ -51,7 +51,7 @@ def most_joint_points(sides: Mapping[str, Priorities]) -> int:
 
 
 def is_pareto_optimal(sides: Mapping[str, Priorities], reached: tuple[int, int]) -> bool:
-    """Tell whether no deal gives a side more points than it reached, and the other no fewer."""
+    """Tell whether no deal is better for one side and no worse for the other."""
     mine, theirs = reached
     return not any(
         one >= mine and other >= theirs and (one, other) != reached

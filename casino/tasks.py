@@ -1,4 +1,4 @@
-"""What can be scored on CaSiNo: strategies of an utterance, the partner's priorities, new deals.
+"""CaSiNo's tasks: strategies of an utterance, the partner's priorities, new deals.
 
 The first two are in percent, means over the five folds that their authors published, with the
 sample SD over the folds.
@@ -74,7 +74,7 @@ def matrix(labels: Iterable[Iterable[str]]) -> Any:
 def positive_f1(truth: Any, predicted: Any) -> list[float]:
     """Return F1 of each of the seven labels, in percent.
 
-    scikit-learn's, of the class that has the label; 0 for a label that is neither there nor
+    scikit-learn's, of the class that has the label; 0 for a label that is neither true nor
     predicted, as in the authors' code.
     """
     from sklearn.metrics import f1_score
@@ -121,7 +121,7 @@ def strategies_score(
 
 
 def one_label_twice(prediction: Prediction, gold: Any) -> Iterator[Problem]:
-    """Object to a label that stands twice."""
+    """Object to a repeated label."""
     labels = prediction["labels"]
     if len(set(labels)) < len(labels):
         yield Problem("labels", "each label once", str(labels))
@@ -180,7 +180,7 @@ def regressed(
     predicted = np.empty((len(unseen), truth.shape[1]), dtype=truth.dtype)
     with threadpool_limits(1):  # more threads take longer on matrices of this size
         for number, column in enumerate(truth.T):
-            if len(set(column)) == 1:  # as in a sample: there is nothing to regress on
+            if len(set(column)) == 1:  # as in a sample
                 predicted[:, number] = column[0]
             else:
                 model = LogisticRegression(max_iter=1000, **settings).fit(known, column)
@@ -288,7 +288,7 @@ def priorities_score(
 ) -> Score:
     """Score orders: sides whose whole order is right, and whose highest item is.
 
-    A place that is left open is not right. Both are means over the folds.
+    An open place is wrong. Both are means over the folds.
     """
     from sklearn.metrics import accuracy_score
 
@@ -314,10 +314,9 @@ def priorities_score(
 
 
 def guesses(data: Data) -> Iterator[Prediction]:
-    """Predict what the participants themselves guessed.
+    """Predict the participants' own guesses of the highest and the lowest item.
 
-    They named the highest item and the lowest. Of those who named one item as both only the
-    highest is taken, so that no order is right by chance.
+    If both are the same item, only the highest counts, so no order is right by chance.
     """
     for row in data.rows("participants", "train"):
         highest, lowest = row["guess_partner_highest_item"], row["guess_partner_lowest_item"]
@@ -329,7 +328,7 @@ def guesses(data: Data) -> Iterator[Prediction]:
 
 
 def from_words(data: Data) -> Iterator[Prediction]:
-    """Predict by logistic regression on tf-idf of all that the partner wrote: six classes.
+    """Predict by logistic regression on tf-idf of the partner's texts: six classes.
 
     It learns from the training part of each fold, without the validation part. The names of deal
     actions are part of the text.
@@ -447,7 +446,7 @@ def deals_score(
 
 
 def wrong_shares(prediction: Prediction, gold: Any) -> Iterator[Problem]:
-    """Object to an item of which not just all packages are shared out."""
+    """Object to shares of an item that are not all its packages."""
     allocation = prediction["allocation"]
     for issue in ISSUES if allocation else ():
         shares = [allocation[side][issue] for side in SIDES]
@@ -456,7 +455,7 @@ def wrong_shares(prediction: Prediction, gold: Any) -> Iterator[Problem]:
 
 
 def people(data: Data) -> Iterator[Prediction]:
-    """Predict what the participants agreed on: the last deal submitted, if it was accepted."""
+    """Predict the participants' own deal: the last submitted, if accepted."""
     chats: dict[int, list[dict[str, Any]]] = defaultdict(list)
     for row in data.rows("utterances", "train"):
         chats[row["dialogue_id"]].append(row)

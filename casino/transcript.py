@@ -1,4 +1,4 @@
-"""Lays a CaSiNo dialogue out for reading, and says what it can be found by."""
+"""Lay out a CaSiNo dialogue for reading, and give its facets."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ _OUTCOMES = ("points_scored", "satisfaction", "opponent_likeness")
 
 
 def transcript(row: dict[str, Any]) -> Transcript:
-    """Lay out one dialogue, with the strategies beside the utterances they label."""
+    """Lay out one dialogue, with the strategies of each utterance."""
     people = row["participant_info"]
     rows = [
         (_spaced(name), tuple(str(side["outcomes"][name]) for side in people.values()))
@@ -74,7 +74,7 @@ def _got(row: dict[str, Any]) -> dict[str, dict[str, str]] | None:
 
 
 def _turns(row: dict[str, Any]) -> list[Turn]:
-    """Return the turns, each annotation beside the next utterance that has its text.
+    """Return the turns, each annotation with the next utterance of the same text.
 
     Annotations follow the order of the utterances but not their positions: deal actions have
     none, and in three annotated dialogues an utterance has none either.

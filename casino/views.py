@@ -1,4 +1,4 @@
-"""CaSiNo's views: the same records as turns, participants, labelled utterances, chats, scenarios.
+"""CaSiNo's views: turns, participants, labelled utterances, chats and scenarios.
 
 Each view is a pure function of all records, dialogues ascending, that yields rows. They
 share their keys: `dialogue_id` and `turn`, the place in `chat_logs` from 0, name a chat entry;
@@ -36,7 +36,7 @@ LIKENESS = [
 ]
 # fmt: on
 
-# What a row looks like ------------------------------------------------------------------
+# Rows ------------------------------------------------------------------
 
 _strategy = datasets.ClassLabel(names=STRATEGIES)
 _satisfaction = datasets.ClassLabel(names=SATISFACTION)
@@ -114,7 +114,7 @@ FEATURES = {
     },
 }
 
-# What the views are made of -------------------------------------------------------------
+# Parts of rows -------------------------------------------------------------
 
 
 def numbered(records: Iterable[Record]) -> Iterator[tuple[Record, dict[str, str]]]:
@@ -134,7 +134,7 @@ def numbered(records: Iterable[Record]) -> Iterator[tuple[Record, dict[str, str]
 
 
 def labelled(record: Record) -> Iterator[tuple[int, Record, list[int] | None]]:
-    """Yield the turn, the chat entry and its labels, None where it has none.
+    """Yield the turn, the chat entry and its labels, None if it has none.
 
     Annotations follow the utterances by text, in order, and pass over some of them and over
     the deal actions. A label that is empty is left out.
@@ -158,7 +158,7 @@ def counts(items: dict[str, str] | None) -> dict[str, int] | None:
 
 
 def items_of(record: Record) -> dict[str, Any]:
-    """Return what each side got, by the last deal submitted; null after Walk-Away."""
+    """Return each side's packages by the last deal submitted; None after Walk-Away."""
     if record["chat_logs"][-1]["task_data"].get("data") != "accept_deal":
         return dict.fromkeys(PARTNER)
     deal = [entry for entry in record["chat_logs"] if "issue2youget" in entry["task_data"]][-1]
@@ -197,7 +197,7 @@ def person_of(info: Record) -> dict[str, Any]:
 
 
 def briefing(info: Record) -> str:
-    """Return what only this side knows, as the system message."""
+    """Return this side's private knowledge as the system message."""
     lines = [
         "You are camping, and negotiate with your campsite neighbour over three packages each of "
         "food, water and firewood."
@@ -328,7 +328,7 @@ def messages(records: Iterable[Record]) -> Rows:
 
 
 def scenarios(records: Iterable[Record]) -> Rows:
-    """Yield what each dialogue was about, without the dialogue."""
+    """Yield the setting of each dialogue, without the dialogue."""
     for record in records:
         info = record["participant_info"]
         known = ("value2issue", "value2reason")

@@ -17,7 +17,7 @@ split, each a list of negotiations. A record looks like this (invented, shortene
 Upstream's parser has added `agents_info` and each event's `metadata`, its dialogue act, to the
 train and validation files; the test file has neither. A row of `dialogues` has the schema of the
 Hub's old script, with "" and -1.0 for missing. A row of `negotiations` keeps the whole record. The
-rows of `acts` have the dialogue acts of every event, by upstream's rules.
+rows of `dialogue_acts` have the act of every event, by upstream's rules.
 """
 
 import json
@@ -26,15 +26,15 @@ from typing import Any
 
 from parley import Builder, Checked, Config, Converted, File, View
 
-# `datasets` 2 and 3 copy just the modules that the script itself imports, and no others.
-from .acts import Contexts, read_contexts, require_upstreams, train_contexts
+# `datasets` 2 and 3 copy only the modules that the script itself imports.
+from .dialogue_acts import Contexts, read_contexts, require_upstreams, train_contexts
 from .views import (
     ACTIONS,
     CATEGORIES,
     FEATURES,
     INTENTS,
     SIDES,
-    acts,
+    dialogue_acts,
     dialogues,
     messages,
     outcomes,
@@ -45,7 +45,7 @@ from .word_counts import MOST_BYTES
 
 Record = dict[str, Any]
 
-# What a record upstream looks like ------------------------------------------------------
+# Upstream's records ------------------------------------------------------
 
 # The same in every record, so no column; `to_record` puts it back.
 _NAMES = ("Role", "Bottomline", "Target", "Title", "Category", "Price", "Images", "Description")
@@ -143,15 +143,15 @@ def require_sides(record: Record) -> None:
 
 
 def word_counts(content: bytes) -> None:
-    """Check the bytes of the price tracker, of which nothing is run."""
+    """Check the bytes of the price tracker without running them."""
     try:
         read_contexts(content)
     except ValueError as error:
-        what = f"a pickle of two counts of words and of nothing else, in {MOST_BYTES:,} bytes"
+        what = f"a pickle of two counts of words, in {MOST_BYTES:,} bytes"
         raise ValueError(f"{what} ({error})") from None
 
 
-# What a row looks like ------------------------------------------------------------------
+# Rows ------------------------------------------------------------------
 
 ROW = {
     "uuid": str,
@@ -175,7 +175,7 @@ _COLUMNS = {"message": "text", "offer": "offer"}  # action -> the column of an e
 
 
 def to_row(record: Record) -> Record:
-    """Return a record with its data by action, and whether upstream's parser was at it."""
+    """Return the row of a record: data by action, and whether upstream parsed it."""
     outcome, row = record["outcome"], {**record, "parsed": "agents_info" in record}
     row.pop("agents_info", None)
     row["scenario"] = {k: v for k, v in record["scenario"].items() if k != "attributes"}
@@ -218,8 +218,8 @@ NEGOTIATION = Converted((PARSED, UNPARSED), ROW, to_row, to_record)
 
 # Where the files come from --------------------------------------------------------------
 
-# Copies by others, for when CodaLab has lost its own. That of validation is the same JSON with its
-# keys in another order; that of train could not be compared.
+# Public copies, for when CodaLab has none. Validation's has its keys in another order; train's
+# could not be compared.
 _MIRROR = (
     "https://raw.githubusercontent.com/Kenjiro-study/my_study/"
     "d598355d8240adb4106626465a9c4e76a183aaa0/"
@@ -270,8 +270,8 @@ TEST = _negotiations(
         "git_blob": "8cb1e078a46b8e89814113b0708dee00d73954fb",
     },
 )
-# The word lists of upstream's rules for dialogue acts, of which upstream published only the code.
-# Where they are missing, they are learnt from train.
+# The word lists of upstream's rules for dialogue acts; upstream published only the code. If they
+# are missing, the build learns them from train.
 TRACKER = File(
     "price_tracker.pkl",
     Checked(bytes, word_counts),
@@ -286,9 +286,9 @@ SPLITS = {"train": [TRAIN], "validation": [VALIDATION], "test": [TEST]}
 
 
 def with_word_lists(sources: Mapping[str, Any]) -> Iterator[tuple[Record, Contexts]]:
-    """Yield each negotiation with the word lists of the rules, learnt from train if need be.
+    """Yield each negotiation with the word lists of the rules, learnt from train if missing.
 
-    Raises ValueError where lists that were learnt give an event another act than upstream did.
+    Raises ValueError if learnt lists give an event another act than upstream's.
     """
     negotiations, *_ = sources.values()
     if TRACKER.path in sources:
@@ -323,7 +323,7 @@ class CraigslistBargains(Builder):
     and rule-based dialogue acts of every event.
     """
 
-    VERSION = "1.2.0"
+    VERSION = "1.3.0"
     HOMEPAGE = "https://worksheets.codalab.org/worksheets/0x453913e76b65495d8b9730d41c7e0a0c/"
     LICENSE = "unknown"
     CITATION = """\
@@ -351,12 +351,12 @@ Processing},
         ),
         _view("messages", "chats, one side the assistant", messages, "dialogue_id", "speaker"),
         View(
-            "acts",
+            "dialogue_acts",
             "dialogue acts by upstream's rules",
             {split: [*files, TRACKER] for split, files in SPLITS.items()},
             records=with_word_lists,
-            rows=acts,
-            features=FEATURES["acts"],
+            rows=dialogue_acts,
+            features=FEATURES["dialogue_acts"],
             key=("dialogue_id", "turn"),
         ),
     ]

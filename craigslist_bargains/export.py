@@ -1,8 +1,8 @@
-"""Writes CraigslistBargains as a ConvoKit corpus.
+"""Write CraigslistBargains as a ConvoKit corpus.
 
-A conversation is a negotiation, with all else that its row of `negotiations` has as metadata. An
-utterance is an event; one that is no message has no text. Upstream does not say who took part in
-more than one negotiation, so each has a buyer and a seller of its own.
+A conversation is a negotiation, with the other fields of its row as metadata. An utterance is an
+event; only messages have text. Upstream does not identify people across negotiations, so each has
+its own buyer and seller.
 """
 
 from pathlib import Path

@@ -1,7 +1,7 @@
 """CraigslistBargains' documented figures, in the order of the documents, each with its computation.
 
 old card: the Hub's card of craigslist_bargains, which quotes He et al., EMNLP 2018.
-our card: README.md beside this file; what it counted on validation and test.
+our card: README.md in this folder, with figures counted on validation and test.
 """
 
 import hashlib
@@ -16,10 +16,10 @@ from typing import Any
 
 from parley import Data, Differs, documented
 
-from .acts import train_contexts
+from .dialogue_acts import train_contexts
 
 SPLITS = ("train", "validation", "test")
-COUNTED = ("validation", "test")  # what our card was counted on
+COUNTED = ("validation", "test")  # the splits that our card counts
 CATEGORIES = ("housing", "furniture", "car", "bike", "phone", "electronics")
 # the buyer's targets as shares of the listing price, and these in percent
 SHARES = {"0.5": 50, "0.6": 60, "0.7": 70, "0.76": 76, "0.9": 90, "0.92": 92}
@@ -31,11 +31,11 @@ def by(columns: Iterable[str], *cells: Any) -> dict[str, Any]:
     return dict(zip(columns, cells, strict=True))
 
 
-# What the figures are computed from ------------------------------------------------------
+# Inputs of the figures ------------------------------------------------------
 
 
 def negotiations(data: Data, *splits: str) -> list[dict[str, Any]]:
-    """The full rows of these splits, or of those that our card was counted on."""
+    """The full rows of these splits, by default of those that our card counts."""
     return data.rows("negotiations", *(splits or COUNTED))
 
 
@@ -386,7 +386,7 @@ def events_per_dialogue(data: Data, split: str) -> float:
         "scenarios": by(COUNTED, 400, 527),
         "utterances": by(COUNTED, 5475, 7748),
         "messages": by(COUNTED, 1194, 1676),
-        "acts": by(COUNTED, 5475, 7748),
+        "dialogue_acts": by(COUNTED, 5475, 7748),
     },
 )
 def rows_of_views(data: Data, view: str, split: str) -> int:
@@ -680,8 +680,8 @@ def deal_prices(data: Data) -> dict[str, float]:
 
 
 def ruled(data: Data, *splits: str) -> list[dict[str, Any]]:
-    """The rows of `acts` of these splits, labels as names."""
-    return data.named("acts", *splits)
+    """The rows of `dialogue_acts` of these splits, labels as names."""
+    return data.named("dialogue_acts", *splits)
 
 
 # fmt: off
@@ -706,15 +706,19 @@ ACTS = {
 
 @documented("our card, Annotation, table, {1}, all", ACTS)
 def acts_by_intent(data: Data, intent: str, split: str) -> int:
-    """Rows of `acts` with the intent."""
-    label = data.features("acts")["intent"].names.index(intent)
-    return sum(row["intent"] == label for row in data.rows("acts", split))
+    """Rows of `dialogue_acts` with the intent."""
+    label = data.features("dialogue_acts")["intent"].names.index(intent)
+    return sum(row["intent"] == label for row in data.rows("dialogue_acts", split))
 
 
 @documented("our card, Annotation", {"upstream's acts": 4797, "the same by the rules": 4797})
 def agreement(data: Data) -> dict[str, int]:
-    """Events of validation that upstream annotated; with the same intent and price in `acts`."""
-    found = [row for row in data.rows("acts", "validation") if row["upstream_intent"] is not None]
+    """Events of validation that upstream annotated; those on which `dialogue_acts` agrees."""
+    found = [
+        row
+        for row in data.rows("dialogue_acts", "validation")
+        if row["upstream_intent"] is not None
+    ]
     return {
         "upstream's acts": len(found),
         "the same by the rules": sum(
@@ -733,9 +737,11 @@ def agreement(data: Data) -> dict[str, int]:
 )
 def too_short_for_upstream(data: Data, split: str) -> dict[str, int]:
     """Dialogues that upstream's length rule skips, their events, and those without its acts."""
-    found = [row for row in data.rows("acts", split) if not row["parsed_upstream"]]
+    found = [row for row in data.rows("dialogue_acts", split) if not row["parsed_upstream"]]
     short = {row["dialogue_id"] for row in found}
-    given = {row["dialogue_id"] for row in data.rows("acts", split) if row["upstream_intent"]}
+    given = {
+        row["dialogue_id"] for row in data.rows("dialogue_acts", split) if row["upstream_intent"]
+    }
     return {
         "dialogues": len(short),
         "events": len(found),
@@ -780,7 +786,7 @@ def prices_of_acts(data: Data) -> dict[str, int]:
     "our card, Annotation", {"intro": 1255, "without a greeting": 194, "tagged as questions": 685}
 )
 def intros(data: Data) -> dict[str, int]:
-    """Rows of `acts` in validation and test with the intent `intro`, by their tags."""
+    """Rows of `dialogue_acts` in validation and test with the intent `intro`, by their tags."""
     tags = [row["tags"] for row in ruled(data, *COUNTED) if row["intent"] == "intro"]
     return {
         "intro": len(tags),

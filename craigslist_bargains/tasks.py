@@ -1,4 +1,4 @@
-"""What can be scored on CraigslistBargains: whether there was a deal, and the deals of agents."""
+"""CraigslistBargains' tasks: predict whether there is a deal, and deals of agents."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
@@ -30,7 +30,7 @@ def deals_reached(data: Data) -> dict[Key, bool]:
 
 
 def score_deal(gold: Mapping[Key, bool], predictions: Mapping[Key, Prediction]) -> Score:
-    """Compare probabilities of a deal with whether there was one."""
+    """Score probabilities of a deal."""
     import numpy as np
     from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
 
@@ -49,7 +49,7 @@ def score_deal(gold: Mapping[Key, bool], predictions: Mapping[Key, Prediction]) 
 
 
 def drawn_metrics(reached: Any, chances: Any, drawn: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the same metrics of each sample, in a tenth of the time that one by one would take.
+    """Yield the same metrics of each sample, all samples at once.
 
     Args:
         reached: Whether each dialogue ends in a deal.
@@ -77,7 +77,7 @@ def _known(spread: Mapping[str, Interval | None]) -> dict[str, Interval]:
 
 
 def no_probability(prediction: Prediction, _: bool) -> Iterator[Problem]:
-    """Object to what is no probability."""
+    """Object to a number that is no probability."""
     if not 0 <= prediction["probability"] <= 1:
         yield Problem("probability", "from 0 to 1", str(prediction["probability"]))
 
@@ -88,7 +88,7 @@ def trained_on(data: Data) -> str:
 
 
 def majority(data: Data) -> Iterator[Prediction]:
-    """Predict for all what most dialogues are."""
+    """Predict the share of deals for all."""
     reached = [row["deal"] for row in data.rows("outcomes", trained_on(data))]
     share = sum(reached) / len(reached)
     for row in data.rows("outcomes", "test"):
@@ -98,8 +98,7 @@ def majority(data: Data) -> Iterator[Prediction]:
 def from_acts(data: Data) -> Iterator[Prediction]:
     """Predict by gradient boosting on the acts of the messages before any other action.
 
-    These are, of each side, how many messages of each intent it has, and its last price over the
-    listing price.
+    The features of each side: messages by intent, and last price over listing price.
     """
     from sklearn.ensemble import HistGradientBoostingClassifier
     from threadpoolctl import threadpool_limits  # a part of scikit-learn's own needs
@@ -107,7 +106,7 @@ def from_acts(data: Data) -> Iterator[Prediction]:
     learnt = trained_on(data)
     model = HistGradientBoostingClassifier(random_state=0)
     reached = [row["deal"] for row in data.rows("outcomes", learnt)]
-    with threadpool_limits(1):  # of so little, several threads make more work than they take off
+    with threadpool_limits(1):  # several threads are slower on so little data
         model.fit(acts_counted(data, learnt), reached)
         chances = model.predict_proba(acts_counted(data, "test"))[:, 1]
     for row, chance in zip(data.rows("outcomes", "test"), chances, strict=True):
@@ -115,11 +114,11 @@ def from_acts(data: Data) -> Iterator[Prediction]:
 
 
 def acts_counted(data: Data, split: str) -> list[list[float]]:
-    """Return the numbers that `from_acts` knows of each dialogue: NaN is a price not named."""
-    intents = data.features("acts")["intent"].names
+    """Return the features of each dialogue for `from_acts`; NaN is a price not named."""
+    intents = data.features("dialogue_acts")["intent"].names
     said: defaultdict[str, list[Row]] = defaultdict(list)
     acted = set()
-    for row in data.named("acts", split):
+    for row in data.named("dialogue_acts", split):
         if row["action"] != "message":
             acted.add(row["dialogue_id"])
         elif row["dialogue_id"] not in acted:
@@ -137,7 +136,7 @@ def acts_counted(data: Data, split: str) -> list[list[float]]:
     return found
 
 
-# What agents make of the scenarios ----------------------------------------------------------
+# Deals of agents ----------------------------------------------------------
 
 WITHOUT_DEAL = -0.5  # the utility of a side that walks away, as in upstream's code
 HIGHEST = 1_000_000_000  # a price; the highest list price is far below
@@ -145,14 +144,14 @@ MARGINS = ("margin_to_list_price", "margin_to_buyer_target", "margin_to_seller_t
 
 
 def scenarios_of_test(data: Data) -> dict[Key, Row]:
-    """Return the scenarios of test, but for those whose id is another's as well."""
+    """Return the scenarios of test with a unique id."""
     rows = data.rows("scenarios", "test")
     named = Counter(row["scenario_id"] for row in rows)
     return {(row["scenario_id"],): row for row in rows if named[row["scenario_id"]] == 1}
 
 
 def score_deals(gold: Mapping[Key, Row], predictions: Mapping[Key, Prediction]) -> Score:
-    """Return how near prices are to what the sides want, on average over scenarios.
+    """Return how near prices are to the sides' targets, on average over scenarios.
 
     The utility is the reward of upstream's code (craigslistbargain/neural/rl_trainer.py,
     `_margin_reward`): 1 to a side at its target, 0 halfway between the targets, and in a line
@@ -197,14 +196,14 @@ def no_price(prediction: Prediction, _: Row) -> Iterator[Problem]:
 
 
 def humans(data: Data) -> Iterator[Prediction]:
-    """Give what people made of each scenario: those of its first dialogue."""
+    """Predict the price of each scenario's first dialogue."""
     prices = {row["dialogue_id"]: row["deal_price"] for row in data.rows("outcomes", "test")}
     for (scenario_id,), row in scenarios_of_test(data).items():
         yield {"scenario_id": scenario_id, "price": prices[row["dialogue_ids"][0]]}
 
 
 def halfway(data: Data) -> Iterator[Prediction]:
-    """Give the price that is as far from the one target as from the other."""
+    """Predict the price halfway between the targets."""
     for (scenario_id,), row in scenarios_of_test(data).items():
         price = (row["buyer_target"] + row["seller_target"]) / 2
         yield {"scenario_id": scenario_id, "price": price}
@@ -216,7 +215,7 @@ TASKS = {
     "deal": Task(
         summary="whether a negotiation ends in a deal, from its messages alone",
         evaluated_on="dialogues of test",
-        configs=("outcomes", "acts"),
+        configs=("outcomes", "dialogue_acts"),
         fields={
             "dialogue_id": "of a dialogue of test",
             "probability": "that it ends in a deal, from 0 to 1; from 0.5 on it is taken for a yes",

@@ -1,4 +1,4 @@
-"""Lays a row of `negotiations` out for reading, and says what it can be found by."""
+"""Lay out a row of `negotiations` for reading, and give its facets."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from parley import Facets, Fact, Note, Transcript, Turn
 from .views import CATEGORIES, INTENTS, SIDES
 
 CONFIGS = ("negotiations",)
-BESIDE = {"acts": "dialogue_id"}
+BESIDE = {"dialogue_acts": "dialogue_id"}
 ORDER = {
     "category": CATEGORIES,
     "deal": ("yes", "no"),
@@ -21,9 +21,9 @@ Beside = dict[str, list[dict[str, Any]]]
 def transcript(row: dict[str, Any], beside: Beside | None = None) -> Transcript:
     """Return the negotiation: post and targets, the turns with their acts, the outcome.
 
-    Where upstream has no act, or another, that by its rules stands there, and is marked so.
+    If upstream has no act or another one, the act by rule is added and marked.
     """
-    acts = {act["turn"]: act for act in (beside or {}).get("acts", ())}
+    acts = {act["turn"]: act for act in (beside or {}).get("dialogue_acts", ())}
     kbs = row["scenario"]["kbs"]
     item = kbs[1]["item"]
     outcome = row["outcome"]
@@ -43,7 +43,7 @@ def facets(row: dict[str, Any], beside: Beside | None = None) -> Facets:
     """Return its category, deal, deal price over list price, acts, and number of turns."""
     outcome, listed = row["outcome"], row["scenario"]["kbs"][1]["item"]["Price"]
     price = (outcome["offer"] or {}).get("price") if outcome["reward"] else None
-    ruled = (beside or {}).get("acts", ())
+    ruled = (beside or {}).get("dialogue_acts", ())
     stated = [event["metadata"]["intent"] for event in row["events"] if event["metadata"]]
     return {
         "category": row["scenario"]["category"],
@@ -56,7 +56,7 @@ def facets(row: dict[str, Any], beside: Beside | None = None) -> Facets:
 
 
 def _known(kb: dict[str, Any]) -> list[Fact]:
-    """Return what a side alone knows: its target, and as much of the description as it is shown."""
+    """Return a side's private knowledge: its target and its lines of the description."""
     return [
         ("target", _dollars(kb["personal"]["Target"])),
         ("description", "\n".join(kb["item"]["Description"])),
@@ -67,7 +67,7 @@ def _turn(event: dict[str, Any], ruled: dict[str, Any] | None) -> Turn:
     speaker = SIDES[event["agent"]]
     if event["action"] == "message":
         return Turn(speaker, event["text"], _notes(event["metadata"], ruled))
-    # the act of an action is the action itself, so there is nothing to note beside it
+    # the act of an action is the action itself, so it needs no note
     offer = event["offer"]
     text = {
         "offer": f"offers {_offer(offer)}" if offer is not None else "offers",

@@ -1,7 +1,7 @@
-"""CraigslistBargains' views: the same records as the Hub had them, as turns, outcomes, chats.
+"""CraigslistBargains' views: the records in the Hub's old schema, as turns, outcomes, chats.
 
-Each view is a pure function of the records of a split, in upstream's order, that yields rows. But
-for `dialogues`, which has none, they share their keys: `dialogue_id` is upstream's uuid; with
+Each view is a pure function of the records of a split, in upstream's order, that yields rows. All
+except `dialogues`, which has no key, share their keys: `dialogue_id` is upstream's uuid; with
 `turn`, the place in `events` from 0, it names an event; with `speaker`, buyer or seller, a side.
 """
 
@@ -13,7 +13,7 @@ import datasets
 
 from parley import CHAT, chat_of
 
-from .acts import Contexts, act_rows
+from .dialogue_acts import Contexts, act_rows
 
 Record = dict[str, Any]
 Rows = Iterator[dict[str, Any]]
@@ -29,7 +29,7 @@ INTENTS = [
 ]
 # fmt: on
 
-# What a row looks like ------------------------------------------------------------------
+# Rows ------------------------------------------------------------------
 
 _int32, _float32 = datasets.Value("int32"), datasets.Value("float32")
 _category = datasets.ClassLabel(names=CATEGORIES)
@@ -98,7 +98,7 @@ FEATURES = {
         "target": float,
         **_deal,
     },
-    "acts": {
+    "dialogue_acts": {
         **_turn,
         "action": _action,
         "text": str,
@@ -112,7 +112,7 @@ FEATURES = {
     },
 }
 
-# What the views are made of -------------------------------------------------------------
+# Parts of rows -------------------------------------------------------------
 
 
 def number(value: float | None) -> float | None:
@@ -121,7 +121,7 @@ def number(value: float | None) -> float | None:
 
 
 def post_of(record: Record) -> dict[str, Any]:
-    """Return what both sides know of the post, as flat columns."""
+    """Return the facts of the post that both sides know, as flat columns."""
     return {
         "category": _category.names.index(record["scenario"]["category"]),
         "list_price": number(record["scenario"]["kbs"][1]["item"]["Price"]),
@@ -192,7 +192,7 @@ def _to_float32(values: Iterable[float]) -> list[float]:
 
 
 def utterances(records: Iterable[Record]) -> Rows:
-    """Yield each event, with what the side that acts wants and both know."""
+    """Yield each event, with the post and the target of the acting side."""
     for record in records:
         post, targets, seconds = post_of(record), targets_of(record), seconds_of(record)
         for turn, event in enumerate(record["events"]):
@@ -232,10 +232,10 @@ def outcomes(records: Iterable[Record]) -> Rows:
 
 
 def scenarios(records: Iterable[Record]) -> Rows:
-    """Yield each scenario once, as the first of its dialogues has it, and which these are.
+    """Yield each scenario once, as in its first dialogue, with the ids of its dialogues.
 
-    A scenario is not its uuid, which a few posts share, but all that its row says of the two sides
-    apart from the descriptions: in a few dialogues these have a line more or less.
+    A few posts share a uuid, so a scenario is all columns of its row except the descriptions: in a
+    few dialogues these have a line more or less.
     """
     found: dict[str, tuple[Record, list[str]]] = {}
     for record in records:
@@ -279,8 +279,8 @@ def messages(records: Iterable[Record]) -> Rows:
             }
 
 
-def acts(records: Iterable[tuple[Record, Contexts]]) -> Rows:
-    """Yield the dialogue act of each event of negotiations, given with the rules' word lists."""
+def dialogue_acts(records: Iterable[tuple[Record, Contexts]]) -> Rows:
+    """Yield the dialogue act of each event of (negotiation, word lists)."""
     for record, contexts in records:
         for row in act_rows(record, contexts):
             stated = row["upstream_intent"]
@@ -293,7 +293,7 @@ def acts(records: Iterable[tuple[Record, Contexts]]) -> Rows:
 
 
 def briefing(kb: Record) -> str:
-    """Return what this side knows, as the system message."""
+    """Return this side's knowledge as the system message."""
     side, item = kb["personal"]["Role"], kb["item"]
     (other,) = set(SIDES) - {side}
     lines = [

@@ -1,12 +1,9 @@
-"""Reads a pickle of named counts of words, as upstream's price tracker is one, without running it.
+"""Read the pickle of upstream's price tracker, two tables of counted words, without running it.
 
-A pickle is a program: `pickle.loads` calls what the file names, and even an Unpickler with a strict
-`find_class` lets the file choose the size of its memo, or make keys that take for ever to hash.
-Here nothing is called and nothing that is named is imported. `pickletools.genops` only splits the
-bytes into opcodes. The few that a dict of `defaultdict(int)` or of dicts is written with, in the
-protocols 0 to 5 of Python 2 and 3, are followed by hand; any other is an error. None of them makes
-more than its own bytes hold, none looks into what is nested, and only text may be a key. So time
-and memory are bound by the size of the file, and that is bound by `MOST_BYTES`.
+A pickle is a program: `pickle.loads` calls any function that the file names. Here nothing is
+called or imported: `pickletools.genops` splits the bytes into opcodes, and only those that write
+such tables in protocol 4 are followed. Each makes no more than its own bytes hold, and only text
+may be a key. So `MOST_BYTES`, the largest size, also bounds time and memory.
 """
 
 import io
@@ -14,24 +11,19 @@ import pickletools
 from typing import Any
 
 MOST_BYTES = 1 << 16  # upstream's file has 5,764
-MOST_TIMES = (1 << 31) - 1  # that a word may be counted
+MOST_TIMES = (1 << 31) - 1  # the largest count of a word
 
-# The classes that may be named, by the names of Python 2 or 3, and what stands for them here
-_DEFAULTDICT, _INT = object(), object()
-_CLASSES = {
-    ("collections", "defaultdict"): _DEFAULTDICT,
-    ("__builtin__", "int"): _INT,
-    ("__builtin__", "long"): _INT,  # what Python 3 writes for int in the protocols of Python 2
-    ("builtins", "int"): _INT,
-}
-_MARK = object()  # where on the stack a group of values begins
+# Placeholders for the classes that may be named, and for the tuple (int,)
+_DEFAULTDICT, _INT, _TUPLE = object(), object(), object()
+_CLASSES = {("collections", "defaultdict"): _DEFAULTDICT, ("builtins", "int"): _INT}
+_MARK = object()  # the start of a group of values on the stack
 
 
 def read_word_counts(data: bytes) -> dict[str, dict[str, int]]:
-    """Return the tables that a pickle holds: name -> word -> how often it was counted.
+    """Return the tables that a pickle holds: name -> word -> count.
 
     Raises:
-        ValueError: The pickle is too large, damaged, or is or does anything else.
+        ValueError: The pickle is too large, damaged, or holds or does anything else.
     """
     if len(data) > MOST_BYTES:
         raise ValueError(f"expected at most {MOST_BYTES:,} bytes, found {len(data):,}")
@@ -58,7 +50,7 @@ def _follow(data: bytes) -> Any:
         for opcode, argument, position in pickletools.genops(file):
             at = f"near byte {position}, {opcode.name}"
             if opcode.name == "FRAME" and (argument or 0) > len(data) - file.tell():
-                raise ValueError(f"a frame of {argument:,} bytes, which are not there")
+                raise ValueError(f"a frame of {argument:,} bytes, beyond the end")
             _step(opcode.name, argument, stack, memo)
     except IndexError:
         raise ValueError(f"{at}: nothing is on the stack") from None
@@ -72,59 +64,46 @@ def _follow(data: bytes) -> Any:
 
 
 def _step(opcode: str, argument: Any, stack: list[Any], memo: dict[int, Any]) -> None:
-    """Do what an opcode says; the stack holds str, int, bool, dict and what stands for the rest."""
+    """Execute an opcode; the stack holds str, int, dict and placeholders for all else."""
     match opcode:
         case "PROTO" | "FRAME" | "STOP":
             pass
-        case "UNICODE" | "BINUNICODE" | "SHORT_BINUNICODE":
+        case "SHORT_BINUNICODE" | "BININT1" | "BININT2":
             stack.append(argument)
-        case "INT" | "BININT" | "BININT1" | "BININT2":
-            stack.append(argument)
-        case "STRING" | "BINSTRING" | "SHORT_BINSTRING":  # text of Python 2
-            if not argument.isascii():
-                raise ValueError("expected text in ASCII, found other bytes, of no known encoding")
-            stack.append(argument)
-        case "PUT" | "BINPUT" | "LONG_BINPUT":
-            memo[argument] = stack[-1]
         case "MEMOIZE":
             memo[len(memo)] = stack[-1]
-        case "GET" | "BINGET" | "LONG_BINGET":
+        case "BINGET":
             if argument not in memo:
-                raise ValueError("what it asks for was never put into the memo")
+                raise ValueError("the memo has no such entry")
             stack.append(memo[argument])
-        case "GLOBAL":
-            stack.append(_class(*argument.split(" ", 1)))
         case "STACK_GLOBAL":
             name, module = stack.pop(), stack.pop()
             stack.append(_class(module, name))
         case "MARK":
             stack.append(_MARK)
-        case "TUPLE1" | "TUPLE":
-            group = [stack.pop()] if opcode == "TUPLE1" else _group(stack)
-            if group != [_INT]:
+        case "TUPLE1":
+            if stack.pop() is not _INT:
                 raise ValueError("expected the tuple (int,), found another")
-            stack.append((_INT,))
+            stack.append(_TUPLE)
         case "REDUCE":
             arguments, function = stack.pop(), stack.pop()
-            if function is not _DEFAULTDICT or arguments != (_INT,):
+            if function is not _DEFAULTDICT or arguments is not _TUPLE:
                 raise ValueError("expected defaultdict(int), found another call")
             stack.append({})  # all that the call would make
         case "EMPTY_DICT":
             stack.append({})
-        case "DICT":
-            stack.append(_filled({}, _group(stack)))
-        case "SETITEM":
+        case "SETITEM":  # of a table of one word
             value, key = stack.pop(), stack.pop()
-            _filled(stack[-1], [key, value])
+            _fill(stack[-1], [key, value])
         case "SETITEMS":
             group = _group(stack)
-            _filled(stack[-1], group)
+            _fill(stack[-1], group)
         case _:
-            raise ValueError("no counts of words are written with this opcode")
+            raise ValueError("expected only the opcodes of word counts in protocol 4")
 
 
 def _class(module: Any, name: Any) -> object:
-    """Return what stands for a class that may be named."""
+    """Return the placeholder of a class that may be named."""
     if type(module) is not str or type(name) is not str:
         raise ValueError("expected the name of a class, found a value of another type")
     if (module, name) not in _CLASSES:
@@ -134,21 +113,20 @@ def _class(module: Any, name: Any) -> object:
 
 
 def _group(stack: list[Any]) -> list[Any]:
-    """Take from the stack what was put on it since the last mark, and the mark."""
+    """Pop the values since the last mark, and the mark."""
     group = []
     while (value := stack.pop()) is not _MARK:
         group.append(value)
     return group[::-1]
 
 
-def _filled(table: Any, group: list[Any]) -> dict[str, Any]:
-    """Put keys and values, which take turns, into a table and return it."""
+def _fill(table: Any, group: list[Any]) -> None:
+    """Put alternating keys and values into a table."""
     if type(table) is not dict or len(group) % 2:
         raise ValueError("expected a dict, and a value for each key")
-    for key, value in zip(group[::2], group[1::2], strict=False):
+    for key, value in zip(group[::2], group[1::2], strict=True):
         if type(key) is not str:
             raise ValueError("expected words as keys, found a value of another type")
         if key in table:
             raise ValueError(f"{key[:40]!r} occurs twice")
         table[key] = value
-    return table

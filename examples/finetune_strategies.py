@@ -6,10 +6,10 @@
 The models of the paper (NAACL 2021, section 5 and appendix F), on any encoder with [CLS] and
 [SEP]. `--model full` is its multi-task model: the labels share the encoder, and each has an
 attention layer of its own. `--model ft` is its BERT-FT, one model a label. The ablations and
-extensions of its Table 11 are options. What the paper leaves open is as in the authors' code
+extensions of its Table 11 are options. Unspecified details are as in the authors' code
 (github.com/kushalchawla/CaSiNo at 2f6ed4a6, strategy_prediction).
 
-A process that was killed goes on at its last evaluation when the same command is given again. The
+The same command resumes a killed process at its last evaluation. The
 same seed gives the same predictions, on the same machine with as many threads. Needs
 `pip install -e ".[trainers,tasks]"`; takes the name of a dataset on the Hub as well.
 """
@@ -53,7 +53,7 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def tokenizer_of(name):
-    """Return the tokenizer, to which the end of an utterance is a token and all text is text."""
+    """Return the tokenizer, with an end-of-utterance token and no special tokens in text."""
     tokenizer = AutoTokenizer.from_pretrained(name, split_special_tokens=True)
     if tokenizer.cls_token_id is None or tokenizer.sep_token_id is None:
         raise SystemExit(f"{name}: expected an encoder's tokenizer, found one without [CLS], [SEP]")
@@ -64,8 +64,8 @@ def tokenizer_of(name):
 def inputs_of(tokenizer, row, tokens=TOKENS):
     """Return the ids of an input, and the segment of each: 0 up to the first [SEP], then 1.
 
-    [CLS], the utterances before, each closed by END, [SEP], the utterance, [SEP]. What is more than
-    so many tokens is cut from the oldest end.
+    [CLS], the utterances before, each closed by END, [SEP], the utterance, [SEP]. Tokens beyond
+    the limit are cut from the oldest end.
     """
     end = tokenizer.convert_tokens_to_ids(END)
     said = [*(entry["text"] for entry in row["context"]), row["text"]]
@@ -121,7 +121,7 @@ class Utterances:
 
 
 def add_tokens(model, tokenizer):
-    """Give the model a vector for each token that the tokenizer has more."""
+    """Give the model a vector for each added token of the tokenizer."""
     if len(tokenizer) > model.get_input_embeddings().num_embeddings:
         model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
 
@@ -134,7 +134,7 @@ def dense(inputs, outputs):
 class Attention(nn.Module):
     """A BERT of one layer with one head, over the vectors of all tokens.
 
-    Of its output only [CLS] is used, so that nothing else is computed.
+    Only the output for [CLS] is computed, since nothing else is used.
     """
 
     def __init__(self, width):
@@ -201,7 +201,7 @@ class StrategyModel(nn.Module):
 
 
 def model_of(labels, tokenizer, pretrained, args):
-    """Return a model of so many labels, not trained yet but for the encoder."""
+    """Return an untrained model of so many labels on a pretrained encoder."""
     torch.manual_seed(args.seed)
     encoder = AutoModel.from_pretrained(args.encoder)
     add_tokens(encoder, tokenizer)
@@ -451,7 +451,7 @@ def options():
 
 
 def positive(text):
-    """Return the number that is meant."""
+    """Return a positive integer."""
     number = int(text)
     if number < 1:
         raise ValueError(text)
@@ -459,7 +459,7 @@ def positive(text):
 
 
 def keep_settings(args):
-    """Note what the output is made with, so that no other settings go on with it."""
+    """Save the settings, and refuse to resume with others."""
     settings = {
         name: value
         for name, value in vars(args).items()
@@ -481,7 +481,7 @@ def keep_settings(args):
 
 
 def main():
-    """Train and test on each fold, and write what is predicted."""
+    """Train and test on each fold, and write the predictions."""
     args = options()
     sys.stdout.reconfigure(line_buffering=True)
     datasets.disable_progress_bars()

@@ -9,7 +9,7 @@ hold a `transcript.py` with
 The first column of these configs is the id by which `parley show NAME ID` finds a dialogue. What
 other configs say of it is asked for with
 
-    BESIDE = {"acts": "dialogue_id"}    # config -> its column that holds this id
+    BESIDE = {"dialogue_acts": "dialogue_id"}    # config -> its column that holds this id
     def transcript(row, beside) -> Transcript   # config -> its rows, none where it is not there
 
 What the dialogues can be filtered by, of a row and, with `BESIDE`, of the rows beside it, is

@@ -260,11 +260,3 @@ def test_what_a_prediction_may_not_say(
     file.write_text("\n".join([json.dumps(json.loads(first) | {field: change}), *rest]))
     with pytest.raises(RecordError, match=rf"line 1 \(dialogue_id 200\d.*\): .*{problem}"):
         score(built, task, {}, file=str(file))
-
-
-def test_what_a_sample_does_not_know_is_refused_with_the_word_that_it_is_one(built, tmp_path):
-    file = tmp_path / "unknown.jsonl"
-    file.write_text('{"dialogue_id": 123456, "allocation": null}\n')
-    with pytest.raises(RecordError, match=r"\(dialogue_id 123456\): there is no") as refused:
-        score(built, "deals", {}, file=str(file))
-    assert ("is built of the sample, not of the dataset" in str(refused.value)) == built.is_sample

@@ -43,41 +43,6 @@ def sample() -> dict[str, list[dict[str, Any]]]:
 # The old schema ---------------------------------------------------------------------------
 
 
-def test_documented_row(sample: dict[str, Any]) -> None:
-    record = sample["train.json"][0]
-    del record["events"][2:-3]  # leaves two messages, an offer, an accept and a message
-    description = [kb["item"]["Description"] for kb in record["scenario"]["kbs"]]
-    assert documented(record) == {
-        "agent_info": {
-            "Bottomline": ["None", "None"],
-            "Role": ["buyer", "seller"],
-            "Target": [84.0, 120.0],
-        },
-        "agent_turn": [0, 1, 0, 1, 1],
-        "dialogue_acts": {
-            "intent": ["intro", "unknown", "offer", "accept", "unknown"],
-            "price": [-1.0, -1.0, 92.5, -1.0, -1.0],
-        },
-        "utterance": [
-            record["events"][0]["data"],
-            record["events"][1]["data"],
-            "",
-            "",
-            "See you on Saturday!",
-        ],
-        "items": {
-            "Category": ["bike", "bike"],
-            "Images": record["scenario"]["kbs"][0]["item"]["Images"] * 2,
-            "Price": [120.0, 120.0],
-            "Description": [
-                description[0][0],
-                f"{description[1][0]},{description[1][1]},{description[1][2]}",
-            ],
-            "Title": [record["scenario"]["kbs"][0]["item"]["Title"]] * 2,
-        },
-    }
-
-
 @pytest.mark.parametrize(
     ("act", "intent", "price"),
     [
@@ -199,6 +164,20 @@ def test_transcript_without_price_or_offer(sample: dict[str, Any]) -> None:
 # The views --------------------------------------------------------------------------------
 
 
+def test_the_rows_of_the_sample_stay(sample_build: Path) -> None:
+    built = open_folder(sample_build / "craigslist_bargains").provenance["configs"]
+    digests = {name: [s["digest"][:8] for s in each.values()] for name, each in built.items()}
+    assert {name: " ".join(each) for name, each in digests.items()} == {
+        "dialogues": "06db494f 8d3c5df6 ef75e320",
+        "negotiations": "2dc151f3 a4a5deca 7807b541",
+        "utterances": "2e44d941 b4fe6e6e 4226c3ae",
+        "outcomes": "886a71a3 87321648 c6ead9ab",
+        "scenarios": "f8335321 469effc4 b1ebab67",
+        "messages": "ad899a26 2dbc1308 61cfe262",
+        "dialogue_acts": "7ee50cff 17f0502f 98908058",
+    }
+
+
 def view(name: str, *records: dict[str, Any]) -> list[dict[str, Any]]:
     """The rows of a view, with the names of the labels at the top level for their numbers."""
     features = CONFIGS[name].features
@@ -298,27 +277,6 @@ def test_actions_in_words(sample: dict[str, Any]) -> None:
     (_, seller) = view("messages", rejected)
     assert seller["messages"][-1] == {"role": "assistant", "content": "[I reject.]"}
     assert seller["messages"][-2]["content"].endswith("\n[I offer $1849.99.]")
-
-
-def test_each_side_is_told_what_it_knows(sample: dict[str, Any]) -> None:
-    buyer, seller = view("messages", sample["train.json"][0])
-    assert buyer["messages"][0] == {
-        "role": "system",
-        "content": "You are the buyer, and negotiate with the seller over the price of what a post "
-        "on Craigslist, in the category bike, offers.\n"
-        "The post's title is: Blue steel city bike with three gears\n"
-        "The listing price is $120.\n"
-        "You want to reach a price of $84.\n"
-        "The post's description, as far as you see it, is:\n"
-        "Sturdy steel city bike with three gears, a bell and a wicker basket.",
-    }
-    told = seller["messages"][0]["content"]
-    assert told.startswith("You are the seller, and negotiate with the b")
-    assert "You want to reach a price of $120.\n" in told
-    assert told.endswith(
-        "wicker basket.\nNew brake pads and tyres this spring.\n"
-        "Kept indoors all its life.\tThe lock comes with it."
-    )
 
 
 def test_briefing_leaves_out_what_is_missing(sample: dict[str, Any]) -> None:

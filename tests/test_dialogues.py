@@ -94,7 +94,7 @@ def test_of_a_config_only_the_dialogues_are_read_that_no_richer_one_has(
 def test_what_stands_beside_is_grouped_once_as_for_one(sample_build: Path) -> None:
     built = folder(sample_build, "craigslist_bargains")
     for each in dialogues(built):
-        assert [act["dialogue_id"] for act in each.beside["acts"]] == [each.id] * len(
+        assert [act["dialogue_id"] for act in each.beside["dialogue_acts"]] == [each.id] * len(
             each.row["events"]
         )
         one = related_by_dialogue(built.dataset, built, each.split, only=each.id)
@@ -153,7 +153,10 @@ def test_a_turn_of_another_form_is_an_error_that_names_the_field(
 @pytest.mark.parametrize("value", [None, math.nan, 1.0, True, b"x", [1], {"a": 1}])
 @pytest.mark.parametrize(
     ("name", "config", "field"),
-    [("casino", "dialogues", "dialogue_id"), ("craigslist_bargains", "acts", "dialogue_id")],
+    [
+        ("casino", "dialogues", "dialogue_id"),
+        ("craigslist_bargains", "dialogue_acts", "dialogue_id"),
+    ],
 )
 def test_a_row_whose_id_names_nothing_is_an_error(
     sample_build: Path, tmp_path: Path, name: str, config: str, field: str, value: object
@@ -254,7 +257,7 @@ def agree_craigslist_bargains(build: Path) -> None:
     assert found["turns"] == Counter(row[2] for row in outcomes)
     assert found["deal"] == Counter({True: "yes", False: "no"}[row[3]] for row in outcomes)
     for facet, intent in (("acts by rule", "intent"), ("acts upstream", "upstream_intent")):
-        acts = set(column(build, name, "acts", "dialogue_id", intent))
+        acts = set(column(build, name, "dialogue_acts", "dialogue_id", intent))
         assert found[facet] == Counter(act for _, act in acts if act is not None)
 
 

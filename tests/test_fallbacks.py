@@ -28,7 +28,7 @@ def dataset():
 def upstream(dataset, tmp_path, monkeypatch):
     """A copy of the sample, in which train and validation have the acts that the rules give."""
     folder = shutil.copytree(dataset.sample, tmp_path / "upstream" / NAME)
-    rules = dataset.load_module("acts")
+    rules = dataset.load_module("dialogue_acts")
     records = {split: json.loads((folder / f"{split}.json").read_bytes()) for split in FILES}
     contexts = rules.train_contexts(records["train"])
     for split, negotiations in records.items():
@@ -92,7 +92,9 @@ def test_word_lists_that_are_missing_are_learnt_from_train(dataset, upstream, tm
     assert TRACKER not in found.provenance["sources"]
     assert f"**Made without `{TRACKER}`**: `train.json` replaced it." in found.card
     assert {"provenance", "source"}.isdisjoint(failed(found, source))
-    assert [row for row in found.rows("acts", *FILES) if row["upstream_intent"] is not None]
+    assert [
+        row for row in found.rows("dialogue_acts", *FILES) if row["upstream_intent"] is not None
+    ]
 
 
 def test_learnt_lists_that_change_an_act_of_upstream_fail_the_build(
@@ -116,7 +118,7 @@ def test_without_train_too_the_acts_are_missing(dataset, upstream, tmp_path):
     with pytest.raises(SourceError, match=f"{TRACKER}: missing"):
         open_source(dataset, upstream)
     source = open_source(dataset, upstream, allow_missing=True)
-    assert source.splits("acts") == []
+    assert source.splits("dialogue_acts") == []
     assert source.splits("negotiations") == ["validation", "test"]
 
 

@@ -17,6 +17,8 @@ import numpy as np
 import pytest
 from datasets import load_dataset
 
+pytestmark = pytest.mark.slow
+
 NEEDED = "not installed, but comes with the extra `trainers`"
 torch = pytest.importorskip("torch", reason=f"torch is {NEEDED}")
 transformers = pytest.importorskip("transformers", reason=f"transformers is {NEEDED}")

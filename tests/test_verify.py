@@ -309,7 +309,7 @@ def test_null_where_no_check_expects_it_fails_that_check(build):
     folder = build("craigslist_bargains")
     rewrite(folder, "negotiations/test[0].events", None)
     found = {check.name: check for check in verify(open_folder(folder)).checks}
-    assert "the check failed: TypeError" in found["utterances_are_the_events"].problems[0]
+    assert "the check failed: TypeError" in found["views_follow_from_negotiations"].problems[0]
     assert "differs from the row of the source: .events" in found["source"].problems[0]
 
 

@@ -339,7 +339,9 @@ class CraigslistBargains(Subject):
     }
     excluded = (roles_exchanged,)
     whole = ("scenario.attributes",)
-    beside = ("price_tracker.pkl",)  # no text; what is wrong with it is in tests/test_acts.py
+    beside = (
+        "price_tracker.pkl",
+    )  # no text; what is wrong with it is in tests/test_dialogue_acts.py
     ties = ((" events.*action", "events["), (" scenario", "the key "))
 
     def ids(self, record: Any) -> list[str]:

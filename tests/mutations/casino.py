@@ -10,55 +10,22 @@ ROWS: dict[str, list[tuple[str, Any]]] = {
         ("official_split/train", lambda rows: [*rows, rows[0]]),
         ("official_split/test[0].annotations", [["Hi!", "small-talk"]]),
     ],
-    "utterances_are_the_chat_entries": [
+    "views_follow_from_dialogues": [
         ("utterances/train[5].reply_to", "utterance_3"),
-        ("utterances/train[5].speaker_id", "speaker_3"),
-        ("utterances/train[9].issue2youget", None),
-        ("utterances/train[-1]", DROP),
-        ("utterances/train", swap(3, 4)),
-    ],
-    "annotations_find_their_utterances": [
-        ("utterances/train[5].annotations", [0]),
-        ("utterances/train[5].annotations", None),
         ("utterances/train[9].annotations", [0]),  # a deal
-        ("strategies/train[5].labels", [0]),
-        ("strategies/train[5]", DROP),
-    ],
-    "speakers_are_the_participants": [
+        ("utterances/train", swap(3, 4)),
         ("speakers/train[0].dialogues", 1),
-        ("speakers/train[0].gender", 1),
-        ("speakers/train", swap(0, 1)),
-    ],
-    "participants_follow_from_their_dialogues": [
-        ("participants/train[0].food_got", 3),
         ("participants/train[0].points_scored", 19),
-        ("participants/train[0].integrative_potential", 1),
-        ("participants/train[0].guess_partner_lowest_item", "Fire"),
         ("participants/train[-1]", DROP),
-    ],
-    "strategies_stand_in_their_dialogues": [
-        ("strategies/train[5].turn", 6),
         ("strategies/train[5].context", []),
-        ("strategies/train[5].fold", 3),
         ("strategies/train", lambda rows: [row | {"fold": 0} for row in rows]),
-    ],
-    "messages_say_what_was_said": [  # row 6 is the side of 2004 that speaks first
         ("messages/train[6].messages[3].content", lambda text: f"{text}!"),
-        ("messages/train[6].messages[1].content", "<begin>"),
-        ("messages/train[6].messages", swap(2, 3)),
         ("messages/train[6].messages[0].content", lambda text: text.replace("4 p", "3 p")),
-        ("messages/train[6].source_turns[-1]", DROP),
-        ("messages/train[6].deal", False),
         ("messages/train[6]", DROP),
-    ],
-    "scenarios_are_what_was_negotiated": [
-        ("scenarios/train[0].mturk_agent_1.value2issue.High", "Food"),
-        ("scenarios/train[0].mturk_agent_2.value2reason.Low", "Because."),
         ("scenarios/train[0].points.Medium", 3),
-        ("scenarios/train[2].points_after_walking_away", 4),
-        ("scenarios/train", swap(0, 1)),
         ("scenarios/train[-1]", DROP),
     ],
+    "guesses_are_items": [("participants/train[0].guess_partner_lowest_item", "Fire")],
     "priority_folds_are_partitions": [
         ("priority_folds/train[0].train[0]", 2002),
         ("priority_folds/train[0].validation", []),
@@ -75,10 +42,7 @@ ROWS: dict[str, list[tuple[str, Any]]] = {
     ],
 }
 
-UNGUARDED = {
-    "messages.messages[].content",  # what the system's says beside the priorities
-    "priority_folds.seeds[]",
-}
+UNGUARDED = {"priority_folds.seeds[]"}
 
 _LABELS = "labels among small-talk, "
 _LAST = r"task_data.data: expected the end to be last"

@@ -4,13 +4,6 @@ from typing import Any
 
 from mutations import DROP, swap
 
-
-def _turned(chat: list[dict[str, str]]) -> list[dict[str, str]]:
-    """Exchange the roles of the two sides."""
-    other = {"system": "system", "user": "assistant", "assistant": "user"}
-    return [{**message, "role": other[message["role"]]} for message in chat]
-
-
 ROWS: dict[str, list[tuple[str, Any]]] = {
     "sides_see_one_item": [
         ("negotiations/train[0].scenario.kbs", swap(0, 1)),
@@ -24,56 +17,29 @@ ROWS: dict[str, list[tuple[str, Any]]] = {
         ("negotiations/train[0].events[10].action", "reject"),
         ("negotiations/train[2].outcome.reward", 1),
     ],
-    "dialogues_follow_from_negotiations": [
+    "views_follow_from_negotiations": [
         ("dialogues/train[0].utterance[0]", "Hello?"),
-        ("dialogues/train[0].dialogue_acts.price[1]", 0.0),
         ("dialogues/test[-1]", DROP),
-        ("dialogues/test", swap(0, 1)),
-    ],
-    "utterances_are_the_events": [
-        ("utterances/train[0]", DROP),
-        ("utterances/train[-1]", DROP),
         ("utterances/test", swap(1, 2)),
         ("utterances/train[10].intent", None),
-    ],
-    "outcomes_follow_from_the_events": [
         ("outcomes/train[0]", DROP),
-        ("outcomes/train[-1]", DROP),
         ("outcomes/train[2].deal_price", 700.0),  # an offer that was rejected
-    ],
-    "scenarios_are_those_of_the_dialogues": [
-        ("scenarios/test[0]", DROP),
-        ("scenarios/test", swap(0, 1)),
         ("scenarios/test[1].dialogue_ids", swap(0, 1)),
         ("scenarios/test[1].seller_description[-1]", DROP),
-        ("scenarios/test[1].buyer_target", 31.0),
-        # of the second dialogue alone, which so is about another scenario
         ("negotiations/test[3].scenario.kbs[0].personal.Target", 31.0),
-    ],
-    "chats_lose_nothing": [
-        ("messages/train[0]", DROP),
         ("messages/train[0].messages[3].content", "It is."),
-        ("messages/train[0].messages[1].content", "<begin>"),
-        ("messages/train[0].messages", _turned),
-        ("messages/train[0].messages[-1]", DROP),
-        ("messages/train[0].source_turns[-1]", DROP),
+        ("messages/train[0].messages[0].content", lambda text: f"{text}\nMore"),
         ("messages/train[0].source_turns[2]", [0, 1]),
     ],
-    "chats_begin_with_what_a_side_knows": [
-        ("messages/train[0].messages[0].content", "You are the buyer,"),
-        ("messages/train[0].messages[0].content", lambda text: text.replace("$84", "$83")),
-        ("messages/train[0].messages[0].content", lambda text: f"{text}\nMore"),
-        ("messages/train[0].messages[0].role", "user"),
-    ],
-    "acts_stand_beside_the_events": [
-        ("acts/train[-1]", DROP),
-        ("acts/train", swap(0, 1)),
-        ("acts/train[5].upstream_price", None),
-        ("acts/train[4].price", 85.0),  # of a message that names 80
-        ("acts/train[9].price", None),  # of an offer
-        ("acts/train[10].intent", 10),
-        ("acts/train[10].tags", ["question"]),
-        ("acts/train[0].parsed_upstream", False),
+    "dialogue_acts_match_the_events": [
+        ("dialogue_acts/train[-1]", DROP),
+        ("dialogue_acts/train", swap(0, 1)),
+        ("dialogue_acts/train[5].upstream_price", None),
+        ("dialogue_acts/train[4].price", 85.0),  # of a message that names 80
+        ("dialogue_acts/train[9].price", None),  # of an offer
+        ("dialogue_acts/train[10].intent", 10),
+        ("dialogue_acts/train[10].tags", ["question"]),
+        ("dialogue_acts/train[0].parsed_upstream", False),
     ],
     "chats": [
         ("messages/train[0].messages[1]", DROP),
@@ -88,9 +54,9 @@ UNGUARDED = {
     "negotiations.agents.1",
     "negotiations.events[].start_time",
     # what upstream's rules make of a message: figures count where upstream says the same
-    "acts.intent",
-    "acts.price",
-    "acts.tags[]",
+    "dialogue_acts.intent",
+    "dialogue_acts.price",
+    "dialogue_acts.tags[]",
 }
 
 _NUMBER = "Target: expected a number"

@@ -40,7 +40,7 @@ def load(name: str) -> Any:
     return importlib.import_module(DATASET.builder.__module__.rpartition(".")[0] + "." + name)
 
 
-rules: Any = load("acts")
+rules: Any = load("dialogue_acts")
 word_counts: Any = load("word_counts")
 
 CONTEXTS = rules.Contexts(
@@ -264,52 +264,12 @@ def test_without_a_listing_price_no_number_is_too_large() -> None:
     assert last_act((BUYER, "for 9000"), listed=None).prices == [9000.0]
 
 
-def test_plain_dollars_are_always_prices(rows) -> None:
-    """On real messages, read in the simplest way."""
-    found = 0
-    for row in rows["validation"] + rows["test"]:
-        plain = re.findall(r"(?<!\S)\$(\d+)(?!\S)", row["text"] or "")
-        assert Counter(map(float, plain)) <= Counter(row["prices"])
-        found += len(plain)
-    assert found > 1000
-
-
-def test_numbers_of_the_post_are_no_prices(real, contexts) -> None:
-    """On real messages that are one number and nothing else, so between two contexts."""
-    found = Counter()
-    for record in real["validation"] + real["test"]:
-        for event, act in zip(record["events"], rules.acts(record, contexts), strict=True):
-            if event["action"] != "message" or not re.fullmatch(r"\d+", event["data"]):
-                continue
-            item = record["scenario"]["kbs"][1 - event["agent"]]["item"]
-            number, text = float(event["data"]), " ".join([item["Title"], *item["Description"]])
-            if number == item["Price"]:
-                expected = "listing price"
-            elif re.search(rf"(?<![\w.,]){event['data']}(?![\w.,])", text):
-                expected = "in the post"
-            elif number > 1.5 * item["Price"]:
-                expected = "too large"
-            else:
-                expected = "a price"
-            found[expected] += 1
-            assert (act.prices == [number]) == (expected in ("a price", "listing price"))
-    assert found["a price"] > 10
-
-
 def test_training(tmp_path) -> None:
     """Each neighbour of a "$" token, a message's ends included; of messages alone."""
     record = negotiation((BUYER, "I have $40 now"), (SELLER, "$50"), (BUYER, 40.0), (SELLER, "60"))
     trained = rules.train_contexts([record, negotiation((BUYER, "a $ b"))])
     assert trained.left == {"have", "<s>", "a"}
     assert trained.right == {"now", "</s>", "b"}
-
-
-def test_training_on_real_messages_finds_most_of_what_upstream_found(real, contexts) -> None:
-    """Upstream's lists are of nine times as much text: most words of ours must be in them."""
-    trained = rules.train_contexts(real["validation"] + real["test"])
-    assert (len(trained.left), len(trained.right)) == (165, 147)
-    for ours, theirs in ((trained.left, contexts.left), (trained.right, contexts.right)):
-        assert len(ours & theirs) / len(ours) > 0.7
 
 
 # State ------------------------------------------------------------------------------------
@@ -476,45 +436,6 @@ def test_the_price_of_an_act(price: float | None, events: list[tuple[int, Any]])
 # Negotiations -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("intent", TALK + ACTIONS)
-def test_an_intents_real_events(rows, intent: str) -> None:
-    """Where upstream gave this intent, and where the rules do, it is the same, price and all."""
-    given_ = [row for row in rows["validation"] if row["upstream_intent"]]
-    either = [row for row in given_ if intent in (row["intent"], row["upstream_intent"])]
-    assert len(either) >= 25
-    for row in either:
-        assert (row["intent"], row["price"]) == (row["upstream_intent"], row["upstream_price"])
-
-
-def test_every_annotated_event_comes_out_as_upstreams(rows) -> None:
-    annotated = [row for row in rows["validation"] if row["upstream_intent"] is not None]
-    assert (len(rows["validation"]), len(annotated)) == (5475, 4797)
-    assert [(row["intent"], row["price"]) for row in annotated] == [
-        (row["upstream_intent"], row["upstream_price"]) for row in annotated
-    ]
-
-
-def test_acts_of_test(rows) -> None:
-    assert len(rows["test"]) == 7748
-    assert Counter(row["intent"] for row in rows["test"]) == {
-        "unknown": 1490,
-        "counter-price": 1308,
-        "inquiry": 822,
-        "init-price": 762,
-        "intro": 736,
-        "offer": 731,
-        "accept": 644,
-        "inform": 380,
-        "disagree": 322,
-        "agree": 313,
-        "insist": 70,
-        "quit": 59,
-        "reject": 56,
-        "vague-price": 55,
-    }
-    assert {row["upstream_intent"] for row in rows["test"]} == {None}
-
-
 class Anything:
     """Words beside a price that are all known."""
 
@@ -548,22 +469,6 @@ def test_how_far_the_acts_depend_on_the_word_lists(real, contexts) -> None:
     assert found["validation and test"] == (98.4, 101)
     assert found["none"][0] == 85.9
     assert found["any neighbour"][0] == 95.1
-
-
-def test_the_rule_of_length_names_the_dialogues_without_acts(real) -> None:
-    skipped = {
-        split: [record["uuid"] for record in records if not rules.is_parsed(record)]
-        for split, records in real.items()
-    }
-    assert skipped["validation"] == [
-        record["uuid"]
-        for record in real["validation"]
-        if not any(event["metadata"] for event in record["events"])
-    ]
-    assert {split: len(uuids) for split, uuids in skipped.items()} == {
-        "validation": 144,
-        "test": 182,
-    }
 
 
 @pytest.mark.parametrize(
@@ -620,14 +525,6 @@ def test_a_record_stays_as_it_is() -> None:
     assert json.dumps(record) == before
 
 
-def test_the_sample_has_an_act_for_each_event() -> None:
-    for file in sorted(DATASET.sample.glob("*.json")):
-        for record in json.loads(file.read_bytes()):
-            found = list(rules.act_rows(record, CONTEXTS))
-            assert len(found) == len(record["events"])
-            assert {row["intent"] for row in found} <= {*TALK, *ACTIONS}
-
-
 # The price tracker ------------------------------------------------------------------------
 
 
@@ -648,28 +545,19 @@ def test_upstreams_tracker(contexts, tracker) -> None:
     assert word_counts.read_word_counts(tracker) == pickle.loads(tracker)
 
 
-@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-@pytest.mark.parametrize("made", [dict, counted])
-def test_every_protocol(protocol: int, made: Any) -> None:
-    tables = counts({"für": 1, "\n": 300}, {"a": 70_000, "d": 3, "</s>": 2}, made)
-    data = pickle.dumps(tables, protocol)
+def test_the_pickle_of_a_trainer() -> None:
+    tables = counts({"für": 1, "\n": 300}, {"a": 60_000, "d": 3, "</s>": 2}, counted)
+    data = pickle.dumps(tables, 4)
     assert word_counts.read_word_counts(data) == tables
     assert rules.read_contexts(data) == rules.Contexts(
         frozenset({"für", "\n"}), frozenset({"a", "d", "</s>"})
     )
 
 
-def test_text_of_python_2() -> None:
-    """Written by Python 2.7, protocols 0 and 2: text is `str`, and int is in `__builtin__`."""
-    zero = b"(dp0\nS'right'\np1\nccollections\ndefaultdict\np2\n(c__builtin__\nint\np3\ntp4\nRp5\n"
-    zero += b"S'</s>'\np6\nI2\nssS'left'\np7\ng2\n(g3\ntp8\nRp9\nVfor\np10\nI1\nss."
-    two = b"\x80\x02}q\x00(U\x04leftq\x01ccollections\ndefaultdict\nq\x02c__builtin__\nint\nq\x03"
-    two += b"\x85q\x04Rq\x05U\x03forq\x06K\x01sU\x05rightq\x07h\x02h\x03\x85q\x08Rq\t"
-    two += b"U\x04</s>q\nK\x02su."
-    for data in (zero, two):
-        assert pickle.loads(data) == counts({"for": 1}, {"</s>": 2}, counted)
-        found = rules.read_contexts(data)
-        assert (found.left, found.right) == ({"for"}, {"</s>"})
+@pytest.mark.parametrize("protocol", [0, 2])
+def test_another_protocol_is_refused(protocol: int) -> None:
+    with pytest.raises(ValueError, match="near byte"):
+        rules.read_contexts(pickle.dumps(GOOD, protocol))
 
 
 class Run:
@@ -685,86 +573,47 @@ class Run:
 GOOD = counts({"for": 1}, {"</s>": 2}, counted)
 FLAT = counts({"for": 1}, {"</s>": 2})
 FOUR = pickle.dumps(GOOD, 4)
-TWICE = b"}(X\x01\x00\x00\x00aK\x01X\x01\x00\x00\x00aK\x01u"
+TWICE = b"}(\x8c\x01aK\x01\x8c\x01aK\x01u"
 # a whole pickle but for its table `left`
 SIDES = b"\x80\x04}(\x8c\x04left%b\x8c\x05right}u."
 NOTHING = b"}"
 HOSTILE = {
     "a nested table": pickle.dumps(counts({"a": {"b": 1}}, {})),
     "a bool": pickle.dumps(counts({"a": True}, {}), 4),
-    "a bool of protocol 0": pickle.dumps(counts({"a": True}, {}), 0),
-    "a float": pickle.dumps(counts({"a": 1.0}, {})),
-    "text as count": pickle.dumps(counts({"a": "1"}, {})),
-    "None": pickle.dumps(counts({"a": None}, {})),
     "a zero": pickle.dumps(counts({"a": 0}, {})),
-    "a negative count": pickle.dumps(counts({"a": -1}, {})),
     "a huge count": pickle.dumps(counts({"a": 1 << 31}, {})),
-    "a huge count of protocol 0": b"(dVleft\n(dVa\nI" + b"9" * 4000 + b"\nssVright\n(ds.",
-    "more digits than Python reads": b"(dVleft\n(dVa\nI" + b"9" * 9000 + b"\nssVright\n(ds.",
-    "a count of 255 bytes": pickle.dumps(counts({"a": 1 << 2000}, {})),
     "a key that is no word": pickle.dumps(counts({1: 1}, {})),
-    "a key of bytes": pickle.dumps(counts({b"a": 1}, {})),
-    "a list": pickle.dumps([["for"], ["</s>"]]),
     "a list in it": pickle.dumps({"left": ["for"], "right": ["</s>"]}),
-    "a number": pickle.dumps(1),
     "a number as table": pickle.dumps({"left": 1, "right": 2}),
     "one table": pickle.dumps({"left": {"for": 1}}),
     "a third table": pickle.dumps({**FLAT, "both": {"for": 1}}),
     "no table": pickle.dumps({}),
     "another default": pickle.dumps(counts({"a": 1}, {}, lambda table: defaultdict(float, table))),
-    "no default": pickle.dumps(counts({"a": 1}, {}, lambda table: defaultdict(None, table))),
     "a Counter": pickle.dumps(counts({"a": 1}, {}, Counter)),
-    "a call of int": SIDES % b"cbuiltins\nint\n)R",
-    "a call of int with int": SIDES % b"cbuiltins\nint\ncbuiltins\nint\n\x85R",
-    "a call without arguments": SIDES % b"ccollections\ndefaultdict\n)R",
-    "a default that is text": SIDES % b"ccollections\ndefaultdict\nVa\n\x85R",
-    "an argument that is no tuple": SIDES % b"ccollections\ndefaultdict\nK\x01R",
+    "a call of int": SIDES % b"\x8c\x08builtins\x8c\x03int\x93\x8c\x08builtins\x8c\x03int\x93\x85R",
     "a word twice": SIDES % TWICE,
-    "a class as table": SIDES % b"cbuiltins\nint\n",
-    "an import": SIDES % b"cantigravity\nfly\n0}",
-    "an import by attribute": SIDES % b"\x8c\x08builtins\x8c\x08int.real\x93",
+    "a class as table": SIDES % b"\x8c\x08builtins\x8c\x03int\x93",
+    "an import": SIDES % b"\x8c\x0bantigravity\x8c\x03fly\x93",
     "a name that is no text": SIDES % b"K\x01K\x02\x93",
-    "a name that is dicts in dicts": b"}Va\n" * 9000 + b"}" + b"s" * 9000 + b"Va\n\x93.",
+    "a name that is dicts in dicts": b"}\x8c\x01a" * 9000 + b"}" + b"s" * 9000 + b"\x8c\x01a\x93.",
     "os.system": pickle.dumps(Run(os.system, ("touch ran",))),
-    "os.system in it": pickle.dumps(counts({"a": Run(os.system, ("touch ran",))}, {})),
-    "os.system of protocol 0": b"cos\nsystem\n(S'touch ran'\ntR.",
-    "an instance": b"(S'touch ran'\nios\nsystem\n.",
-    "an object": b"(cos\nsystem\nS'touch ran'\no.",
-    "a new object": b"\x80\x02cbuiltins\nint\n)\x81.",
-    "a build": SIDES % b"}}S'a'\nI1\nsb",
-    "a build of builds": SIDES % (b"}" * 500 + b"b" * 499),
-    "a persistent id": b"Pleft\n.",
-    "a persistent id before the tables": b"Pleft\n" + FOUR,
-    "a persistent id on the stack": SIDES % b"K\x01Q",
-    "an extension": SIDES % b"\x82\x01",
-    "an extension of two bytes": SIDES % b"\x83\x01\x01",
-    "an extension of four bytes": SIDES % b"\x84\x01\x01\x00\x00",
-    "a buffer from outside": SIDES % b"\x97",
-    "a byte array": SIDES % (b"\x96" + (1 << 62).to_bytes(8, "little")),
     "text of more bytes than there are": SIDES % b"\x8d\xff\xff\xff\xff\xff\xff\xff\x7f",
-    "long text that is not there": SIDES % b"X\xff\xff\xff\x7f",
-    "a long number that is not there": SIDES % b"\x8b\xff\xff\xff\x7f",
     "a frame that is not there": b"\x80\x05\x95" + (1 << 40).to_bytes(8, "little") + FOUR[11:],
     "what was not put": SIDES % b"h\x07",
-    "nothing to put": b"q\x00.",
     "no mark": SIDES % b"}u",
     "marks alone": b"(" * 1000 + b".",
     "nothing on the stack": b"\x80\x04u.",
-    "a key without a value": SIDES % b"}(Va\nu",
-    "items of no dict": SIDES % b"K\x01(Va\nK\x01u",
+    "a key without a value": SIDES % b"}(\x8c\x01au",
+    "items of no dict": SIDES % b"K\x01(\x8c\x01aK\x01u",
     "a value after the tables": FOUR[:-1] + b"}.",
     "a word of 70,000 letters": pickle.dumps(counts({"a" * 70_000: 1}, {})),
     "a table in itself": b"\x80\x04}\x94(\x8c\x04lefth\x00\x8c\x05righth\x00u.",
-    "tuples that double": SIDES % (b")" + b"2\x86" * 5000),
-    "text in an unknown encoding": SIDES % b"}(U\x01\xe9K\x01u",
-    "text that is not UTF-8": SIDES % b"}(X\x01\x00\x00\x00\xe9K\x01u",
     "an unknown opcode": b"\xff",
     "nothing": b"",
     "no end": FOUR[:-1],
     "more after the end": FOUR + b"\n",
     "a second pickle": FOUR + pickle.dumps(Run(os.system, ("touch ran",))),
     "JSON": json.dumps(FLAT).encode(),
-    "HTML": b"<!DOCTYPE html><title>404</title>",
 }
 
 
@@ -797,21 +646,17 @@ def test_a_pickle_cut_off_anywhere_is_refused(tracker) -> None:
     [
         bytes(100_000_000),
         b"\x80\x04" + b"}" * 100_000_000,
-        b"\x80\x04}r\xff\xff\xff\xff(\x8c\x04left}r\xfe\xff\xff\xff\x8c\x05right}u.",
         SIDES % b"\x8d\xff\xff\xff\xff\xff\xff\xff\x7f",
         b"\x80\x04" + b"}\x94" * 32_000 + b".",
         b"\x80\x04" + b"(" * 65_000 + b".",
-        b"\x80\x04})" + b"2\x86" * 32_000 + b"K\x01s.",
-        b"\x80\x04" + b"}Va\n" * 13_000 + b"s" * 12_999 + b".",
+        b"\x80\x04" + b"}\x8c\x01a" * 13_000 + b"s" * 12_999 + b".",
     ],
     ids=[
         "100 MB",
         "100 MB of dicts",
-        "a memo of 4 billion",
         "text of 8 EiB",
         "dicts remembered",
         "marks",
-        "a key of doubling tuples",
         "dicts in dicts",
     ],
 )

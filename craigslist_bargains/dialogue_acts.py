@@ -1,10 +1,9 @@
-"""CraigslistBargains' dialogue acts: the rules of upstream's parser, for any negotiation.
+"""CraigslistBargains' dialogue acts: upstream's rules, for any negotiation.
 
-Upstream (stanfordnlp/cocoa, folder craigslistbargain) gave train and validation their acts by rules
-over the text, in Python 2; the test file was published without. These are the same rules, in the
-order in which they are applied: tokens, prices, tags, intent, price. What they decide by, beside
-the text, is the post, what was said before, and which words stood beside a "$" price in train: the
-`Contexts`. An event is parsed from its reader's point of view: of upstream's names, `my_price` is
+Upstream (stanfordnlp/cocoa, folder craigslistbargain) labelled train and validation by rules over
+the text, in Python 2; the test file has no acts. These are the same rules, in their order: tokens,
+prices, tags, intent, price. They use the text, the post, the events before, and the words next to
+"$" prices in train: the `Contexts`. Upstream's names take the reader's point of view: `my_price` is
 the reader's last price and `partner_price` the speaker's.
 """
 
@@ -22,11 +21,11 @@ Record = dict[str, Any]
 SELLER = 1  # an event's `agent`; the buyer's is 0
 
 # Tokens ---------------------------------------------------------------------------------
-# Of lower case, as NLTK 3.2.4 gives them for English: sentences, then words as in the Penn
-# Treebank. A sentence's end matters for its period alone, which is a token there and only there.
+# In lower case, as from NLTK 3.2.4 for English: sentences, then words as in the Penn Treebank. A
+# period is a token only at the end of a sentence.
 
 _SIGNS = str.maketrans(dict.fromkeys("\\>/", " "))  # upstream drops these
-_OPENING = re.compile(r'(?:^|(?<=[\s(\[{<]))"')  # a double quote that opens what is quoted
+_OPENING = re.compile(r'(?:^|(?<=[\s(\[{<]))"')  # an opening double quote
 _CLOSERS = "])}'»”’"  # may stand between a period and the end of its sentence
 _NUMERIC = tuple("0123456789.,")  # what a number begins with
 _NUMBERED = re.compile(r"-?[.,]?\d[\d,.-]*\.")
@@ -71,7 +70,7 @@ def tokenize(text: str) -> list[str]:
 
 
 def _without_final_period(word: str, following: str) -> list[str]:
-    """Return a word and apart from it, if it ends a sentence, the period and what closes it."""
+    """Return a word; if it ends a sentence, split off the period and closing marks."""
     core = word.rstrip(_CLOSERS)
     if not core.endswith(".") or core.endswith(".."):
         return [word]
@@ -82,7 +81,7 @@ def _without_final_period(word: str, following: str) -> list[str]:
 
 
 def _words(piece: str) -> Iterable[str]:
-    """Return the words that a piece without punctuation is written together of."""
+    """Return the words of a piece without punctuation, contractions split."""
     if piece in _CONTRACTIONS:
         return _CONTRACTIONS[piece]
     if "'" in piece and piece != "''" and (found := _CLITIC.fullmatch(piece)):
@@ -118,7 +117,7 @@ _NO_NUMBER = re.compile(r"[^\w.,]", re.A)  # what cannot be part of one
 
 @dataclass(frozen=True)
 class Contexts:
-    """The words that stood beside a "$" price in train; a message's ends are `<s>` and `</s>`.
+    """The words next to a "$" price in train; a message's ends are `<s>` and `</s>`.
 
     Attributes:
         left: Those before one.
@@ -130,10 +129,10 @@ class Contexts:
 
 
 def read_contexts(data: bytes) -> Contexts:
-    """Return the contexts that a price tracker of upstream holds, a pickle, without running it.
+    """Return the contexts in upstream's price tracker, a pickle, without running it.
 
     Raises:
-        ValueError: It is anything but two tables of counted words, `left` and `right`.
+        ValueError: It is not two tables of counted words, `left` and `right`.
     """
     tables = read_word_counts(data)
     if set(tables) != {"left", "right"}:
@@ -158,13 +157,13 @@ def train_contexts(records: Iterable[Record]) -> Contexts:
 def prices_of(
     tokens: list[str], listed: float | None, described: frozenset[float], contexts: Contexts
 ) -> list[float]:
-    """Return what the rules take for prices, in the order of the text.
+    """Return the prices by the rules, in the order of the text.
 
     Args:
         tokens: Of a message.
         listed: The listing price. Upstream always has one; without, no number is too large.
         described: The numbers in the post as the reader sees it.
-        contexts: The words beside which a number without "$" may be a price.
+        contexts: The words next to which a number without "$" may be a price.
     """
     prices = []
     for before, token, after in _with_neighbours(tokens):
@@ -215,10 +214,10 @@ class Act:
     """The dialogue act of an event.
 
     Attributes:
-        intent: One of fourteen: the action, or what a message is for.
+        intent: One of fourteen: the action, or the purpose of a message.
         price: The price that it proposes, if any, in dollars.
-        prices: All that was taken for a price in a message, in the order of the text.
-        tags: What was noticed of a message, in the order in which upstream looks for it.
+        prices: All prices in a message, in the order of the text.
+        tags: The tags of a message, in upstream's order.
     """
 
     intent: str
@@ -229,7 +228,7 @@ class Act:
 
 @dataclass(frozen=True)
 class State:
-    """What has been done before an event.
+    """The state before an event.
 
     Attributes:
         time: How many events there were.
@@ -274,7 +273,7 @@ _AGREEMENT = re.compile(
 
 
 def tags_of(text: str, tokens: list[str], kinds: list[str]) -> list[str]:
-    """Return what is noticed of a message whose prices are of these kinds."""
+    """Return the tags of a message whose prices are of these kinds."""
     found = {
         "question": tokens[-1:] == ["?"] or not _ASKING.isdisjoint(tokens[:1]),
         "greeting": not _GREETING.isdisjoint(tokens) or bool(_GREETING_PHRASE.search(text)),
@@ -288,7 +287,7 @@ def tags_of(text: str, tokens: list[str], kinds: list[str]) -> list[str]:
 
 
 def kind_of(price: float, speaker: int, state: State, listed: float | None) -> str:
-    """Return what a price is to the reader."""
+    """Return the kind of a price for the reader."""
     if price == listed:
         return "listing_price"
     if price == state.prices[1 - speaker]:
@@ -380,7 +379,7 @@ def require_upstreams(record: Record, contexts: Contexts) -> None:
             if found != due:
                 raise ValueError(
                     f"{record['uuid']}: events[{turn}]: expected upstream's act {due}, found "
-                    f"{found}; word lists learnt from train.json do not do: get price_tracker.pkl"
+                    f"{found}; the word lists learnt from train.json differ: get price_tracker.pkl"
                 )
 
 
@@ -397,7 +396,7 @@ def is_parsed(record: Record) -> bool:
 
 
 def act_rows(record: Record, contexts: Contexts) -> Iterator[dict[str, Any]]:
-    """Yield a row for each event: its act by the rules, and beside it upstream's, if any."""
+    """Yield a row for each event: its act by the rules, and upstream's, if any."""
     kbs, parsed = record["scenario"]["kbs"], is_parsed(record)
     for turn, (event, act) in enumerate(zip(record["events"], acts(record, contexts), strict=True)):
         upstream = event.get("metadata") or {}
