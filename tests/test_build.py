@@ -289,13 +289,10 @@ def test_a_missing_file_is_named_with_what_to_do(real_casino):
     path.unlink()
     with pytest.raises(SourceError) as error:
         open_source(get("casino"), real_casino)
-    assert str(error.value).splitlines() == [
-        "casino: upstream files are missing or differ from their pins:",
-        f"  {path}: missing",
-        f"  Put them into {path.parents[2]} in upstream's layout, or leave out --source (and unset "
-        "PARLEY_SOURCE) and run `parley fetch casino`, or build what is there with "
-        "--allow-missing.",
-    ]
+    _, named, remedy = str(error.value).splitlines()
+    assert named == f"  {path}: missing"
+    for each in (str(path.parents[2]), "--source", "`parley fetch casino`", "--allow-missing"):
+        assert each in remedy
     partial = open_source(get("casino"), real_casino, allow_missing=True)
     assert partial.missing == ["data/split/casino_test.json"]
     assert partial.has("dialogues", "train")

@@ -443,7 +443,7 @@ def test_a_clone_of_a_public_repository_gives_the_urls(tmp_path, upstream, remot
         ({"a.pkl": "x"}, "no file of a known format"),
         ({"a.zip": "x"}, "not a zip file"),
         ({"a.zip": zipped({"a.json": "[]"})}, "expected a folder"),
-        ({"a.zip": zipped({"d/a.json": "[]", "../d/b.json": "[]"})}, "may leave the folder"),
+        ({"a.zip": zipped({"d/a.json": "[]", "../d/b.json": "[]"})}, "outside the folder"),
     ],
 )
 def test_a_failed_draft_leaves_nothing(tmp_path, upstream, files, said):

@@ -50,7 +50,7 @@ def noticed(folder):
 
 def test_in_any_parquet(dataset, folder, tally):
     """The check of files names the file; all of `verify` survives the last damage."""
-    built = integrity.Subject(open_folder(folder), None)
+    built = integrity.Inputs(open_folder(folder), None)
     assert list(integrity.files(built)) == []
     tried = 0
     for path in sorted(folder.rglob("*.parquet")):
