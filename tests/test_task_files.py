@@ -511,7 +511,7 @@ def test_what_a_baseline_predicts_can_be_kept_and_scores_the_same(run, tmp_path)
     assert again | {"predictions": "baseline ones"} == json.loads(done.stdout)
     once_more = run(*args, "--baseline", "ones", "--save-predictions", "kept.jsonl")
     assert once_more.returncode == 1
-    assert "kept.jsonl: stands there already" in once_more.stderr
+    assert "kept.jsonl: already exists" in once_more.stderr
     nowhere = run(*args, "--baseline", "ones", "--save-predictions", "nowhere/kept.jsonl")
     assert nowhere.returncode == 1
     assert "nowhere/kept.jsonl: there is no folder nowhere to make it in" in nowhere.stderr

@@ -155,7 +155,7 @@ def write(path: Path, task: Task, predictions: Iterable[Prediction]) -> None:
 def require_free(path: Path) -> None:
     """Raise OutputError if a path exists, or its folder does not."""
     if path.exists() or path.is_symlink():
-        raise OutputError(f"{path}: stands there already; name a file to make")
+        raise OutputError(f"{path}: already exists; name a new file")
     if not path.parent.is_dir():
         raise OutputError(f"{path}: there is no folder {path.parent} to make it in")
 
