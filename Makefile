@@ -6,7 +6,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/uv pip install --quiet --python .venv/bin/python --constraint constraints.txt
 
-.PHONY: demo test test-all check compat bench faults cards docs constraints clean
+.PHONY: demo test test-all check compat bench faults cards constraints clean
 
 demo: .venv/demo
 	@$(BIN)/parley build --sample --build build/demo > /dev/null
@@ -51,10 +51,6 @@ cards: .venv/ready
 	  $(BIN)/parley tasks $$name --update $$name/README.md || exit 1; done
 	$(BIN)/parley tasks --update docs/tasks.md
 	$(BIN)/parley build --allow-missing --update-cards --build build
-
-# Renews the reference of commands.
-docs: .venv/ready
-	$(BIN)/python -m typer parley.cli utils docs --name parley --title Commands --output docs/commands.md
 
 constraints: .venv/ready
 	$(BIN)/uv pip compile --universal --python-version 3.10 --upgrade --all-extras \

@@ -12,9 +12,12 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer
 from hub import User
 
+from parley.cli import app
 from parley.collection import discover
+from parley.tasks import OWN_OPTIONS
 
 ROOT = Path(__file__).parent.parent
 PAGES = {
@@ -146,10 +149,6 @@ def test_the_commands_of_publishing_run(hub, real_build, tmp_path):
     assert hub.tags("org/casino").keys() == {f"v{discover()['casino'].builder.VERSION}"}
 
 
-def test_the_readme_is_short():
-    assert len(PAGES["README.md"].splitlines()) <= 150
-
-
 def anchors(text):
     """Return the anchors of a page's headings, as GitHub makes them."""
     headings = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), re.M)
@@ -170,7 +169,8 @@ def test_every_link_within_the_repository_leads_somewhere(page):
             assert anchor in anchors(target.read_text(encoding="utf-8")), link
 
 
-def test_every_page_is_reached_from_the_readme():
+def test_the_readme_is_short_and_leads_to_every_page():
+    assert len(PAGES["README.md"].splitlines()) <= 150
     linked = set(re.findall(r"\]\((docs/\w+\.md)\)", PAGES["README.md"]))
     assert linked == set(PAGES) - {"README.md"}
 
@@ -179,42 +179,26 @@ def test_no_paragraph_stands_twice():
     """What two pages say, one of them will say wrongly one day."""
     seen = {}
     for page, text in PAGES.items():
-        if page == "docs/commands.md":
-            continue
         for paragraph in re.split(r"\n\n+", text):
             if len(paragraph) > 120:
                 assert seen.setdefault(paragraph, page) == page
 
 
-def test_the_reference_of_commands_is_renewed(tmp_path):
-    """`make docs` does it."""
-    found = tmp_path / "commands.md"
-    command = ["typer", "parley.cli", "utils", "docs", "--name", "parley", "--title", "Commands"]
-    done = subprocess.run(
-        [sys.executable, "-m", *command, "--output", str(found)], cwd=ROOT, capture_output=True
-    )
-    assert done.returncode == 0
-    assert found.read_text(encoding="utf-8") == PAGES["docs/commands.md"]
-
-
 def test_the_commands_of_the_pages_exist():
     """Each `parley ...` of a page is a command with options that it has."""
-    reference = PAGES["docs/commands.md"]
-    known = set(re.findall(r"^#+ `parley ([\w-]+)`$", reference, re.MULTILINE))
-    found = [
-        line
-        for name, text in PAGES.items()
-        for line in re.findall(r"^(?:    )?(?:\w+=\S+ )?parley (\S.*?)(?:  +#.*)?$", text, re.M)
-        if name != "docs/commands.md"
-    ]
+    pattern = re.compile(r"^(?:    )?(?:\w+=\S+ )?parley (\S.*?)(?:  +#.*)?$", re.M)
+    found = [line for text in PAGES.values() for line in pattern.findall(text)]
     assert len(found) > 20
+    known = typer.main.get_command(app).commands
+    parts = [job.part for dataset in discover().values() for job in dataset.jobs.values()]
     for line in found:
-        command, *rest = line.split()
-        assert command in known, line
-        part = reference.split(f"## `parley {command}`")[1].split("\n## ")[0]
-        for option in rest if command != "run" else ():  # its options are the jobs' own
+        name, *rest = line.split()
+        assert name in known, line
+        options = {option for each in known[name].params for option in each.opts}
+        options |= {f"--{each}" for each in (*OWN_OPTIONS, *parts)}
+        for option in rest if name != "run" else ():  # its options are the jobs' own
             if option.startswith("--"):
-                assert f"`{option.partition('=')[0]}" in part, line
+                assert option.partition("=")[0] in options, line
 
 
 def test_every_config_is_told_of():

@@ -1,4 +1,4 @@
-"""`parley export`: any format that a dataset folder offers."""
+"""`parley export`: every format that a dataset folder offers."""
 
 import importlib.util
 import json
@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections import Counter
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,17 +19,17 @@ from parley.exports.export import export, formats
 from parley.folder.built import open_folder
 
 
-def run(*args, cwd):
-    command = [sys.executable, "-m", "parley", "export", *map(str, args)]
-    return subprocess.run(command, cwd=cwd, env=dict(os.environ), capture_output=True, text=True)
+def files(folder):
+    return {path.relative_to(folder): path for path in folder.rglob("*") if path.is_file()}
 
 
 def test_every_export_is_the_same_in_two_processes(sample_build, tmp_path):
     offered = [(format, name) for name, d in discover().items() for format in formats(d)]
     assert {"convokit", "trec", "croissant", "prompt-completion"} == {f for f, _ in offered}
     if not importlib.util.find_spec("mlcroissant"):  # else it is one line that says what to install
-        format, name = next(each for each in offered if each[0] == "croissant")
-        done = run(name, format, tmp_path / "none", "--build", sample_build, cwd=tmp_path)
+        args = ["casino", "croissant", tmp_path / "none", "--build", sample_build]
+        command = [sys.executable, "-m", "parley", "export", *map(str, args)]
+        done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == 1
         assert 'Run `pip install "parley-datasets[croissant]"`.' in done.stderr
         offered = [each for each in offered if each[0] != "croissant"]
@@ -46,67 +47,41 @@ def test_every_export_is_the_same_in_two_processes(sample_build, tmp_path):
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, env=environ)
         assert done.returncode == 0, done.stderr
     first, second = (
-        {
-            path.relative_to(tmp_path / number): path.read_bytes()
-            for path in files(tmp_path / number)
-        }
+        {name: path.read_bytes() for name, path in files(tmp_path / number).items()}
         for number in "12"
     )
     assert first == second
     assert {path.parts[:2] for path in first} == {(name, format) for format, name in offered}
 
 
-def files(folder):
-    return [path for path in folder.rglob("*") if path.is_file()]
-
-
-def test_an_unknown_format_is_an_error_that_lists_the_formats(tmp_path, sample_build):
+def test_a_wrong_format_folder_or_build_is_an_error(tmp_path, sample_build):
     with pytest.raises(UsageError, match="duo has no export 'trec'; it has: convokit, "):
         export(open_folder(sample_build / "duo"), "trec", tmp_path / "out")
     assert not (tmp_path / "out").exists()
-
-
-def test_export_leaves_an_existing_folder_alone(sample_build, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "thesis.tex").write_text("years of work")
     with pytest.raises(OutputError, match="already"):
         export(open_folder(sample_build / "cosrec"), "trec", tmp_path / "out")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["thesis.tex"]
+    folder = shutil.copytree(sample_build / "casino", tmp_path / "casino")
+    shutil.rmtree(folder / "utterances")
+    with pytest.raises(OutputError, match="has lost utterances/train"):
+        export(open_folder(folder), "convokit", tmp_path / "new")
 
 
-@pytest.mark.parametrize(
-    ("name", "format", "config", "change", "said"),
-    [
-        (
-            "casino",
-            "convokit",
-            "dialogues",
-            {"chat_logs": 5},
-            r"dialogues/train\[0\]\.chat_logs: expected a",
-        ),
-        (
-            "duo",
-            "convokit",
-            "dialogues",
-            {"dialogue_id": "x"},
-            "the utterance '.* x .*' comes . times",
-        ),
-        (
-            "casino",
-            "prompt-completion",
-            "messages",
-            {"dialogue_id": math.nan},
-            r"messages/train\[0\]\.dialogue_id: expected int64, found nan",
-        ),
-        (
-            "casino",
-            "prompt-completion",
-            "messages",
-            {"messages": None},
-            "TypeError: 'NoneType' object",
-        ),
-    ],
-)
+ODD = [
+    ("casino", "convokit", "dialogues", {"chat_logs": 5}, r"train\[0\]\.chat_logs: expected a"),
+    ("duo", "convokit", "dialogues", {"dialogue_id": "x"}, "utterance '.* x .*' comes . times"),
+    ("casino", "prompt-completion", "messages", {"dialogue_id": math.nan}, "int64, found nan"),
+    ("casino", "prompt-completion", "messages", {"messages": None}, "'NoneType' object"),
+    *(
+        ("cosrec", "trec", "queries", {"text": text}, "CoSRec-Curated_9001_0_0#0: expected one l")
+        for text in ("", "two\nlines", "a\ttab")
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "format", "config", "change", "said"), ODD)
 def test_a_row_that_a_format_cannot_hold_is_an_error(
     sample_build, tmp_path, name, format, config, change, said
 ):
@@ -117,48 +92,6 @@ def test_a_row_that_a_format_cannot_hold_is_an_error(
     with pytest.raises(OutputError, match=said):
         export(open_folder(build), format, tmp_path / "out")
     assert not (tmp_path / "out").exists()
-
-
-OF_MLCROISSANT = pytest.mark.filterwarnings("ignore::DeprecationWarning")
-TURNS = {
-    "casino": ("dialogues", "chat_logs", "text"),
-    "cosrec": ("dialogues", "turns", "text"),
-    "craigslist_bargains": ("negotiations", "events", "text"),
-    "duo": ("dialogues", "dialogue", "message"),
-}
-
-
-@pytest.fixture(params=["sample_build", "real_build"])
-def built(request):
-    """Builds of the samples, then of the available real data."""
-    return request.getfixturevalue(request.param)
-
-
-@pytest.mark.parametrize("name", TURNS)
-def test_a_convokit_corpus_holds_every_turn_in_its_place(name, built, tmp_path):
-    folder = open_folder(built / name)
-    export(folder, "convokit", tmp_path / "out")
-    whole = {
-        part: json.loads((tmp_path / "out" / f"{part}.json").read_text(encoding="ascii"))
-        for part in ("speakers", "conversations", "index")
-    }
-    lines = (tmp_path / "out" / "utterances.jsonl").read_text(encoding="ascii").splitlines()
-    utterances = {u["id"]: u for u in map(json.loads, lines)}
-    assert len(utterances) == len(lines)
-    config, turns, text = TURNS[name]
-    rows = [row for split in folder.splits(config) for row in folder.rows(config, split)]
-    assert [u["text"] for u in utterances.values()] == [
-        t[text] or "" for r in rows for t in r[turns]
-    ]
-    assert len(whole["conversations"]) == len(rows)
-    assert {u["speaker"] for u in utterances.values()} == set(whole["speakers"])
-    assert {u["conversation_id"] for u in utterances.values()} == set(whole["conversations"])
-    for each in utterances.values():
-        if each["reply-to"] is None:
-            assert each["id"] == each["conversation_id"]
-        else:
-            assert utterances[each["reply-to"]]["conversation_id"] == each["conversation_id"]
-        assert set(each["meta"]) <= set(whole["index"]["utterances-index"])
 
 
 def test_every_turn_of_the_assistant_has_its_prompt(dataset, sample_build, tmp_path):
@@ -173,28 +106,24 @@ def test_every_turn_of_the_assistant_has_its_prompt(dataset, sample_build, tmp_p
             for turn, message in enumerate(row["messages"])
             if message["role"] == "assistant"
         ]
-        assert len(found) == len(due)
         for line, (row, turn) in zip(found, due, strict=True):
             assert line.pop("prompt") + line.pop("completion") == row["messages"][: turn + 1]
-            assert line == {key: row[key] for key in dataset.configs["messages"].keys} | {
-                "turn": turn
-            }
+            keys = dataset.configs["messages"].keys
+            assert line == {key: row[key] for key in keys} | {"turn": turn}
 
 
-def test_export_names_a_split_that_the_folder_lost(sample_build, tmp_path):
-    folder = shutil.copytree(sample_build / "casino", tmp_path / "casino")
-    shutil.rmtree(folder / "utterances")
-    with pytest.raises(OutputError, match="has lost utterances/train"):
-        export(open_folder(folder), "convokit", tmp_path / "out")
+# Croissant ------------------------------------------------------------------------------------
+
+OF_MLCROISSANT = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 
 @OF_MLCROISSANT
 def test_croissant_loads_every_config(dataset, sample_build, tmp_path):
     mlcroissant = pytest.importorskip("mlcroissant", reason="mlcroissant is not installed")
     folder = open_folder(sample_build / dataset.name)
-    names = export(folder, "croissant", tmp_path / "out")
-    assert names == sorted(p.relative_to(tmp_path / "out").as_posix() for p in files(tmp_path))
-    described = mlcroissant.Dataset(jsonld=tmp_path / "out" / "croissant.json")
+    names = export(folder, "croissant", tmp_path)
+    assert names == sorted(map(str, files(tmp_path)))
+    described = mlcroissant.Dataset(jsonld=tmp_path / "croissant.json")
     assert not described.metadata.ctx.issues.errors
     sets = {each.name: each for each in described.metadata.record_sets}
     assert list(sets) == list(dataset.splits)
@@ -206,15 +135,14 @@ def test_croissant_loads_every_config(dataset, sample_build, tmp_path):
         left_out = set(dataset.features(config)) - named
         assert all(column in sets[config].description for column in left_out)
         for column in named:
-            first = rows[0][column]
-            if isinstance(first, str | int | float):
+            if isinstance(rows[0][column], str | int | float):
                 values = [record[f"{config}/{column}"] for record in records]
                 values = [v.decode() if isinstance(v, bytes) else v for v in values]
                 assert values == [row[column] for row in rows]
 
 
 @OF_MLCROISSANT
-def test_croissant_names_sources_and_figures(sample_build, real_build, tmp_path):
+def test_croissant_names_sources_and_figures(real_build, tmp_path):
     pytest.importorskip("mlcroissant", reason="mlcroissant is not installed")
     export(open_folder(real_build / "casino"), "croissant", tmp_path / "out")
     described = json.loads((tmp_path / "out" / "croissant.json").read_text(encoding="utf-8"))
@@ -226,3 +154,154 @@ def test_croissant_names_sources_and_figures(sample_build, real_build, tmp_path)
     figures = {figure["name"]: figure for figure in described["variableMeasured"]}
     assert figures["number_of_dialogues"]["value"] == "1030"
     assert figures["number_of_dialogues"]["description"] == "documented 1030: matches"
+
+
+# ConvoKit -------------------------------------------------------------------------------------
+
+TURNS = {
+    "casino": ("dialogues", "chat_logs", "text"),
+    "cosrec": ("dialogues", "turns", "text"),
+    "craigslist_bargains": ("negotiations", "events", "text"),
+    "duo": ("dialogues", "dialogue", "message"),
+}
+WHOLE = ("conversations", "corpus", "index", "speakers")
+
+
+@pytest.fixture(params=["sample_build", "real_build"])
+def builds(request):
+    """Builds of the samples, then of the available real data."""
+    return request.getfixturevalue(request.param)
+
+
+def corpus_of(folder, target):
+    """Export a build as a ConvoKit corpus and return its files, read."""
+    written = export(folder, "convokit", target)
+    assert set(written) - {"SAMPLE.txt"} == {*(f"{n}.json" for n in WHOLE), "utterances.jsonl"}
+    corpus = {part: json.loads((target / f"{part}.json").read_text("ascii")) for part in WHOLE}
+    lines = (target / "utterances.jsonl").read_text(encoding="ascii").splitlines()
+    return corpus | {"utterances": [json.loads(line) for line in lines]}
+
+
+@pytest.mark.parametrize("name", TURNS)
+def test_a_convokit_corpus_holds_every_turn_in_its_place(name, builds, tmp_path):
+    folder = open_folder(builds / name)
+    corpus = corpus_of(folder, tmp_path / "out")
+    utterances = {each["id"]: each for each in corpus["utterances"]}
+    assert len(utterances) == len(corpus["utterances"])
+    config, turns, text = TURNS[name]
+    rows = [row for split in folder.splits(config) for row in folder.rows(config, split)]
+    due = [turn[text] or "" for row in rows for turn in row[turns]]
+    assert [each["text"] for each in corpus["utterances"]] == due
+    assert len(corpus["conversations"]) == len(rows)
+    assert {each["speaker"] for each in corpus["utterances"]} == set(corpus["speakers"])
+    assert {u["conversation_id"] for u in corpus["utterances"]} == set(corpus["conversations"])
+    for each in corpus["utterances"]:
+        before = utterances.get(each["reply-to"])
+        assert each["conversation_id"] == (before["conversation_id"] if before else each["id"])
+    components = {
+        "utterances-index": [each["meta"] for each in corpus["utterances"]],
+        "speakers-index": [each["meta"] for each in corpus["speakers"].values()],
+        "conversations-index": [each["meta"] for each in corpus["conversations"].values()],
+        "overall-index": [corpus["corpus"]],
+    }
+    assert corpus["index"].keys() == {*components, "version", "vectors"}
+    for part, metas in components.items():
+        keys = {key for meta in metas for key in meta}
+        assert corpus["index"][part].keys() >= keys, part
+        if name == "casino":  # the types as ConvoKit counts them; others state theirs
+            for key in keys:
+                types = {str(type(m[key])) for m in metas if m.get(key) is not None}
+                assert set(corpus["index"][part][key]) == types
+
+
+def test_the_corpus_of_casino_is_what_upstream_says(builds, tmp_path, request):
+    """Hold every utterance, speaker and conversation against upstream's records."""
+    folder = open_folder(builds / "casino")
+    corpus = corpus_of(folder, tmp_path / "out")
+    is_sample = folder.is_sample
+    root = get("casino").sample if is_sample else request.getfixturevalue("source") / "casino"
+    records = json.loads((root / "data/casino.json").read_bytes())
+    annotations = [each["meta"].pop("annotations") for each in corpus["utterances"]]
+    entries = iter(zip(corpus["utterances"], annotations, strict=True))
+    number = 0
+    seen = {}
+    kept = ("value2issue", "value2reason", "outcomes")
+    for record in records:
+        about, first = {"dialogue_id": record["dialogue_id"]}, f"utterance_{number}"
+        sides = record["participant_info"]
+        ids = {}
+        for name in ("mturk_agent_1", "mturk_agent_2"):
+            person = {key: sides[name][key] for key in ("demographics", "personality")}
+            ids[name] = seen.setdefault(json.dumps(person, sort_keys=True), f"speaker_{len(seen)}")
+            meta = {"speaker_id": ids[name], **person}
+            assert corpus["speakers"][ids[name]] == {"meta": meta, "vectors": []}
+        own = {name: {key: side[key] for key in kept} for name, side in sides.items()}
+        meta = about | {"participant_info": own}
+        assert corpus["conversations"][first] == {"meta": meta, "vectors": []}
+        annotated = []
+        for turn, entry in enumerate(record["chat_logs"]):
+            found, labels = next(entries)
+            if labels is not None:
+                assert not entry["task_data"]
+                annotated.append([found["text"], labels])
+            side = {"speaker_internal_id": entry["id"], "speaker_id": ids[entry["id"]]}
+            assert found == {
+                "id": f"utterance_{number}",
+                "conversation_id": first,
+                "text": entry["text"],
+                "speaker": ids[entry["id"]],
+                "meta": {**entry["task_data"], **about, **side},
+                "reply-to": f"utterance_{number - 1}" if turn else None,
+                "timestamp": None,
+                "vectors": [],
+            }
+            number += 1
+        assert annotated == record["annotations"]
+    assert next(entries, None) is None
+    assert len(corpus["conversations"]) == len(records)
+    assert corpus["speakers"].keys() == set(seen.values())
+    assert corpus["corpus"] == {
+        "name": "Campsite Negotiation Dialogues",
+        "dataset_url": "https://github.com/kushalchawla/CaSiNo",
+        "paper_url": "https://aclanthology.org/2021.naacl-main.254/",
+    }
+    assert any(",," in labels for labels in annotations if labels)  # as published
+    if not is_sample:  # the numbers of ConvoKit's own corpus
+        assert (number, len(seen), len(records)) == (14_297, 846, 1_030)
+        assert sum(labels is not None for labels in annotations) == 4_615
+        keys = Counter(key for each in corpus["utterances"] for key in each["meta"])
+        assert (keys["data"], keys["issue2youget"], keys["issue2theyget"]) == (1197, 1181, 1181)
+
+
+# TREC -----------------------------------------------------------------------------------------
+
+PARTS = ("", ".search", ".recommendation")
+
+
+def test_topics_and_judgments_of_cosrec_are_upstreams_and_make_up_the_whole(
+    builds, tmp_path, request
+):
+    folder, out = open_folder(builds / "cosrec"), tmp_path / "out"
+    export(folder, "trec", out)
+    root = request.getfixturevalue("source") / "cosrec" if not folder.is_sample else None
+    upstream = (root or get("cosrec").sample) / "dataset/curated/qrels.qrels"
+    assert (out / "qrels.qrels").read_bytes() == upstream.read_bytes()
+    found, judged = {}, {}
+    for part in PARTS:
+        lines = (out / f"topics{part}.tsv").read_bytes().decode().removesuffix("\n").split("\n")
+        found[part] = dict(line.split("\t") for line in lines)
+        titles = json.loads((out / f"topics{part}.json").read_text(encoding="utf-8"))
+        assert titles == {query_id: {"title": text} for query_id, text in found[part].items()}
+        judged[part] = (out / f"qrels{part}.qrels").read_text(encoding="utf-8").splitlines()
+        assert found[part].keys() == {line.split()[0] for line in judged[part]}
+    assert found[""] == found[".search"] | found[".recommendation"]
+    assert not found[".search"].keys() & found[".recommendation"].keys()
+    assert all("#" in query_id for query_id in found[".recommendation"])
+    counts = [(len(found[part]), len(judged[part])) for part in PARTS]
+    if not folder.is_sample:
+        assert counts == [(268, 17464), (43, 2314), (225, 15150)]
+    else:
+        assert found[".search"] == {
+            "CoSRec-Curated_9001_1_0": "why does steam give a crisp crust when baking bread",
+            "CoSRec-Curated_9002_0_1": "what do the numbers on binoculars mean",
+        }

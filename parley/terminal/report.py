@@ -113,7 +113,7 @@ def _verdict(found: Sequence[Verification], broken: Sequence[str]) -> Text:
     checks = [check for each in found for check in _made(each)]
     skipped = sum(len(each.checks) for each in found) - len(checks)
     failed = sum(check.failed for check in checks)
-    verdicts = [figure.verdict for each in found for figure in each.figures]
+    figures = [figure for each in found for figure in each.figures]
     if bad := [*broken, *(each.dataset for each in found if each.failed)]:
         text, style = f"FAILED: {', '.join(bad)}. ", "bold red"
         text += f"{failed} of {len(checks)} checks do not hold" if failed else "The checks hold"
@@ -121,8 +121,11 @@ def _verdict(found: Sequence[Verification], broken: Sequence[str]) -> Text:
         text, style = f"{names}: all {len(checks)} checks hold", "bold green"
     if skipped:
         text += f", {skipped} not checked"
-    said = tally(verdicts) or "none"
-    return Text(f"{text}; of {len(verdicts)} documented figures {said}.", style=style)
+    said = tally(each.verdict for each in figures) or "none"
+    reasons = {each.reason.partition(": ")[2] for each in figures if each.verdict == NOT_CHECKED}
+    if reasons == {"its source is missing"} and said.endswith(NOT_CHECKED):  # of a partial build
+        said += ": their source is missing"
+    return Text(f"{text}; of {len(figures)} documented figures {said}.", style=style)
 
 
 def _section(dataset: str, lines: Iterable[RenderableType]) -> list[RenderableType]:
