@@ -17,7 +17,6 @@ from parley.transcript import Facets, Transcript, Value
 Row = dict[str, Any]
 Beside = dict[str, list[Row]]  # config -> its rows of a dialogue
 Id = str | int
-_MOST_NULLS = 5  # fields that a message names
 
 
 @dataclass(frozen=True)
@@ -26,10 +25,10 @@ class Dialogue:
 
     Args:
         dataset: The dataset.
-        config: The config that the row is of.
-        split: The split that it is of.
+        config: The config of the row.
+        split: The split of the row.
         row: The row, as read from Parquet.
-        beside: Config -> its rows of this dialogue, for the configs that `BESIDE` names.
+        beside: Config of `BESIDE` -> its rows of this dialogue.
         places: Every (config, split) with a row of this dialogue, that of `row` first.
     """
 
@@ -50,19 +49,17 @@ class Dialogue:
         """The dialogue laid out for reading; None without a `transcript.py`.
 
         Raises:
-            ScriptError: transcript.py fails on it, or gives something else than text.
+            ScriptError: transcript.py fails on it or returns something else.
         """
         module = self.dataset.transcript
         return self._asked(module.transcript, _check_transcript) if module else None
 
     @property
     def facets(self) -> Facets:
-        """The values to filter by: its splits, and the facets of `transcript.py`.
-
-        Without `facets` in `transcript.py` that is the scalars and labels of the row.
+        """The values to filter by: its splits and `facets`, or the scalars and labels of the row.
 
         Raises:
-            ScriptError: transcript.py fails on it, or gives something else than values.
+            ScriptError: transcript.py fails on it or returns something else.
         """
         tool = self.dataset.transcript
         one = tool is not None and len(tool.CONFIGS) == 1
@@ -106,25 +103,9 @@ class Dialogue:
         ]
         yield from misfits
         for config, rows in every.items() if not misfits else ():
-            paths = sorted({path for row in rows for path in _nulls(row)}, key=_depth)
-            null = f", but {', '.join(paths[:_MOST_NULLS])} is null" if paths else ""
-            yield Problem(places[config][:-2], what=f"every value has its type{null}")
-
-
-def _nulls(value: Any, path: str = "") -> Iterator[str]:
-    """Yield the path of each null, as `turns[].text`."""
-    if value is None:
-        yield path
-    elif isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _nulls(inner, f"{path}.{key}" if path else key)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _nulls(inner, f"{path}[]")
-
-
-def _depth(path: str) -> tuple[int, str]:
-    return path.count(".") + path.count("["), path
+            null = ", ".join(sorted({key for row in rows for key in row if row[key] is None}))
+            but = f", but {null} is null" if null else ""
+            yield Problem(places[config][:-2], what=f"every value has its type{but}")
 
 
 def _check_transcript(found: Any) -> None:
@@ -147,13 +128,11 @@ def _misfits(found: Any, hint: Any, path: str) -> Iterator[Problem]:
             yield from _misfits(key, inner[0], f"{path}, a key")
             yield from _misfits(value, inner[1], f"{path}[{key!r:.60}]")
     elif isinstance(found, list | tuple):
-        if kind is tuple and inner[-1] is not Ellipsis:
-            if len(found) != len(inner):
-                yield replace(wrong, expected=f"{len(inner)} values")
-                return
-        else:
+        if kind is list or inner[-1] is Ellipsis:
             inner = (inner[0],) * len(found)
-        for number, (value, each) in enumerate(zip(found, inner, strict=True)):
+        if len(found) != len(inner):
+            yield replace(wrong, expected=f"{len(inner)} values")
+        for number, (value, each) in enumerate(zip(found, inner, strict=False)):
             yield from _misfits(value, each, f"{path}[{number}]")
 
 
@@ -193,14 +172,13 @@ def _label(names: list[str], value: Any) -> str:
 
 
 def dialogues(folder: BuiltFolder) -> Iterator[Dialogue]:
-    """Yield every readable dialogue once, from the first of `CONFIGS` that has it.
+    """Yield every readable dialogue once, from the first of `CONFIGS` (or all configs) that has it.
 
     Related rows of a split are read in one pass and kept for all its dialogues.
-    Without a `transcript.py` every config is one of them.
 
     Raises:
         ScriptError: transcript.py is wrong.
-        OutputError: a file of the folder is not Parquet that can be read, or a row has no id.
+        OutputError: a Parquet file of the folder cannot be read, or a row has no id.
     """
     dataset = folder.dataset
     found: dict[Id, dict[tuple[str, str], None]] = defaultdict(dict)  # as a set in their order
@@ -222,26 +200,18 @@ def places(dataset: Dataset, place: BuiltFolder | Source) -> list[tuple[str, str
     found = [(config, split) for config in configs for split in place.splits(config)]
     for config, split in found:
         if not re.fullmatch(r"\w+(\.\w+)*", split):  # as `datasets` takes them
-            raise OutputError(
-                f"{dataset.name}: {config} holds a split of a wrong name, {split!r:.60}"
-            )
+            what = f"{config} holds a split of a wrong name, {split!r:.60}"
+            raise OutputError(f"{dataset.name}: {what}")
     return found
 
 
 def as_id(
     value: Any, dataset: Dataset, place: tuple[str, str], number: int, column: str = ""
 ) -> Id:
-    """Return a value as the id of a dialogue.
+    """Return a value as the id of a dialogue; OutputError if it is no text or whole number.
 
-    Args:
-        value: The value.
-        dataset: The dataset.
-        place: The config and split of its row.
-        number: The number of that row, from 0.
-        column: The column that holds it, if not the first one.
-
-    Raises:
-        OutputError: it is neither text nor a whole number.
+    `place` is the config and split of its row, `number` the row's, from 0, and `column` its column,
+    if not the first one.
     """
     if type(value) in (str, int):
         return value  # type: ignore[no-any-return]
@@ -261,14 +231,7 @@ def related_by_dialogue(
 ) -> dict[Id, Beside]:
     """Return the rows of the configs in `BESIDE`: any id -> config -> rows of that split.
 
-    Args:
-        dataset: The dataset.
-        place: Where its rows are.
-        split: The split of the dialogues.
-        only: The id of one dialogue, where no other is asked for.
-
-    Raises:
-        OutputError: a row lacks that id.
+    With `only`, keep those of one id. A row without an id is an OutputError.
     """
     wanted: dict[str, str] = getattr(dataset.transcript, "BESIDE", {})
     found: dict[Id, Beside] = defaultdict(lambda: {config: [] for config in wanted})

@@ -4,13 +4,13 @@ A dataset folder may hold a `tasks.py` with
 
     TASKS = {"sentiment": Task(...)}   # name -> task
 
-A task declares the fields of a prediction once, so one reader checks the files of every task and
-one command scores them (`parley score NAME TASK FILE`). Its functions import packages of the extra
-`tasks` when they run, so that listing tasks needs none.
+One reader checks the files of every task, and one command scores them: `parley score NAME TASK
+FILE`. Functions of a task import packages of the extra `tasks` when they run, not before.
 """
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,14 +19,8 @@ from parley.errors import Problem, ScriptError, UsageError
 from parley.scoring.prediction_formats import JSON_LINES, Key, Prediction, PredictionFormat
 from parley.scoring.spread import Folds, Interval
 
-OWN_OPTIONS = (
-    "build",
-    "baseline",
-    "save-predictions",
-    "template",
-    "json",
-    "help",
-)  # of `parley score`
+OWN_OPTIONS = ("build", "baseline", "save-predictions", "template", "json", "help")
+"""The options of `parley score` itself."""
 MEASURED = "run with this tool"  # the place of a reference that a baseline gives, as a test holds
 
 Gold = Mapping[Key, Any]
@@ -60,11 +54,11 @@ class Reference:
     """A documented score, or that of a baseline, to compare with.
 
     Args:
-        name: Of the system, as its document names it; of a baseline, the baseline's.
-        metrics: Numbers as their document prints them, under the names that `Score.metrics` has.
-        place: The document and where in it, or `MEASURED`.
-        note: What a reader must know to compare.
-        options: The task's options that it holds for, where it has some.
+        name: The name of the system or baseline.
+        metrics: Numbers as their document prints them, named as in `Score.metrics`.
+        place: The document and the place in it, or `MEASURED`.
+        note: A difference that matters for the comparison.
+        options: The task's options that it holds for.
     """
 
     name: str
@@ -82,31 +76,29 @@ def _accept(prediction: Prediction, gold: Any) -> Iterator[Problem]:
 class Task:
     """Something to predict, and how predictions are scored.
 
-    A build is read and a file is checked by the tool: `score` is called only with sound
-    predictions, one for each key of `gold` and in its order, whatever the order of the file.
+    The tool checks a file: `score` is called only with sound predictions, one for each key of
+    `gold` and in its order.
 
     Args:
-        summary: What is predicted, in one line.
-        evaluated_on: What is scored: "strategies, the test parts of the authors' five folds".
+        summary: The object of the prediction, in one line.
+        evaluated_on: The scored rows: "strategies, the test parts of the authors' five folds".
         configs: The configs it reads of a build.
-        fields: Field of a prediction -> what it holds, a phrase each.
+        fields: Field of a prediction -> its content, in a phrase.
         shape: The shape of a prediction, in the language of `parley.shapes`.
         key: The fields that tell predictions apart.
-        required: Those of the key that `gold` has: for each of its keys there must be a
-            prediction. All of the key, unless named; of a run, the query alone.
+        required: The first fields of the key, which are the keys of `gold`; all unless named.
         example: An invented prediction.
-        metrics: Name of a metric -> what it is, a phrase each.
-        gold: Returns the right answers, given the build.
-        score: Returns the score, given gold and predictions.
-        validate: Yields what is wrong with a prediction that has the shape, given its gold; the
-            place of a problem is a field.
-        baselines: Name -> a function that returns predictions, given the build.
+        metrics: Name of a metric -> its meaning, in a phrase.
+        gold: Build -> the right answers.
+        score: Gold, predictions -> the score.
+        validate: A prediction of the right shape, its gold -> problems, each placed at a field.
+        baselines: Name -> a function: build -> predictions.
         references: Results to compare with, the documented ones first.
-        options: Option -> its values, the default first. The one chosen is a keyword of `gold`,
-            `score` and each baseline.
-        format: How predictions stand in a file.
-        unit: What the numbers are: "fraction", "percent", or words.
-        decimals: How many a table shows.
+        options: Option -> its values, the default first; a keyword of `gold`, `score` and each
+            baseline.
+        format: The format of a file of predictions.
+        unit: The unit of the numbers: "fraction", "percent", or words.
+        decimals: The decimals in a table.
     """
 
     summary: str
@@ -129,17 +121,11 @@ class Task:
     decimals: int = 3
 
     def chosen(self, given: Mapping[str, str | None]) -> dict[str, str]:
-        """Return a value for each option: the one given, or the default.
-
-        Raises:
-            UsageError: there is no such option or value.
-        """
+        """Return a value for each option, given or default; UsageError if there is no such one."""
         for name, value in given.items():
             if name not in self.options:
                 there = ", ".join(f"--{option}" for option in self.options) or "none"
-                raise UsageError(
-                    f"there is no option --{name}; of the task's own there are: {there}"
-                )
+                raise UsageError(f"there is no option --{name}; the task's own are: {there}")
             if value is not None and value not in self.options[name]:
                 values = ", ".join(self.options[name])
                 raise UsageError(f"--{name} {value}: there is no such value; there are: {values}")
@@ -151,11 +137,7 @@ class Task:
 
 
 def tasks_of(dataset: Dataset) -> dict[str, Task]:
-    """Return the tasks of a dataset by name, none if its folder has no `tasks.py`.
-
-    Raises:
-        ScriptError: `tasks.py` cannot be imported, or naming everything that is not as it should.
-    """
+    """Return the tasks of a dataset by name, {} without `tasks.py`; ScriptError if one is wrong."""
     tasks = dataset.tasks
     if found := [problem for name, task in tasks.items() for problem in _wrong(task, name)]:
         raise ScriptError(str(dataset.folder / "tasks.py"), *found)
@@ -166,9 +148,8 @@ def get_task(dataset: Dataset, name: str) -> Task:
     """Return the task of this name, or raise UsageError naming those that exist."""
     tasks = tasks_of(dataset)
     if name not in tasks:
-        raise UsageError(
-            f"{dataset.name} has no task {name!r}; there are: {', '.join(tasks) or 'none'}"
-        )
+        there = ", ".join(tasks) or "none"
+        raise UsageError(f"{dataset.name} has no task {name!r}; there are: {there}")
     return tasks[name]
 
 
@@ -197,16 +178,16 @@ def _wrong(task: Any, name: str) -> Iterator[Problem]:
             there = f"a baseline, of {', '.join(task.baselines) or 'none'}"
             yield Problem(f"{where}.references, {MEASURED}", there, reference.name)
         for path, value in flat(reference.metrics).items():
-            if not isinstance(value, str) or not _is_finite(value):
+            if not _is_number(value):
                 place = f"{where}.references, {reference.name}, {'.'.join(path)}"
                 yield Problem(place, "a finite number as its document prints it", repr(value))
 
 
-def _is_finite(text: str) -> bool:
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False
+def _is_number(value: Any) -> bool:
+    """Tell whether a value is the text of a finite number."""
+    with suppress(ValueError):
+        return isinstance(value, str) and math.isfinite(float(value))
+    return False
 
 
 def flat(tree: Mapping[str, Any], path: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
@@ -214,10 +195,7 @@ def flat(tree: Mapping[str, Any], path: tuple[str, ...] = ()) -> dict[tuple[str,
     found: dict[tuple[str, ...], Any] = {}
     for name, value in tree.items():
         place = (*path, name)
-        if isinstance(value, Mapping):
-            found |= flat(value, place)
-        else:
-            found[place] = value
+        found |= flat(value, place) if isinstance(value, Mapping) else {place: value}
     return found
 
 
@@ -228,10 +206,9 @@ def wrong_scores(score: Any) -> Iterator[Problem]:
         return
     metrics = flat(score.metrics)
     for path, value in metrics.items():
-        if not isinstance(value, Undefined | int | float) or isinstance(value, bool):
+        is_number = type(value) is not bool and isinstance(value, int | float)
+        if not isinstance(value, Undefined) and not (is_number and math.isfinite(value)):
             yield Problem(f"metrics.{'.'.join(path)}", "a number or Undefined", repr(value))
-        elif not isinstance(value, Undefined) and not math.isfinite(value):
-            yield Problem(f"metrics.{'.'.join(path)}", "a number or Undefined", str(value))
     for name, count in score.counts.items():
         if type(count) is not int:
             yield Problem(f"counts.{name}", "an integer", repr(count))

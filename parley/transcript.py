@@ -6,18 +6,15 @@ hold a `transcript.py` with
     CONFIGS = ("dialogues",)            # the configs it can read, the richest first
     def transcript(row) -> Transcript   # pure: one row of such a config, as read from Parquet
 
-The first column of these configs is the id by which `parley show NAME ID` finds a dialogue. What
-other configs say of it is asked for with
+The first column of these configs is the id of a dialogue. Related rows of other configs come with
 
     BESIDE = {"dialogue_acts": "dialogue_id"}    # config -> its column that holds this id
-    def transcript(row, beside) -> Transcript   # config -> its rows, none where it is not there
+    def transcript(row, beside) -> Transcript   # config -> its rows of the dialogue
 
-What the dialogues can be filtered by, of a row and, with `BESIDE`, of the rows beside it, is
+The values to filter by are, without `facets`, the scalars and labels at the top of a row; else
 
-    def facets(row) -> Facets           # name -> value, number or list of them; None has no bar
-    ORDER = {"answer": ("no", "yes")}   # name -> its values in their order, where they have one
-
-Without `facets` it is the scalars and labels at the top of a row.
+    def facets(row) -> Facets           # and `beside`, with BESIDE; None has no bar
+    ORDER = {"answer": ("no", "yes")}   # facet -> its values in their order, if they have one
 """
 
 from dataclasses import dataclass, field
@@ -32,10 +29,10 @@ class Note:
     """A note on a turn: a label by a person or a rule.
 
     Args:
-        text: The label, e.g. "counter-price".
-        kind: What it is a label of, in a word: "strategy", "act", "intent".
-        detail: What belongs to the label: the price of an act, the formulation of an intent.
-        by: Whose it is where it is not simply the data's: "rule", "3 of 4".
+        text: The label: "counter-price".
+        kind: The kind of label: "strategy", "act", "intent".
+        detail: The price of an act, the formulation of an intent.
+        by: The author, if not the data's: "rule", "3 of 4".
     """
 
     text: str
@@ -49,12 +46,11 @@ class Turn:
     """One turn: the speaker, the text or action, and notes.
 
     Args:
-        speaker: Name of the speaker as a reader would put it, e.g. "buyer".
-        text: What was said; for an action, the action in words ("offers $40").
+        speaker: Name of the speaker for a reader: "buyer".
+        text: The text said; for an action, the action in words ("offers $40").
         notes: Labels of this turn.
         action: Whether the turn is an act (a deal, a rejection) rather than speech.
-        terms: What an action puts forward, as facts: what each side gets of a deal, or
-            the price of an offer. `text` says it too.
+        terms: The terms of an action, also in `text`: each side's share, the price of an offer.
     """
 
     speaker: str
@@ -69,9 +65,9 @@ class Table:
     """Values side by side: outcomes of both sides, ratings of the person and of others.
 
     Args:
-        title: What they are, e.g. "ratings".
+        title: A heading: "ratings".
         columns: The heading of each column of values.
-        rows: The heading of each row, and a value for each column, "" where there is none.
+        rows: The heading of each row, and a value for each column, or "".
     """
 
     title: str
@@ -85,12 +81,11 @@ class Transcript:
 
     Args:
         title: One line that names the dialogue.
-        before: What a reader needs before the first turn, and every side knew.
+        before: Facts that every side knew before the first turn.
         turns: The turns in order.
-        after: What came of it.
-        sides: The speakers in the order to show them, each with what it alone knew; empty where
-            nothing is to be said of them.
-        tables: What came of it, where values belong side by side.
+        after: The outcome.
+        sides: The speakers in the order to show them, each with the facts it alone knew.
+        tables: Outcomes of which values belong side by side.
         documents: Grade -> ids of the documents that were judged so, the best grade first.
         language: Of the text, as HTML names it: "en", "ja".
     """

@@ -23,9 +23,7 @@ from parley.build import build
 from parley.cli import main
 from parley.collection import Dataset
 from parley.errors import RecordError, UsageError
-from parley.folder.built import find_folder
 from parley.scoring import predictions
-from parley.scoring.evaluate import score
 from parley.scoring.leaderboard import BEGIN, END
 from parley.scoring.prediction_formats import Run
 from parley.scoring.predictions import read, validate_predictions
@@ -428,13 +426,6 @@ def test_a_baseline_predicts_nothing_that_no_file_could_hold(chatter, value):
     for wrong in ({"score": value}, {"document_id": "d 1"}):
         with pytest.raises(RecordError, match=r"prediction 1.*(score: expected|found 7)"):
             validate_predictions([sound | wrong], task, gold, "made")
-
-
-def test_one_thing_is_scored(place, chatter):
-    built = find_folder(place / "build", chatter)
-    for given in ({}, {"file": "-", "baseline": "ones"}, {"file": "-", "keep": place / "kept"}):
-        with pytest.raises(UsageError, match="either predictions or a baseline"):
-            score(built, "words", {}, **given)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 from typer.core import TyperGroup
 
 from parley import __version__
@@ -74,26 +75,17 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="A dataset.")]
-Names = Annotated[
-    list[str] | None, typer.Argument(metavar="[NAME]...", help="Datasets [default: all].")
-]
+Name = Annotated[str, Argument(metavar="NAME", help="A dataset.")]
+Names = Annotated[list[str] | None, Argument(metavar="[NAME]...", help="Datasets [default: all].")]
+_SOURCE = "Upstream files, in one folder per dataset."
 SourceDir = Annotated[
-    Path | None,
-    typer.Option(
-        "--source",
-        envvar="PARLEY_SOURCE",
-        metavar="DIR",
-        help="Upstream files, in one folder per dataset.",
-    ),
+    Path | None, Option("--source", envvar="PARLEY_SOURCE", metavar="DIR", help=_SOURCE)
 ]
 BuildDir = Annotated[
-    Path, typer.Option("--build", metavar="DIR", help="Builds, in one folder per dataset.")
+    Path, Option("--build", metavar="DIR", help="Builds, in one folder per dataset.")
 ]
-Sample = Annotated[
-    bool, typer.Option("--sample", help="Use the invented samples shipped with the datasets.")
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Sample = Annotated[bool, Option("--sample", help="Use the invented samples of the datasets.")]
+AsJson = Annotated[bool, Option("--json", help="Print JSON.")]
 
 
 def _version(wanted: bool) -> None:
@@ -105,7 +97,7 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool, Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     pass
@@ -131,10 +123,9 @@ def select(names: list[str] | None) -> list[Dataset]:
 
 
 def select_built(names: list[str] | None, folder: Path) -> tuple[list[Dataset], list[str]]:
-    """Return the selected datasets that have a build, and the names of the others.
+    """Return the selected datasets with a build, and the names of the others.
 
-    Raises:
-        UsageError: a named dataset has no build, or none has.
+    A named dataset without a build, or no build at all, is a UsageError.
     """
     from parley.folder.built import find_folder
 
@@ -178,7 +169,7 @@ def print_result(
 
 
 def print_line(text: str) -> None:
-    """Print a line of text to standard output, with control characters escaped."""
+    """Print a line, with control characters escaped."""
     from parley.terminal.console import plain, print_output
 
     print_output(plain(text))

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from parley.cli.common import AsJson, Names, app, print_line, print_result, select
+from parley.cli.common import AsJson, Name, Names, app, print_line, print_result, select
 
 
 class New(TyperCommand):
@@ -28,15 +28,11 @@ class New(TyperCommand):
 
 @app.command(cls=New)
 def new(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the dataset.")],
+    name: Name,
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to write DIR/NAME.")],
     files: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--from",
-            metavar="FILE...",
-            help="Upstream files with the records, their folders, or zip archives of them.",
-        ),
+        typer.Option("--from", metavar="FILE...", help="Upstream files, folders or zip archives."),
     ] = None,
 ) -> None:
     """Start a dataset: a skeleton to edit, or a draft --from upstream files.

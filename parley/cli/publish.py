@@ -1,44 +1,29 @@
 """Commands that give a build to others: publish, export."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-import typer
+from typer import Argument, Context, Option
 
-from parley.cli.common import (
-    AsJson,
-    BuildDir,
-    Name,
-    SourceDir,
-    app,
-    print_line,
-    print_result,
-    upstream_folder,
-)
+from parley.cli import common
+from parley.cli.common import AsJson, BuildDir, Name, SourceDir, app
 from parley.collection import get
 from parley.errors import ParleyError
 
 
 @app.command()
 def publish(
-    ctx: typer.Context,
+    ctx: Context,
     name: Name,
-    repo: Annotated[str, typer.Option("--repo", metavar="ORG/NAME", help="Where to publish it.")],
+    repo: Annotated[str, Option(metavar="ORG/NAME", help="Where to publish it.")],
     folder: BuildDir = Path("build"),
     source: SourceDir = None,
-    private: Annotated[
-        bool, typer.Option("--private", help="Make the repository private, if it is new.")
-    ] = False,
-    tag: Annotated[bool, typer.Option("--tag/--no-tag", help="Tag the version.")] = True,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only show the changes, file by file.")
-    ] = False,
-    endpoint: Annotated[
-        str | None, typer.Option("--endpoint", metavar="URL", help="Another Hub.")
-    ] = None,
+    private: Annotated[bool, Option("--private", help="Make a new repository private.")] = False,
+    tag: Annotated[bool, Option(help="Tag the version.")] = True,
+    dry_run: Annotated[bool, Option("--dry-run", help="Only show the changed files.")] = False,
+    endpoint: Annotated[str | None, Option(metavar="URL", help="Another Hub.")] = None,
     permitted: Annotated[
-        bool,
-        typer.Option("--i-have-permission", help="Publish a dataset without a stated licence."),
+        bool, Option("--i-have-permission", help="Publish a dataset without a stated licence.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -49,13 +34,7 @@ def publish(
     """
     from parley.folder.built import find_folder
     from parley.folder.replace import locked
-    from parley.hub.publish import (
-        files_to_upload,
-        read_back,
-        validate_target,
-        verify_for_upload,
-    )
-    from parley.hub.publish import publish as publish_folder
+    from parley.hub import publish as hub
     from parley.hub.published import Published, note
     from parley.source.files import at_hand
     from parley.terminal.console import print_logs, print_message
@@ -66,8 +45,8 @@ def publish(
 
     dataset = get(name)
     print_logs("huggingface_hub")
-    validate_target(repo, dry_run, endpoint)
-    upstream = at_hand(dataset, upstream_folder(ctx, source))
+    hub.validate_target(repo, dry_run, endpoint)
+    upstream = at_hand(dataset, common.upstream_folder(ctx, source))
     find_folder(folder, dataset)
     # the lock keeps a build from replacing the files between verification and upload
     with locked((folder / name).resolve().parent):
@@ -75,33 +54,25 @@ def publish(
         step("verifying the build")
         if upstream is None:
             step("not compared with upstream files: none are available")
-        files = files_to_upload(built)
-        verify_for_upload(built, upstream, permitted)
-        found = publish_folder(
-            built,
-            files,
-            repo,
-            private=private,
-            tag=tag,
-            dry_run=dry_run,
-            endpoint=endpoint,
-            on_step=step,
-        )
+        files = hub.files_to_upload(built)
+        hub.verify_for_upload(built, upstream, permitted)
+        given: Any = {"private": private, "tag": tag, "dry_run": dry_run, "endpoint": endpoint}
+        found = hub.publish(built, files, repo, **given, on_step=step)
     if found.commit:
         step("reading it back from an empty cache")
-        read_back(built, found, endpoint)
+        hub.read_back(built, found, endpoint)
         try:
             note(files, Published(repo, found.commit))
         except ParleyError as error:
             step(f"published, but the cache cannot keep a note of that: {error}")
-    print_result(as_json, found.as_dict, lambda: publication(found))
+    common.print_result(as_json, found.as_dict, lambda: publication(found))
 
 
 @app.command()
 def export(
     name: Name,
-    format: Annotated[str, typer.Argument(metavar="FORMAT", help="A format of the dataset.")],
-    target: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder.")],
+    format: Annotated[str, Argument(metavar="FORMAT", help="A format of the dataset.")],
+    target: Annotated[Path, Argument(metavar="DIR", help="A new folder.")],
     folder: BuildDir = Path("build"),
 ) -> None:
     """Write a build in another format, into a new folder."""
@@ -111,4 +82,4 @@ def export(
     built = find_folder(folder, get(name))
     files = export_dataset(built, format, target)
     kind = "the invented sample, no data of the dataset; " if built.is_sample else ""
-    print_line(f"{name} as {format}, in {target}/: {kind}{', '.join(files)}")
+    common.print_line(f"{name} as {format}, in {target}/: {kind}{', '.join(files)}")

@@ -5,22 +5,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
-from parley.cli.common import (
-    AsJson,
-    BuildDir,
-    Name,
-    Names,
-    Sample,
-    SourceDir,
-    app,
-    print_line,
-    print_result,
-    select,
-    select_built,
-    typed,
-    upstream_folder,
-)
+from parley.cli import common
+from parley.cli.common import AsJson, BuildDir, Name, Names, Sample, SourceDir, app
 from parley.cli.process import Interrupted
 from parley.collection import get
 from parley.errors import UsageError
@@ -34,13 +22,8 @@ if TYPE_CHECKING:
 def show(
     ctx: typer.Context,
     name: Name,
-    id: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help="A dialogue [default: the first].")
-    ] = None,
-    folder: Annotated[
-        Path | None,
-        typer.Option("--build", metavar="DIR", help="Read builds in DIR [default: build]."),
-    ] = None,
+    id: Annotated[str | None, Argument(metavar="[ID]", help="[default: the first]")] = None,
+    folder: Annotated[Path | None, Option("--build", metavar="DIR", help="Builds.")] = None,
     source: SourceDir = None,
     sample: Sample = False,
     as_json: AsJson = False,
@@ -54,11 +37,11 @@ def show(
     from parley.terminal.show import find_dialogue, lay_out
 
     dataset = get(name)
-    if sample and (folder is not None or typed(ctx, "source")):
+    if sample and (folder is not None or common.typed(ctx, "source")):
         raise UsageError("--sample excludes --build and --source")
-    if folder is not None and typed(ctx, "source"):
+    if folder is not None and common.typed(ctx, "source"):
         raise UsageError("--build excludes --source")
-    if not sample and not typed(ctx, "source") and (Path("build") / name).is_dir():
+    if not sample and not common.typed(ctx, "source") and (Path("build") / name).is_dir():
         folder = folder or Path("build")
     place: BuiltFolder | Source
     is_fallback = False
@@ -66,7 +49,7 @@ def show(
         place = find_folder(folder, dataset)
         origin = f"{place.path}{', a build of the invented sample' if place.is_sample else ''}"
     elif source is not None and not sample:
-        place = open_source(dataset, upstream_folder(ctx, source), allow_missing=True)
+        place = open_source(dataset, common.upstream_folder(ctx, source), allow_missing=True)
         origin = str(place.folder)
     else:
         place, origin = open_source(dataset, None, sample=True), "the sample (invented)"
@@ -77,23 +60,21 @@ def show(
         if is_fallback:
             error.remedy = f"No build in build/: run `parley build {name}` for the dataset."
         raise
-    print_result(as_json, lambda: found.row, lambda: lay_out(found, origin))
+    common.print_result(as_json, lambda: found.row, lambda: lay_out(found, origin))
 
 
 @app.command()
 def site(
     names: Names = None,
     folder: BuildDir = Path("build"),
-    output: Annotated[
-        Path, typer.Option("--output", metavar="DIR", help="The folder of the site.")
-    ] = Path("site"),
+    output: Annotated[Path, Option(metavar="DIR", help="The folder of the site.")] = Path("site"),
 ) -> None:
     """Write builds as a page to read, search and filter in a browser.
 
     The page is static files: open its index.html, or put the folder on any host.
     """
     _write_site(names, folder, output)
-    print_line(f"{output / 'index.html'}: open it in a browser")
+    common.print_line(f"{output / 'index.html'}: open it in a browser")
 
 
 def _write_site(names: list[str] | None, folder: Path, output: Path) -> None:
@@ -102,7 +83,7 @@ def _write_site(names: list[str] | None, folder: Path, output: Path) -> None:
     from parley.site.write import write_site
     from parley.terminal.console import print_message, progress
 
-    chosen, absent = select_built(names, folder)
+    chosen, absent = common.select_built(names, folder)
     if absent:
         print_message(f"not built, and so left out: {', '.join(absent)}", "yellow")
     with progress("dialogues") as advance:
@@ -115,9 +96,7 @@ def browse(
     names: Names = None,
     folder: BuildDir = Path("build"),
     sample: Sample = False,
-    open_: Annotated[
-        bool, typer.Option("--open/--no-open", help="Open the browser, or only print the address.")
-    ] = True,
+    open_: Annotated[bool, Option("--open/--no-open", help="Open the browser.")] = True,
 ) -> None:
     """Show builds, or the samples, in a browser until Ctrl-C."""
     import webbrowser
@@ -127,17 +106,17 @@ def browse(
     from parley.source.files import open_source
     from parley.temporary import temporary_folder
 
-    if sample and typed(ctx, "folder"):
+    if sample and common.typed(ctx, "folder"):
         raise UsageError("--sample excludes --build")
     try:
         with temporary_folder("browse") as place:
             if sample:
                 folder = place / "build"
-                for dataset in select(names):
+                for dataset in common.select(names):
                     build(open_source(dataset, None, sample=True), folder)
             _write_site(names, folder, place / "site")
             with serving(place / "site") as url:
-                print_line(f"{url} shows them; Ctrl-C ends it")
+                common.print_line(f"{url} shows them; Ctrl-C ends it")
                 if open_:
                     webbrowser.open(url)
                 while True:  # pause() would miss a signal just before it

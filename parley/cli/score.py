@@ -1,7 +1,7 @@
 """Commands that the dataset folders declare, jobs and tasks: tasks, run, score."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -10,32 +10,19 @@ from parley.errors import Failures, ParleyError, UsageError
 from parley.jobs import Jobs, each_jobs
 from parley.terminal.score import Scores
 
+_PLAIN: dict[str, Any] = {"add_completion": False, "rich_markup_mode": None}
+_SCORE = "Score predictions on a task, with the documented scores for comparison."
 run = typer.Typer(
-    cls=Jobs,
-    help="Run a job of a dataset; without arguments, list the jobs.",
-    add_completion=False,
-    rich_markup_mode=None,
+    cls=Jobs, help="Run a job of a dataset; without arguments, list the jobs.", **_PLAIN
 )
 app.add_typer(run, name="run")
-app.add_typer(
-    typer.Typer(
-        cls=Scores,
-        help="Score predictions on a task, with the documented scores for comparison.",
-        no_args_is_help=True,
-        add_completion=False,
-        rich_markup_mode=None,
-    ),
-    name="score",
-)
+app.add_typer(typer.Typer(cls=Scores, help=_SCORE, no_args_is_help=True, **_PLAIN), name="score")
 
 
 @app.command()
 def tasks(
     names: Names = None,
-    update: Annotated[
-        Path | None,
-        typer.Option("--update", metavar="FILE", help="Update the scores in a card or page."),
-    ] = None,
+    update: Annotated[Path | None, typer.Option(metavar="FILE", help="Update a page.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """List the tasks of each dataset, with their metrics and baselines."""
@@ -43,8 +30,7 @@ def tasks(
     from parley.tasks import tasks_of
     from parley.terminal.tasks import lay_out_tasks, tasks_as_dicts
 
-    found = []
-    attempt = Attempts()
+    found, attempt = [], Attempts()
     for dataset in select(names):
         with attempt():
             found += [(dataset.name, name, task) for name, task in tasks_of(dataset).items()]
@@ -63,13 +49,12 @@ def _run(ctx: typer.Context) -> None:
     from parley.terminal.console import print_output, table
 
     if ctx.invoked_subcommand is None:
-        found = each_jobs()
-        rows = [
-            (dataset, name, job.summary)
-            for dataset, jobs in found.items()
-            if isinstance(jobs, dict)
-            for name, job in jobs.items()
-        ]
+        rows, broken = [], []
+        for dataset, jobs in each_jobs().items():
+            if isinstance(jobs, ParleyError):
+                broken.append(jobs)
+            else:
+                rows += [(dataset, name, job.summary) for name, job in jobs.items()]
         print_output(table(("dataset", "job", "summary~"), rows))
-        if broken := [jobs for jobs in found.values() if isinstance(jobs, ParleyError)]:
+        if broken:
             raise Failures(broken)

@@ -13,16 +13,8 @@ def utterance(
     id: str, conversation_id: str, reply_to: str | None, speaker: str, text: str, meta: Any
 ) -> dict[str, Any]:
     """Return an utterance as ConvoKit stores it; a conversation's id is its first utterance's."""
-    return {
-        "id": id,
-        "conversation_id": conversation_id,
-        "text": text,
-        "speaker": speaker,
-        "meta": meta,
-        "reply-to": reply_to,
-        "timestamp": None,
-        "vectors": [],
-    }
+    said = {"id": id, "conversation_id": conversation_id, "text": text, "speaker": speaker}
+    return {**said, "meta": meta, "reply-to": reply_to, "timestamp": None, "vectors": []}
 
 
 def write_corpus(
@@ -36,12 +28,12 @@ def write_corpus(
     """Write a corpus.
 
     Args:
-        folder: Where to.
+        folder: The folder to write to.
         about: Metadata of the corpus.
         utterances: In order, as `utterance` returns them.
         speakers: Id of a speaker -> metadata.
         conversations: Id of a conversation -> metadata.
-        index: Which metadata there is, and of which types; counted from the others unless given.
+        index: The types of the metadata; counted unless given.
 
     Raises:
         ValueError: an utterance comes twice, or a number is not finite.

@@ -3,9 +3,8 @@
     DIR/croissant.json           https://docs.mlcommons.org/croissant/, with the RAI vocabulary
     DIR/<config>/*.parquet       the files that it describes
 
-The Hub writes a description of its own for what is published, of columns and files. This one has
-besides where upstream's files come from and their hashes, what the card says of collection,
-annotation, personal data and limits, and the documented figures with what was measured.
+Unlike the Hub's own description, it names upstream's files with their hashes, the card's sections
+on collection, annotation, personal data and limits, and the documented figures.
 """
 
 import json
@@ -23,6 +22,7 @@ from parley.folder.measured import measured
 
 DESCRIPTION = "croissant.json"
 _PARQUET = "application/x-parquet"
+_LISTS = ("data_preprocessing_protocol", "data_annotation_protocol", "data_limitations")
 # Property -> the card's section that it is
 _SAID = {
     "data_collection": "How it was collected",
@@ -48,8 +48,10 @@ def croissant(built: BuiltFolder, folder: Path) -> None:
     context = mlc.Context()
     front, body = parse(built.card, "README.md")
     builder = built.dataset.builder
-    said = _sections(body)
+    sections = _sections(body)
     try:
+        said: dict[str, Any] = {name: sections[heading] for name, heading in _SAID.items()}
+        said |= {name: [said[name]] for name in _LISTS}
         metadata = mlc.Metadata(
             ctx=context,
             name=built.dataset.name,
@@ -62,13 +64,7 @@ def croissant(built: BuiltFolder, folder: Path) -> None:
             keywords=list(front.get("tags", ())),
             distribution=list(_files(mlc, context, built)),
             record_sets=list(_record_sets(mlc, context, built)),
-            data_preprocessing_protocol=[said[_SAID["data_preprocessing_protocol"]]],
-            data_annotation_protocol=[said[_SAID["data_annotation_protocol"]]],
-            data_limitations=[said[_SAID["data_limitations"]]],
-            **{
-                name: said[_SAID[name]]
-                for name in ("data_collection", "personal_sensitive_information")
-            },
+            **said,
         )
     except (mlc.ValidationError, KeyError) as error:
         raise OutputError(f"{built.path}: cannot be described as Croissant: {error}") from error
@@ -163,20 +159,15 @@ def _inner(feature: Any) -> tuple[Any, bool]:
 def _readable(feature: Any, in_list: bool = False) -> bool:
     """Tell whether mlcroissant can read a feature: not lists within the objects of a list."""
     inner, repeated = _inner(feature)
-    if repeated and in_list:
-        return False
-    if isinstance(inner, dict):
-        return all(_readable(each, repeated or in_list) for each in inner.values())
-    return True
+    within = inner.values() if isinstance(inner, dict) else ()
+    return not (repeated and in_list) and all(_readable(v, repeated or in_list) for v in within)
 
 
 def _type(mlc: Any, feature: Any) -> Any:
     import datasets
 
-    if isinstance(feature, datasets.ClassLabel):
-        return mlc.DataType.INTEGER
     kind = feature.dtype
-    if kind.startswith(("int", "uint")):
+    if isinstance(feature, datasets.ClassLabel) or kind.startswith(("int", "uint")):
         return mlc.DataType.INTEGER
     if kind.startswith("float"):
         return mlc.DataType.FLOAT

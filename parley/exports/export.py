@@ -32,14 +32,9 @@ def formats(dataset: Dataset) -> dict[str, Callable[[BuiltFolder, Path], None]]:
 
 
 def export(built: BuiltFolder, format: str, target: Path) -> list[str]:
-    """Write a build in a format, and return the names of the files.
+    """Write a build in one of `formats`, and return the names of the files.
 
-    Of a sample a file says so beside them.
-
-    Args:
-        built: The folder.
-        format: One of its dataset's `formats`.
-        target: A folder that does not exist or is empty; it appears whole, or not at all.
+    `target` must not exist or be empty; it appears whole, or not at all.
 
     Raises:
         UsageError: the dataset has no such format.

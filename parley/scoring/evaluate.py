@@ -81,12 +81,8 @@ class Result:
             "counts": dict(self.score.counts),
             "moved": list(map(str, self.moved)),
             "references": [
-                {
-                    "name": each.name,
-                    "metrics": each.metrics,
-                    "place": each.place,
-                    **({"note": each.note} if each.note else {}),
-                }
+                {"name": each.name, "metrics": each.metrics, "place": each.place}
+                | ({"note": each.note} if each.note else {})
                 for each in self.references
             ],
         }
@@ -107,7 +103,7 @@ def load_gold(built: BuiltFolder, name: str, options: Mapping[str, str]) -> Gold
     """Return the gold of a task on a build.
 
     Raises:
-        OutputError: the build lacks what the task reads.
+        OutputError: the build lacks a config of the task.
         ScriptError: tasks.py fails on it.
     """
     task = get_task(built.dataset, name)
@@ -118,12 +114,6 @@ def load_gold(built: BuiltFolder, name: str, options: Mapping[str, str]) -> Gold
         )
     with _running(built):
         gold = task.gold(built, **options)
-    _require_keys(built, name, task, gold)
-    return gold
-
-
-def _require_keys(built: BuiltFolder, name: str, task: Task, gold: Gold) -> None:
-    """Raise ScriptError unless the keys of gold are tuples of the task's key fields."""
     fields = task.required or task.key
     for key in gold:
         if not isinstance(key, tuple) or len(key) != len(fields):
@@ -131,6 +121,7 @@ def _require_keys(built: BuiltFolder, name: str, task: Task, gold: Gold) -> None
                 f"{_script(built)}: {name}: gold: expected tuples of {', '.join(fields)} as keys, "
                 f"found {key!r:.60}"
             )
+    return gold
 
 
 def score(
@@ -143,21 +134,21 @@ def score(
     keep: Path | None = None,
     found: Iterable[Any] | None = None,
 ) -> Result:
-    """Score a file of predictions, or a baseline.
+    """Score a file of predictions ("-": standard input), a baseline, or predictions `found`.
 
     Args:
         built: The build with the gold.
         name: The task.
         given: The task's own options, as far as they are given.
-        file: A file of predictions; "-" is standard input.
-        baseline: One of the task's baselines, in place of a file.
-        keep: A file to make, with what the baseline predicted.
-        found: Predictions, in place of a file.
+        file: A file of predictions.
+        baseline: A baseline of the task.
+        keep: A new file for the predictions of the baseline.
+        found: Predictions.
 
     Raises:
         UsageError: there is no such task, option or baseline, or not one thing to score.
         RecordError: naming everything that is wrong with the file.
-        OutputError: the build lacks what the task reads, or `keep` cannot be written.
+        OutputError: the build lacks a config or split, or `keep` cannot be written.
         ScriptError: tasks.py fails.
     """
     task = get_task(built.dataset, name)
@@ -171,23 +162,23 @@ def score(
         raise UsageError(f"{name} scores either predictions or a baseline, and keeps the latter's")
     gold = load_gold(built, name, options)
     if baseline:
+        of = f"baseline {baseline}"
         with _running(built):
-            made = f"the baseline {baseline} of {_script(built)}"
-            predictions = validate_predictions(
-                task.baselines[baseline](built, **options), task, gold, made
-            )
+            found = task.baselines[baseline](built, **options)
+            made = f"the {of} of {_script(built)}"
+            predictions = validate_predictions(found, task, gold, made)
     elif found is not None:
+        of = "predictions"
         predictions = validate_predictions(found, task, gold, "the predictions")
     else:
+        of = "standard input" if file == "-" else file
         predictions = read(file, task, gold, partial(_hint, built, task, options, gold))
     with _running(built):
         scored = task.score(gold, predictions, **options)
-        if wrong := list(wrong_scores(scored)):
-            raise ScriptError(f"{_script(built)}: {name} gives a score that is none", *wrong)
+    if wrong := list(wrong_scores(scored)):
+        raise ScriptError(f"{_script(built)}: {name} gives a score that is none", *wrong)
     if keep:  # at last: before, the same command does all of it again
         write(keep, task, predictions.values())
-    of = "predictions" if found is not None else "standard input" if file == "-" else file
-    of = f"baseline {baseline}" if baseline else of
     return Result(built.dataset.name, name, task, options, of, built.is_sample, scored, baseline)
 
 

@@ -1,8 +1,8 @@
 """Tables of references, and the generated text on tasks in cards and docs."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from parley.errors import OutputError
 from parley.folder.card import PIPE
@@ -16,8 +16,7 @@ Entry = tuple[str, str, Mapping[tuple[str, ...], str]]
 """Name, document, and the metrics by path, as text."""
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """The metrics of one entry in one group: a cell per metric, "–" for none."""
 
     group: tuple[str, ...]
@@ -26,8 +25,7 @@ class Row:
     cells: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Board:
+class Board(NamedTuple):
     """A table of results: groups with metrics of the same names."""
 
     metrics: tuple[str, ...]
@@ -97,14 +95,9 @@ def _table(
     columns: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[str] = ()
 ) -> Iterator[str]:
     """Yield a table in Markdown, its columns of numbers aligned right, and an empty line."""
-    yield _row(columns)
-    yield _row("---:" if name in right else "---" for name in columns)
-    yield from map(_row, rows)
+    for cells in (columns, ["---:" if name in right else "---" for name in columns], *rows):
+        yield f"| {' | '.join(cell.replace('|', PIPE) for cell in cells)} |"
     yield ""
-
-
-def _row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cell.replace('|', PIPE) for cell in cells)} |"
 
 
 def renew(path: Path, tasks: Iterable[tuple[str, str, Task]]) -> None:
@@ -113,14 +106,11 @@ def renew(path: Path, tasks: Iterable[tuple[str, str, Task]]) -> None:
     Raises:
         OutputError: the file cannot be read or written, or lacks the marks.
     """
-    write_whole(path, renewed(_read(path), str(path), tasks))
-
-
-def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeError) as error:
         raise OutputError(f"{path}: cannot be read: {error}") from error
+    write_whole(path, renewed(text, str(path), tasks))
 
 
 def renewed(text: str, where: str, tasks: Iterable[tuple[str, str, Task]]) -> str:

@@ -21,11 +21,10 @@ class PredictionFormat:
     """A format of prediction files.
 
     Args:
-        name: What it is called.
-        parse: Returns the prediction of a line, or raises ValueError.
-        glimpse: Returns what can be made out of a line that `parse` refuses, or raises ValueError:
-            its key is to be named.
-        lines: Returns the lines of predictions, without line ends.
+        name: Its name.
+        parse: A line -> its prediction, or ValueError.
+        glimpse: A line that `parse` refuses -> fields of its key, or ValueError.
+        lines: Predictions -> lines, without line ends.
     """
 
     name: str
@@ -43,16 +42,11 @@ _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _BOM = b"\xef\xbb\xbf"
 
 
-def _run_fields(line: bytes) -> list[str]:
-    """Return the fields of a line, split at ASCII white space."""
-    return [field.decode("utf-8") for field in line.split()]
-
-
 def _run_line(line: bytes) -> dict[str, Any]:
     """Return the prediction of a line of a run; second field, rank and tag are ignored."""
     if line.startswith(_BOM):
         raise ValueError("unexpected BOM, a byte order mark")
-    parts = _run_fields(line)
+    parts = [field.decode("utf-8") for field in line.split()]  # at ASCII white space
     if len(parts) != 6:
         raise ValueError(
             f"expected six fields, QUERY Q0 DOCUMENT RANK SCORE TAG, found {len(parts)}"
@@ -66,8 +60,8 @@ def _run_line(line: bytes) -> dict[str, Any]:
 
 
 def _run_glimpse(line: bytes) -> dict[str, Any]:
-    query, _, document = _run_fields(line)[:3]
-    return {"query_id": query, "document_id": document}
+    query, _, document = line.split()[:3]
+    return {"query_id": query.decode("utf-8"), "document_id": document.decode("utf-8")}
 
 
 def _run_lines(predictions: Iterable[Prediction]) -> Iterator[str]:
@@ -82,23 +76,14 @@ def _run_lines(predictions: Iterable[Prediction]) -> Iterator[str]:
 
 JSON_LINES = PredictionFormat("JSON Lines", loads, json.loads, _json_lines)
 TREC_RUN = PredictionFormat("a TREC run", _run_line, _run_glimpse, _run_lines)
-"""A run in the format of TREC: predictions of query_id, document_id and score, a float.
-
-As in trec_eval the scores decide, and neither the order of lines nor the rank.
-"""
+"""A run of TREC: query_id, document_id and a float score, which decides, as in trec_eval."""
 
 NO_HIT = "-"
-"""The document in the only line of a topic without results.
-
-It is judged nowhere, so the topic is worth nothing, and trec_eval sees the same.
-"""
+"""The document in the only line of a topic without results; it is judged nowhere."""
 
 
 class Run(Mapping[Key, Prediction]):
-    """The predictions of a run, (query_id, document_id) -> prediction, with no more than they need.
-
-    A run can have millions of lines: what is sound is kept many lines at once.
-    """
+    """The predictions of a run, kept small, as it can have millions of lines."""
 
     KEY = ("query_id", "document_id")
     SHAPE: Mapping[str, type] = {"query_id": str, "document_id": str, "score": float}
@@ -140,15 +125,9 @@ class Run(Mapping[Key, Prediction]):
         self._topics.setdefault(topic, {})[document] = number
 
     def keep_all(self, first: int, lines: Sequence[bytes], gold: Mapping[Key, Any]) -> set[Key]:
-        """Keep the predictions of many lines; or none, if one may be wrong.
+        """Keep the predictions of many lines, or none if one may be wrong; return their topics.
 
-        Args:
-            first: The number of the first line.
-            lines: As in a file, without line ends.
-            gold: The topics that there are, each as a key.
-
-        Returns:
-            The topics of what was kept.
+        `first` is the number of the first line; the keys of `gold` are the topics.
         """
         text = b" \0 ".join([*lines, b""])
         parts = text.split()  # all at once, with a zero byte after those of each line

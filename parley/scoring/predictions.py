@@ -5,7 +5,6 @@ is wrong with it is reported at once, each with its line and its key.
 """
 
 import gzip
-import io
 import json
 import sys
 import zlib
@@ -17,14 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from parley.errors import MOST_PROBLEMS, Causes, OutputError, Problem, RecordError, UsageError
-from parley.scoring.prediction_formats import (
-    JSON_LINES,
-    TREC_RUN,
-    Key,
-    Prediction,
-    PredictionFormat,
-    Run,
-)
+from parley.scoring.prediction_formats import JSON_LINES, TREC_RUN, Key, Prediction, Run
 from parley.shapes import fitter, problems, show
 from parley.tasks import Gold, Task
 
@@ -43,23 +35,22 @@ _OTHERS = {  # the first bytes of files given by mistake
     b"PK": "it is a zip archive: name a file that was in it",
     b"PAR1": "it is Parquet: write a line of text for each prediction",
     b"ARROW1": "it is Arrow data: write a line of text for each prediction",
-    b"\xff\xfe": "it is in UTF-16 or UTF-32: write it in UTF-8",
-    b"\xfe\xff": "it is in UTF-16: write it in UTF-8",
-    b"\0\0\xfe\xff": "it is in UTF-32: write it in UTF-8",
+    **dict.fromkeys(
+        (b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff"), "it is in UTF-16 or UTF-32: write it in UTF-8"
+    ),
 }
 
 
 def read(
     file: str, task: Task, gold: Gold, hint: Callable[[Collection[Key]], str] = lambda keys: ""
 ) -> Mapping[Key, Prediction]:
-    """Return the predictions of a file, one for each key of `gold` and in its order.
+    """Return the predictions of a file ("-": standard input), in the order of `gold`.
 
     Args:
-        file: A path, or "-" for standard input.
-        task: What they must look like.
-        gold: What is to be predicted.
-        hint: Returns what to do about a file that holds predictions for other keys than are due,
-            given the required keys that it has.
+        file: A path, or "-".
+        task: Its declaration.
+        gold: The right answers.
+        hint: The required keys of a wrong file -> advice.
 
     Raises:
         RecordError: naming everything that is wrong with the file, by line and key.
@@ -72,14 +63,13 @@ def read(
         checker = _Checker(task, gold, "line")
         try:
             for lines in _lines(stream):
-                if not size and (mistake := _mistaken(lines[0], task.format)):
+                if not size and (mistake := _mistaken(lines[0], task)):
                     checker.stop(mistake)
                 size += sum(map(len, lines)) + len(lines)
                 if size > _LARGEST:
                     checker.stop(f"it has more than {_LARGEST:,} bytes; nothing was read beyond")
-                if checker.is_over:
-                    break
-                checker.take_all(lines)
+                if not checker.is_over:
+                    checker.take_all(lines)
                 if checker.is_over:
                     break
             if not size:
@@ -90,7 +80,7 @@ def read(
 
 
 def _lines(stream: IO[bytes]) -> Iterator[list[bytes]]:
-    """Yield batches of lines without their ends; only the start of a line that is too long."""
+    """Yield batches of lines without their ends; of a line that is too long, only the start."""
     begun: list[bytes] = []  # the pieces of a line that has not ended
     while piece := stream.read1(_AT_ONCE):  # type: ignore[attr-defined]
         head, newline, tail = piece.rpartition(b"\n")
@@ -104,28 +94,22 @@ def _lines(stream: IO[bytes]) -> Iterator[list[bytes]]:
         yield [last]
 
 
-def _mistaken(line: bytes, form: PredictionFormat) -> str:
+def _mistaken(line: bytes, task: Task) -> str:
     """Return the kind of a file that holds no predictions, by its first line; else ""."""
     with suppress(ValueError):
-        if isinstance(form.parse(line), dict):
+        if isinstance(task.format.parse(line), dict):
             return ""
-    for start, what in _OTHERS.items():
-        if line.startswith(start):
-            return what
     if line[257:262] == b"ustar":
         return "it is a tar archive: name a file that was in it"
-    if form is JSON_LINES and (line.strip() == b"{" or line.lstrip().startswith(b"[")):
+    if task.format is JSON_LINES and (line.strip() == b"{" or line.lstrip().startswith(b"[")):
         return "it is one JSON text: write each prediction as an object in a line of its own"
-    return ""
+    return next((what for start, what in _OTHERS.items() if line.startswith(start)), "")
 
 
 def validate_predictions(
     found: Iterable[Any], task: Task, gold: Gold, name: str
 ) -> Mapping[Key, Prediction]:
-    """Check and order the predictions of a function like those of a file.
-
-    Each is read from the line that it has in a file: `write` can write what is returned.
-    """
+    """Check and order predictions like those of a file: each is read from its line of one."""
     checker = _Checker(task, gold, "prediction")
     for number, prediction in enumerate(found, 1):
         if checker.fits(prediction):
@@ -139,11 +123,7 @@ def validate_predictions(
 
 
 def write(path: Path, task: Task, predictions: Iterable[Prediction]) -> None:
-    """Write predictions to a new file in the task's format, whole or not at all.
-
-    Raises:
-        OutputError: something stands there already, or it cannot be written.
-    """
+    """Write predictions to a new file, whole or not at all; else raise OutputError."""
     from parley.folder.replace import writing
 
     require_free(path)
@@ -194,13 +174,7 @@ def _is_run(task: Task) -> bool:
 
 
 class _Checker:
-    """Collect predictions one by one, with their problems.
-
-    Args:
-        task: What they must look like.
-        gold: What is to be predicted.
-        unit: What is counted: "line" or "prediction".
-    """
+    """Collect predictions one by one, with their problems; a unit is "line" or "prediction"."""
 
     def __init__(self, task: Task, gold: Gold, unit: str) -> None:
         self._task, self._gold, self._unit = task, gold, unit
@@ -290,11 +264,7 @@ class _Checker:
     def finish(
         self, name: str, hint: Callable[[Collection[Key]], str] = lambda keys: ""
     ) -> Mapping[Key, Prediction]:
-        """Return the predictions in the order of gold.
-
-        Raises:
-            RecordError: something is wrong with them.
-        """
+        """Return the predictions in the order of gold, or raise RecordError with the problems."""
         message = f"{name}: cannot be scored as {self._task.format.name}"
         if not self.is_over and (missing := [key for key in self._gold if key not in self._seen]):
             message += f", {len(missing):,} of {len(self._gold):,} predictions are missing"
@@ -328,24 +298,5 @@ def _opened(file: str) -> Iterator[IO[bytes]]:
     if file == "-" and sys.stdin is None:  # as Python has it where the descriptor is closed
         raise UsageError("standard input is closed; name a file of predictions")
     with open(sys.stdin.fileno() if file == "-" else file, "rb", closefd=file != "-") as raw:
-        head = raw.read(len(_GZIP))
-        stream: IO[bytes] = io.BufferedReader(_Joined(head, raw))
-        yield gzip.GzipFile(fileobj=stream) if head == _GZIP else stream  # type: ignore[misc]
-
-
-class _Joined(io.RawIOBase):
-    """A stream whose first bytes, already read, come again."""
-
-    def __init__(self, head: bytes, rest: io.BufferedReader) -> None:
-        self._head, self._rest = head, rest
-
-    def readable(self) -> bool:
-        """Tell that it can be read."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Read some bytes."""
-        found = self._head or self._rest.read1(len(buffer))
-        self._head = b""
-        buffer[: len(found)] = found
-        return len(found)
+        is_gzip = raw.peek(len(_GZIP)).startswith(_GZIP)
+        yield gzip.GzipFile(fileobj=raw) if is_gzip else raw  # type: ignore[misc]

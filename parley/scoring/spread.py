@@ -28,20 +28,16 @@ class Folds:
 
 
 def resamples(size: int) -> "np.ndarray[Any, np.dtype[np.int64]]":
-    """Return the samples of a bootstrap, the same at each call: a row of `size` places each.
-
-    A place is drawn with replacement; the shape is (RESAMPLES, size).
-    """
+    """Return the places drawn by a bootstrap, always the same, of shape (RESAMPLES, size)."""
     import numpy as np
 
     return np.random.default_rng(SEED).integers(0, size, (RESAMPLES, size))
 
 
 def interval(values: Sequence[float]) -> Interval | None:
-    """Return the interval of a statistic, given its value on each of the `resamples`.
+    """Return the interval of a statistic from its value on each of the `resamples`.
 
-    It is None where the statistic is undefined (NaN) on one of them, as the correlation of few
-    values can be: an interval of the rest would be too narrow.
+    None if it is undefined (NaN) on one: an interval of the rest would be too narrow.
     """
     import numpy as np
 

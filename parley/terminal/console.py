@@ -70,11 +70,10 @@ def plain(text: str) -> str:
 
 
 def to_json(value: Any) -> str:
-    r"""Return indented JSON, with each control character as JSON's own escape, `\\u009b`.
+    r"""Return indented JSON without secrets, each control character as an escape, `\\u009b`.
 
-    NaN and the infinities, which JSON does not know, are the strings "NaN", "Infinity" and
-    "-Infinity". Where standard output takes no Unicode, all but ASCII is escaped. Secrets are
-    hidden.
+    Numbers that are not finite are the strings "NaN", "Infinity" and "-Infinity". Where standard
+    output takes no Unicode, all but ASCII is escaped.
     """
     ascii_only = not (getattr(sys.stdout, "encoding", None) or "").lower().startswith("utf")
     options: Any = {"indent": 2, "ensure_ascii": ascii_only, "default": str, "allow_nan": False}
@@ -98,30 +97,20 @@ def _finite(value: Any) -> Any:
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> Table:
-    """Return a table that fits the terminal; ">" in a column's name aligns right.
+    """Return a table that fits the terminal, or is wider if cells have no room.
 
-    Headings may wrap, and so may cells of a column whose name ends with "~"; other cells do not,
-    and without room for them the table is wider than the terminal.
+    ">" in a column's name aligns right. Headings wrap, and so do cells below a name with "~".
     """
-    result = Table(
-        title=plain(title) or None,
-        box=box.SIMPLE_HEAD,
-        title_justify="left",
-        show_edge=False,
-        pad_edge=False,
-    )
+    look: Any = {"box": box.SIMPLE_HEAD, "title_justify": "left"}
+    result = Table(title=plain(title) or None, show_edge=False, pad_edge=False, **look)
     for number, column in enumerate(columns):
         heading, wrap = column.strip(">~"), column.endswith("~")
         cells = [plain(row[number]) for row in rows]
         parts = [*heading.split(), *(part for c in cells for part in (c.split() if wrap else [c]))]
         widest = max(map(len, parts), default=0)
-        result.add_column(
-            heading,
-            justify="right" if column.startswith(">") else "left",
-            width=None if wrap else widest,
-            min_width=widest,
-            overflow="fold",
-        )
+        justify: Any = "right" if column.startswith(">") else "left"
+        width: Any = {"width": None if wrap else widest, "min_width": widest, "overflow": "fold"}
+        result.add_column(heading, justify=justify, **width)
     for row in rows:
         result.add_row(*(Text(plain(cell)) for cell in row))
     least = Measurement.get(out, out.options.update(width=_WIDEST), result).minimum
@@ -141,12 +130,9 @@ def size(count: float) -> str:
 
 @contextmanager
 def progress(unit: str = "") -> Iterator[Callable[..., None]]:
-    """Show progress: bars on a terminal, a line now and then in a log.
+    """Show progress: bars on a terminal, a line now and then in a log, retries at once.
 
-    News of a download, such as a retry, is logged at once: a person waits.
-
-    Yields:
-        A function of (name, amount done so far or what is being done, total or None).
+    Yields a function of (name, amount done so far or text, total or None).
     """
 
     def shown(amount: int | str) -> str:

@@ -17,48 +17,33 @@ Descriptions = Mapping[str, Mapping[str, str]]
 
 
 def stated_descriptions(folder: Path) -> dict[str, str]:
-    """Return config -> what a row is, as the modules of a dataset folder state it.
+    """Return config -> the text after its name in a call such as `View("acts", "one act", ...)`.
 
-    The modules are read, not run: importing them takes longer than all else that `list` does. A
-    description is the text after the name in a call such as `View("acts", "acts, one a row", ...)`.
+    The modules of the folder are read, not run: importing them takes long.
     """
     found: dict[str, str] = {}
     for path in sorted(folder.glob("*.py")):
         with suppress(OSError, SyntaxError, ValueError):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 match node:
-                    case ast.Call(
-                        args=[ast.Constant(str(name)), ast.Constant(str(description)), *_]
-                    ):
-                        found.setdefault(name, description)
+                    case ast.Call(args=[ast.Constant(str(name)), ast.Constant(str(said)), *_]):
+                        found.setdefault(name, said)
     return found
 
 
 def listing(found: Sequence[dict[str, Any]], descriptions: Descriptions) -> RenderableType:
-    """Return the datasets: on a terminal a table per dataset, else a line per split.
-
-    Args:
-        found: The result of `parley.folder.card.summary` for each dataset.
-        descriptions: What a row of each config is.
-    """
+    """Return summaries of datasets: on a terminal a table per dataset, else a line per split."""
     if out.is_terminal:
         parts = [p for each in found for p in _one(each, descriptions.get(each["name"], {}))]
     else:
         columns = ("dataset", "config", "split", ">rows", ">config's Parquet", "licence", "content")
-        lines = [
-            (
-                dataset["name"],
-                config["name"],
-                split,
-                rows,
-                _size(config),
-                config["license"],
-                descriptions.get(dataset["name"], {}).get(config["name"], ""),
-            )
-            for dataset in found
-            for config in dataset["configs"]
-            for split, rows in _rows(config)
-        ]
+        lines: list[tuple[str, ...]] = []
+        for dataset in found:
+            said = descriptions.get(dataset["name"], {})
+            for config in dataset["configs"]:
+                last = (_size(config), config["license"], said.get(config["name"], ""))
+                each = ((dataset["name"], config["name"], *rows, *last) for rows in _rows(config))
+                lines += each
         parts = [table(columns, lines)]
     some = (rows for d in found for config in d["configs"] for _, rows in _rows(config))
     return Group(*parts, *([Text(_NOTE)] if any(rows[-1] in "*–" for rows in some) else []))

@@ -37,21 +37,13 @@ def report(
 ) -> RenderableType:
     """Return the verdict, the failures, a table of verdicts, and the known differences.
 
-    Args:
-        found: What was found out of each folder.
-        broken: The datasets whose folders could not be verified at all.
-        all_figures: List the figures that match too.
+    `broken` names the datasets whose folders could not be verified at all.
     """
     rows = []
     for each in found:
         failed = sum(check.failed for check in each.checks)
-        rows.append(
-            (
-                each.dataset,
-                f"{failed} FAILED" if failed else f"{len(_made(each))} hold",
-                *(str(each.count(verdict) or "·") for verdict in VERDICTS),
-            )
-        )
+        checks = f"{failed} FAILED" if failed else f"{len(_made(each))} hold"
+        rows.append((each.dataset, checks, *(str(each.count(v) or "·") for v in VERDICTS)))
     failures = [part for each in found for part in _section(each.dataset, _failures(each))]
     known = [part for each in found for part in _section(each.dataset, _known(each, all_figures))]
     columns = ("dataset", "checks", *_HEADINGS)
@@ -62,17 +54,10 @@ def build_table(
     built: Sequence[Mapping[str, Any]], folder: Path, seconds: float, sample: bool
 ) -> RenderableType:
     """Return a line per split, and where the builds are."""
-    rows = [
-        (
-            split["dataset"],
-            split["config"],
-            split["split"],
-            f"{split['rows']:,}",
-            size(split["bytes"]),
-            f"{split['seconds']:.2f} s",
-        )
-        for split in built
-    ]
+    rows = []
+    for each in built:
+        amounts = (f"{each['rows']:,}", size(each["bytes"]), f"{each['seconds']:.2f} s")
+        rows.append((each["dataset"], each["config"], each["split"], *amounts))
     kind = "samples, not the datasets" if sample else "rows checked one by one"
     columns = ("dataset", "config", "split", ">rows", ">Parquet", ">time")
     last = plain(f"in {folder}/, {seconds:.1f} s in all; {kind}")
@@ -90,9 +75,7 @@ def checked(found: Mapping[str, Sequence[Check]]) -> RenderableType:
                 lines.append(Text(plain(f"  –       {name}: {check.skipped}"), style="yellow"))
             elif check.failed:
                 lines.append(Text(f"  FAILED  {name}", style="bold red"))
-                lines += [
-                    Text(plain(f"    {each}"), style="red") for each in _shown(check.problems)
-                ]
+                lines += [Text(plain(f"    {p}"), style="red") for p in _shown(check.problems)]
             else:
                 lines.append(Text(f"  ok      {name}"))
     bad = [dataset for dataset, checks in found.items() if any(c.failed for c in checks)]
@@ -107,9 +90,7 @@ def _made(each: Verification) -> list[Check]:
 
 def _verdict(found: Sequence[Verification], broken: Sequence[str]) -> Text:
     """Return the verdict in one sentence."""
-    names = ", ".join(
-        f"{each.dataset} (a sample)" if each.sample else each.dataset for each in found
-    )
+    names = ", ".join(each.dataset + " (a sample)" * each.sample for each in found)
     checks = [check for each in found for check in _made(each)]
     skipped = sum(len(each.checks) for each in found) - len(checks)
     failed = sum(check.failed for check in checks)
@@ -180,9 +161,9 @@ def _lines(verdict: str, figures: list[Figure]) -> Iterator[str]:
         for (name, place), count in tables.items():
             yield f"{name}{f', {count} figures' if count > 1 else ''} ({place})"
         return
-    for figure in figures:
-        measured = _measured(figure.measured)
-        yield f"{figure.name}: documented {figure.stated}, measured {measured} ({figure.place})"
+    for each in figures:
+        measured = _measured(each.measured)
+        yield f"{each.name}: documented {each.stated}, measured {measured} ({each.place})"
 
 
 def _cells(group: list[Figure], figures: list[Figure]) -> Iterator[str]:
@@ -198,8 +179,8 @@ def _cells(group: list[Figure], figures: list[Figure]) -> Iterator[str]:
         cell, _, part = figure.name.rpartition(".")
         pair = [named[name] for each in SPREAD if (name := f"{cell}.{each}") in named]
         if part in SPREAD and len(pair) == len(SPREAD):  # of one cell "m ± s"
-            sides = ([each.documented for each in pair], [each.measured for each in pair])
-            told_as, values = cell, tuple(" ± ".join(map(str, side)) for side in sides)
+            sides = ((str(each.documented), str(each.measured)) for each in pair)
+            told_as, values = cell, tuple(map(" ± ".join, zip(*sides, strict=True)))
         told[told_as] = values
     for name, values in told.items():
         stated, measured = (json.dumps(value, ensure_ascii=False) for value in values)
@@ -212,32 +193,21 @@ def _measured(value: Any) -> Any:
 
 def differences(found: Difference) -> RenderableType:
     """Return a table of splits, then the changed rows, fields and figures."""
-    rows = [
-        (
-            split.config,
-            split.split,
-            _count(split.old_rows),
-            _count(split.new_rows),
-            *(
-                f"{len(part):,}" if part else "·"
-                for part in (split.added, split.removed, split.changed)
-            ),
-        )
-        for split in found.splits
-    ]
+    rows = []
+    for each in found.splits:
+        counts = [f"{len(x):,}" if x else "·" for x in (each.added, each.removed, each.changed)]
+        sizes = (_count(each.old_rows), _count(each.new_rows))
+        rows.append((each.config, each.split, *sizes, *counts))
     columns = ("config", "split", ">old rows", ">new rows", ">added", ">removed", ">changed")
     lines = [Text(plain(line)) for split in found.splits for line in _split_lines(split)]
     if found.provenance:
         lines.append(Text("provenance", style="bold"))
-        lines += [
-            Text(plain(f"  {what}: {_value(a)} -> {_value(b)}")) for what, a, b in found.provenance
-        ]
+        moved = [f"  {what}: {_value(a)} -> {_value(b)}" for what, a, b in found.provenance]
+        lines += [Text(plain(line)) for line in moved]
     if found.figures:
         lines.append(Text("documented figures that moved", style="bold"))
-        lines += [
-            Text(plain(f"  {name}: {_measured(a)} -> {_measured(b)}"))
-            for name, a, b in found.figures
-        ]
+        moved = [f"  {name}: {_measured(a)} -> {_measured(b)}" for name, a, b in found.figures]
+        lines += [Text(plain(line)) for line in moved]
     if not found.differs:
         lines.append(Text("no difference"))
     return Group(table(columns, rows, title=found.dataset), *lines)

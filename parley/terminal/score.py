@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 from typer.core import TyperCommand, TyperGroup
 
 from parley.collection import Dataset, discover, get
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from parley.tasks import Task
 
 
-# What is Any here is click's, which Typer has in one place or another, by its version.
+# Any stands for click's types, whose module depends on the version of Typer.
 
 
 class Scores(TyperGroup):
@@ -27,9 +28,7 @@ class Scores(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the group of a dataset's tasks, or raise UsageError."""
-        group = typer.Typer(
-            cls=_Tasks, no_args_is_help=True, add_completion=False, rich_markup_mode=None
-        )
+        group = typer.Typer(cls=_Tasks, no_args_is_help=True, rich_markup_mode=None)
         summary = f"Score predictions on a task of {cmd_name}."
         group.callback(help=summary, short_help=summary)(lambda: None)
         command: Any = typer.main.get_command(group)
@@ -62,8 +61,10 @@ class _Tasks(TyperGroup):
 
         task = get_task(self.dataset, cmd_name)
         one = typer.Typer(add_completion=False, rich_markup_mode=None)
+        summary = task.summary[0].upper() + task.summary[1:]
+        help = f"{summary}. Scored on {task.evaluated_on}; --template describes FILE."
         command = _command(self.dataset, cmd_name, task)
-        one.command(cmd_name, cls=_Command, help=_help(task), short_help=task.summary)(command)
+        one.command(cmd_name, cls=_Command, help=help, short_help=task.summary)(command)
         return typer.main.get_command(one)
 
 
@@ -81,42 +82,21 @@ class _Command(TyperCommand):
             raise UsageError(f"{error}", remedy=f"There are: {', '.join(there)}.") from error
 
 
-def _help(task: "Task") -> str:
-    summary = task.summary[0].upper() + task.summary[1:]
-    return f"{summary}. Scored on {task.evaluated_on}; --template describes FILE."
-
-
 def _command(dataset: Dataset, name: str, task: "Task") -> Callable[..., None]:
     """Return the command of a task, with the options of the task."""
+    accepted = f"Predictions, {task.format.name}, gzip or not; - is stdin."
+    instead = f"Score a baseline instead: {', '.join(task.baselines)}."
+    kept = "Save the predictions of the baseline."
 
     def command(
-        file: Annotated[
-            str | None,
-            typer.Argument(
-                metavar="[FILE]", help=f"Predictions, {task.format.name}, gzip or not; - is stdin."
-            ),
-        ] = None,
+        file: Annotated[str | None, Argument(metavar="[FILE]", help=accepted)] = None,
         folder: Annotated[
-            Path, typer.Option("--build", metavar="DIR", help="Builds, in one folder per dataset.")
+            Path, Option("--build", metavar="DIR", help="Builds, in one folder per dataset.")
         ] = Path("build"),
-        baseline: Annotated[
-            str | None,
-            typer.Option(
-                "--baseline",
-                metavar="B",
-                help=f"Score a baseline instead: {', '.join(task.baselines)}.",
-            ),
-        ] = None,
-        keep: Annotated[
-            Path | None,
-            typer.Option(
-                "--save-predictions", metavar="OUT", help="Save the predictions of the baseline."
-            ),
-        ] = None,
-        template: Annotated[
-            bool, typer.Option("--template", help="Describe the content of FILE.")
-        ] = False,
-        as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+        baseline: Annotated[str | None, Option(metavar="B", help=instead)] = None,
+        keep: Annotated[Path | None, Option("--save-predictions", metavar="OUT", help=kept)] = None,
+        template: Annotated[bool, Option("--template", help="Describe FILE.")] = False,
+        as_json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
         **own: str,
     ) -> None:
         from parley.terminal import tasks as tables
@@ -126,11 +106,11 @@ def _command(dataset: Dataset, name: str, task: "Task") -> Callable[..., None]:
         if template:
             if file or baseline or keep:
                 raise UsageError("--template scores nothing: leave FILE and the other options out")
-            lines, is_sample = _lines_due(dataset, name, folder, options)
+            found = (dataset, name, task, *_lines_due(dataset, name, folder, options))
             if as_json:
-                typer.echo(to_json(tables.template_as_dict(dataset, name, task, lines, is_sample)))
+                typer.echo(to_json(tables.template_as_dict(*found)))
             else:
-                print_output(tables.lay_out_template(dataset, name, task, lines, is_sample))
+                print_output(tables.lay_out_template(*found))
             return
         if (file is None) == (baseline is None):
             raise UsageError(
@@ -147,11 +127,11 @@ def _command(dataset: Dataset, name: str, task: "Task") -> Callable[..., None]:
         if keep:
             require_free(keep)
         built = find_folder(folder, dataset)
-        found = score(built, name, options, file=file or "", baseline=baseline or "", keep=keep)
+        result = score(built, name, options, file=file or "", baseline=baseline or "", keep=keep)
         if as_json:
-            typer.echo(to_json(found.as_dict()))
+            typer.echo(to_json(result.as_dict()))
         else:
-            print_output(tables.lay_out_score(found))
+            print_output(tables.lay_out_score(result))
 
     signature = inspect.signature(command)
     common = [each for each in signature.parameters.values() if each.name != "own"]
@@ -165,19 +145,16 @@ _OWN = "own_"  # before the name of a task's option, which may be a word of Pyth
 
 def _option(name: str, values: Sequence[str]) -> inspect.Parameter:
     """Return the parameter of a task's own option."""
-    declared = typer.Option(f"--{name}", metavar=name.upper(), help=f"{', '.join(values)}.")
-    return inspect.Parameter(
-        _OWN + name,
-        inspect.Parameter.KEYWORD_ONLY,
-        default=values[0],
-        annotation=Annotated[str, declared],
-    )
+    declared = Option(f"--{name}", metavar=name.upper(), help=f"{', '.join(values)}.")
+    kind = inspect.Parameter.KEYWORD_ONLY
+    annotation = Annotated[str, declared]
+    return inspect.Parameter(_OWN + name, kind, default=values[0], annotation=annotation)
 
 
 def _lines_due(
     dataset: Dataset, name: str, folder: Path, options: Mapping[str, str]
 ) -> tuple[int | None, bool]:
-    """Return the number of predictions for a build, or None; and whether it is a sample."""
+    """Return the number of predictions for a build, if there is one, and whether it is a sample."""
     from parley.folder.built import find_folder
     from parley.scoring.evaluate import load_gold
 

@@ -21,14 +21,8 @@ def find_dialogue(
 ) -> Dialogue:
     """Return the dialogue with this id, or the first one, with related rows.
 
-    Args:
-        dataset: The dataset.
-        id: The value of the first column, as text.
-        place: A built folder of the dataset, or a source to take rows from.
-        origin: What that is, in words.
-
     Raises:
-        UsageError: no dialogue has this id; a few that exist are named.
+        UsageError: no dialogue of `place`, named `origin`, has this id; some ids are named.
         OutputError: a row has none.
     """
     some: list[str] = []
@@ -49,28 +43,14 @@ def find_dialogue(
 
 
 def lay_out(dialogue: Dialogue, origin: str) -> RenderableType:
-    """Return a dialogue and its origin to print.
-
-    Args:
-        dialogue: The dialogue.
-        origin: Its build or source, in words.
-
-    Raises:
-        ScriptError: transcript.py fails on it.
-    """
+    """Return a dialogue and its origin to print; ScriptError if transcript.py fails on it."""
     last = plain(f"\n{dialogue.dataset.name}, config {dialogue.config}, from {origin}")
     transcript = dialogue.transcript
     if transcript is None:
         return Group(Text(to_json(dialogue.row)), Text(last, style="dim"))
-    private = [
-        (f"{speaker}, {label}", value)
-        for speaker, facts in transcript.sides.items()
-        for label, value in facts
-    ]
-    judged = [
-        (f"{grade}, {len(documents)}", ", ".join(documents))
-        for grade, documents in transcript.documents.items()
-    ]
+    sides, documents = transcript.sides.items(), transcript.documents.items()
+    private = [(f"{name}, {label}", value) for name, facts in sides for label, value in facts]
+    judged = [(f"{grade}, {len(found)}", ", ".join(found)) for grade, found in documents]
     return Group(
         Text(plain(transcript.title), style="bold"),
         _facts([*transcript.before, *private]),

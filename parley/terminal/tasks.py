@@ -9,7 +9,7 @@ from rich.text import Text
 
 from parley.collection import Dataset
 from parley.scoring.evaluate import Result
-from parley.scoring.leaderboard import Entry, leaderboard
+from parley.scoring.leaderboard import leaderboard
 from parley.scoring.spread import Folds, Interval
 from parley.tasks import Task, Undefined, flat
 from parley.terminal.console import plain, table
@@ -21,16 +21,9 @@ def template_as_dict(
     dataset: Dataset, name: str, task: Task, lines: int | None, is_sample: bool
 ) -> dict[str, Any]:
     """Return the template of a prediction file for JSON."""
-    return {
-        "dataset": dataset.name,
-        "task": name,
-        "form": task.format.name,
-        "fields": dict(task.fields),
-        "key": list(task.key),
-        "example": dict(task.example),
-        "due": lines,
-        "sample": is_sample,
-    }
+    found: dict[str, Any] = {"dataset": dataset.name, "task": name, "form": task.format.name}
+    found |= {"fields": dict(task.fields), "key": list(task.key), "example": dict(task.example)}
+    return {**found, "due": lines, "sample": is_sample}
 
 
 def lay_out_template(
@@ -74,18 +67,10 @@ def lay_out_tasks(tasks: Iterable[tuple[str, str, Task]]) -> RenderableType:
 def tasks_as_dicts(tasks: Iterable[tuple[str, str, Task]]) -> list[dict[str, Any]]:
     """Return tasks for JSON."""
     return [
-        {
-            "dataset": dataset,
-            "task": name,
-            "summary": task.summary,
-            "evaluated_on": task.evaluated_on,
-            "configs": list(task.configs),
-            "form": task.format.name,
-            "fields": dict(task.fields),
-            "metrics": dict(task.metrics),
-            "baselines": list(task.baselines),
-            "options": {option: list(values) for option, values in task.options.items()},
-        }
+        {"dataset": dataset, "task": name}
+        | {each: getattr(task, each) for each in ("summary", "evaluated_on", "configs")}
+        | {"form": task.format.name, "fields": task.fields, "metrics": task.metrics}
+        | {"baselines": list(task.baselines), "options": task.options}
         for dataset, name, task in tasks
     ]
 
@@ -100,7 +85,7 @@ def lay_out_score(found: Result) -> RenderableType:
     options = "".join(f" --{option} {value}" for option, value in found.options.items())
     counts = ", ".join(f"{count:,} {what}" for what, count in found.score.counts.items())
     sources: dict[str, int] = {}  # place and note of references -> number
-    shown: list[Entry] = []
+    shown = []
     for each in found.references:
         stated = {path: cell for path, cell in flat(each.metrics).items() if path in own}
         said = "; ".join(part for part in (each.place, each.note) if part)
