@@ -175,7 +175,8 @@ def score(
         predictions = read(file, task, gold, partial(_hint, built, task, options, gold))
     with _running(built):
         scored = task.score(gold, predictions, **options)
-    if wrong := list(wrong_scores(scored)):
+        wrong = list(wrong_scores(scored))
+    if wrong:
         raise ScriptError(f"{_script(built)}: {name} gives a score that is none", *wrong)
     if keep:  # at last: before, the same command does all of it again
         write(keep, task, predictions.values())
