@@ -46,21 +46,13 @@ class Dialogue:
 
     @property
     def transcript(self) -> Transcript | None:
-        """The dialogue laid out for reading; None without a `transcript.py`.
-
-        Raises:
-            ScriptError: transcript.py fails on it or returns something else.
-        """
+        """The dialogue laid out for reading, if there is a `transcript.py`; or ScriptError."""
         module = self.dataset.transcript
         return self._asked(module.transcript, _check_transcript) if module else None
 
     @property
     def facets(self) -> Facets:
-        """The values to filter by: its splits and `facets`, or the scalars and labels of the row.
-
-        Raises:
-            ScriptError: transcript.py fails on it or returns something else.
-        """
+        """The values to filter by: splits, and facets or the row's own values; or ScriptError."""
         tool = self.dataset.transcript
         one = tool is not None and len(tool.CONFIGS) == 1
         splits: Facets = {"split": [s if one else f"{c}/{s}" for c, s in self.places]}

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def show(
     ctx: typer.Context,
     name: Name,
-    id: Annotated[str | None, Argument(metavar="[ID]", help="[default: the first]")] = None,
+    id: Annotated[str | None, Argument(metavar="[ID]", help="Default: the first.")] = None,
     folder: Annotated[Path | None, Option("--build", metavar="DIR", help="Builds.")] = None,
     source: SourceDir = None,
     sample: Sample = False,

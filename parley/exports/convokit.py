@@ -25,15 +25,9 @@ def write_corpus(
     conversations: Mapping[str, Mapping[str, Any]],
     index: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write a corpus.
+    """Write a corpus: its metadata, utterances in order, and id -> metadata of the others.
 
-    Args:
-        folder: The folder to write to.
-        about: Metadata of the corpus.
-        utterances: In order, as `utterance` returns them.
-        speakers: Id of a speaker -> metadata.
-        conversations: Id of a conversation -> metadata.
-        index: The types of the metadata; counted unless given.
+    The `index` holds the types of the metadata; they are counted unless given.
 
     Raises:
         ValueError: an utterance comes twice, or a number is not finite.

@@ -34,11 +34,7 @@ _SAID = {
 
 
 def croissant(built: BuiltFolder, folder: Path) -> None:
-    """Write the description and its files.
-
-    Raises:
-        OutputError: the description is not valid Croissant.
-    """
+    """Write the description and its files; OutputError if it is not valid Croissant."""
     import mlcroissant as mlc
 
     for config, split in built.declared:
@@ -94,13 +90,8 @@ def _files(mlc: Any, context: Any, built: BuiltFolder) -> Iterator[Any]:
                 encoding_formats=["text/plain"],
             )
     for config in {config: None for config, _ in built.declared}:
-        yield mlc.FileSet(
-            ctx=context,
-            id=f"parquet/{config}",
-            name=config,
-            encoding_formats=[_PARQUET],
-            includes=[f"{config}/*.parquet"],
-        )
+        place = {"id": f"parquet/{config}", "includes": [f"{config}/*.parquet"]}
+        yield mlc.FileSet(ctx=context, name=config, encoding_formats=[_PARQUET], **place)
 
 
 def _record_sets(mlc: Any, context: Any, built: BuiltFolder) -> Iterator[Any]:

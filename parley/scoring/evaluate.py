@@ -100,12 +100,7 @@ def _tree(found: Mapping[tuple[str, ...], Any]) -> dict[str, Any]:
 
 
 def load_gold(built: BuiltFolder, name: str, options: Mapping[str, str]) -> Gold:
-    """Return the gold of a task on a build.
-
-    Raises:
-        OutputError: the build lacks a config of the task.
-        ScriptError: tasks.py fails on it.
-    """
+    """Return the gold; OutputError if the build lacks a config, ScriptError if tasks.py fails."""
     task = get_task(built.dataset, name)
     if absent := [config for config in task.configs if not built.splits(config)]:
         raise OutputError(

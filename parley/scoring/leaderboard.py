@@ -101,11 +101,7 @@ def _table(
 
 
 def renew(path: Path, tasks: Iterable[tuple[str, str, Task]]) -> None:
-    """Write the text on tasks again, between the marks in a card or another page.
-
-    Raises:
-        OutputError: the file cannot be read or written, or lacks the marks.
-    """
+    """Renew the text on tasks between the marks of a page, or raise OutputError."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeError) as error:
@@ -114,11 +110,7 @@ def renew(path: Path, tasks: Iterable[tuple[str, str, Task]]) -> None:
 
 
 def renewed(text: str, where: str, tasks: Iterable[tuple[str, str, Task]]) -> str:
-    """Return a page with new text on tasks between the marks.
-
-    Raises:
-        OutputError: the marks are not there once each, in their order.
-    """
+    """Return a page with new text between the marks; OutputError if not one each, in order."""
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end or BEGIN in rest or END in before + after:

@@ -93,15 +93,12 @@ class Run(Mapping[Key, Prediction]):
         self._scores = array("d")  # by line, from 1
 
     def __len__(self) -> int:
-        """Return how many predictions there are."""
         return sum(map(len, self._topics.values()))
 
     def __iter__(self) -> Iterator[Key]:
-        """Yield the keys."""
         return ((topic, document) for topic, found in self._topics.items() for document in found)
 
     def __getitem__(self, key: Key) -> Prediction:
-        """Return the prediction of a key."""
         topic, document = key
         score = self._scores[self._topics[topic][document] - 1]
         return {"query_id": topic, "document_id": document, "score": score}

@@ -19,11 +19,9 @@ _COLOURS = ("cyan", "magenta", "green", "yellow", "blue")
 def find_dialogue(
     dataset: Dataset, id: str | None, place: BuiltFolder | Source, origin: str
 ) -> Dialogue:
-    """Return the dialogue with this id, or the first one, with related rows.
+    """Return the dialogue of this id, or the first one, with related rows; `origin` names `place`.
 
-    Raises:
-        UsageError: no dialogue of `place`, named `origin`, has this id; some ids are named.
-        OutputError: a row has none.
+    Raises UsageError if no dialogue has this id, OutputError if a row has none.
     """
     some: list[str] = []
     for config, split in places(dataset, place):
