@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Context, Option
 
-from parley.cli import common
+import parley.cli.common as common
 from parley.cli.common import AsJson, BuildDir, Name, SourceDir, app
 from parley.collection import get
 from parley.errors import ParleyError

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from parley.cli import common
+import parley.cli.common as common
 from parley.cli.common import AsJson, BuildDir, Name, Names, Sample, SourceDir, app
 from parley.cli.process import Interrupted
 from parley.collection import get
