@@ -257,8 +257,7 @@ def krippendorff_alpha(data: Data) -> None:
 
 
 @documented(
-    "paper, section 4, Discovering the integrative potential",
-    {"low": 36, "medium": 39, "high": 42},
+    "paper, section 4, Discovering the integrative potential", {"low": 36, "medium": 39, "high": 42}
 )
 def joint_points_at_most(data: Data) -> dict[str, int]:
     """The most joint points that the two priority orders allow: its three values in the data."""
@@ -419,10 +418,7 @@ def chat_entries(data: Data) -> int:
 
 @documented(
     "our card, Known limits",
-    {
-        "test": {"all": 167, "also in train": 116},
-        "validation": {"all": 58, "also in train": 45},
-    },
+    {"test": {"all": 167, "also in train": 116}, "validation": {"all": 58, "also in train": 45}},
 )
 def participants_of(data: Data, split: str, which: str) -> int:
     """Participants of a split of `official_split`, and those that its train split has too."""

@@ -37,15 +37,7 @@ PARTNER = dict(zip(SIDES, SIDES[::-1], strict=True))
 
 # Strategies of an utterance: NAACL 2021, section 5 -------------------------------------------
 
-SEVEN = (
-    "small-talk",
-    "self-need",
-    "other-need",
-    "no-need",
-    "elicit-pref",
-    "uv-part",
-    "vouch-fair",
-)
+SEVEN = ("small-talk", "self-need", "other-need", "no-need", "elicit-pref", "uv-part", "vouch-fair")
 """The labels of the task, in the order of the paper's tables.
 
 The paper leaves out showing-empathy and promote-coordination, on which its annotators agreed too
@@ -99,10 +91,7 @@ def strategies_score(
         by_label.append(positive_f1(truth, predicted))
         f1.append(sum(by_label[-1]) / len(SEVEN))
         joint.append(100 * float(accuracy_score(truth, predicted)))
-    found = {
-        "f1": over_folds(f1),
-        "joint_accuracy": over_folds(joint),
-    }
+    found = {"f1": over_folds(f1), "joint_accuracy": over_folds(joint)}
     labels = {
         label: over_folds(each)
         for label, each in zip(SEVEN, zip(*by_label, strict=True), strict=True)
@@ -305,11 +294,7 @@ def priorities_score(
     return Score(
         {"exact_order": exact_mean, "top_1": first_mean},
         {"exact_order": exact_sd, "top_1": first_sd},
-        {
-            "sides": len(gold),
-            "dialogues": len({number for number, _ in gold}),
-            "folds": len(exact),
-        },
+        {"sides": len(gold), "dialogues": len({number for number, _ in gold}), "folds": len(exact)},
     )
 
 
@@ -351,11 +336,7 @@ def from_words(data: Data) -> Iterator[Prediction]:
         truth = np.array([[orders[key]] for key in known])
         found = regressed(word_pairs(), next(texts), truth, next(texts), C=5)
         for (number, side), (order,) in zip(unseen, found, strict=True):
-            yield {
-                "dialogue_id": number,
-                "speaker": PARTNER[side],
-                "order": str(order).split(" "),
-            }
+            yield {"dialogue_id": number, "speaker": PARTNER[side], "order": str(order).split(" ")}
 
 
 PRIORITIES = Task(
@@ -370,11 +351,7 @@ PRIORITIES = Task(
     },
     shape={"dialogue_id": int, "speaker": set(SIDES), "order": an_order},
     key=("dialogue_id", "speaker"),
-    example={
-        "dialogue_id": 7,
-        "speaker": "mturk_agent_1",
-        "order": ["Water", "Firewood", "Food"],
-    },
+    example={"dialogue_id": 7, "speaker": "mturk_agent_1", "order": ["Water", "Firewood", "Food"]},
     metrics={
         "exact_order": "sides with the partner's whole order right",
         "top_1": "sides with the partner's highest item right",

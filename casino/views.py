@@ -100,11 +100,7 @@ FEATURES = {
         "labels": [_strategy],
         "fold": int,
     },
-    "messages": {
-        **_side,
-        **CHAT,
-        **_outcomes,
-    },
+    "messages": {**_side, **CHAT, **_outcomes},
     "scenarios": {
         "dialogue_id": int,
         **{side: {"value2issue": _levels, "value2reason": _levels} for side in SIDES},

@@ -306,13 +306,7 @@ def with_word_lists(sources: Mapping[str, Any]) -> Iterator[tuple[Record, Contex
 
 def _view(name: str, description: str, rows: Any, *key: str, **more: Any) -> View:
     return View(
-        name,
-        description,
-        of="negotiations",
-        rows=rows,
-        features=FEATURES[name],
-        key=key,
-        **more,
+        name, description, of="negotiations", rows=rows, features=FEATURES[name], key=key, **more
     )
 
 

@@ -631,8 +631,7 @@ def events_after_one_of_the_same_side(data: Data) -> int:
 
 
 @documented(
-    "our card, Known limits, accept",
-    {"messages follow": 6, "without an offer": by(COUNTED, 0, 1)},
+    "our card, Known limits, accept", {"messages follow": 6, "without an offer": by(COUNTED, 0, 1)}
 )
 def accepts(data: Data) -> dict[str, Any]:
     """Dialogues with messages after an accept; those with an accept but no offer, and no deal."""

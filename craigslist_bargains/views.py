@@ -316,11 +316,7 @@ def spoken(event: Record) -> str:
     if event["action"] == "offer":
         price = event["data"]["price"]
         return "[I offer no price.]" if price is None else f"[I offer {dollars(price)}.]"
-    return {
-        "accept": "[I accept.]",
-        "reject": "[I reject.]",
-        "quit": "[I quit.]",
-    }[event["action"]]
+    return {"accept": "[I accept.]", "reject": "[I reject.]", "quit": "[I quit.]"}[event["action"]]
 
 
 def dollars(price: float) -> str:

@@ -101,7 +101,7 @@ def test_deal_actions_read_as_words(sample: dict[int, dict[str, Any]]) -> None:
         ("agent 2", "rejects the deal"),
         ("agent 2", "submits a deal: 1 food, 1 water, 3 firewood for me; "
                     "2 food, 2 water, 0 firewood for you"),
-        ("agent 1", "accepts the deal"),
+        ("agent 1", "accepts the deal")
     ]  # fmt: skip
     assert turns(sample[2003])[-1].text == "walks away"
     submitted = [turn.terms for turn in turns(sample[2001]) if turn.terms]
@@ -173,8 +173,7 @@ def test_a_participant_is_told_by_demographics_and_personality(
 
 
 @pytest.mark.parametrize(
-    ("order", "potential"),
-    [("FWO", 1), ("FOW", 2), ("WFO", 2), ("WOF", 3), ("OFW", 3), ("OWF", 3)],
+    ("order", "potential"), [("FWO", 1), ("FOW", 2), ("WFO", 2), ("WOF", 3), ("OFW", 3), ("OWF", 3)]
 )
 def test_the_integrative_potential_of_every_pair_of_orders(
     sample: dict[int, dict[str, Any]], order: str, potential: int

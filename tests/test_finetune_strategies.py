@@ -86,7 +86,7 @@ def args(encoder, sample_build, tmp_path):
         freeze=False, no_attention=False, no_features=False, oversample=False, pretrain=False,
         start_at_rates=False,
         pretraining_epochs=3, learning_rate=1e-3, batch_size=8, rows_at_once=4, steps=6,
-        eval_every=2, bf16=False, seed=0,
+        eval_every=2, bf16=False, seed=0
     )  # fmt: skip
 
 
@@ -216,7 +216,7 @@ def test_an_attention_layer_is_a_bert_of_one_layer(example):
     """With the same weights it gives what the BERT gives."""
     config = transformers.BertConfig(
         vocab_size=1, hidden_size=16, intermediate_size=64, num_hidden_layers=1,
-        num_attention_heads=1,
+        num_attention_heads=1
     )  # fmt: skip
     torch.manual_seed(1)
     bert = transformers.BertModel(config).eval()
