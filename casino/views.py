@@ -129,23 +129,26 @@ def numbered(records: Iterable[Record]) -> Iterator[tuple[Record, dict[str, str]
         yield record, speakers
 
 
-def labelled(record: Record) -> Iterator[tuple[int, Record, list[int] | None]]:
+def labelled(record: Record) -> Iterator[tuple[int, Record, list[str] | None]]:
     """Yield the turn, the chat entry and its labels, None if it has none.
 
     Annotations follow the utterances by text, in order, and pass over some of them and over
-    the deal actions. A label that is empty is left out.
+    the deal actions. A label may be empty. The record may be a row of `dialogues`.
     """
     pending = list(record["annotations"])
     for turn, entry in enumerate(record["chat_logs"]):
-        labels = None
-        if pending and entry["text"] == pending[0][0] and not entry["task_data"]:
-            names = pending.pop(0)[1].split(",")
-            labels = [_strategy.names.index(name) for name in names if name]
-        yield turn, entry, labels
+        said = not any(entry["task_data"].values())
+        found = said and pending and entry["text"] == pending[0][0]
+        yield turn, entry, pending.pop(0)[1].split(",") if found else None
     if pending:
         where = f"annotations[{len(record['annotations']) - len(pending)}]"
         expected = f"the text of a chat entry that follows, found {pending[0][0]!r:.60}"
         raise ValueError(f"dialogue {record['dialogue_id']}: {where}: expected {expected}")
+
+
+def numbers(labels: list[str] | None) -> list[int] | None:
+    """Return the numbers of labels, without the empty one."""
+    return None if labels is None else [_strategy.names.index(name) for name in labels if name]
 
 
 def counts(items: dict[str, str] | None) -> dict[str, int] | None:
@@ -157,7 +160,7 @@ def items_of(record: Record) -> dict[str, Any]:
     """Return each side's packages by the last deal submitted; None after Walk-Away."""
     if record["chat_logs"][-1]["task_data"].get("data") != "accept_deal":
         return dict.fromkeys(PARTNER)
-    deal = [entry for entry in record["chat_logs"] if "issue2youget" in entry["task_data"]][-1]
+    deal = [each for each in record["chat_logs"] if each["task_data"].get("issue2youget")][-1]
     return {
         deal["id"]: counts(deal["task_data"]["issue2youget"]),
         PARTNER[deal["id"]]: counts(deal["task_data"]["issue2theyget"]),
@@ -242,7 +245,7 @@ def utterances(records: Iterable[Record]) -> Rows:
                 "reply_to": f"utterance_{number - 1}" if turn else None,
                 "speaker_id": speaker_ids[entry["id"]],
                 "speaker_internal_id": entry["id"],
-                "annotations": labels,
+                "annotations": numbers(labels),
                 "data": entry["task_data"].get("data"),
                 "issue2youget": counts(entry["task_data"].get("issue2youget")),
                 "issue2theyget": counts(entry["task_data"].get("issue2theyget")),
@@ -299,7 +302,7 @@ def strategies(records: Iterable[Record]) -> Rows:
                     "speaker": entry["id"],
                     "text": entry["text"],
                     "context": before[-CONTEXT:],
-                    "labels": labels,
+                    "labels": numbers(labels),
                     "fold": fold,
                 }
             if not entry["task_data"]:

@@ -384,20 +384,18 @@ def descriptions_halved(data: Data) -> int:
     return sum(buyer == seller[: max(1, len(seller) // 2)] for buyer, seller in seen)
 
 
-@documented(
-    "our card, How it was collected, table, {1}",
-    {
-        "dialogues": both(597, 838),
-        "deals": both(451, 638),
-        "events": both(5475, 7748),
-        "message": both(4416, 6258),
-        "offer": both(510, 731),
-        "accept": both(452, 644),
-        "reject": both(43, 56),
-        "quit": both(54, 59),
-        "posts": both(131, 161),
-    },
+TOTALS = (
+    "dialogues",
+    "deals",
+    "events",
+    *("message", "offer", "accept", "reject", "quit"),
+    "posts",
 )
+VALIDATION = (597, 451, 5475, 4416, 510, 452, 43, 54, 131)
+TEST = (838, 638, 7748, 6258, 731, 644, 56, 59, 161)
+
+
+@documented("our card, How it was collected, table, {1}", by(TOTALS, *map(both, VALIDATION, TEST)))
 def totals(data: Data, what: str, split: str) -> int:
     """Dialogues, deals reached, events, events by action, and posts."""
     rows = negotiations(data, split)
@@ -623,27 +621,11 @@ def deal_prices(data: Data) -> dict[str, float]:
     return {"lowest": min(shares), "highest": max(shares), "above the listing price": above}
 
 
-# fmt: off
-ACTS = {
-    "intro": both(519, 736),
-    "init-price": both(542, 762),
-    "vague-price": both(45, 55),
-    "counter-price": both(879, 1308),
-    "insist": both(59, 70),
-    "inquiry": both(573, 822),
-    "agree": both(222, 313),
-    "inform": both(261, 380),
-    "disagree": both(234, 322),
-    "unknown": both(1082, 1490),
-    "offer": both(510, 731),
-    "accept": both(452, 644),
-    "reject": both(43, 56),
-    "quit": both(54, 59),
-}
-# fmt: on
+ACTS = [519, 542, 45, 879, 59, 573, 222, 261, 234, 1082, 510, 452, 43, 54]
+TEST_ACTS = [736, 762, 55, 1308, 70, 822, 313, 380, 322, 1490, 731, 644, 56, 59]
 
 
-@documented("our card, Annotation, table, {1}, all", ACTS)
+@documented("our card, Annotation, table, {1}, all", by(INTENTS, *map(both, ACTS, TEST_ACTS)))
 def acts_by_intent(data: Data, intent: str, split: str) -> int:
     """Rows of `dialogue_acts` with the intent."""
     label = data.features("dialogue_acts")["intent"].names.index(intent)
