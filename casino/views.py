@@ -48,34 +48,15 @@ _items = {"Food": int, "Water": int, "Firewood": int}
 _levels = {"High": str, "Medium": str, "Low": str}
 _entry = {"dialogue_id": int, "turn": int, "speaker": str, "text": str}
 _side = {"dialogue_id": int, "speaker": str, "speaker_id": str}
-_person = {
-    "age": int,
-    "gender": _gender,
-    "ethnicity": str,
-    "education": str,
-    "svo": _svo,
-    "extraversion": float,
-    "agreeableness": float,
-    "conscientiousness": float,
-    "emotional_stability": float,
-    "openness_to_experiences": float,
-}
-_outcomes = {
-    "deal": bool,
-    "points_scored": int,
-    "satisfaction": _satisfaction,
-    "opponent_likeness": _likeness,
-    "partner_points_scored": int,
-    "partner_satisfaction": _satisfaction,
-    "partner_opponent_likeness": _likeness,
-}
+_traits = ("extraversion", "agreeableness", "conscientiousness", "emotional_stability")
+_person = {"age": int, "gender": _gender, "ethnicity": str, "education": str, "svo": _svo}
+_person |= dict.fromkeys((*_traits, "openness_to_experiences"), float)
+_own = {"points_scored": int, "satisfaction": _satisfaction, "opponent_likeness": _likeness}
+_outcomes = {"deal": bool, **_own, **{f"partner_{name}": kind for name, kind in _own.items()}}
 FEATURES = {
     "utterances": {
         **_entry,
-        "id": str,
-        "conversation_id": str,
-        "reply_to": str,
-        "speaker_id": str,
+        **dict.fromkeys(("id", "conversation_id", "reply_to", "speaker_id"), str),
         "speaker_internal_id": str,
         "annotations": [_strategy],
         "data": str,
@@ -171,10 +152,9 @@ def outcomes_of(record: Record, side: str) -> dict[str, Any]:
     """Return the outcomes of a side and, with the prefix partner_, of the other."""
     outcomes: dict[str, Any] = {"deal": items_of(record)[side] is not None}
     for prefix, name in (("", side), ("partner_", PARTNER[side])):
-        found = record["participant_info"][name]["outcomes"]
-        outcomes[f"{prefix}points_scored"] = found["points_scored"]
-        outcomes[f"{prefix}satisfaction"] = _satisfaction.names.index(found["satisfaction"])
-        outcomes[f"{prefix}opponent_likeness"] = _likeness.names.index(found["opponent_likeness"])
+        for column, value in record["participant_info"][name]["outcomes"].items():
+            names = getattr(_own[column], "names", None)
+            outcomes[prefix + column] = names.index(value) if names else value
     return outcomes
 
 
@@ -208,13 +188,6 @@ def briefing(info: Record) -> str:
     return "\n".join(lines)
 
 
-_SPOKEN = {
-    "accept_deal": "[I accept the deal.]",
-    "reject_deal": "[I reject the deal.]",
-    "walk_away": "[I walk away.]",
-}
-
-
 def spoken(entry: Record) -> str:
     """Return a chat entry as text; a deal action in words."""
     task = entry["task_data"]
@@ -224,7 +197,10 @@ def spoken(entry: Record) -> str:
             for key in ("issue2youget", "issue2theyget")
         )
         return f"[I submit a deal: I get {mine}; you get {theirs}.]"
-    return _SPOKEN[task["data"]] if "data" in task else str(entry["text"])
+    if "data" not in task:
+        return str(entry["text"])
+    decision = {"accept_deal": "accept the deal", "reject_deal": "reject the deal"}
+    return f"[I {decision.get(task['data'], 'walk away')}.]"
 
 
 # The views ------------------------------------------------------------------------------
