@@ -229,7 +229,10 @@ def _negotiations(split: str, bundle: str, copy: str, git_blob: str, **pin: Any)
     # train's copy has no size, as it was not compared
     size = {} if split == "train" else {"size": pin["size"]}
     url, mirror = f"https://worksheets.codalab.org/rest/bundles/{bundle}", _MIRROR + copy
-    more = {"validate": require_sides, "mirrors": [{"url": mirror, **size, "git_blob": git_blob}]}
+    more: Record = {
+        "validate": require_sides,
+        "mirrors": [{"url": mirror, **size, "git_blob": git_blob}],
+    }
     return File(f"{split}.json", NEGOTIATION, url=url, **pin, **more)
 
 

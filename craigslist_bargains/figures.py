@@ -406,7 +406,7 @@ def totals(data: Data, what: str, split: str) -> int:
         "posts": len(grouped(rows, "uuid", "post_id")),
     }
     counted["events"] = counts.total()
-    return counted.get(what, counts[what])
+    return int(counted.get(what, counts[what]))
 
 
 @documented(

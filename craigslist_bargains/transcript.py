@@ -68,11 +68,11 @@ def _turn(event: dict[str, Any], ruled: dict[str, Any] | None) -> Turn:
     if event["action"] == "message":
         return Turn(speaker, event["text"], _notes(event["metadata"], ruled))
     # the act of an action is the action itself, so it needs no note
-    text, terms = f"{event['action']}s", ()
+    text, terms = f"{event['action']}s", list[Fact]()
     if event["offer"] is not None:
-        terms = (("price", _offer(event["offer"])),)
+        terms = [("price", _offer(event["offer"]))]
         text = f"{text} {_offer(event['offer'])}"
-    return Turn(speaker, text, action=True, terms=terms)
+    return Turn(speaker, text, action=True, terms=tuple(terms))
 
 
 def _notes(stated: dict[str, Any] | None, ruled: dict[str, Any] | None) -> tuple[Note, ...]:
