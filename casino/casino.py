@@ -188,14 +188,10 @@ OFFICIAL = {
         git_blob="12c603a57bdb75758d2d68d545e412249dc2c34d",
     ),
     "validation": _dialogues(
-        "data/split/casino_valid.json",
-        112_116,
-        git_blob="2aad92fcd8c8eb4406b1202d6dfe6febb1c0bff0",
+        "data/split/casino_valid.json", 112_116, git_blob="2aad92fcd8c8eb4406b1202d6dfe6febb1c0bff0"
     ),
     "test": _dialogues(
-        "data/split/casino_test.json",
-        424_211,
-        git_blob="e4ce0a249e533648d6a39faaabf5d5b9f8ec0ec4",
+        "data/split/casino_test.json", 424_211, git_blob="e4ce0a249e533648d6a39faaabf5d5b9f8ec0ec4"
     ),
 }
 GUESSING = File(

@@ -13,13 +13,11 @@ import numpy as np
 
 from parley import Data, Differs, documented, mean_and_deviation
 
-from .scenarios import ISSUES, POINTS, SIDES, points_of
+from .scenarios import ISSUES, POINTS, SIDES, most_joint_points, points_of
 from .tasks import bag_of_words, majority, matrix, positive_f1
-from .views import LIKENESS, SATISFACTION
+from .views import LIKENESS, PARTNER, SATISFACTION, items_of
 
 DEALS = ("Submit-Deal", "Accept-Deal", "Reject-Deal", "Walk-Away")
-
-# Inputs of the figures ------------------------------------------------------
 
 
 def dialogues(data: Data) -> list[dict[str, Any]]:
@@ -64,38 +62,19 @@ def score(side: dict[str, Any]) -> int:
     return int(side["outcomes"]["points_scored"])
 
 
-def final_items(dialogue: dict[str, Any]) -> dict[str, Any]:
-    """Each side's packages by the last deal submitted; None after walking away."""
-    entries = dialogue["chat_logs"]
-    if entries[-1]["task_data"]["data"] == "walk_away":
-        return dict.fromkeys(SIDES)
-    deal = [entry for entry in entries if entry["task_data"]["issue2youget"]][-1]
-    mine, theirs = (
-        {issue: int(count) for issue, count in deal["task_data"][key].items()}
-        for key in ("issue2youget", "issue2theyget")
-    )
-    return {side: mine if side == deal["id"] else theirs for side in SIDES}
-
-
 def results(data: Data) -> list[tuple[dict[str, Any], dict[str, int] | None]]:
-    """Each side of each dialogue, with its final packages."""
+    """Each side of each dialogue, with its packages by the last deal; None after walking away."""
     return [
         (dialogue["participant_info"][side], items)
         for dialogue in dialogues(data)
-        for side, items in final_items(dialogue).items()
+        for side, items in items_of(dialogue).items()
     ]
 
 
 def potential(dialogue: dict[str, Any]) -> int:
     """The most points that both sides can reach together."""
-    first, second = (
-        {issue: POINTS[level] for level, issue in side["value2issue"].items()}
-        for side in sides([dialogue])
-    )
-    return sum(3 * max(first[issue], second[issue]) for issue in ISSUES)
-
-
-# Section 2: the dataset ------------------------------------------------------------------
+    people = dialogue["participant_info"].items()
+    return most_joint_points({side: info["value2issue"] for side, info in people})
 
 
 @documented("paper, abstract and section 2; ConvoKit, statistics", 1030)
@@ -163,18 +142,15 @@ def points(data: Data) -> dict[str, int]:
         for (_, mine), (_, theirs) in zip(made[::2], made[1::2], strict=True)
         for issue in ISSUES
     }
-    scores = {
-        (*(items[side["value2issue"][level]] for level in POINTS), score(side))
-        for side, items in made
-    }
-    ((high, medium, low),) = (
+    got = (([items[side["value2issue"][level]] for level in POINTS], side) for side, items in made)
+    scores = {(*counts, score(side)) for counts, side in got}
+    (worths,) = (
         worths
         for worths in product(range(1, 10), repeat=3)
         if all(sum(map(mul, counts, worths)) == score for *counts, score in scores)
     )
-    most = shared * (high + medium + low)
-    named = {"high": high, "medium": medium, "low": low}
-    return {"items of each kind": shared, **named, "at most": most}
+    named = zip(("high", "medium", "low"), worths, strict=True)
+    return {"items of each kind": shared, **dict(named), "at most": shared * sum(worths)}
 
 
 @documented("paper, section 2, Data Collection", 5)
@@ -190,9 +166,6 @@ def sides_whose_points_follow_from_the_deal(data: Data) -> int:
     return sum(
         score(side) == points_of(side["value2issue"], items) for side, items in results(data)
     )
-
-
-# Section 3 and Table 2: strategy annotations ---------------------------------------------
 
 
 @documented("paper, section 3, Collecting annotations; ConvoKit, statistics", 396)
@@ -253,12 +226,8 @@ def krippendorff_alpha(data: Data) -> None:
     """Krippendorff's alpha of three annotators on ten dialogues."""
 
 
-# Section 4: correlational analysis -------------------------------------------------------
-
-
 @documented(
-    "paper, section 4, Discovering the integrative potential",
-    {"low": 36, "medium": 39, "high": 42},
+    "paper, section 4, Discovering the integrative potential", {"low": 36, "medium": 39, "high": 42}
 )
 def joint_points_at_most(data: Data) -> dict[str, int]:
     """The most joint points that the two priority orders allow: its three values in the data."""
@@ -273,9 +242,6 @@ def potential_and_joint_points(data: Data) -> float:
     found = annotated(data)
     joint = [sum(map(score, sides([dialogue]))) for dialogue in found]
     return correlation([level[potential(dialogue)] for dialogue in found], joint)
-
-
-# Section 5 and Table 3: strategy prediction ----------------------------------------------
 
 
 @documented(
@@ -321,9 +287,6 @@ def validation_f1(data: Data, model: str) -> float:
     return mean(found)
 
 
-# Appendix A: the participants ------------------------------------------------------------
-
-
 @documented("paper, appendix A", "36.97 ± 10.81")
 def age(data: Data) -> tuple[float, float]:
     """Mean and SD of the participants' age, without the one who gave the age 3."""
@@ -358,20 +321,15 @@ def participants_with(data: Data, about: str, value: str) -> int:
 
 @documented(
     "paper, appendix A",
-    {
-        "agreeableness": "5.27",
-        "conscientiousness": "5.6",
-        "emotional-stability": "4.91",
-        "extraversion": "3.69",
-        "openness-to-experiences": "5.04",
-    },
+    {"agreeableness": "5.27", "conscientiousness": "5.6", "emotional-stability": "4.91"}
+    | {"extraversion": "3.69", "openness-to-experiences": "5.04"},
 )
 def big_five(data: Data, trait: str) -> float:
     """Mean of the trait over the participants, 1 to 7."""
     return fmean(side["personality"]["big-five"][trait] for side in people(data))
 
 
-# Appendix E, Table 7: correlations of the outcomes ----------------------------------------
+OUTCOMES = ("Points-Scored", "Satisfaction", "Opp-Likeness")
 
 
 @documented(
@@ -379,11 +337,7 @@ def big_five(data: Data, trait: str) -> float:
     {
         "Points-Scored": {"Satisfaction": ".376", "Opp-Likeness": ".276"},
         "Satisfaction": {"Opp-Likeness": ".702"},
-        "P.Points-Scored": {
-            "Points-Scored": "-.092",
-            "Satisfaction": ".105",
-            "Opp-Likeness": ".132",
-        },
+        "P.Points-Scored": dict(zip(OUTCOMES, ("-.092", ".105", ".132"), strict=True)),
         "P.Satisfaction": {"Satisfaction": ".180", "Opp-Likeness": ".244"},
         "P.Opp-Likeness": {"Opp-Likeness": ".344"},
     },
@@ -397,15 +351,11 @@ def outcomes(data: Data, variable: str) -> list[int]:
     """A variable of Table 7 for each side of each dialogue."""
     order = SIDES[::-1] if variable.startswith("P.") else SIDES
     found = [d["participant_info"][side]["outcomes"] for d in dialogues(data) for side in order]
-    match variable.removeprefix("P."):
-        case "Points-Scored":
-            return [each["points_scored"] for each in found]
-        case "Satisfaction":
-            return [SATISFACTION.index(each["satisfaction"]) for each in found]
+    if variable.endswith("Points-Scored"):
+        return [each["points_scored"] for each in found]
+    if variable.endswith("Satisfaction"):
+        return [SATISFACTION.index(each["satisfaction"]) for each in found]
     return [LIKENESS.index(each["opponent_likeness"]) for each in found]
-
-
-# ConvoKit's card -------------------------------------------------------------------------
 
 
 @documented("ConvoKit, utterance-level information and statistics", 14297)
@@ -414,15 +364,9 @@ def chat_entries(data: Data) -> int:
     return sum(len(dialogue["chat_logs"]) for dialogue in dialogues(data))
 
 
-# The official split and the views ---------------------------------------------------------
-
-
 @documented(
     "our card, Known limits",
-    {
-        "test": {"all": 167, "also in train": 116},
-        "validation": {"all": 58, "also in train": 45},
-    },
+    {"test": {"all": 167, "also in train": 116}, "validation": {"all": 58, "also in train": 45}},
 )
 def participants_of(data: Data, split: str, which: str) -> int:
     """Participants of a split of `official_split`, and those that its train split has too."""
@@ -438,16 +382,10 @@ def rows_that_convokit_counts(data: Data, view: str) -> int:
     return len(data.rows(view, "train"))
 
 
-@documented(
-    "our card, Splits",
-    {
-        "participants": 2060,
-        "strategies": 4615,
-        "messages": 2060,
-        "scenarios": 1030,
-        "priority_folds": 5,
-    },
-)
+OTHERS = {"participants": 2060, "strategies": 4615, "messages": 2060, "scenarios": 1030}
+
+
+@documented("our card, Splits", OTHERS | {"priority_folds": 5})
 def rows_of_the_other_views(data: Data, view: str) -> int:
     """Rows of the view."""
     return len(data.rows(view, "train"))
@@ -475,9 +413,6 @@ def dialogues_of_a_priority_fold(data: Data, part: str) -> int:
     return count
 
 
-# The participants' guesses -----------------------------------------------------------------
-
-
 @documented(
     "our card, Fields",
     {"sides": 2060, "highest": "76.7", "lowest": "65.7", "both": "53.9", "one item twice": 10},
@@ -487,18 +422,14 @@ def guesses(data: Data) -> dict[str, float]:
 
     Right is the item that the partner's `value2issue` has for High, for Low, or for both.
     """
-    orders = {
-        (dialogue["dialogue_id"], side): dialogue["participant_info"][side]["value2issue"]
-        for dialogue in dialogues(data)
-        for side in SIDES
-    }
+    people = {each["dialogue_id"]: each["participant_info"] for each in dialogues(data)}
     highest, lowest, twice = [], [], 0
     for row in data.rows("participants", "train"):
-        (partner,) = {*SIDES} - {row["speaker"]}
-        truth = orders[row["dialogue_id"], partner]
-        highest.append(row["guess_partner_highest_item"] == truth["High"])
-        lowest.append(row["guess_partner_lowest_item"] == truth["Low"])
-        twice += row["guess_partner_highest_item"] == row["guess_partner_lowest_item"]
+        truth = people[row["dialogue_id"]][PARTNER[row["speaker"]]]["value2issue"]
+        first, last = row["guess_partner_highest_item"], row["guess_partner_lowest_item"]
+        highest.append(first == truth["High"])
+        lowest.append(last == truth["Low"])
+        twice += first == last
     return {
         "sides": len(highest),
         "highest": 100 * mean(highest),
@@ -506,9 +437,6 @@ def guesses(data: Data) -> dict[str, float]:
         "both": 100 * mean(map(all, zip(highest, lowest, strict=True))),
         "one item twice": twice,
     }
-
-
-# Traps -------------------------------------------------------------------------------------
 
 
 @documented("our card, Known limits", {"dialogues": 29, "labels": 96})

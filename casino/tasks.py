@@ -5,7 +5,7 @@ sample SD over the folds.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from parley import (
@@ -32,20 +32,11 @@ from .scenarios import (
     most_joint_points,
     points_of,
 )
-
-PARTNER = dict(zip(SIDES, SIDES[::-1], strict=True))
+from .views import PARTNER
 
 # Strategies of an utterance: NAACL 2021, section 5 -------------------------------------------
 
-SEVEN = (
-    "small-talk",
-    "self-need",
-    "other-need",
-    "no-need",
-    "elicit-pref",
-    "uv-part",
-    "vouch-fair",
-)
+SEVEN = ("small-talk", "self-need", "other-need", "no-need", "elicit-pref", "uv-part", "vouch-fair")
 """The labels of the task, in the order of the paper's tables.
 
 The paper leaves out showing-empathy and promote-coordination, on which its annotators agreed too
@@ -99,25 +90,18 @@ def strategies_score(
         by_label.append(positive_f1(truth, predicted))
         f1.append(sum(by_label[-1]) / len(SEVEN))
         joint.append(100 * float(accuracy_score(truth, predicted)))
-    found = {
-        "f1": over_folds(f1),
-        "joint_accuracy": over_folds(joint),
-    }
-    labels = {
-        label: over_folds(each)
-        for label, each in zip(SEVEN, zip(*by_label, strict=True), strict=True)
-    }
-    return Score(
-        {name: mean for name, (mean, _) in found.items()}
-        | {"f1_by_label": {label: mean for label, (mean, _) in labels.items()}},
-        {name: sd for name, (_, sd) in found.items()}
-        | {"f1_by_label": {label: sd for label, (_, sd) in labels.items()}},
-        {
-            "utterances": len(gold),
-            "dialogues": len({number for number, _ in gold}),
-            "folds": len(f1),
-        },
-    )
+    metrics, spread = over_all({"f1": f1, "joint_accuracy": joint})
+    labels, deviations = over_all(dict(zip(SEVEN, zip(*by_label, strict=True), strict=True)))
+    counts = {"utterances": len(gold), "dialogues": len({number for number, _ in gold})}
+    metrics, spread = metrics | {"f1_by_label": labels}, spread | {"f1_by_label": deviations}
+    return Score(metrics, spread, counts | {"folds": len(f1)})
+
+
+def over_all(found: Mapping[str, Sequence[float]]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return metrics and their spread, from their values in each fold."""
+    folds = {name: over_folds(values) for name, values in found.items()}
+    metrics, spread = ({name: each[n] for name, each in folds.items()} for n in (0, 1))
+    return metrics, spread
 
 
 def one_label_twice(prediction: Prediction, gold: Any) -> Iterator[Problem]:
@@ -301,16 +285,9 @@ def priorities_score(
         for found, depth in ((exact, len(ISSUES)), (first, 1)):
             tops = [[str(order[:depth]) for order in each] for each in (truth, predicted)]
             found.append(100 * float(accuracy_score(*tops)))
-    (exact_mean, exact_sd), (first_mean, first_sd) = over_folds(exact), over_folds(first)
-    return Score(
-        {"exact_order": exact_mean, "top_1": first_mean},
-        {"exact_order": exact_sd, "top_1": first_sd},
-        {
-            "sides": len(gold),
-            "dialogues": len({number for number, _ in gold}),
-            "folds": len(exact),
-        },
-    )
+    counts = {"sides": len(gold), "dialogues": len({number for number, _ in gold})}
+    metrics, spread = over_all({"exact_order": exact, "top_1": first})
+    return Score(metrics, spread, counts | {"folds": len(exact)})
 
 
 def guesses(data: Data) -> Iterator[Prediction]:
@@ -351,11 +328,7 @@ def from_words(data: Data) -> Iterator[Prediction]:
         truth = np.array([[orders[key]] for key in known])
         found = regressed(word_pairs(), next(texts), truth, next(texts), C=5)
         for (number, side), (order,) in zip(unseen, found, strict=True):
-            yield {
-                "dialogue_id": number,
-                "speaker": PARTNER[side],
-                "order": str(order).split(" "),
-            }
+            yield {"dialogue_id": number, "speaker": PARTNER[side], "order": str(order).split(" ")}
 
 
 PRIORITIES = Task(
@@ -370,11 +343,7 @@ PRIORITIES = Task(
     },
     shape={"dialogue_id": int, "speaker": set(SIDES), "order": an_order},
     key=("dialogue_id", "speaker"),
-    example={
-        "dialogue_id": 7,
-        "speaker": "mturk_agent_1",
-        "order": ["Water", "Firewood", "Food"],
-    },
+    example={"dialogue_id": 7, "speaker": "mturk_agent_1", "order": ["Water", "Firewood", "Food"]},
     metrics={
         "exact_order": "sides with the partner's whole order right",
         "top_1": "sides with the partner's highest item right",

@@ -5,7 +5,7 @@ from typing import Any
 from parley import Facets, Fact, Note, Table, Transcript, Turn
 
 from .scenarios import ISSUES, POINTS
-from .views import LIKENESS, PARTNER, SATISFACTION, STRATEGIES, potential_of
+from .views import LIKENESS, PARTNER, SATISFACTION, STRATEGIES, items_of, labelled, potential_of
 
 CONFIGS = ("dialogues", "official_split")
 ORDER = {
@@ -30,13 +30,16 @@ def transcript(row: dict[str, Any]) -> Transcript:
         (_spaced(name), tuple(str(side["outcomes"][name]) for side in people.values()))
         for name in _OUTCOMES
     ]
-    got = _got(row)
-    if got:
+    got = items_of(row)
+    if dealt := None not in got.values():
         rows.insert(0, ("packages", tuple(_items(got[agent]) for agent in people)))
     return Transcript(
         f"CaSiNo dialogue {row['dialogue_id']}",
         turns=_turns(row),
-        after=[("deal", "yes" if got else "no"), ("integrative potential", str(potential_of(row)))],
+        after=[
+            ("deal", "yes" if dealt else "no"),
+            ("integrative potential", str(potential_of(row))),
+        ],
         sides={_name(agent): _priorities(side) for agent, side in people.items()},
         tables=[Table("outcome", tuple(map(_name, people)), tuple(rows))],
     )
@@ -48,7 +51,7 @@ def facets(row: dict[str, Any]) -> Facets:
     outcomes = [side["outcomes"] for side in row["participant_info"].values()]
     return {
         "strategies": list(dict.fromkeys(labels)),
-        "deal": "yes" if _got(row) else "no",
+        "deal": "no" if None in items_of(row).values() else "yes",
         "points": [side["points_scored"] for side in outcomes],
         "satisfaction": [side["satisfaction"] for side in outcomes],
         "opponent likeness": [side["opponent_likeness"] for side in outcomes],
@@ -64,55 +67,26 @@ def _priorities(side: dict[str, Any]) -> list[Fact]:
     ]
 
 
-def _got(row: dict[str, Any]) -> dict[str, dict[str, str]] | None:
-    """Return agent -> the packages it got, by the last deal submitted; None if none was agreed."""
-    if row["chat_logs"][-1]["task_data"]["data"] != "accept_deal":
-        return None
-    deal = [entry for entry in row["chat_logs"] if entry["task_data"]["issue2youget"]][-1]
-    mine, theirs = (deal["task_data"][key] for key in ("issue2youget", "issue2theyget"))
-    return {deal["id"]: mine, PARTNER[deal["id"]]: theirs}
-
-
 def _turns(row: dict[str, Any]) -> list[Turn]:
-    """Return the turns, each annotation with the next utterance of the same text.
-
-    Annotations follow the order of the utterances but not their positions: deal actions have
-    none, and in three annotated dialogues an utterance has none either.
-    """
-    annotations = list(row["annotations"])
     turns = []
-    for entry in row["chat_logs"]:
-        if action := _action(entry):
-            turns.append(action)
-            continue
-        notes: tuple[Note, ...] = ()
-        if annotations and annotations[0][0] == entry["text"]:
-            labels = annotations.pop(0)[1].split(",")
-            notes = tuple(Note(label or "(empty label)", "strategy") for label in labels)
-        turns.append(Turn(_name(entry["id"]), entry["text"], notes))
-    if annotations:
-        raise ValueError(
-            f"dialogue {row['dialogue_id']}: expected an utterance for each annotation, in order; "
-            f"found none for {annotations[0][0]!r}"
-        )
+    for _, entry, labels in labelled(row):
+        notes = (Note(label or "(empty label)", "strategy") for label in labels or ())
+        turns.append(_action(entry) or Turn(_name(entry["id"]), entry["text"], tuple(notes)))
     return turns
 
 
 def _action(entry: dict[str, Any]) -> Turn | None:
     """Return a deal action, or None for an utterance."""
     agent, task = entry["id"], entry["task_data"]
-    if task["issue2youget"]:
-        mine, theirs = (_items(task[key]) for key in ("issue2youget", "issue2theyget"))
-        return Turn(
-            _name(agent),
-            f"submits a deal: {mine} for me; {theirs} for you",
-            action=True,
-            terms=((_name(agent), mine), (_name(PARTNER[agent]), theirs)),
-        )
-    return Turn(_name(agent), _DECISIONS[task["data"]], action=True) if task["data"] else None
+    if not task["issue2youget"]:
+        return Turn(_name(agent), _DECISIONS[task["data"]], action=True) if task["data"] else None
+    mine, theirs = (_items(task[key]) for key in ("issue2youget", "issue2theyget"))
+    said = f"submits a deal: {mine} for me; {theirs} for you"
+    terms = ((_name(agent), mine), (_name(PARTNER[agent]), theirs))
+    return Turn(_name(agent), said, action=True, terms=terms)
 
 
-def _items(counts: dict[str, str]) -> str:
+def _items(counts: dict[str, Any]) -> str:
     return ", ".join(f"{counts[item]} {item.lower()}" for item in ISSUES)
 
 

@@ -48,34 +48,15 @@ _items = {"Food": int, "Water": int, "Firewood": int}
 _levels = {"High": str, "Medium": str, "Low": str}
 _entry = {"dialogue_id": int, "turn": int, "speaker": str, "text": str}
 _side = {"dialogue_id": int, "speaker": str, "speaker_id": str}
-_person = {
-    "age": int,
-    "gender": _gender,
-    "ethnicity": str,
-    "education": str,
-    "svo": _svo,
-    "extraversion": float,
-    "agreeableness": float,
-    "conscientiousness": float,
-    "emotional_stability": float,
-    "openness_to_experiences": float,
-}
-_outcomes = {
-    "deal": bool,
-    "points_scored": int,
-    "satisfaction": _satisfaction,
-    "opponent_likeness": _likeness,
-    "partner_points_scored": int,
-    "partner_satisfaction": _satisfaction,
-    "partner_opponent_likeness": _likeness,
-}
+_traits = ("extraversion", "agreeableness", "conscientiousness", "emotional_stability")
+_person = {"age": int, "gender": _gender, "ethnicity": str, "education": str, "svo": _svo}
+_person |= dict.fromkeys((*_traits, "openness_to_experiences"), float)
+_own = {"points_scored": int, "satisfaction": _satisfaction, "opponent_likeness": _likeness}
+_outcomes = {"deal": bool, **_own, **{f"partner_{name}": kind for name, kind in _own.items()}}
 FEATURES = {
     "utterances": {
         **_entry,
-        "id": str,
-        "conversation_id": str,
-        "reply_to": str,
-        "speaker_id": str,
+        **dict.fromkeys(("id", "conversation_id", "reply_to", "speaker_id"), str),
         "speaker_internal_id": str,
         "annotations": [_strategy],
         "data": str,
@@ -100,11 +81,7 @@ FEATURES = {
         "labels": [_strategy],
         "fold": int,
     },
-    "messages": {
-        **_side,
-        **CHAT,
-        **_outcomes,
-    },
+    "messages": {**_side, **CHAT, **_outcomes},
     "scenarios": {
         "dialogue_id": int,
         **{side: {"value2issue": _levels, "value2reason": _levels} for side in SIDES},
@@ -133,23 +110,26 @@ def numbered(records: Iterable[Record]) -> Iterator[tuple[Record, dict[str, str]
         yield record, speakers
 
 
-def labelled(record: Record) -> Iterator[tuple[int, Record, list[int] | None]]:
+def labelled(record: Record) -> Iterator[tuple[int, Record, list[str] | None]]:
     """Yield the turn, the chat entry and its labels, None if it has none.
 
     Annotations follow the utterances by text, in order, and pass over some of them and over
-    the deal actions. A label that is empty is left out.
+    the deal actions. A label may be empty. The record may be a row of `dialogues`.
     """
     pending = list(record["annotations"])
     for turn, entry in enumerate(record["chat_logs"]):
-        labels = None
-        if pending and entry["text"] == pending[0][0] and not entry["task_data"]:
-            names = pending.pop(0)[1].split(",")
-            labels = [_strategy.names.index(name) for name in names if name]
-        yield turn, entry, labels
+        said = not any(entry["task_data"].values())
+        found = said and pending and entry["text"] == pending[0][0]
+        yield turn, entry, pending.pop(0)[1].split(",") if found else None
     if pending:
         where = f"annotations[{len(record['annotations']) - len(pending)}]"
         expected = f"the text of a chat entry that follows, found {pending[0][0]!r:.60}"
         raise ValueError(f"dialogue {record['dialogue_id']}: {where}: expected {expected}")
+
+
+def numbers(labels: list[str] | None) -> list[int] | None:
+    """Return the numbers of labels, without the empty one."""
+    return None if labels is None else [_strategy.names.index(name) for name in labels if name]
 
 
 def counts(items: dict[str, str] | None) -> dict[str, int] | None:
@@ -161,7 +141,7 @@ def items_of(record: Record) -> dict[str, Any]:
     """Return each side's packages by the last deal submitted; None after Walk-Away."""
     if record["chat_logs"][-1]["task_data"].get("data") != "accept_deal":
         return dict.fromkeys(PARTNER)
-    deal = [entry for entry in record["chat_logs"] if "issue2youget" in entry["task_data"]][-1]
+    deal = [each for each in record["chat_logs"] if each["task_data"].get("issue2youget")][-1]
     return {
         deal["id"]: counts(deal["task_data"]["issue2youget"]),
         PARTNER[deal["id"]]: counts(deal["task_data"]["issue2theyget"]),
@@ -172,10 +152,9 @@ def outcomes_of(record: Record, side: str) -> dict[str, Any]:
     """Return the outcomes of a side and, with the prefix partner_, of the other."""
     outcomes: dict[str, Any] = {"deal": items_of(record)[side] is not None}
     for prefix, name in (("", side), ("partner_", PARTNER[side])):
-        found = record["participant_info"][name]["outcomes"]
-        outcomes[f"{prefix}points_scored"] = found["points_scored"]
-        outcomes[f"{prefix}satisfaction"] = _satisfaction.names.index(found["satisfaction"])
-        outcomes[f"{prefix}opponent_likeness"] = _likeness.names.index(found["opponent_likeness"])
+        for column, value in record["participant_info"][name]["outcomes"].items():
+            names = getattr(_own[column], "names", None)
+            outcomes[prefix + column] = names.index(value) if names else value
     return outcomes
 
 
@@ -209,13 +188,6 @@ def briefing(info: Record) -> str:
     return "\n".join(lines)
 
 
-_SPOKEN = {
-    "accept_deal": "[I accept the deal.]",
-    "reject_deal": "[I reject the deal.]",
-    "walk_away": "[I walk away.]",
-}
-
-
 def spoken(entry: Record) -> str:
     """Return a chat entry as text; a deal action in words."""
     task = entry["task_data"]
@@ -225,7 +197,10 @@ def spoken(entry: Record) -> str:
             for key in ("issue2youget", "issue2theyget")
         )
         return f"[I submit a deal: I get {mine}; you get {theirs}.]"
-    return _SPOKEN[task["data"]] if "data" in task else str(entry["text"])
+    if "data" not in task:
+        return str(entry["text"])
+    decision = {"accept_deal": "accept the deal", "reject_deal": "reject the deal"}
+    return f"[I {decision.get(task['data'], 'walk away')}.]"
 
 
 # The views ------------------------------------------------------------------------------
@@ -246,7 +221,7 @@ def utterances(records: Iterable[Record]) -> Rows:
                 "reply_to": f"utterance_{number - 1}" if turn else None,
                 "speaker_id": speaker_ids[entry["id"]],
                 "speaker_internal_id": entry["id"],
-                "annotations": labels,
+                "annotations": numbers(labels),
                 "data": entry["task_data"].get("data"),
                 "issue2youget": counts(entry["task_data"].get("issue2youget")),
                 "issue2theyget": counts(entry["task_data"].get("issue2theyget")),
@@ -303,7 +278,7 @@ def strategies(records: Iterable[Record]) -> Rows:
                     "speaker": entry["id"],
                     "text": entry["text"],
                     "context": before[-CONTEXT:],
-                    "labels": labels,
+                    "labels": numbers(labels),
                     "fold": fold,
                 }
             if not entry["task_data"]:

@@ -60,8 +60,7 @@ _ATTRIBUTES = json.dumps(ATTRIBUTES, sort_keys=True)
 def attributes(value: Any) -> None:
     """Check the descriptions of the attributes, which never change."""
     # Python's equality is not enough: 0 equals False.
-    same = value == ATTRIBUTES and json.dumps(value, sort_keys=True) == _ATTRIBUTES
-    if not same:
+    if value != ATTRIBUTES or json.dumps(value, sort_keys=True) != _ATTRIBUTES:
         raise ValueError("the eight attributes that every record lists, in the same order")
 
 
@@ -226,49 +225,40 @@ _MIRROR = (
 )
 
 
-def _negotiations(split: str, bundle: str, size: int, sha256: str, mirror: Record) -> File:
-    return File(
-        f"{split}.json",
-        NEGOTIATION,
-        url=f"https://worksheets.codalab.org/rest/bundles/{bundle}",
-        size=size,
-        sha256=sha256,
-        validate=require_sides,
-        mirrors=[mirror],
-    )
+def _negotiations(split: str, bundle: str, copy: str, git_blob: str, **pin: Any) -> File:
+    # train's copy has no size, as it was not compared
+    size = {} if split == "train" else {"size": pin["size"]}
+    url, mirror = f"https://worksheets.codalab.org/rest/bundles/{bundle}", _MIRROR + copy
+    more: Record = {
+        "validate": require_sides,
+        "mirrors": [{"url": mirror, **size, "git_blob": git_blob}],
+    }
+    return File(f"{split}.json", NEGOTIATION, url=url, **pin, **more)
 
 
 TRAIN = _negotiations(
     "train",
     "0xd34bbbc5fb3b4fccbd19e10756ca8dd7/contents/blob/parsed.json",
-    20_148_723,
-    "34033ff87565b9fc9eb0efe867e9d3e32456dbe1528cd1683f94a84b09f66ace",
-    {
-        "url": f"{_MIRROR}src/rule/train-parsed.json",
-        "git_blob": "9972ac9dadf6f7fd0698a8a95642d10c3a3a2e4a",
-    },
+    "src/rule/train-parsed.json",
+    "9972ac9dadf6f7fd0698a8a95642d10c3a3a2e4a",
+    size=20_148_723,
+    sha256="34033ff87565b9fc9eb0efe867e9d3e32456dbe1528cd1683f94a84b09f66ace",
 )
 VALIDATION = _negotiations(
     "validation",
     "0x15c4160b43d44ee3a8386cca98da138c/contents/blob/parsed.json",
-    2_287_054,
-    "03b35dc18bd90d87dac46893ac4db8ab3eed51786d192975be68d3bab38e306e",
-    {
-        "url": f"{_MIRROR}src/rule/dev-parsed.json",
-        "size": 2_287_054,
-        "git_blob": "0f3b937eca5856518db2ce820f8ae5e35aebd880",
-    },
+    "src/rule/dev-parsed.json",
+    "0f3b937eca5856518db2ce820f8ae5e35aebd880",
+    size=2_287_054,
+    sha256="03b35dc18bd90d87dac46893ac4db8ab3eed51786d192975be68d3bab38e306e",
 )
 TEST = _negotiations(
     "test",
     "0x54d325bbcfb2463583995725ed8ca42b/contents/blob/",
-    2_937_841,
-    "c802f15f80ea3066d429375393319d7234daacbd6a26a6ad5afd0ad78a2f7736",
-    {
-        "url": f"{_MIRROR}craigslistbargain/data/test.json",
-        "size": 2_937_841,
-        "git_blob": "8cb1e078a46b8e89814113b0708dee00d73954fb",
-    },
+    "craigslistbargain/data/test.json",
+    "8cb1e078a46b8e89814113b0708dee00d73954fb",
+    size=2_937_841,
+    sha256="c802f15f80ea3066d429375393319d7234daacbd6a26a6ad5afd0ad78a2f7736",
 )
 # The word lists of upstream's rules for dialogue acts; upstream published only the code. If they
 # are missing, the build learns them from train.
@@ -306,13 +296,7 @@ def with_word_lists(sources: Mapping[str, Any]) -> Iterator[tuple[Record, Contex
 
 def _view(name: str, description: str, rows: Any, *key: str, **more: Any) -> View:
     return View(
-        name,
-        description,
-        of="negotiations",
-        rows=rows,
-        features=FEATURES[name],
-        key=key,
-        **more,
+        name, description, of="negotiations", rows=rows, features=FEATURES[name], key=key, **more
     )
 
 

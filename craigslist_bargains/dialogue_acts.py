@@ -39,18 +39,8 @@ _PIECES = re.compile(
     re.VERBOSE,
 )
 _CLITIC = re.compile(r"(.*[^'])(n't|'(?:s|m|d|ll|re|ve)?)")
-_CONTRACTIONS = {
-    "cannot": ("can", "not"),
-    "d'ye": ("d", "'ye"),
-    "gimme": ("gim", "me"),
-    "gonna": ("gon", "na"),
-    "gotta": ("got", "ta"),
-    "lemme": ("lem", "me"),
-    "more'n": ("more", "'n"),
-    "wanna": ("wan", "na"),
-    "'tis": ("'t", "is"),
-    "'twas": ("'t", "was"),
-}
+_SPLIT = ("can not", "d 'ye", "gim me", "gon na", "got ta", "lem me", "more 'n", "wan na", "'t is")
+_CONTRACTIONS = {parts.replace(" ", ""): parts.split() for parts in (*_SPLIT, "'t was")}
 
 
 def tokenize(text: str) -> list[str]:
@@ -117,12 +107,7 @@ _NO_NUMBER = re.compile(r"[^\w.,]", re.A)  # what cannot be part of one
 
 @dataclass(frozen=True)
 class Contexts:
-    """The words next to a "$" price in train; a message's ends are `<s>` and `</s>`.
-
-    Attributes:
-        left: Those before one.
-        right: Those after one.
-    """
+    """The words before and after a "$" price in train; a message's ends are `<s>` and `</s>`."""
 
     left: frozenset[str]
     right: frozenset[str]
@@ -135,35 +120,27 @@ def read_contexts(data: bytes) -> Contexts:
         ValueError: It is not two tables of counted words, `left` and `right`.
     """
     tables = read_word_counts(data)
-    if set(tables) != {"left", "right"}:
-        names = sorted(name[:40] for name in tables)
-        raise ValueError(f"expected the tables ['left', 'right'], found {names}")
+    if (names := sorted(tables)) != ["left", "right"]:
+        raise ValueError(f"expected the tables ['left', 'right'], found {[n[:40] for n in names]}")
     return Contexts(frozenset(tables["left"]), frozenset(tables["right"]))
 
 
 def train_contexts(records: Iterable[Record]) -> Contexts:
     """Return the contexts of these negotiations, by the rule that upstream applied to train."""
-    left, right = set(), set()
-    for record in records:
-        for event in record["events"]:
-            if event["action"] == "message":
-                for before, token, after in _with_neighbours(tokenize(event["data"])):
-                    if _has_dollar_sign(token):
-                        left.add(before)
-                        right.add(after)
-    return Contexts(frozenset(left), frozenset(right))
+    events = (event for record in records for event in record["events"])
+    texts = (event["data"] for event in events if event["action"] == "message")
+    triples = chain.from_iterable(_with_neighbours(tokenize(text)) for text in texts)
+    beside = [(before, after) for before, token, after in triples if _has_dollar_sign(token)]
+    return Contexts(frozenset(one for one, _ in beside), frozenset(other for _, other in beside))
 
 
 def prices_of(
     tokens: list[str], listed: float | None, described: frozenset[float], contexts: Contexts
 ) -> list[float]:
-    """Return the prices by the rules, in the order of the text.
+    """Return the prices of a message by the rules, in the order of the text.
 
-    Args:
-        tokens: Of a message.
-        listed: The listing price. Upstream always has one; without, no number is too large.
-        described: The numbers in the post as the reader sees it.
-        contexts: The words next to which a number without "$" may be a price.
+    Without a listing price, which upstream always has, no number is too large. A number without "$"
+    may be a price between words of `contexts`, but not one `described` in the reader's post.
     """
     prices = []
     for before, token, after in _with_neighbours(tokens):
@@ -226,41 +203,30 @@ class Act:
     tags: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
+@dataclass
 class State:
-    """The state before an event.
+    """The state before an event: how many there were, and the last intents and prices.
 
-    Attributes:
-        time: How many events there were.
-        intents: The last one of each side, the buyer's first.
-        prices: The last price of each side, the buyer's first; None before it names one.
-        current_price: The last price of either side.
+    `intents` and `prices` are of each side, the buyer's first; `current_price` is of either side.
     """
 
     time: int = 0
-    intents: tuple[str, str] = ("<start>", "<start>")
-    prices: tuple[float | None, float | None] = (None, None)
+    intents: list[str] = field(default_factory=lambda: ["<start>", "<start>"])
+    prices: list[float | None] = field(default_factory=lambda: [None, None])
     current_price: float | None = None
 
-    def after(self, speaker: int, act: Act) -> "State":
-        """Return the state after an act of this side; an act without a price changes none."""
-        buyers, sellers = self.intents
-        intents = (buyers, act.intent) if speaker == SELLER else (act.intent, sellers)
-        if act.price is None:
-            return State(self.time + 1, intents, self.prices, self.current_price)
-        buyers_price, sellers_price = self.prices
-        prices = (buyers_price, act.price) if speaker == SELLER else (act.price, sellers_price)
-        return State(self.time + 1, intents, prices, act.price)
+    def add(self, speaker: int, act: Act) -> None:
+        """Add an act of this side; an act without a price changes none."""
+        self.time += 1
+        self.intents[speaker] = act.intent
+        if act.price is not None:
+            self.prices[speaker] = self.current_price = act.price
 
 
 # Tags -----------------------------------------------------------------------------------
 
-# fmt: off
-_ASKING = frozenset((
-    "what", "when", "where", "why", "which", "who", "whose", "how", "do", "did", "does", "are",
-    "is", "would", "will", "can", "could", "any",
-))
-# fmt: on
+_ASKING = frozenset(("what", "when", "where", "why", "which", "who", "whose", "how", "any"))
+_ASKING |= {"do", "did", "does", "are", "is", "would", "will", "can", "could"}
 _GREETING = frozenset(("hi", "hello", "hey", "hiya", "howdy"))
 _GREETING_PHRASE = re.compile("how are you|interested in", re.I | re.A)
 _NEGATION = frozenset(("no", "not", "n't"))
@@ -353,17 +319,14 @@ def acts(record: Record, contexts: Contexts) -> list[Act]:
             prices = prices_of(tokens, listed, described[reader], contexts)
             kinds = [kind_of(price, speaker, state, listed) for price in prices]
             tags = tags_of(event["data"], tokens, kinds)
-            intent, price = (
-                intent_of(tags, speaker, state),
-                proposed(prices, speaker, state, listed),
-            )
-            act = Act(intent, price, prices, tags)
+            price = proposed(prices, speaker, state, listed)
+            act = Act(intent_of(tags, speaker, state), price, prices, tags)
         elif event["action"] == "offer":
             act = Act("offer", _float(event["data"]["price"]))
         else:
             act = Act(event["action"])
         found.append(act)
-        state = state.after(speaker, act)
+        state.add(speaker, act)
     return found
 
 

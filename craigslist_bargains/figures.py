@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timezone
 from itertools import chain, pairwise
+from operator import eq
 from statistics import fmean
 from typing import Any
 
@@ -31,7 +32,9 @@ def by(columns: Iterable[str], *cells: Any) -> dict[str, Any]:
     return dict(zip(columns, cells, strict=True))
 
 
-# Inputs of the figures ------------------------------------------------------
+def both(validation: Any, test: Any) -> dict[str, Any]:
+    """A row of a table of the splits that our card counts."""
+    return by(COUNTED, validation, test)
 
 
 def negotiations(data: Data, *splits: str) -> list[dict[str, Any]]:
@@ -60,11 +63,6 @@ def acts(data: Data, split: str) -> list[tuple[str, dict[str, Any]]]:
     return [(e["action"], e["metadata"]) for e in found if e["metadata"] is not None]
 
 
-def deals(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The dialogues that end in a deal."""
-    return [row for row in rows if row["outcome"]["reward"] == 1]
-
-
 def targets(rows: Iterable[dict[str, Any]]) -> Iterator[tuple[float, float]]:
     """The buyer's target and the listing price of each dialogue that has them."""
     for row in rows:
@@ -84,16 +82,6 @@ def nearest(rows: Iterable[dict[str, Any]]) -> Counter[str]:
     return Counter(min(SHARES, key=lambda s: off(*pair, SHARES[s])) for pair in targets(rows))
 
 
-def has_intersection(row: dict[str, Any]) -> bool:
-    """Whether the scenario of a dialogue has `intersection`."""
-    return row["scenario"]["intersection"] is not None
-
-
-def posts(rows: Iterable[dict[str, Any]]) -> set[str]:
-    """The posts that dialogues are about, told apart by `post_id`."""
-    return {row["scenario"]["post_id"] for row in rows}
-
-
 def grouped(rows: Iterable[dict[str, Any]], column: str, each: str) -> dict[str, set[str]]:
     """The values of a column of `scenario` that occur with each value of another."""
     found: dict[str, set[str]] = {}
@@ -110,9 +98,6 @@ def descriptions(row: dict[str, Any]) -> tuple[tuple[str, ...], ...]:
 def values(found: Iterable[Any]) -> str:
     """Distinct values as one text, sorted."""
     return ", ".join(map(str, sorted(set(found))))
-
-
-# Old card, Data Splits -------------------------------------------------------------------
 
 
 @documented("old card, Data Splits: test is not provided with dialogue_acts", 0)
@@ -154,9 +139,6 @@ def data_splits(data: Data, about: str, column: str) -> float:
     return fmean(len(row["agent_turn"]) for row in rows)
 
 
-# Old card, Dataset Creation --------------------------------------------------------------
-
-
 @documented("old card, Dataset Creation", 6682)
 def dialogues(data: Data) -> int:
     """Rows of `dialogues` in the three splits."""
@@ -190,14 +172,16 @@ def scenarios_of_a_post(data: Data, split: str) -> int:
     return max(map(len, grouped(negotiations(data, split), "uuid", "post_id").values()))
 
 
+THREE, SIX = "0.5, 0.7, 0.9", "0.5, 0.6, 0.7, 0.76, 0.9, 0.92"
+
+
 @documented(
     "old card, Dataset Creation: 0.5x, 0.7x and 0.9x of the listing price",
     {
-        "train": {"shares": "0.5, 0.7, 0.9", "dialogues with these": 5247},
+        "train": {"shares": THREE, "dialogues with these": 5247},
         "validation": {
             "shares": Differs(
-                "0.5, 0.7, 0.9",
-                "0.5, 0.6, 0.7, 0.76, 0.9, 0.92",
+                *(THREE, SIX),
                 "the card leaves out three shares; they are those that the scenarios of test with "
                 "`intersection` have, which validation does not give",
             ),
@@ -207,14 +191,12 @@ def scenarios_of_a_post(data: Data, split: str) -> int:
         },
         "test": {
             "shares": Differs(
-                "0.5, 0.7, 0.9",
-                "0.5, 0.6, 0.7, 0.76, 0.9, 0.92",
+                *(THREE, SIX),
                 "the card leaves out three shares: scenarios with an `intersection` of 1.0, 0.6 or "
                 "0.2 have 1 - 0.4 x intersection",
             ),
             "dialogues with these": Differs(
-                838,
-                612,
+                *(838, 612),
                 "the other 226 are nearest to 0.6, 0.76 or 0.92; 232 have an `intersection`, but "
                 "of a low price, in whole dollars, another share can be nearer",
             ),
@@ -226,14 +208,8 @@ def buyers_targets(data: Data, split: str) -> dict[str, Any]:
     rows = negotiations(data, split)
     # targets are whole dollars, off by up to one: from a price of 200 on, that is half a percent
     shares = (round(target / price, 2) for target, price in targets(rows) if price >= 200)
-    near = nearest(rows)
-    return {
-        "shares": values(shares),
-        "dialogues with these": sum(near[share] for share in ("0.5", "0.7", "0.9")),
-    }
-
-
-# Old card, Annotation process ------------------------------------------------------------
+    near = sum(map(nearest(rows).__getitem__, THREE.split(", ")))
+    return {"shares": values(shares), "dialogues with these": near}
 
 
 @documented(
@@ -252,9 +228,6 @@ def has_acts(data: Data, split: str) -> str:
     return "yes" if any(any(row["dialogue_acts"]["intent"]) for row in rows) else "no"
 
 
-# Our card, introduction to Splits --------------------------------------------------------
-
-
 @documented("our card, introduction", 1435)
 def dialogues_counted(data: Data) -> int:
     """Rows of `negotiations` in validation and test."""
@@ -271,11 +244,11 @@ def bottomlines(data: Data) -> str:
 @documented(
     "our card, Fields, {0}",
     {
-        "scenario_uuid and scenario.intersection": by(COUNTED, 0, 232),
-        "outcome.offer: the last offer": by(COUNTED, 451, 638),
-        "parsed": by(COUNTED, 597, 0),
-        "deal_over_list_price": by(COUNTED, "0.845", "0.835"),
-        "seconds": by(COUNTED, "287", "285"),
+        "scenario_uuid and scenario.intersection": both(0, 232),
+        "outcome.offer: the last offer": both(451, 638),
+        "parsed": both(597, 0),
+        "deal_over_list_price": both("0.845", "0.835"),
+        "seconds": both("287", "285"),
     },
 )
 def fields(data: Data, field: str, split: str) -> float:
@@ -289,10 +262,12 @@ def fields(data: Data, field: str, split: str) -> float:
         return fmean(value for value in found if value is not None)
     rows = negotiations(data, split)
     if field.startswith("outcome.offer"):
-        return sum(row["outcome"]["offer"] in offers(row)[-1:] for row in deals(rows))
+        return sum(
+            row["outcome"]["offer"] in offers(row)[-1:] for row in rows if row["outcome"]["reward"]
+        )
     if field == "parsed":
         return [row["parsed"] for row in rows].count(True)
-    return sum(map(has_intersection, rows))
+    return sum(row["scenario"]["intersection"] is not None for row in rows)
 
 
 @documented("our card, Fields, seconds", "1299.53")
@@ -315,18 +290,15 @@ def what_goes_with_intersection(data: Data) -> dict[str, Any]:
 
     A target follows if it is within a dollar of the listing price times 1 - 0.4 x intersection.
     """
-    rows = negotiations(data)
-    differs = [has_intersection(r) for r in rows if r["scenario_uuid"] != r["scenario"]["uuid"]]
-    given = [(row["scenario"]["intersection"], row) for row in rows if has_intersection(row)]
+    found = [(row["scenario"]["intersection"], row) for row in negotiations(data)]
+    given = [(share, row) for share, row in found if share is not None]
+    differs = [share is None for share, r in found if r["scenario_uuid"] != r["scenario"]["uuid"]]
+    near = [off(*pair, 100 - 40 * share) for share, row in given for pair in targets([row])]
     return {
-        "values": values(intersection for intersection, _ in given),
-        "target follows from it": sum(
-            off(*pair, 100 - 40 * intersection) < 100
-            for intersection, row in given
-            for pair in targets([row])
-        ),
-        "scenario_uuid differs": differs.count(True),
-        "scenario_uuid differs without it": differs.count(False),
+        "values": values(share for share, _ in given),
+        "target follows from it": sum(distance < 100 for distance in near),
+        "scenario_uuid differs": differs.count(False),
+        "scenario_uuid differs without it": differs.count(True),
     }
 
 
@@ -363,17 +335,14 @@ def fields_of_negotiations(data: Data) -> dict[str, Any]:
     }
 
 
-# Our card, Splits and What we changed ----------------------------------------------------
-
-
 @documented("our card, Splits", 0)
 def posts_in_validation_and_test(data: Data) -> int:
     """Posts, told apart by `post_id`, that occur in both."""
-    first, second = (posts(negotiations(data, split)) for split in COUNTED)
-    return len(first & second)
+    first, second = (grouped(negotiations(data, s), "uuid", "post_id") for s in COUNTED)
+    return len(first.keys() & second.keys())
 
 
-@documented("our card, Splits", by(COUNTED, "9.17", "9.2458"))
+@documented("our card, Splits", both("9.17", "9.2458"))
 def events_per_dialogue(data: Data, split: str) -> float:
     """Mean number of events of a dialogue."""
     return fmean(len(row["agent_turn"]) for row in data.rows("dialogues", split))
@@ -382,11 +351,11 @@ def events_per_dialogue(data: Data, split: str) -> float:
 @documented(
     "our card, Splits, table, {1}",
     {
-        "outcomes": by(COUNTED, 597, 838),
-        "scenarios": by(COUNTED, 400, 527),
-        "utterances": by(COUNTED, 5475, 7748),
-        "messages": by(COUNTED, 1194, 1676),
-        "dialogue_acts": by(COUNTED, 5475, 7748),
+        "outcomes": both(597, 838),
+        "scenarios": both(400, 527),
+        "utterances": both(5475, 7748),
+        "messages": both(1194, 1676),
+        "dialogue_acts": both(5475, 7748),
     },
 )
 def rows_of_views(data: Data, view: str, split: str) -> int:
@@ -408,37 +377,36 @@ def chats(data: Data) -> dict[str, int]:
     }
 
 
-# Our card, How it was collected ----------------------------------------------------------
-
-
 @documented("our card, How it was collected", 1435)
 def descriptions_halved(data: Data) -> int:
     """Dialogues whose buyer sees the first half of the seller's lines, at least one line."""
-    seen = [[kb["item"]["Description"] for kb in r["scenario"]["kbs"]] for r in negotiations(data)]
+    seen = map(descriptions, negotiations(data))
     return sum(buyer == seller[: max(1, len(seller) // 2)] for buyer, seller in seen)
 
 
-@documented(
-    "our card, How it was collected, table, {1}",
-    {
-        "dialogues": by(COUNTED, 597, 838),
-        "deals": by(COUNTED, 451, 638),
-        "events": by(COUNTED, 5475, 7748),
-        "message": by(COUNTED, 4416, 6258),
-        "offer": by(COUNTED, 510, 731),
-        "accept": by(COUNTED, 452, 644),
-        "reject": by(COUNTED, 43, 56),
-        "quit": by(COUNTED, 54, 59),
-        "posts": by(COUNTED, 131, 161),
-    },
+TOTALS = (
+    "dialogues",
+    "deals",
+    "events",
+    *("message", "offer", "accept", "reject", "quit"),
+    "posts",
 )
+VALIDATION = (597, 451, 5475, 4416, 510, 452, 43, 54, 131)
+TEST = (838, 638, 7748, 6258, 731, 644, 56, 59, 161)
+
+
+@documented("our card, How it was collected, table, {1}", by(TOTALS, *map(both, VALIDATION, TEST)))
 def totals(data: Data, what: str, split: str) -> int:
     """Dialogues, deals reached, events, events by action, and posts."""
     rows = negotiations(data, split)
     counts = Counter(event["action"] for event in events(rows))
-    counted = {"dialogues": len(rows), "deals": len(deals(rows)), "posts": len(posts(rows))}
+    counted = {
+        "dialogues": len(rows),
+        "deals": sum(row["outcome"]["reward"] for row in rows),
+        "posts": len(grouped(rows, "uuid", "post_id")),
+    }
     counted["events"] = counts.total()
-    return counted.get(what, counts[what])
+    return int(counted.get(what, counts[what]))
 
 
 @documented(
@@ -459,8 +427,6 @@ def outcomes_by_category(data: Data, split: str, counted: str) -> Counter[str]:
     rows = data.named("outcomes", split)
     return Counter(row["category"] for row in rows if counted == "dialogues" or row["deal"])
 
-
-# Our card, Annotation --------------------------------------------------------------------
 
 # fmt: off
 INTENTS = {
@@ -496,10 +462,8 @@ def labels_of_validation(data: Data) -> Counter[str]:
 def acts_of_validation(data: Data) -> dict[str, int]:
     """Messages with a dialogue act, and with a price in it; dialogues by which events have one."""
     found = [act for action, act in acts(data, "validation") if action == "message"]
-    given = [
-        [event["metadata"] is not None for event in row["events"]]
-        for row in negotiations(data, "validation")
-    ]
+    rows = negotiations(data, "validation")
+    given = [[event["metadata"] is not None for event in row["events"]] for row in rows]
     return {
         "messages with an act": len(found),
         "these with a price": sum(act["price"] is not None for act in found),
@@ -509,31 +473,22 @@ def acts_of_validation(data: Data) -> dict[str, int]:
     }
 
 
-# Our card, Personal and sensitive information --------------------------------------------
-
-
 @documented(
     "our card, Personal and sensitive information",
     {"descriptions with a web address": 172, "with an e-mail address": 0},
 )
 def addresses(data: Data) -> dict[str, int]:
     r"""Dialogues whose seller's description matches https?:|www\. or \S@\S."""
-    rows = negotiations(data)
-    texts = ["\n".join(row["scenario"]["kbs"][1]["item"]["Description"]) for row in rows]
-    return {
-        "descriptions with a web address": sum(bool(re.search(r"https?:|www\.", t)) for t in texts),
-        "with an e-mail address": sum(bool(re.search(r"\S@\S", t)) for t in texts),
-    }
+    texts = ["\n".join(descriptions(row)[1]) for row in negotiations(data)]
+    web, mail = (sum(bool(re.search(p, t)) for t in texts) for p in (r"https?:|www\.", r"\S@\S"))
+    return {"descriptions with a web address": web, "with an e-mail address": mail}
 
 
-@documented("our card, Personal and sensitive information: of validation", by(COUNTED, 4, 0))
+@documented("our card, Personal and sensitive information: of validation", both(4, 0))
 def telephone_numbers(data: Data, split: str) -> int:
     """Messages with ten digits in groups of three, three and four."""
     number = re.compile(r"(?<!\d)\(?\d{3}\)?[-. ]?\d{3}[-. ]?\d{4}(?!\d)")
     return sum(bool(number.search(e["text"] or "")) for e in events(negotiations(data, split)))
-
-
-# Our card, Known limits ------------------------------------------------------------------
 
 
 @documented(
@@ -555,7 +510,7 @@ def targets_off_every_share(data: Data) -> int:
     return sum(min(off(*pair, percent) for percent in SHARES.values()) > 100 for pair in pairs)
 
 
-@documented("our card, Known limits: always the listing price", by(COUNTED, 597, 838))
+@documented("our card, Known limits: always the listing price", both(597, 838))
 def sellers_target_is_the_price(data: Data, split: str) -> int:
     """Dialogues whose seller's target is the listing price: all of the split."""
     rows = data.rows("outcomes", split)
@@ -569,23 +524,21 @@ def sellers_target_is_the_price(data: Data, split: str) -> int:
 def scenario_uuids_of_several_posts(data: Data) -> dict[str, int]:
     """Values of `scenario.uuid` with two posts; in both splits; with one post in both."""
     first, second = (grouped(negotiations(data, s), "post_id", "uuid") for s in COUNTED)
-    both = first.keys() & second.keys()
+    common = first.keys() & second.keys()
     return {
-        "with two posts in a split": sum(
-            len(posts) == 2 for posts in (*first.values(), *second.values())
-        ),
-        "in both splits": len(both),
-        "with a post in common": sum(not first[u].isdisjoint(second[u]) for u in both),
+        "with two posts in a split": [*map(len, (*first.values(), *second.values()))].count(2),
+        "in both splits": len(common),
+        "with a post in common": sum(not first[u].isdisjoint(second[u]) for u in common),
     }
 
 
 @documented(
     "our card, Known limits, scenarios",
     {
-        "with an id that another has": by(COUNTED, 2, 4),
-        "dialogues at least": by(COUNTED, 1, 1),
-        "dialogues at most": by(COUNTED, 6, 7),
-        "with several descriptions": by(COUNTED, 5, 3),
+        "with an id that another has": both(2, 4),
+        "dialogues at least": both(1, 1),
+        "dialogues at most": both(6, 7),
+        "with several descriptions": both(5, 3),
     },
 )
 def scenarios(data: Data, about: str, split: str) -> int:
@@ -609,15 +562,15 @@ def scenarios(data: Data, about: str, split: str) -> int:
 )
 def start_times_on_another_clock(data: Data) -> dict[str, int]:
     """Messages with a `start_time` more than a day from `time`, their dialogues, the values."""
+    said = [
+        (row, e) for row in negotiations(data) for e in row["events"] if e["start_time"] is not None
+    ]
     found = [
-        (row["uuid"], e["start_time"])
-        for row in negotiations(data)
-        for e in row["events"]
-        if e["start_time"] is not None and abs(e["time"] - e["start_time"]) > DAY
+        (r["uuid"], e["start_time"]) for r, e in said if abs(e["time"] - e["start_time"]) > DAY
     ]
     return {
         "messages": len(found),
-        "dialogues": len({uuid for uuid, _ in found}),
+        "dialogues": len(dict(found)),
         "from -5.2 to 1.9": sum(-5.2 <= start <= 1.9 for _, start in found),
         "about 10,804.7": sum(round(start, 1) == 10804.7 for _, start in found),
     }
@@ -631,20 +584,17 @@ def events_after_one_of_the_same_side(data: Data) -> int:
 
 
 @documented(
-    "our card, Known limits, accept",
-    {"messages follow": 6, "without an offer": by(COUNTED, 0, 1)},
+    "our card, Known limits, accept", {"messages follow": 6, "without an offer": both(0, 1)}
 )
 def accepts(data: Data) -> dict[str, Any]:
     """Dialogues with messages after an accept; those with an accept but no offer, and no deal."""
-    found = {s: [r for r in negotiations(data, s) if "accept" in actions(r)] for s in COUNTED}
-    done = [actions(row) for rows in found.values() for row in rows]
-    return {
-        "messages follow": sum("message" in each[each.index("accept") :] for each in done),
-        "without an offer": {
-            split: sum(row["outcome"]["reward"] == 0 and not offers(row) for row in rows)
-            for split, rows in found.items()
-        },
-    }
+    follow, without = 0, Counter(both(0, 0))
+    for split in COUNTED:
+        for row in negotiations(data, split):
+            if "accept" in (done := actions(row)):
+                follow += "message" in done[done.index("accept") :]
+                without[split] += row["outcome"]["reward"] == 0 and not offers(row)
+    return {"messages follow": follow, "without an offer": without}
 
 
 @documented(
@@ -655,10 +605,8 @@ def offers_without_a_deal(data: Data) -> dict[str, int]:
     rows = [row for row in negotiations(data) if row["outcome"]["reward"] == 0]
     rejected = [row["outcome"]["offer"] for row in rows if "reject" in actions(row)]
     offered = [row["outcome"]["offer"] for row in rows if offers(row)]
-    return {
-        "that was rejected": len(rejected) - rejected.count(None),
-        "null or absent": offered.count(None),
-    }
+    given = len(rejected) - rejected.count(None)
+    return {"that was rejected": given, "null or absent": offered.count(None)}
 
 
 @documented(
@@ -669,42 +617,15 @@ def deal_prices(data: Data) -> dict[str, float]:
     """Prices of deals as shares of the listing price, in `outcomes`."""
     found = (row["deal_over_list_price"] for row in data.rows("outcomes", *COUNTED))
     shares = [share for share in found if share is not None]
-    return {
-        "lowest": min(shares),
-        "highest": max(shares),
-        "above the listing price": sum(share > 1 for share in shares),
-    }
+    above = sum(share > 1 for share in shares)
+    return {"lowest": min(shares), "highest": max(shares), "above the listing price": above}
 
 
-# Our card, Annotation: the acts by rule ---------------------------------------------------
+ACTS = [519, 542, 45, 879, 59, 573, 222, 261, 234, 1082, 510, 452, 43, 54]
+TEST_ACTS = [736, 762, 55, 1308, 70, 822, 313, 380, 322, 1490, 731, 644, 56, 59]
 
 
-def ruled(data: Data, *splits: str) -> list[dict[str, Any]]:
-    """The rows of `dialogue_acts` of these splits, labels as names."""
-    return data.named("dialogue_acts", *splits)
-
-
-# fmt: off
-ACTS = {
-    "intro": by(COUNTED, 519, 736),
-    "init-price": by(COUNTED, 542, 762),
-    "vague-price": by(COUNTED, 45, 55),
-    "counter-price": by(COUNTED, 879, 1308),
-    "insist": by(COUNTED, 59, 70),
-    "inquiry": by(COUNTED, 573, 822),
-    "agree": by(COUNTED, 222, 313),
-    "inform": by(COUNTED, 261, 380),
-    "disagree": by(COUNTED, 234, 322),
-    "unknown": by(COUNTED, 1082, 1490),
-    "offer": by(COUNTED, 510, 731),
-    "accept": by(COUNTED, 452, 644),
-    "reject": by(COUNTED, 43, 56),
-    "quit": by(COUNTED, 54, 59),
-}
-# fmt: on
-
-
-@documented("our card, Annotation, table, {1}, all", ACTS)
+@documented("our card, Annotation, table, {1}, all", by(INTENTS, *map(both, ACTS, TEST_ACTS)))
 def acts_by_intent(data: Data, intent: str, split: str) -> int:
     """Rows of `dialogue_acts` with the intent."""
     label = data.features("dialogue_acts")["intent"].names.index(intent)
@@ -714,18 +635,11 @@ def acts_by_intent(data: Data, intent: str, split: str) -> int:
 @documented("our card, Annotation", {"upstream's acts": 4797, "the same by the rules": 4797})
 def agreement(data: Data) -> dict[str, int]:
     """Events of validation that upstream annotated; those on which `dialogue_acts` agrees."""
-    found = [
-        row
-        for row in data.rows("dialogue_acts", "validation")
-        if row["upstream_intent"] is not None
-    ]
-    return {
-        "upstream's acts": len(found),
-        "the same by the rules": sum(
-            (row["intent"], row["price"]) == (row["upstream_intent"], row["upstream_price"])
-            for row in found
-        ),
-    }
+    rows = data.rows("dialogue_acts", "validation")
+    found = [row for row in rows if row["upstream_intent"] is not None]
+    ours = [(row["intent"], row["price"]) for row in found]
+    same = map(eq, ours, ((row["upstream_intent"], row["upstream_price"]) for row in found))
+    return {"upstream's acts": len(found), "the same by the rules": sum(same)}
 
 
 @documented(
@@ -737,19 +651,11 @@ def agreement(data: Data) -> dict[str, int]:
 )
 def too_short_for_upstream(data: Data, split: str) -> dict[str, int]:
     """Dialogues that upstream's length rule skips, their events, and those without its acts."""
-    found = [row for row in data.rows("dialogue_acts", split) if not row["parsed_upstream"]]
-    short = {row["dialogue_id"] for row in found}
-    given = {
-        row["dialogue_id"] for row in data.rows("dialogue_acts", split) if row["upstream_intent"]
-    }
-    return {
-        "dialogues": len(short),
-        "events": len(found),
-        "without upstream's acts": len(short - given),
-    }
-
-
-NAMING = ("counter-price", "init-price", "agree")  # intents of acts that can name a price
+    rows = data.rows("dialogue_acts", split)
+    found = [row["dialogue_id"] for row in rows if not row["parsed_upstream"]]
+    without = {*found} - {row["dialogue_id"] for row in rows if row["upstream_intent"]}
+    counts = {"dialogues": len({*found}), "events": len(found)}
+    return counts | {"without upstream's acts": len(without)}
 
 
 @documented(
@@ -767,14 +673,16 @@ NAMING = ("counter-price", "init-price", "agree")  # intents of acts that can na
 def prices_of_acts(data: Data) -> dict[str, int]:
     """Acts of validation's messages that upstream annotated, by their price and tags."""
     listed = {row["dialogue_id"]: row["list_price"] for row in data.rows("outcomes", "validation")}
-    acts = ruled(data, "validation")
+    acts = data.named("dialogue_acts", "validation")
     found = [row for row in acts if row["upstream_intent"] and row["action"] == "message"]
     priced = [row for row in found if row["price"] is not None]
     shares = [row["price"] / listed[row["dialogue_id"]] for row in priced]
     agreed = [row for row in found if row["intent"] == "agree"]
     none = Counter(row["intent"] for row in found if row["price"] is None and row["prices"])
     return {
-        **{f"{intent} names one and has none": none[intent] for intent in NAMING},
+        **{
+            f"{i} names one and has none": none[i] for i in ("counter-price", "init-price", "agree")
+        },
         "agree for a price": sum("my_price" in row["tags"] for row in agreed),
         "agree tagged as a question": sum("question" in row["tags"] for row in agreed),
         "under a tenth of the listing price": sum(share < 0.1 for share in shares),
@@ -787,7 +695,9 @@ def prices_of_acts(data: Data) -> dict[str, int]:
 )
 def intros(data: Data) -> dict[str, int]:
     """Rows of `dialogue_acts` in validation and test with the intent `intro`, by their tags."""
-    tags = [row["tags"] for row in ruled(data, *COUNTED) if row["intent"] == "intro"]
+    tags = [
+        row["tags"] for row in data.named("dialogue_acts", *COUNTED) if row["intent"] == "intro"
+    ]
     return {
         "intro": len(tags),
         "without a greeting": sum("greeting" not in each for each in tags),
@@ -806,20 +716,11 @@ def word_lists(data: Data, side: str) -> str:
     return f"{len(words)} words, {hashlib.sha256(chr(10).join(words).encode()).hexdigest()[:16]}"
 
 
-# Our card, Known limits: what the splits share, and who begins ------------------------------
-
-
-def listing(row: dict[str, Any]) -> tuple[str, ...]:
-    """The title and description of a post, as the seller sees them."""
-    item = row["scenario"]["kbs"][1]["item"]
-    return (item["Title"], *item["Description"])
-
-
 SHARED: dict[str, Callable[[dict[str, Any]], Any]] = {
     "post_id": lambda row: row["scenario"]["post_id"],
     "scenario.uuid": lambda row: row["scenario"]["uuid"],
     "scenario_uuid": lambda row: row["scenario_uuid"],
-    "listing": listing,
+    "listing": lambda row: (row["scenario"]["kbs"][1]["item"]["Title"], descriptions(row)[1]),
 }
 
 
@@ -835,11 +736,9 @@ SHARED: dict[str, Callable[[dict[str, Any]], Any]] = {
 def shared_by_splits(data: Data, what: str) -> dict[str, int]:
     """Values that validation and test have in common, and the dialogues of each with these."""
     found = {split: [SHARED[what](row) for row in negotiations(data, split)] for split in COUNTED}
-    both = set(found["validation"]) & set(found["test"])
-    return {
-        "in both": len(both),
-        **{f"of {split}": sum(each in both for each in found[split]) for split in COUNTED},
-    }
+    common = {*found["validation"]} & {*found["test"]}
+    each = {f"of {split}": sum(one in common for one in found[split]) for split in COUNTED}
+    return {"in both": len(common), **each}
 
 
 @documented(
@@ -852,14 +751,13 @@ def shared_by_splits(data: Data, what: str) -> dict[str, int]:
 def who_speaks(data: Data, split: str) -> dict[str, int]:
     """Dialogues with a message; opened by the seller; not by turns from the buyer on."""
     speakers: dict[str, list[str]] = {}
-    for row in ruled(data, split):
+    for row in data.named("dialogue_acts", split):
         if row["action"] == "message":
             speakers.setdefault(row["dialogue_id"], []).append(row["speaker"])
     said = list(speakers.values())
+    turns = ["buyer", "seller"] * max(map(len, said), default=0)
     return {
         "with a message": len(said),
         "the seller opens": sum(each[0] == "seller" for each in said),
-        "mislabelled": sum(
-            each != [("buyer", "seller")[n % 2] for n in range(len(each))] for each in said
-        ),
+        "mislabelled": sum(each != turns[: len(each)] for each in said),
     }

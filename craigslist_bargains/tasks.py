@@ -234,9 +234,7 @@ TASKS = {
         baselines={"majority": majority, "acts": from_acts},
         references=(
             Reference(
-                "majority",
-                {"auc": "0.500", "accuracy": "0.761", "macro_f1": "0.432"},
-                MEASURED,
+                "majority", {"auc": "0.500", "accuracy": "0.761", "macro_f1": "0.432"}, MEASURED
             ),
             Reference(
                 "acts",

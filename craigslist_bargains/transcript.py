@@ -68,15 +68,11 @@ def _turn(event: dict[str, Any], ruled: dict[str, Any] | None) -> Turn:
     if event["action"] == "message":
         return Turn(speaker, event["text"], _notes(event["metadata"], ruled))
     # the act of an action is the action itself, so it needs no note
-    offer = event["offer"]
-    text = {
-        "offer": f"offers {_offer(offer)}" if offer is not None else "offers",
-        "accept": "accepts",
-        "reject": "rejects",
-        "quit": "quits",
-    }[event["action"]]
-    terms = () if offer is None else (("price", _offer(offer)),)
-    return Turn(speaker, text, action=True, terms=terms)
+    text, terms = f"{event['action']}s", list[Fact]()
+    if event["offer"] is not None:
+        terms = [("price", _offer(event["offer"]))]
+        text = f"{text} {_offer(event['offer'])}"
+    return Turn(speaker, text, action=True, terms=tuple(terms))
 
 
 def _notes(stated: dict[str, Any] | None, ruled: dict[str, Any] | None) -> tuple[Note, ...]:

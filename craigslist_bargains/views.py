@@ -36,6 +36,7 @@ _category = datasets.ClassLabel(names=CATEGORIES)
 _action = datasets.ClassLabel(names=ACTIONS)
 _intent = datasets.ClassLabel(names=INTENTS)
 _turn = {"dialogue_id": str, "turn": int, "speaker": str}
+_post = {"category": _category, "list_price": float}
 _targets = {"buyer_target": float, "seller_target": float}
 _deal = {"deal": bool, "deal_price": float, "deal_over_list_price": float}
 FEATURES = {
@@ -45,11 +46,8 @@ FEATURES = {
         "dialogue_acts": {"intent": [str], "price": [_float32]},
         "utterance": [str],
         "items": {
-            "Category": [str],
-            "Images": [str],
+            **{name: [str] for name in ("Category", "Images", "Price", "Description", "Title")},
             "Price": [_float32],
-            "Description": [str],
-            "Title": [str],
         },
     },
     "utterances": {
@@ -60,20 +58,16 @@ FEATURES = {
         "intent": _intent,
         "intent_price": float,
         "seconds": float,
-        "category": _category,
-        "list_price": float,
+        **_post,
         "target": float,
     },
     "outcomes": {
         "dialogue_id": str,
         "scenario_id": str,
-        "category": _category,
-        "list_price": float,
+        **_post,
         **_targets,
         **_deal,
-        "events": int,
-        "messages": int,
-        "offers": int,
+        **dict.fromkeys(("events", "messages", "offers"), int),
         "seconds": float,
     },
     "scenarios": {
@@ -93,8 +87,7 @@ FEATURES = {
         "scenario_id": str,
         "speaker": str,
         **CHAT,
-        "category": _category,
-        "list_price": float,
+        **_post,
         "target": float,
         **_deal,
     },
@@ -316,11 +309,7 @@ def spoken(event: Record) -> str:
     if event["action"] == "offer":
         price = event["data"]["price"]
         return "[I offer no price.]" if price is None else f"[I offer {dollars(price)}.]"
-    return {
-        "accept": "[I accept.]",
-        "reject": "[I reject.]",
-        "quit": "[I quit.]",
-    }[event["action"]]
+    return f"[I {event['action']}.]"
 
 
 def dollars(price: float) -> str:

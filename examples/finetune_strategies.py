@@ -4,14 +4,9 @@
     parley score casino strategies run/predictions.jsonl
 
 The models of the paper (NAACL 2021, section 5 and appendix F), on any encoder with [CLS] and
-[SEP]. `--model full` is its multi-task model: the labels share the encoder, and each has an
-attention layer of its own. `--model ft` is its BERT-FT, one model a label. The ablations and
-extensions of its Table 11 are options. Unspecified details are as in the authors' code
-(github.com/kushalchawla/CaSiNo at 2f6ed4a6, strategy_prediction).
-
-The same command resumes a killed process at its last evaluation. The
-same seed gives the same predictions, on the same machine with as many threads. Needs
-`pip install -e ".[trainers,tasks]"`; takes the name of a dataset on the Hub as well.
+[SEP]; the ablations and extensions of its Table 11 are options. Unspecified details are as in the
+authors' code (github.com/kushalchawla/CaSiNo at 2f6ed4a6, strategy_prediction). The same command
+resumes a killed process at its last evaluation. See docs/finetuning.md.
 """
 
 import argparse
@@ -31,12 +26,8 @@ from torch import nn
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 from torch.nn.utils.rnn import pad_sequence
 from tqdm import tqdm
-from transformers import (
-    AutoModel,
-    AutoModelForMaskedLM,
-    AutoTokenizer,
-    DataCollatorForLanguageModeling,
-)
+from transformers import AutoModel, AutoModelForMaskedLM, AutoTokenizer
+from transformers import DataCollatorForLanguageModeling as Masking
 
 # The labels that the paper leaves out of the task; seven are left.
 LEFT_OUT = ("showing-empathy", "promote-coordination", "non-strategic")
@@ -47,9 +38,6 @@ HELD_OUT = 0.05  # of the dialogues to train on, for validation
 DROPOUT, WEIGHT_DECAY, MAX_NORM = 0.1, 0.01, 1.0
 MASKED = 0.3  # of the tokens in pretraining
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
-
-
-# The input -----------------------------------------------------------------------------------
 
 
 def tokenizer_of(name):
@@ -87,13 +75,7 @@ def sinusoid(turns):
 
 
 class Utterances:
-    """Rows of the config `strategies` as a model takes them.
-
-    Args:
-        rows: What to take, with `context`, `text` and `turn`.
-        truth: Which labels they have, floats [rows, labels].
-        tokenizer: Cuts the texts into tokens.
-    """
+    """Rows of the config `strategies` as a model takes them; `truth` is floats [rows, labels]."""
 
     def __init__(self, rows, truth, tokenizer):
         self.pairs = [inputs_of(tokenizer, row) for row in rows]
@@ -104,20 +86,11 @@ class Utterances:
 
     def batch(self, numbers):
         """Return the inputs of the model for some rows, padded to the longest of them."""
-        ids, segments = (
-            [torch.tensor(part) for part in parts]
-            for parts in zip(*(self.pairs[number] for number in numbers), strict=True)
-        )
-        batch = {
-            "input_ids": pad_sequence(ids, True, self.pad),
-            "attention_mask": pad_sequence([torch.ones_like(row) for row in ids], True),
-            "token_type_ids": pad_sequence(segments, True),
-            "features": self.features[numbers],
-        }
-        return {name: tensor.to(DEVICE) for name, tensor in batch.items()}
-
-
-# The models ----------------------------------------------------------------------------------
+        pairs = [map(torch.tensor, self.pairs[number]) for number in numbers]
+        ids, segments = zip(*pairs, strict=True)
+        mask = pad_sequence([torch.ones_like(row) for row in ids], True)
+        tensors = pad_sequence(ids, True, self.pad), mask, pad_sequence(segments, True)
+        return [tensor.to(DEVICE) for tensor in (*tensors, self.features[numbers])]
 
 
 def add_tokens(model, tokenizer):
@@ -132,19 +105,15 @@ def dense(inputs, outputs):
 
 
 class Attention(nn.Module):
-    """A BERT of one layer with one head, over the vectors of all tokens.
-
-    Only the output for [CLS] is computed, since nothing else is used.
-    """
+    """A BERT of one layer with one head, of which only the output for [CLS] is computed."""
 
     def __init__(self, width):
         super().__init__()
         self.positions = nn.Parameter(torch.randn(TOKENS, width) * 0.02)
         self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(3))
         self.attention = nn.MultiheadAttention(width, 1, DROPOUT, batch_first=True)
-        self.inner = nn.Sequential(
-            nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width)
-        )
+        layers = nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width)
+        self.inner = nn.Sequential(*layers)
         self.pooler = nn.Sequential(nn.Linear(width, width), nn.Tanh())
         self.dropout = nn.Dropout(DROPOUT)
 
@@ -161,11 +130,8 @@ class Attention(nn.Module):
 class StrategyModel(nn.Module):
     """The paper's Full; with one label and neither attention nor features its BERT-FT.
 
-    Args:
-        encoder: A model of transformers that gives a vector a token.
-        labels: How many it predicts.
-        attention: Whether a label has its own attention layer; else all see the encoder's [CLS].
-        features: Whether it sees the position of the turn.
+    `attention` gives each label its own layer, else all see the encoder's [CLS]; `features` is the
+    position of the turn.
     """
 
     def __init__(self, encoder, labels, attention=True, features=True):
@@ -175,16 +141,14 @@ class StrategyModel(nn.Module):
         self.attention = nn.ModuleList(Attention(width) for _ in range(labels * attention))
         self.texts = nn.ModuleList(dense(width, 128) for _ in range(labels))
         self.features = dense(POSITION, 128) if features else None
-        self.outputs = nn.ModuleList(
-            nn.Sequential(dense(128, 64), nn.Linear(64, 1)) for _ in range(labels)
-        )
+        last = (nn.Sequential(dense(128, 64), nn.Linear(64, 1)) for _ in range(labels))
+        self.outputs = nn.ModuleList(last)
 
     def forward(self, input_ids, attention_mask, token_type_ids, features):
         """Return the logits [rows, labels] for ids, mask and segments [rows, tokens]."""
-        inputs = {"input_ids": input_ids, "attention_mask": attention_mask}
-        if getattr(self.encoder.config, "type_vocab_size", 0) > 1:  # RoBERTa's has no second one
-            inputs["token_type_ids"] = token_type_ids
-        encoded = self.encoder(**inputs)
+        two = getattr(self.encoder.config, "type_vocab_size", 0) > 1  # RoBERTa's has no second one
+        segments = {"token_type_ids": token_type_ids} if two else {}
+        encoded = self.encoder(input_ids=input_ids, attention_mask=attention_mask, **segments)
         if self.attention:
             padding = attention_mask == 0
             pooled = [layer(encoded.last_hidden_state, padding) for layer in self.attention]
@@ -213,27 +177,16 @@ def model_of(labels, tokenizer, pretrained, args):
     return StrategyModel(encoder, labels, attention, features).to(DEVICE)
 
 
-# Training ------------------------------------------------------------------------------------
-
-
 def train(model, losses, evaluate, steps, file, args):
     """Train the model to its best evaluation, from where `file` says an earlier process got to.
 
-    Args:
-        model: Is changed; holds the weights of the best evaluation in the end, the last of equals.
-        losses: Called with the number of a step, yields the parts of its loss.
-        evaluate: Called every `args.eval_every` steps and after the last, returns a score.
-        steps: How many in all.
-        file: Where the state is saved after each evaluation.
-        args: The options of the command line.
-
-    Returns:
-        The step of the best evaluation.
+    `losses` yields the parts of a step's loss. `evaluate` gives a score every `args.eval_every`
+    steps and after the last. The model gets the weights of the best one, the last of equals, whose
+    step is returned.
     """
     weights = [weight for weight in model.parameters() if weight.requires_grad]
-    optimizer = torch.optim.AdamW(
-        weights, lr=args.learning_rate, weight_decay=WEIGHT_DECAY, fused=True
-    )
+    rate = {"lr": args.learning_rate, "weight_decay": WEIGHT_DECAY}
+    optimizer = torch.optim.AdamW(weights, **rate, fused=True)
     state = {"step": 0, "best_step": 0, "best_score": -math.inf}
     if file.exists():
         state = torch.load(file, map_location=DEVICE, weights_only=True)
@@ -263,10 +216,8 @@ def train(model, losses, evaluate, steps, file, args):
         written = file.with_suffix(".tmp")
         torch.save(state, written)
         os.replace(written, file)
-        bar.write(
-            f"{file.stem}: step {step} of {steps}, loss {np.mean(loss_since):.4f}, "
-            f"score {score:.4f}, {seconds:.1f} s a step"
-        )
+        known = f"loss {np.mean(loss_since):.4f}, score {score:.4f}, {seconds:.1f} s a step"
+        bar.write(f"{file.stem}: step {step} of {steps}, {known}")
         since, loss_since = time.perf_counter(), []
     model.load_state_dict(state["best"])
     return state["best_step"]
@@ -303,7 +254,7 @@ def predict(model, utterances, rows, args):
     found = {}
     for chunk in chunks(rows, utterances.lengths, args.rows_at_once):
         with precision(args):
-            logits = model(**utterances.batch(chunk))
+            logits = model(*utterances.batch(chunk))
         found |= dict(zip(chunk, (logits >= 0).tolist(), strict=True))
     return np.array([found[row] for row in rows])
 
@@ -315,18 +266,9 @@ def mean_f1(truth, predicted):
 
 
 def fine_tune(model, utterances, columns, parts, file, args):
-    """Train a model of some labels on a fold.
+    """Train a model of the labels `columns` on a fold, whose `parts` are numbers of rows.
 
-    Args:
-        model: Is changed.
-        utterances: All rows.
-        columns: The labels it predicts.
-        parts: The rows to train on, to choose on and to test on.
-        file: Where the state is saved.
-        args: The options of the command line.
-
-    Returns:
-        The step chosen, and the predictions for validation and test, booleans [rows, labels].
+    Returns the step chosen, and the predictions for validation and test, booleans [rows, labels].
     """
     training, validation, test = parts
     truth = utterances.truth[:, columns]
@@ -342,7 +284,7 @@ def fine_tune(model, utterances, columns, parts, file, args):
         # the gradient of the whole batch, whatever part of it is in memory at once
         for chunk in chunks(rows, utterances.lengths, args.rows_at_once):
             with precision(args):
-                logits = model(**utterances.batch(chunk))
+                logits = model(*utterances.batch(chunk))
             due = truth[chunk].to(DEVICE)
             yield binary_cross_entropy_with_logits(logits.float(), due) * len(chunk) / len(rows)
 
@@ -354,10 +296,7 @@ def fine_tune(model, utterances, columns, parts, file, args):
 
 
 def pretrain(tokenizer, args):
-    """Return the weights of an encoder that learned to fill in masked tokens (IDPT).
-
-    It learns from the dialogues without annotation, each a sequence, without their deal actions.
-    """
+    """Return an encoder's weights after filling in masks in the dialogues without annotation."""
     rows = datasets.load_dataset(args.dataset, "dialogues", split="train")
     dialogues = [
         [said["text"] for said in row["chat_logs"] if not any((said["task_data"] or {}).values())]
@@ -367,11 +306,8 @@ def pretrain(tokenizer, args):
     torch.manual_seed(args.seed)
     model = AutoModelForMaskedLM.from_pretrained(args.encoder)
     add_tokens(model, tokenizer)
-    end, first, last = (
-        tokenizer.convert_tokens_to_ids(END),
-        tokenizer.cls_token_id,
-        tokenizer.sep_token_id,
-    )
+    end = tokenizer.convert_tokens_to_ids(END)
+    first, last = tokenizer.cls_token_id, tokenizer.sep_token_id
     longest = min(512, model.config.max_position_embeddings)
     sequences = []
     for dialogue in dialogues:
@@ -379,7 +315,7 @@ def pretrain(tokenizer, args):
         tokens = [token for utterance in utterances for token in [*utterance, end]]
         sequences.append({"input_ids": [first, *tokens[: longest - 2], last]})
     lengths = [len(sequence["input_ids"]) for sequence in sequences]
-    collate = DataCollatorForLanguageModeling(tokenizer, mlm_probability=MASKED)
+    collate = Masking(tokenizer, mlm_probability=MASKED)
     batch = batches(range(len(sequences)), args)
 
     def losses(step):
@@ -400,14 +336,8 @@ def pretrain(tokenizer, args):
     return model.base_model.state_dict()
 
 
-# The whole -----------------------------------------------------------------------------------
-
-
 def split(rows, fold):
-    """Return the numbers of the rows to train on, to choose on and to test on.
-
-    As the authors do: the last dialogues of a fold's training part are for validation.
-    """
+    """Return the rows to train on, to choose on (a fold's last dialogues) and to test on."""
     training = list(dict.fromkeys(row["dialogue_id"] for row in rows if row["fold"] != fold))
     held_out = set(training[int(len(training) * (1 - HELD_OUT)) :])
     parts = [], [], []
@@ -415,9 +345,13 @@ def split(rows, fold):
         part = 2 if row["fold"] == fold else 1 if row["dialogue_id"] in held_out else 0
         parts[part].append(number)
     if not all(parts):
-        sizes = "{} to train on, {} to choose on, {} to test on".format(*map(len, parts))
-        raise SystemExit(f"fold {fold}: expected utterances in each part, found {sizes}")
+        raise SystemExit(f"fold {fold}: expected utterances in each part, found {sizes_of(parts)}")
     return parts
+
+
+def sizes_of(parts):
+    """Return the sizes of the parts of a fold as text."""
+    return "{} utterances to train on, {} to choose on, {} to test on".format(*map(len, parts))
 
 
 def options():
@@ -460,24 +394,16 @@ def positive(text):
 
 def keep_settings(args):
     """Save the settings, and refuse to resume with others."""
-    settings = {
-        name: value
-        for name, value in vars(args).items()
-        if name not in ("output", "folds", "threads")
-    }
+    free = ("output", "folds", "threads")
+    settings = {name: value for name, value in vars(args).items() if name not in free}
     args.output.mkdir(parents=True, exist_ok=True)
     file = args.output / "settings.json"
-    if file.exists():
-        before = json.loads(file.read_text())
-        changed = [
-            f"{name} was {before.get(name)}, is {value}"
-            for name, value in settings.items()
-            if before.get(name) != value
-        ]
-        if changed:
-            raise SystemExit(f"{file}: {'; '.join(changed)}. Take another output folder.")
-    else:
+    if not file.exists():
         write(file, json.dumps(settings, indent=2) + "\n")
+    before = json.loads(file.read_text())
+    changed = [name for name, value in settings.items() if before.get(name) != value]
+    if said := [f"{name} was {before.get(name)}, is {settings[name]}" for name in changed]:
+        raise SystemExit(f"{file}: {'; '.join(said)}. Take another output folder.")
 
 
 def main():
@@ -508,11 +434,7 @@ def main():
     for fold in args.folds or folds:
         parts = split(rows, fold)
         _, validation, test = parts
-        print(
-            "fold-{}: {} utterances to train on, {} to choose on, {} to test on".format(
-                fold, *map(len, parts)
-            )
-        )
+        print(f"fold-{fold}: {sizes_of(parts)}")
         found = []
         for suffix, columns in models.items():
             file = args.output / f"fold-{fold}{suffix}.json"
@@ -534,16 +456,12 @@ def main():
         predictions |= dict(zip(test, tested, strict=True))
     print(f"mean of {len(scores)}: " + shown(np.mean(scores, axis=0)))
 
-    lines = [
-        {
-            "dialogue_id": rows[number]["dialogue_id"],
-            "turn": rows[number]["turn"],
-            "labels": [
-                label for label, said in zip(labels, predictions[number], strict=True) if said
-            ],
-        }
-        for number in sorted(predictions)
-    ]
+    lines = []
+    for number, row in enumerate(rows):
+        if number in predictions:
+            said = [label for label, has in zip(labels, predictions[number], strict=True) if has]
+            key = {"dialogue_id": row["dialogue_id"], "turn": row["turn"]}
+            lines.append(key | {"labels": said})
     file = args.output / "predictions.jsonl"
     write(file, "".join(json.dumps(line) + "\n" for line in lines))
     rest = "" if len(lines) == len(rows) else "; parley score wants those of all folds"

@@ -15,8 +15,6 @@ POINTS = ("High", "Medium", "Low")
 casino = get("casino")
 scenarios: Any = casino.load_module("scenarios")
 SAMPLE = json.loads((casino.sample / "data/casino.json").read_bytes())
-
-
 GUESSES = json.loads((casino.sample / "opponent-modeling/casino_ix2guessing.json").read_bytes())
 
 
@@ -29,14 +27,10 @@ def sample() -> dict[int, dict[str, Any]]:
     }
 
 
-def to_row(record: dict[str, Any]) -> dict[str, Any]:
+def transcript(record: dict[str, Any]) -> Any:
     dialogues: Any = casino.configs["dialogues"]
-    return dict(dialogues.to_row(record))
-
-
-def turns(record: dict[str, Any]) -> list[Any]:
     assert casino.transcript is not None
-    return casino.transcript.transcript(to_row(record)).turns
+    return casino.transcript.transcript(dict(dialogues.to_row(record)))
 
 
 def labels(turn: Any) -> tuple[str, ...]:
@@ -60,70 +54,44 @@ def named(value: Any, feature: Any) -> Any:
 # Transcripts ------------------------------------------------------------------------------
 
 
-def test_labels_pass_over_deal_actions(sample: dict[int, dict[str, Any]]) -> None:
+def test_labels_pass_over_deal_actions_and_utterances_without_annotation(sample: Any) -> None:
     # 2004: a rejected deal stands in the middle, and after it the same speaker goes on.
-    notes = [(turn.action, labels(turn)) for turn in turns(sample[2004])]
-    assert notes[4:8] == [
+    turns = transcript(sample[2004]).turns
+    assert [(turn.action, labels(turn)) for turn in turns][4:8] == [
         (True, ()),
         (True, ()),
         (False, ("other-need", "vouch-fair", "promote-coordination")),
         (False, ("showing-empathy", "no-need")),
     ]
-    assert [turn.speaker for turn in turns(sample[2004])][5:7] == ["agent 2", "agent 2"]
-
-
-def test_labels_pass_over_an_utterance_without_annotation(
-    sample: dict[int, dict[str, Any]],
-) -> None:
-    spoken = [turn for turn in turns(sample[2002]) if not turn.action]
-    assert [labels(turn) for turn in spoken[6:]] == [
-        ("showing-empathy", "promote-coordination"),
-        (),
-        ("small-talk",),
-        ("non-strategic",),
-    ]
-    assert labels(spoken[4]) == ("no-need", "other-need", "(empty label)", "promote-coordination")
-
-
-def test_an_annotation_that_finds_no_utterance_is_an_error(
-    sample: dict[int, dict[str, Any]],
-) -> None:
+    assert [turn.speaker for turn in turns][5:7] == ["agent 2", "agent 2"]
+    spoken = [labels(turn) for turn in transcript(sample[2002]).turns if not turn.action]
+    assert spoken[4] == ("no-need", "other-need", "(empty label)", "promote-coordination")
+    last = [("small-talk",), ("non-strategic",)]
+    assert spoken[6:] == [("showing-empathy", "promote-coordination"), (), *last]
     sample[2002]["annotations"][-1][0] = "Never said."
     with pytest.raises(ValueError, match=r"2002.*Never said\."):
-        turns(sample[2002])
+        transcript(sample[2002])
 
 
-def test_deal_actions_read_as_words(sample: dict[int, dict[str, Any]]) -> None:
-    actions = [(turn.speaker, turn.text) for turn in turns(sample[2001]) if turn.action]
-    assert actions == [
-        ("agent 1", "submits a deal: 2 food, 3 water, 0 firewood for me; "
-                    "1 food, 0 water, 3 firewood for you"),
+def test_deal_actions_read_as_words_and_outcomes_stand_side_by_side(sample: Any) -> None:
+    shown, left = transcript(sample[2001]), transcript(sample[2003])
+    first = "2 food, 3 water, 0 firewood for me; 1 food, 0 water, 3 firewood for you"
+    mine, theirs = "1 food, 1 water, 3 firewood", "2 food, 2 water, 0 firewood"
+    assert [(turn.speaker, turn.text) for turn in shown.turns if turn.action] == [
+        ("agent 1", f"submits a deal: {first}"),
         ("agent 2", "rejects the deal"),
-        ("agent 2", "submits a deal: 1 food, 1 water, 3 firewood for me; "
-                    "2 food, 2 water, 0 firewood for you"),
+        ("agent 2", f"submits a deal: {mine} for me; {theirs} for you"),
         ("agent 1", "accepts the deal"),
-    ]  # fmt: skip
-    assert turns(sample[2003])[-1].text == "walks away"
-    submitted = [turn.terms for turn in turns(sample[2001]) if turn.terms]
-    assert submitted[1] == (
-        ("agent 2", "1 food, 1 water, 3 firewood"),
-        ("agent 1", "2 food, 2 water, 0 firewood"),
-    )
-
-
-def test_the_outcomes_of_both_sides_stand_side_by_side(sample: dict[int, dict[str, Any]]) -> None:
-    assert casino.transcript is not None
-    shown = casino.transcript.transcript(to_row(sample[2001]))
+    ]
+    submitted = [turn.terms for turn in shown.turns if turn.terms]
+    assert submitted[1] == (("agent 2", mine), ("agent 1", theirs))
     (outcome,) = shown.tables
     assert outcome.columns == ("agent 1", "agent 2") == tuple(shown.sides)
-    assert dict(outcome.rows)["packages"] == (
-        "2 food, 2 water, 0 firewood",
-        "1 food, 1 water, 3 firewood",
-    )
-    for number, side in enumerate(sample[2001]["participant_info"].values()):
-        points = str(side["outcomes"]["points_scored"])
-        assert dict(outcome.rows)["points scored"][number] == points
-    left = casino.transcript.transcript(to_row(sample[2003]))
+    assert dict(outcome.rows)["packages"] == (theirs, mine)
+    sides = sample[2001]["participant_info"].values()
+    points = tuple(str(side["outcomes"]["points_scored"]) for side in sides)
+    assert dict(outcome.rows)["points scored"] == points
+    assert left.turns[-1].text == "walks away"
     assert "packages" not in dict(left.tables[0].rows)
     assert left.after[0] == ("deal", "no")
 
@@ -147,9 +115,7 @@ def test_the_rows_of_the_sample_stay(sample_build: Path) -> None:
     }
 
 
-def test_an_utterance_that_reads_like_a_deal_action_is_none(
-    sample: dict[int, dict[str, Any]],
-) -> None:
+def test_an_utterance_that_reads_like_a_deal_action_is_none(sample: Any) -> None:
     record = sample[2004]  # turn 5 is a Reject-Deal, turn 6 an utterance
     record["chat_logs"][6]["text"] = record["annotations"][4][0] = "Reject-Deal"
     rows = view("utterances", {2004: record})
@@ -158,9 +124,7 @@ def test_an_utterance_that_reads_like_a_deal_action_is_none(
     assert view("strategies", {2004: record})[5]["context"][-1]["text"] == "Reject-Deal"
 
 
-def test_a_participant_is_told_by_demographics_and_personality(
-    sample: dict[int, dict[str, Any]],
-) -> None:
+def test_a_participant_is_told_by_demographics_and_personality(sample: Any) -> None:
     records = [copy.deepcopy(sample[2001]) for _ in range(6)]
     people = [record["participant_info"]["mturk_agent_1"] for record in records]
     people[1]["personality"]["svo"] = "unclassified"
@@ -172,23 +136,17 @@ def test_a_participant_is_told_by_demographics_and_personality(
     assert speakers[::2] == [f"speaker_{n}" for n in (0, 2, 3, 4, 5, 0)]
 
 
-@pytest.mark.parametrize(
-    ("order", "potential"),
-    [("FWO", 1), ("FOW", 2), ("WFO", 2), ("WOF", 3), ("OFW", 3), ("OWF", 3)],
-)
-def test_the_integrative_potential_of_every_pair_of_orders(
-    sample: dict[int, dict[str, Any]], order: str, potential: int
-) -> None:
-    names = {"F": "Food", "W": "Water", "O": "Firewood"}
-    for agent, letters in (("mturk_agent_1", "FWO"), ("mturk_agent_2", order)):
-        side = sample[2003]["participant_info"][agent]
-        side["value2issue"] = dict(zip(POINTS, (names[x] for x in letters), strict=True))
-    rows = view("participants", {2003: sample[2003]})
-    assert [row["integrative_potential"] for row in rows] == [potential] * 2
+def test_the_integrative_potential_of_every_pair_of_orders(sample: Any) -> None:
+    names, people = {"F": "Food", "W": "Water", "O": "Firewood"}, sample[2003]["participant_info"]
+    for order, potential in {"FWO": 1, "FOW": 2, "WFO": 2, "WOF": 3, "OFW": 3, "OWF": 3}.items():
+        for side, letters in zip(people.values(), ("FWO", order), strict=True):
+            side["value2issue"] = dict(zip(POINTS, map(names.get, letters), strict=True))
+        rows = view("participants", {2003: sample[2003]})
+        assert [row["integrative_potential"] for row in rows] == [potential] * 2
 
 
 @pytest.mark.parametrize("dialogues", [59, 60, 396 * 5 // 3])  # 36, 36 and 396 are annotated
-def test_folds_are_those_of_scikit_learn(sample: dict[int, dict[str, Any]], dialogues: int) -> None:
+def test_folds_are_those_of_scikit_learn(sample: Any, dialogues: int) -> None:
     model_selection = pytest.importorskip("sklearn.model_selection")
     many = {n: {**sample[2001 + n % 5], "dialogue_id": n} for n in range(dialogues)}
     found = dict.fromkeys((r["dialogue_id"], r["fold"]) for r in view("strategies", many))
@@ -204,25 +162,17 @@ ORDER = {"High": "Water", "Medium": "Food", "Low": "Firewood"}
 OTHER = {"High": "Firewood", "Medium": "Food", "Low": "Water"}
 
 
-@pytest.mark.parametrize(
-    ("items", "points"),
-    [
-        ({"Food": 3, "Water": 3, "Firewood": 3}, 36),
-        ({"Food": 0, "Water": 0, "Firewood": 0}, 0),
-        ({"Food": 1, "Water": 2, "Firewood": 0}, 14),
-        ({"Food": 0, "Water": 0, "Firewood": 2}, 6),
-        (None, 5),
-    ],
-)
-def test_the_points_of_a_side(items: dict[str, int] | None, points: int) -> None:
-    assert scenarios.points_of(ORDER, items) == points
+def test_the_points_of_a_side() -> None:
+    for food, water, firewood, points in ((3, 3, 3, 36), (0, 0, 0, 0), (1, 2, 0, 14), (0, 0, 2, 6)):
+        items = {"Food": food, "Water": water, "Firewood": firewood}
+        assert scenarios.points_of(ORDER, items) == points
+    assert scenarios.points_of(ORDER, None) == 5
 
 
 def test_the_most_joint_points_are_those_of_the_best_allocation() -> None:
-    for order in map(list, permutations(ORDER.values())):
-        sides = dict(
-            zip(scenarios.SIDES, (ORDER, dict(zip(ORDER, order, strict=True))), strict=True)
-        )
+    for order in permutations(ORDER.values()):
+        both = ORDER, dict(zip(ORDER, order, strict=True))
+        sides = dict(zip(scenarios.SIDES, both, strict=True))
         found = scenarios.outcomes(sides)
         assert len(found) == 64
         assert scenarios.most_joint_points(sides) == max(map(sum, found))
@@ -243,8 +193,6 @@ ALIKE = {"High": "Water", "Medium": "Firewood", "Low": "Food"}
         (ALIKE, (19, 19), True),
     ],
 )
-def test_a_deal_is_optimal_when_no_other_is_better_for_one_and_no_worse_for_the_other(
-    other: dict[str, str], reached: tuple[int, int], optimal: bool
-) -> None:
+def test_a_deal_is_pareto_optimal(other: Any, reached: tuple[int, int], optimal: bool) -> None:
     sides = dict(zip(scenarios.SIDES, (ORDER, other), strict=True))
     assert scenarios.is_pareto_optimal(sides, reached) == optimal

@@ -2,6 +2,7 @@
 
 import json
 import random
+from itertools import product
 from statistics import mean, stdev
 
 import pytest
@@ -40,56 +41,42 @@ def scored(built, tmp_path):
 
 def same(found, due):
     """Hold numbers, in mappings as deep as may be, to be the same but for rounding."""
-    if not isinstance(due, dict):
-        assert found == pytest.approx(due, abs=1e-9)
-        return
-    assert found.keys() == due.keys()
-    for name, value in due.items():
-        same(found[name], value)
+    for name in found.keys() | due.keys() if isinstance(due, dict) else ():
+        same(found[name], due[name])
+    assert isinstance(due, dict) or found == pytest.approx(due, abs=1e-9)
+
+
+def by_fold(rows):
+    """Return the rows of each fold."""
+    folds = sorted({row["fold"] for row in rows})
+    return [[row for row in rows if row["fold"] == fold] for fold in folds]
 
 
 def test_strategies(built, scored):
     rows = built.named("strategies", "train")
     draw = random.Random(0)
     for much in (0.0, 0.1, 0.9):  # of the labels are others
-        guessed = [[s for s in SEVEN if (s in r["labels"]) != (draw.random() < much)] for r in rows]
-        found = scored(
-            "strategies",
-            [
-                {
-                    "dialogue_id": r["dialogue_id"],
-                    "turn": r["turn"],
-                    "labels": draw.sample(g, len(g)),
-                }
-                for r, g in zip(rows, guessed, strict=True)
-            ],
-        )
-        f1 = {label: [] for label in SEVEN}
-        joint = []
-        for fold in sorted({row["fold"] for row in rows}):
-            pairs = [
-                ({*row["labels"]} & {*SEVEN}, {*guess})
-                for row, guess in zip(rows, guessed, strict=True)
-                if row["fold"] == fold
-            ]
+        predictions = []
+        for row in rows:
+            labels = [s for s in SEVEN if (s in row["labels"]) != (draw.random() < much)]
+            row["guess"] = {*labels}
+            key = {name: row[name] for name in ("dialogue_id", "turn")}
+            predictions.append(key | {"labels": draw.sample(labels, len(labels))})
+        found = scored("strategies", predictions)
+        f1, joint = {label: [] for label in SEVEN}, []
+        for part in by_fold(rows):
+            pairs = [({*row["labels"]} & {*SEVEN}, row["guess"]) for row in part]
             joint.append(100 * mean(truth == guess for truth, guess in pairs))
             for label in SEVEN:
                 hits = sum(label in truth and label in guess for truth, guess in pairs)
                 named = sum((label in truth) + (label in guess) for truth, guess in pairs)
                 f1[label].append(200 * hits / named if named else 0.0)
         each = [mean(values) for values in zip(*f1.values(), strict=True)]
-        same(
-            found.metrics,
-            {
-                "f1": mean(each),
-                "joint_accuracy": mean(joint),
-                "f1_by_label": {label: mean(values) for label, values in f1.items()},
-            },
-        )
-        assert found.spread["f1"].sd == pytest.approx(stdev(each), abs=1e-9)
-        assert found.spread["f1_by_label"]["uv-part"].sd == pytest.approx(
-            stdev(f1["uv-part"]), abs=1e-9
-        )
+        by_label = {label: mean(values) for label, values in f1.items()}
+        due = {"f1": mean(each), "joint_accuracy": mean(joint), "f1_by_label": by_label}
+        same(found.metrics, due)
+        same(found.spread["f1"].sd, stdev(each))
+        same(found.spread["f1_by_label"]["uv-part"].sd, stdev(f1["uv-part"]))
         assert found.counts["utterances"] == len(rows)
 
 
@@ -121,45 +108,31 @@ def test_a_label_that_never_occurs_is_not_predicted(sample_build):
 
 
 def test_partner_priorities(built, scored):
-    sides = built.rows("participants", "train")
-    orders = {
-        (row["dialogue_id"], row["speaker"]): [row[f"priority_{w.lower()}"] for w in WORTH]
-        for row in sides
-    }
+    rows = built.rows("participants", "train")
+    rows = {(row["dialogue_id"], row["speaker"]): row for row in rows}
+    orders = {key: [row[f"priority_{w.lower()}"] for w in WORTH] for key, row in rows.items()}
     draw = random.Random(0)
     guessed = {key: draw.sample(ITEMS, 3) for key in orders}
     for key in draw.sample([*guessed], len(guessed) // 3):
         guessed[key][1:] = [None, None]
-    found = scored(
-        "partner-priorities",
-        [
-            {"dialogue_id": number, "speaker": side, "order": order}
-            for (number, side), order in guessed.items()
-        ],
-    )
+    keys = ("dialogue_id", "speaker", "order")
+    predictions = [dict(zip(keys, (*key, order), strict=True)) for key, order in guessed.items()]
+    found = scored("partner-priorities", predictions)
     exact, first = [], []
     for fold in built.rows("priority_folds", "train"):
-        pairs = [
-            (guessed[number, one], orders[number, other])
-            for number in fold["test"]
-            for one, other in (SIDES, SIDES[::-1])
-        ]
+        sides = [(number, *pair) for number in fold["test"] for pair in (SIDES, SIDES[::-1])]
+        pairs = [(guessed[number, one], orders[number, other]) for number, one, other in sides]
         exact.append(100 * mean(guess == truth for guess, truth in pairs))
         first.append(100 * mean(guess[0] == truth[0] for guess, truth in pairs))
     same(found.metrics, {"exact_order": mean(exact), "top_1": mean(first)})
-    assert found.spread["top_1"].sd == pytest.approx(stdev(first), abs=1e-9)
-
-
-def test_the_participants_guesses_are_scored_as_they_stand(built):
-    rows = {
-        (row["dialogue_id"], row["speaker"]): row for row in built.rows("participants", "train")
-    }
+    same(found.spread["top_1"].sd, stdev(first))
+    # the participants' own guesses as they stand
     both, highest = [], []
     for (number, side), row in rows.items():
         partner = rows[number, SIDES[side == SIDES[0]]]
-        right = row["guess_partner_highest_item"] == partner["priority_high"]
-        highest.append(right)
-        both.append(right and row["guess_partner_lowest_item"] == partner["priority_low"])
+        highest.append(row["guess_partner_highest_item"] == partner["priority_high"])
+        right = row["guess_partner_lowest_item"] == partner["priority_low"]
+        both.append(highest[-1] and right)
     found = score(built, "partner-priorities", {}, baseline="guesses").score
     # the folds have equally many dialogues, so that the mean over them is that over all sides
     same(found.metrics, {"exact_order": 100 * mean(both), "top_1": 100 * mean(highest)})
@@ -180,15 +153,10 @@ def test_deals(built, scored):
             order = row[side]["value2issue"]
             return sum(WORTH[level] * items[order[level]] for level in WORTH)
 
-        every = [
-            (
-                worth(SIDES[0], dict(zip(ITEMS, (a, b, c), strict=True))),
-                worth(SIDES[1], dict(zip(ITEMS, (3 - a, 3 - b, 3 - c), strict=True))),
-            )
-            for a in range(4)
-            for b in range(4)
-            for c in range(4)
-        ]
+        ways = [dict(zip(ITEMS, each, strict=True)) for each in product(range(4), repeat=3)]
+        # the other side's packages, in the same order
+        pairs = zip(ways, reversed(ways), strict=True)
+        every = [(worth(SIDES[0], one), worth(SIDES[1], other)) for one, other in pairs]
         got = (5, 5) if walked[-1] else tuple(worth(side, shares[side]) for side in SIDES)
         points.append(got)
         best.append(max(one + other for one, other in every))
@@ -196,16 +164,14 @@ def test_deals(built, scored):
         optimal.append(not better)
     found = scored("deals", predictions)
     joint = [sum(got) for got in points]
-    same(
-        found.metrics,
-        {
-            "points": {SIDES[n]: mean(got[n] for got in points) for n in range(2)},
-            "joint_points": mean(joint),
-            "share_of_most": mean(j / b for j, b in zip(joint, best, strict=True)),
-            "pareto_optimal": mean(optimal),
-            "walk_aways": mean(walked),
-        },
-    )
+    due = {
+        "points": {SIDES[n]: mean(got[n] for got in points) for n in range(2)},
+        "joint_points": mean(joint),
+        "share_of_most": mean(j / b for j, b in zip(joint, best, strict=True)),
+        "pareto_optimal": mean(optimal),
+        "walk_aways": mean(walked),
+    }
+    same(found.metrics, due)
     interval = found.spread["joint_points"]
     assert interval.low < found.metrics["joint_points"] < interval.high
     assert found.counts == {"scenarios": len(scenarios), "deals": walked.count(False)}
@@ -228,31 +194,28 @@ def waters(mine, theirs):
 
 
 @pytest.mark.parametrize(
-    ("task", "baseline", "field", "change", "problem"),
+    ("task", "change", "problem"),
     [
-        ("strategies", "majority", "labels", ["showing-empathy"], "labels\\[0\\]: expected"),
-        ("strategies", "majority", "labels", ["no-need"] * 2, "labels: expected each label once"),
-        ("strategies", "majority", "labels", "no-need", "labels: expected a list"),
-        ("partner-priorities", "guesses", "order", ITEMS[:2], "order: expected a list of 3"),
-        ("partner-priorities", "guesses", "order", [*ITEMS[:2], "Wood"], "order: expected each of"),
-        ("partner-priorities", "guesses", "order", [*ITEMS[:2], "Food"], "order: expected each of"),
-        ("partner-priorities", "guesses", "order", [{}, 1, True], "order: expected each of"),
-        ("deals", "people", "allocation", waters(1, 1), "Water: expected 3 packages in all, found"),
-        (
-            "deals",
-            "people",
-            "allocation",
-            waters(4, -1),
-            "Water: expected 0 or 1 or 2 or 3, found 4",
-        ),
-        ("deals", "people", "allocation", waters(1.0, 2), "Water: expected 0 or 1 or 2 or 3"),
-        ("deals", "people", "allocation", waters(True, 2), "Water: expected 0 or 1 or 2 or 3"),
-        ("deals", "people", "allocation", {}, "allocation.mturk_agent_1.*: missing"),
+        ("strategies", ["showing-empathy"], "labels\\[0\\]: expected"),
+        ("strategies", ["no-need"] * 2, "labels: expected each label once"),
+        ("strategies", "no-need", "labels: expected a list"),
+        ("partner-priorities", ITEMS[:2], "order: expected a list of 3"),
+        ("partner-priorities", [*ITEMS[:2], "Wood"], "order: expected each of"),
+        ("partner-priorities", [*ITEMS[:2], "Food"], "order: expected each of"),
+        ("partner-priorities", [{}, 1, True], "order: expected each of"),
+        ("deals", waters(1, 1), "Water: expected 3 packages in all, found"),
+        ("deals", waters(4, -1), "Water: expected 0 or 1 or 2 or 3, found 4"),
+        ("deals", waters(1.0, 2), "Water: expected 0 or 1 or 2 or 3"),
+        ("deals", waters(True, 2), "Water: expected 0 or 1 or 2 or 3"),
+        ("deals", {}, "allocation.mturk_agent_1.*: missing"),
     ],
 )
-def test_what_a_prediction_may_not_say(
-    sample_build, tmp_path, task, baseline, field, change, problem
-):
+def test_what_a_prediction_may_not_say(sample_build, tmp_path, task, change, problem):
+    baseline, field = {
+        "strategies": ("majority", "labels"),
+        "partner-priorities": ("guesses", "order"),
+        "deals": ("people", "allocation"),
+    }[task]
     built = open_folder(sample_build / "casino")
     file = tmp_path / "predictions.jsonl"
     score(built, task, {}, baseline=baseline, keep=file)

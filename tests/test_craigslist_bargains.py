@@ -43,56 +43,41 @@ def sample() -> dict[str, list[dict[str, Any]]]:
 # The old schema ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("act", "intent", "price"),
-    [
+def test_defaults_of_the_old_schema(sample: Any) -> None:
+    record, unparsed = sample["train.json"][0], sample["test.json"][0]
+    for act, intent, price in (
         (None, "", -1.0),
         ({"intent": "intro", "price": None}, "intro", -1.0),
         ({"intent": "intro", "price": 0}, "intro", -1.0),  # the old script tests for truth
-        ({"intent": "intro", "price": 0.0}, "intro", -1.0),
         ({"intent": "accept"}, "accept", -1.0),
         ({"intent": "insist", "price": 7}, "insist", 7.0),
-    ],
-)
-def test_dialogue_act_defaults(sample: dict[str, Any], act: Any, intent: str, price: float) -> None:
-    record, unparsed = sample["train.json"][0], sample["test.json"][0]
-    record["events"] = [{**record["events"][0], "metadata": act}]
-    acts = documented(record)["dialogue_acts"]
-    assert acts == {"intent": [intent], "price": [price]}
+    ):
+        record["events"] = [{**record["events"][0], "metadata": act}]
+        assert documented(record)["dialogue_acts"] == {"intent": [intent], "price": [price]}
     acts = documented(unparsed)["dialogue_acts"]  # whose events lack the key
     assert {*zip(acts["intent"], acts["price"], strict=True)} == {("", -1.0)}
+    buyer, seller = record["scenario"]["kbs"]
+    buyer["item"] |= {"Price": 0, "Description": []}
+    buyer["personal"]["Bottomline"] = 100
+    seller["item"]["Images"] = ["a_0.jpg", "a_1.jpg"]
+    row = documented(record)
+    assert row["items"]["Images"][1] == "a_0.jpg,a_1.jpg"
+    assert row["items"]["Price"] == [-1.0, 120.0]
+    assert row["items"]["Description"][0] == ""
+    assert row["agent_info"]["Bottomline"] == ["100", "None"]
 
 
-def test_empty_item_values_become_defaults_and_lists_are_joined(sample: dict[str, Any]) -> None:
-    record = sample["train.json"][1]
-    buyer, seller = (kb["item"] for kb in record["scenario"]["kbs"])
-    buyer["Price"], buyer["Description"] = 0, []
-    seller["Images"] = ["a_0.jpg", "a_1.jpg"]
-    items = documented(record)["items"]
-    assert items["Images"] == ["", "a_0.jpg,a_1.jpg"]
-    assert items["Price"] == [-1.0, 20.0]
-    assert items["Description"][0] == ""
-
-
-def test_prices_are_rounded_only_where_documented(sample: dict[str, Any]) -> None:
+def test_prices_are_rounded_only_where_documented(sample: Any) -> None:
     record = sample["train.json"][2]
     rounded = struct.unpack("f", struct.pack("f", 849.99))[0]
-    assert rounded != 849.99
-    assert documented(record)["dialogue_acts"]["price"][6] == rounded
+    assert documented(record)["dialogue_acts"]["price"][6] == rounded != 849.99
     assert NEGOTIATIONS.to_row(record)["events"][6]["metadata"]["price"] == 849.99
-
-
-def test_bottomline_is_its_json_number(sample: dict[str, Any]) -> None:
-    record = sample["train.json"][0]
-    record["scenario"]["kbs"][0]["personal"]["Bottomline"] = 100
-    row = documented(record)
-    assert row["agent_info"]["Bottomline"] == ["100", "None"]
 
 
 # Full rows --------------------------------------------------------------------------------
 
 
-def test_events_are_typed_by_action(sample: dict[str, Any]) -> None:
+def test_events_are_typed_by_action(sample: Any) -> None:
     events = NEGOTIATIONS.to_row(sample["train.json"][0])["events"]
     said, offered, accepted = events[-4], events[-3], events[-2]
     assert (said["text"], said["offer"]) == ("Every single morning. ", None)
@@ -101,64 +86,47 @@ def test_events_are_typed_by_action(sample: dict[str, Any]) -> None:
     assert accepted["metadata"] == {"intent": "accept", "price": None}
 
 
-@pytest.mark.parametrize("value", ["1499000123.4", "1499000123.45", "-1.37418297005", "5e-05"])
-def test_seconds_come_back(sample: dict[str, Any], value: str) -> None:
+def test_numbers_and_absent_offers_come_back(sample: Any) -> None:
+    """Times are text upstream; a price may be an integer there."""
     record = sample["train.json"][0]
-    record["events"][0]["time"] = value
-    assert fitter(NEGOTIATIONS.record_shape)(record)
-    row = NEGOTIATIONS.to_row(record)
-    assert row["events"][0]["time"] == float(value)
-    assert NEGOTIATIONS.to_record(row) == record
-
-
-@pytest.mark.parametrize("value", [0, 92, 92.5, -1, 1e-3, 3e38])
-def test_a_price_is_a_number(sample: dict[str, Any], value: Any) -> None:
-    record = sample["train.json"][0]
-    record["scenario"]["kbs"][0]["personal"]["Target"] = value
-    assert fitter(NEGOTIATIONS.record_shape)(record)
-    row = NEGOTIATIONS.to_row(record)
-    assert type(row["scenario"]["kbs"][0]["personal"]["Target"]) is float
-    assert NEGOTIATIONS.to_record(row) == record
-
-
-def test_an_offer_that_is_null_and_one_that_is_absent_come_back(sample: dict[str, Any]) -> None:
-    record = sample["train.json"][2]
-    record["outcome"]["offer"] = None
-    absent = {**record, "outcome": {"reward": 0}}
-    rows = [NEGOTIATIONS.to_row(each) for each in (record, absent)]
-    assert [row["outcome"]["offer_absent"] for row in rows] == [False, True]
-    assert [NEGOTIATIONS.to_record(row) for row in rows] == [record, absent]
+    values = ["1499000123.4", "1499000123.45", "-1.37418297005", "5e-05"]
+    for time, price in zip([*values, *values[:2]], [0, 92, 92.5, -1, 1e-3, 3e38], strict=True):
+        record["events"][0]["time"] = time
+        record["scenario"]["kbs"][0]["personal"]["Target"] = price
+        assert fitter(NEGOTIATIONS.record_shape)(record)
+        row = NEGOTIATIONS.to_row(record)
+        assert row["events"][0]["time"] == float(time)
+        assert type(row["scenario"]["kbs"][0]["personal"]["Target"]) is float
+        assert NEGOTIATIONS.to_record(row) == record
+    for outcome, absent in (({"reward": 0, "offer": None}, False), ({"reward": 0}, True)):
+        record["outcome"] = outcome
+        row = NEGOTIATIONS.to_row(record)
+        assert row["outcome"]["offer_absent"] == absent
+        assert NEGOTIATIONS.to_record(row) == record
 
 
 # Transcripts ------------------------------------------------------------------------------
 
 
-def test_transcript(sample: dict[str, Any]) -> None:
-    tool = DATASET.transcript
-    assert tool is not None
-    shown = tool.transcript(NEGOTIATIONS.to_row(sample["train.json"][2]))
+def test_transcripts(sample: Any) -> None:
+    tool: Any = DATASET.transcript
+    bare, shown = (tool.transcript(NEGOTIATIONS.to_row(sample["train.json"][n])) for n in (1, 2))
     assert shown.before[1:] == [("listed at", "$950")]
-    assert [(side, facts[0]) for side, facts in shown.sides.items()] == [
-        ("buyer", ("target", "$665")),
-        ("seller", ("target", "$950")),
-    ]
-    assert shown.turns[0].speaker == "seller"
-    assert shown.turns[0].notes == (Note("intro", "act"),)
+    assert {side: facts[0] for side, facts in shown.sides.items()} == {
+        "buyer": ("target", "$665"),
+        "seller": ("target", "$950"),
+    }
+    assert (shown.turns[0].speaker, shown.turns[0].notes) == ("seller", (Note("intro", "act"),))
     assert shown.turns[6].notes == (Note("counter-price", "act", "$849.99"),)
     assert [(t.text, t.action, t.terms) for t in shown.turns[-2:]] == [
         ("offers $700", True, (("price", "$700"),)),
         ("rejects", True, ()),
     ]
     assert shown.after == [("deal", "no"), ("final offer", "$700")]
-
-
-def test_transcript_without_price_or_offer(sample: dict[str, Any]) -> None:
-    tool = DATASET.transcript
-    assert tool is not None
-    shown = tool.transcript(NEGOTIATIONS.to_row(sample["train.json"][1]))
-    assert shown.turns[0].notes == ()
-    assert [t.text for t in shown.turns if t.action] == ["offers no price", "quits"]
-    assert shown.after == [("deal", "no")]
+    # without a price or an offer
+    assert bare.turns[0].notes == ()
+    assert [t.text for t in bare.turns if t.action] == ["offers no price", "quits"]
+    assert bare.after == [("deal", "no")]
 
 
 # The views --------------------------------------------------------------------------------
@@ -189,20 +157,14 @@ def view(name: str, *records: dict[str, Any]) -> list[dict[str, Any]]:
     return rows
 
 
-def test_utterances_keep_zero(sample: dict[str, Any]) -> None:
+def test_zeros_and_integers_are_floats(sample: Any) -> None:
     record = sample["train.json"][0]
-    record["events"][4]["metadata"]["price"] = 0
-    record["events"][9]["data"]["price"] = 0
+    record["events"][4]["metadata"]["price"] = record["events"][9]["data"]["price"] = 0
     rows = view("utterances", record)
     assert (rows[4]["intent_price"], rows[9]["offer_price"]) == (0.0, 0.0)
-
-
-def test_an_integer_is_a_float(sample: dict[str, Any]) -> None:
-    record = sample["train.json"][0]
     record["outcome"]["offer"]["price"] = 90
     (row,) = view("outcomes", record)
-    assert (row["deal_price"], row["deal_over_list_price"]) == (90.0, 0.75)
-    assert type(row["deal_price"]) is float
+    assert (repr(row["deal_price"]), row["deal_over_list_price"]) == ("90.0", 0.75)
 
 
 def test_labels_are_numbered_as_in_the_card() -> None:
@@ -215,32 +177,26 @@ def test_labels_are_numbered_as_in_the_card() -> None:
         assert f"| `{column}` | ClassLabel | {', '.join(others)} or {last} |" in card
 
 
-def test_an_offer_alone_is_no_deal(sample: dict[str, Any]) -> None:
+def test_outcomes_without_deal_price_or_events(sample: Any) -> None:
     rejected, absent = sample["train.json"][2], sample["validation.json"][1]
     assert rejected["outcome"]["offer"]
     for row in view("outcomes", rejected, absent):
         assert row["deal"] is False
         assert row["deal_price"] is row["deal_over_list_price"] is None
-
-
-@pytest.mark.parametrize("listed", [None, 0])
-def test_no_share_of_no_price(sample: dict[str, Any], listed: Any) -> None:
     record = sample["train.json"][0]
-    for kb in record["scenario"]["kbs"]:
-        kb["item"]["Price"] = listed
-    (row,) = view("outcomes", record)
-    assert (row["deal_price"], row["list_price"]) == (92.5, listed)
-    assert row["deal_over_list_price"] is None
-
-
-def test_a_dialogue_without_events(sample: dict[str, Any]) -> None:
-    record = {**sample["train.json"][1], "events": []}
+    for listed in (None, 0):
+        for kb in record["scenario"]["kbs"]:
+            kb["item"]["Price"] = listed
+        (row,) = view("outcomes", record)
+        assert (row["deal_price"], row["list_price"]) == (92.5, listed)
+        assert row["deal_over_list_price"] is None
+    record["events"] = []
     (row,) = view("outcomes", record)
     assert (row["events"], row["seconds"]) == (0, None)
     assert [len(row["messages"]) for row in view("messages", record)] == [1, 1]
 
 
-def test_a_scenario_is_one_row_whatever_lines_its_dialogues_show(sample: dict[str, Any]) -> None:
+def test_a_scenario_is_one_row_whatever_lines_its_dialogues_show(sample: Any) -> None:
     records = sample["test.json"]
     _, chairs, _ = rows = view("scenarios", *records)
     assert [row["dialogue_ids"] for row in rows] == [
@@ -250,37 +206,27 @@ def test_a_scenario_is_one_row_whatever_lines_its_dialogues_show(sample: dict[st
     assert (len(chairs["buyer_description"]), len(chairs["seller_description"])) == (1, 2)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda scenario: scenario.update(post_id="6150099999"),
-        lambda scenario: scenario["kbs"][0]["personal"].update(Target=31),
-    ],
-)
-def test_an_id_of_two_scenarios_is_two_rows(sample: dict[str, Any], change: Any) -> None:
+def test_an_id_of_two_scenarios_is_two_rows(sample: Any) -> None:
     _, first, _, second = sample["test.json"]
-    change(second["scenario"])
-    rows = view("scenarios", first, second)
-    assert [row["scenario_id"] for row in rows] == [first["scenario"]["uuid"]] * 2
-    assert [row["dialogue_ids"] for row in rows] == [[first["uuid"]], [second["uuid"]]]
+    another = copy.deepcopy(second)
+    second["scenario"]["post_id"] = "6150099999"
+    another["scenario"]["kbs"][0]["personal"]["Target"] = 31
+    rows = view("scenarios", first, second, another)
+    assert [row["scenario_id"] for row in rows] == [first["scenario"]["uuid"]] * 3
+    assert [len(row["dialogue_ids"]) for row in rows] == [1] * 3
 
 
-def test_actions_in_words(sample: dict[str, Any]) -> None:
-    no_price, rejected = sample["train.json"][1:3]
+def test_actions_in_words_and_briefings_without_what_is_missing(sample: Any) -> None:
+    record, no_price, rejected = sample["train.json"][:3]
     (buyer, _) = view("messages", no_price)
     # an offer without a price and the end, both the buyer's; a message still follows
     said = zip(buyer["messages"], buyer["source_turns"], strict=True)
-    assert [message["content"] for message, turns in said if 3 in turns] == [
-        "[I offer no price.]\n[I quit.]"
-    ]
+    (ended,) = [message["content"] for message, turns in said if 3 in turns]
+    assert ended == "[I offer no price.]\n[I quit.]"
     rejected["events"][-2]["data"]["price"] = 1849.99
     (_, seller) = view("messages", rejected)
     assert seller["messages"][-1] == {"role": "assistant", "content": "[I reject.]"}
     assert seller["messages"][-2]["content"].endswith("\n[I offer $1849.99.]")
-
-
-def test_briefing_leaves_out_what_is_missing(sample: dict[str, Any]) -> None:
-    record = sample["train.json"][0]
     for kb in record["scenario"]["kbs"]:
         kb["item"].update(Price=None, Description=[])
     for row in view("messages", record):
@@ -301,108 +247,90 @@ def built(sample_build: Path) -> Any:
     return InMemory(folder, copy.deepcopy(rows))
 
 
-def written(folder: Path, predictions: list[Any]) -> str:
-    """The name of a file of predictions."""
-    file = folder / "predictions.jsonl"
-    file.write_text("".join(f"{json.dumps(prediction)}\n" for prediction in predictions))
-    return str(file)
+@pytest.fixture
+def scored(built: Any, tmp_path: Path) -> Any:
+    """Score these values of a field of a task's predictions, in the order of the sample's rows."""
+
+    def scored(task: str, *values: Any) -> Any:
+        key, config, field = {
+            "deal": ("dialogue_id", "outcomes", "probability"),
+            "deals": ("scenario_id", "scenarios", "price"),
+        }[task]
+        names = [row[key] for row in built.rows(config, "test")][: len(values)]
+        pairs = zip(names, values, strict=True)
+        lines = [json.dumps({key: name, field: value}) for name, value in pairs]
+        file = tmp_path / "predictions.jsonl"
+        file.write_text("\n".join(lines))
+        return score(built, task, {}, file=str(file)).score
+
+    return scored
 
 
-def deals(built: Any, folder: Path, *prices: Any) -> Any:
-    """The score of these prices, in the order of the sample's scenarios."""
-    names = [row["scenario_id"] for row in built.rows("scenarios", "test")]
-    predictions = [
-        {"scenario_id": name, "price": price} for name, price in zip(names, prices, strict=True)
-    ]
-    return score(built, "deals", {}, file=written(folder, predictions)).score
-
-
-def test_margins_and_utilities_of_prices(built: Any, tmp_path: Path) -> None:
+def test_margins_and_utilities_of_prices(scored: Any) -> None:
     """Of three scenarios, buyer's and seller's targets 3800 and 5000, 30 and 60, 67 and 75."""
-    found = deals(built, tmp_path, 4100, 60.0, None)
+    found = scored("deals", 4100, 60.0, None)
     assert found.counts == {"scenarios": 3, "deals": 2}
-    assert found.metrics == pytest.approx(
-        {
-            "walk_aways": 1 / 3,
-            "margin_to_list_price": (4100 / 5000 + 60 / 60) / 2 - 1,
-            "margin_to_buyer_target": (4100 / 3800 + 60 / 30) / 2 - 1,
-            "margin_to_seller_target": (4100 / 5000 + 60 / 60) / 2 - 1,
-            "buyer_utility": (300 / 600 - 1 - 0.5) / 3,
-            "seller_utility": (-300 / 600 + 1 - 0.5) / 3,
-        },
-        rel=1e-12,
-    )
+    due = {
+        "walk_aways": 1 / 3,
+        "margin_to_list_price": (4100 / 5000 + 60 / 60) / 2 - 1,
+        "margin_to_buyer_target": (4100 / 3800 + 60 / 30) / 2 - 1,
+        "margin_to_seller_target": (4100 / 5000 + 60 / 60) / 2 - 1,
+        "buyer_utility": (300 / 600 - 1 - 0.5) / 3,
+        "seller_utility": (-300 / 600 + 1 - 0.5) / 3,
+    }
+    assert found.metrics == pytest.approx(due, rel=1e-12)
     assert found.spread.keys() == {"walk_aways", "buyer_utility", "seller_utility"}
 
 
-def test_where_all_walk_away_there_are_no_margins(built: Any, tmp_path: Path) -> None:
-    found = deals(built, tmp_path, None, None, None)
+def test_where_all_walk_away_there_are_no_margins(scored: Any) -> None:
+    found = scored("deals", None, None, None)
     assert (found.metrics["walk_aways"], found.metrics["seller_utility"]) == (1.0, -0.5)
     margins = [value for name, value in found.metrics.items() if name.startswith("margin")]
     assert margins == [Undefined("no scenario has a deal")] * 3
 
 
-def test_people_are_those_of_the_first_dialogue(built: Any) -> None:
-    """Of the sample's second scenario: one dialogue without a deal, and one with."""
-    found = score(built, "deals", {}, baseline="humans").score
-    assert found.counts == {"scenarios": 3, "deals": 1}
-    built.held["scenarios/test"][1]["dialogue_ids"].reverse()
-    found = score(built, "deals", {}, baseline="humans").score
-    assert found.counts == {"scenarios": 3, "deals": 2}
-
-
-def test_a_scenario_whose_id_another_has_is_not_predicted(built: Any) -> None:
+def test_scenarios_and_their_people(built: Any) -> None:
+    """People are those of the first dialogue; an id that two scenarios have is not predicted."""
     first, second, third = built.held["scenarios/test"]
+    for deals in (1, 2):  # of the second scenario: one dialogue without a deal, and one with
+        found = score(built, "deals", {}, baseline="humans").score
+        assert found.counts == {"scenarios": 3, "deals": deals}
+        second["dialogue_ids"].reverse()
     second["scenario_id"] = first["scenario_id"]
-    task = tasks_of(DATASET)["deals"]
-    assert list(task.gold(built)) == [(third["scenario_id"],)]
+    assert list(tasks_of(DATASET)["deals"].gold(built)) == [(third["scenario_id"],)]
 
 
-def test_a_probability_of_a_half_is_a_yes(built: Any, tmp_path: Path) -> None:
+def test_probabilities_of_deals(built: Any, scored: Any) -> None:
     """The sample's dialogues of test, of which the first and the last are deals."""
-    rows = built.rows("outcomes", "test")
-    chances = [0.5, 0.4999, 1, 0]
-    predictions = [
-        {"dialogue_id": row["dialogue_id"], "probability": chance}
-        for row, chance in zip(rows, chances, strict=True)
-    ]
-    found = score(built, "deal", {}, file=written(tmp_path, predictions)).score
+    found = scored("deal", 0.5, 0.4999, 1, 0)  # a half is a yes
     # two told right of four; of the four pairs of a deal with none, one is in order
     assert found.metrics == {"auc": 0.25, "accuracy": 0.5, "macro_f1": 0.5}
     assert found.counts == {"dialogues": 4, "deals": 2}
-
-
-@pytest.mark.parametrize("deal", [True, False])
-def test_where_all_end_alike_there_is_no_auc(built: Any, tmp_path: Path, deal: bool) -> None:
-    rows = built.rows("outcomes", "test")
-    for row in rows:
-        row["deal"] = deal
-    predictions = [{"dialogue_id": row["dialogue_id"], "probability": 1.0} for row in rows]
-    found = score(built, "deal", {}, file=written(tmp_path, predictions)).score
-    assert found.metrics["auc"] == Undefined("all end alike")
-    assert found.metrics["accuracy"] == deal
+    for deal in (True, False):
+        for row in built.rows("outcomes", "test"):
+            row["deal"] = deal
+        found = scored("deal", 1.0, 1.0, 1.0, 1.0)
+        assert found.metrics["auc"] == Undefined("all end alike")
+        assert found.metrics["accuracy"] == deal
 
 
 @pytest.mark.parametrize(
-    ("task", "field", "value", "message"),
+    ("task", "value", "message"),
     [
-        ("deal", "probability", 1.01, "probability: expected from 0 to 1, found 1.01"),
-        ("deal", "probability", -1, "probability: expected from 0 to 1, found -1"),
-        ("deal", "probability", True, "probability: expected a number"),
-        ("deal", "probability", None, "probability: expected a number"),
-        ("deals", "price", -0.5, "price: expected from 0 to 1,000,000,000, or null, found -0.5"),
-        ("deals", "price", 1e300, "price: expected from 0 to 1,000,000,000, or null, found 1e+300"),
-        ("deals", "price", "$50", "price: expected a number"),
+        ("deal", 1.01, "probability: expected from 0 to 1, found 1.01"),
+        ("deal", -1, "probability: expected from 0 to 1, found -1"),
+        ("deal", True, "probability: expected a number"),
+        ("deal", None, "probability: expected a number"),
+        ("deals", -0.5, "price: expected from 0 to 1,000,000,000, or null, found -0.5"),
+        ("deals", 1e300, "price: expected from 0 to 1,000,000,000, or null, found 1e+300"),
+        ("deals", "$50", "price: expected a number"),
     ],
 )
-def test_what_is_no_probability_or_price_is_refused(
-    built: Any, tmp_path: Path, task: str, field: str, value: Any, message: str
+def test_no_probability_or_price_is_refused(
+    scored: Any, task: str, value: Any, message: str
 ) -> None:
-    (name,) = tasks_of(DATASET)[task].key
-    row = built.rows({"deal": "outcomes", "deals": "scenarios"}[task], "test")[0]
-    file = written(tmp_path, [{name: row[name], field: value}])
     with pytest.raises(RecordError) as refused:
-        score(built, task, {}, file=file)
+        scored(task, value)
     assert message in str(refused.value.problems[0])
 
 

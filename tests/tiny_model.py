@@ -59,65 +59,40 @@ def byte_tokens(special: list[str]) -> Tokenizer:
     tokens = Tokenizer(models.BPE())
     tokens.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokens.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(
-        vocab_size=1024,
-        special_tokens=special,
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
-    )
+    alphabet = {"initial_alphabet": pre_tokenizers.ByteLevel.alphabet(), "show_progress": False}
+    trainer = trainers.BpeTrainer(vocab_size=1024, special_tokens=special, **alphabet)
     tokens.train_from_iterator(sample_texts(), trainer)
     return tokens
 
 
 def tokenizer() -> PreTrainedTokenizerFast:
     """Return a tokenizer of chats."""
-    return PreTrainedTokenizerFast(
-        tokenizer_object=byte_tokens([PAD, START, END]),
-        pad_token=PAD,
-        eos_token=END,
-        chat_template=TEMPLATE,
-    )
+    tokens = byte_tokens([PAD, START, END])
+    named = {"pad_token": PAD, "eos_token": END, "chat_template": TEMPLATE}
+    return PreTrainedTokenizerFast(tokenizer_object=tokens, **named)
 
 
 def save(folder: Path | str) -> None:
     """Write a Llama of two layers, and its tokenizer."""
     made = tokenizer()
     set_seed(1)
-    config = LlamaConfig(
-        vocab_size=len(made),
-        hidden_size=64,
-        intermediate_size=128,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        max_position_embeddings=4096,
-        pad_token_id=made.pad_token_id,
-        bos_token_id=None,
-        eos_token_id=made.eos_token_id,
-    )
+    size = {"hidden_size": 64, "intermediate_size": 128, "num_attention_heads": 4}
+    size |= {"max_position_embeddings": 4096, "num_hidden_layers": 2, "vocab_size": len(made)}
+    ends = {"pad_token_id": made.pad_token_id, "eos_token_id": made.eos_token_id}
+    config = LlamaConfig(**size, **ends, bos_token_id=None)
     LlamaForCausalLM(config).save_pretrained(folder)
     made.save_pretrained(folder)
 
 
 def save_encoder(folder: Path | str) -> None:
     """Write a BERT of two layers, and its tokenizer."""
-    special = ["[PAD]", "[CLS]", "[SEP]", "[MASK]"]
-    pad, first, last, mask = special
-    made = PreTrainedTokenizerFast(
-        tokenizer_object=byte_tokens(special),
-        pad_token=pad,
-        cls_token=first,
-        sep_token=last,
-        mask_token=mask,
-    )
+    special = {f"{name}_token": f"[{name.upper()}]" for name in ("pad", "cls", "sep", "mask")}
+    tokens = byte_tokens([*special.values()])
+    made = PreTrainedTokenizerFast(tokenizer_object=tokens, **special)
     set_seed(1)
-    config = BertConfig(
-        vocab_size=len(made),
-        hidden_size=32,
-        intermediate_size=64,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        pad_token_id=made.pad_token_id,
-    )
+    size = {"hidden_size": 32, "intermediate_size": 64, "num_attention_heads": 2}
+    size |= {"num_hidden_layers": 2, "vocab_size": len(made)}
+    config = BertConfig(**size, pad_token_id=made.pad_token_id)
     BertForMaskedLM(config).save_pretrained(folder)
     made.save_pretrained(folder)
 
