@@ -47,7 +47,7 @@ TYPE = """async (words) => {
 }"""
 KEYSTROKES = 50
 COLUMNS = ["dialogues of", "number", "build, s", "site, s", "of the build", "list, s"]
-COLUMNS += ["all text, s", "keystroke, ms", "tab, MB", "at most, MB"]
+COLUMNS += ["all text, s", "keystroke, ms", "tab, MB"]
 
 
 def main() -> None:
@@ -95,19 +95,10 @@ def measured(browser: Browser, source: Source, place: Path) -> list[str]:
     took: list[float] = []
     while len(took) < KEYSTROKES:
         took += page.evaluate(TYPE, [words.pop(0)])
-    now, most = memory(browser)
+    seconds = [built, site, site / built, seen["list"] / 1000, seen["text"] / 1000]
+    others = [statistics.median(took[:KEYSTROKES]), memory(browser)]
     page.close()
-    return [
-        number,
-        f"{built:.2f}",
-        f"{site:.2f}",
-        f"{site / built:.2f}",
-        f"{seen['list'] / 1000:.2f}",
-        f"{seen['text'] / 1000:.2f}",
-        f"{statistics.median(took[:KEYSTROKES]):.0f}",
-        f"{now:.0f}",
-        f"{most:.0f}",
-    ]
+    return [number, *(f"{each:.2f}" for each in seconds), *(f"{each:.0f}" for each in others)]
 
 
 def timed(work: Callable[[], Any]) -> float:
@@ -117,15 +108,12 @@ def timed(work: Callable[[], Any]) -> float:
     return time.perf_counter() - start
 
 
-def memory(browser: Browser) -> tuple[float, float]:
-    """Return the current and the peak MB of the largest tab."""
+def memory(browser: Browser) -> float:
+    """Return the MB of the largest tab."""
     processes = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")["processInfo"]
-    tabs = [
-        Path(f"/proc/{p['id']}/status").read_text() for p in processes if p["type"] == "renderer"
-    ]
-    kilobytes = [[int(size) for size in re.findall(r"Vm(?:HWM|RSS):\s+(\d+)", tab)] for tab in tabs]
-    most, now = max(kilobytes, key=lambda tab: tab[1])
-    return now * 1024 / 1e6, most * 1024 / 1e6
+    tabs = [Path(f"/proc/{p['id']}/status") for p in processes if p["type"] == "renderer"]
+    sizes = [re.findall(r"VmRSS:\s+(\d+)", tab.read_text())[0] for tab in tabs]
+    return max(map(int, sizes)) * 1024 / 1e6
 
 
 if __name__ == "__main__":

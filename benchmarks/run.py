@@ -121,11 +121,11 @@ class Benchmark:
         self.folder, self.repeat, self.dialogues = folder, repeat, dialogues
 
     def rounds(self, runs: dict[str, Any]) -> dict[str, list[Result]]:
-        """Call each of the runs in turn, as often as wanted."""
+        """Call each run, or measure its method with its arguments, in turn, as often as wanted."""
         found: dict[str, list[Result]] = {name: [] for name in runs}
         for _ in range(self.repeat):
             for name, run in runs.items():
-                found[name].append(run())
+                found[name].append(run() if callable(run) else measure(*run))
         return found
 
     def source(self, dialogues: int) -> Path:
@@ -138,15 +138,15 @@ class Benchmark:
         source = self.source(self.dialogues)
         raw = source / generate.RAW
         runs = {
-            "limit: orjson + pyarrow": lambda: measure("limit", raw),
-            "the same from dicts": lambda: measure("limit_of_rows", raw),
-            "parley": lambda: measure("parley", source),
-            "parley --workers 1": lambda: measure("parley", source, 1),
-            "parley --workers 2": lambda: measure("parley", source, 2),
-            "datasets: download_and_prepare": lambda: measure("datasets_builder", source),
+            "limit: orjson + pyarrow": ("limit", raw),
+            "the same from dicts": ("limit_of_rows", raw),
+            "parley": ("parley", source),
+            "parley --workers 1": ("parley", source, 1),
+            "parley --workers 2": ("parley", source, 2),
+            "datasets: download_and_prepare": ("datasets_builder", source),
         }
         if importlib.util.find_spec("polars"):
-            runs["orjson + Polars, all in memory"] = lambda: measure("polars", raw)
+            runs["orjson + Polars, all in memory"] = ("polars", raw)
         found = self.rounds(runs)
         rows = summary(
             found, ("seconds", ".2f"), ("/seconds", ".2f"), ("rows/s", ",.0f"), ("mb", ".0f")
@@ -160,16 +160,11 @@ class Benchmark:
 
     def growth(self) -> list[str]:
         """Measure time and memory by the number of dialogues."""
-        sources = {n: self.source(n) for n in (10_000, 100_000, 1_000_000)}
-        found = self.rounds(
-            {f"{n:,}": lambda s=source: measure("parley", s) for n, source in sources.items()}
-        )
+        sizes = (10_000, 100_000, 1_000_000)
+        found = self.rounds({f"{n:,}": ("parley", self.source(n)) for n in sizes})
         rows = summary(found, ("seconds", ".2f"), ("us/row", ".1f"), ("mb", ".0f"))
-        return [
-            "### How a build grows",
-            "",
-            *table(["dialogues", "seconds", "microseconds a dialogue", "peak MB"], rows),
-        ]
+        columns = ["dialogues", "seconds", "microseconds a dialogue", "peak MB"]
+        return ["### How a build grows", "", *table(columns, rows)]
 
     def real(self) -> list[str]:
         """Build the real datasets, and compare with the limit for the same rows."""
@@ -180,22 +175,17 @@ class Benchmark:
 
         rows_folder = self._rows_of(Path(source))
         runs = {
-            "importing datasets, and the limit for the same rows": lambda: measure(
-                "limit_all", rows_folder
+            "importing datasets, and the limit for the same rows": ("limit_all", rows_folder),
+            "`parley build` of all available files": ("build_all", source),
+            "`parley verify` of the same; rows: its figures": (
+                "verify_all",
+                source,
+                self.folder / "real",
             ),
-            "`parley build` of all available files": lambda: measure("build_all", source),
+            "the dialogue acts of validation and test, imports not counted": ("acts", source),
         }
-        runs["`parley verify` of the same; rows: its figures"] = lambda: measure(
-            "verify_all", source, self.folder / "real"
-        )
-        runs["the dialogue acts of validation and test, imports not counted"] = lambda: measure(
-            "acts", source
-        )
-        for name in datasets():
-            runs[f"{name}, imports not counted"] = lambda name=name: measure(
-                "build_one", source, name
-            )
-        found = self.rounds(runs)
+        names = {f"{name}, imports not counted": ("build_one", source, name) for name in datasets()}
+        found = self.rounds(runs | names)
         seconds, cpu = ("seconds", ".2f"), ("cpu", ".2f")
         rows = summary(found, ("rows", ",.0f"), seconds, cpu, ("/cpu", ".2f"), ("mb", ".0f"))
         columns = ["work", "rows", "seconds", "processor seconds", "of the limit", "peak MB"]
@@ -249,14 +239,14 @@ class Benchmark:
                 "first streamed row, from the local Hub": lambda: measure(
                     "first_row", "org/large", "dialogues", "raw", env=online
                 ),
-                "first streamed row, from the file": lambda: measure("first_local", ours),
-                "the same of datasets' own file": lambda: measure("first_local", theirs),
-                "full streamed pass": lambda: measure("streamed", ours),
-                "the same over datasets' own file": lambda: measure("streamed", theirs),
-                "pyarrow alone, to Python rows": lambda: measure("plain_pyarrow", ours),
+                "first streamed row, from the file": ("first_local", ours),
+                "the same of datasets' own file": ("first_local", theirs),
+                "full streamed pass": ("streamed", ours),
+                "the same over datasets' own file": ("streamed", theirs),
+                "pyarrow alone, to Python rows": ("plain_pyarrow", ours),
                 "load_dataset, cold": lambda: self._load("load", folder, "dialogues", warm=False),
                 "load_dataset, warm": lambda: self._load("load", folder, "dialogues", warm=True),
-                "pyarrow alone, to Arrow": lambda: measure("read_table", ours),
+                "pyarrow alone, to Arrow": ("read_table", ours),
             }
             found = self.rounds(runs)
         rows = summary(found, ("seconds", ".3f"), ("rows/s", ",.0f"), ("mb", ".0f"))

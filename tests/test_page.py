@@ -382,12 +382,9 @@ def test_shortcuts_move_search_and_go_back(sample, open_page):
     title = page.locator("#dialogue h2")
     titles = [text.split("\n")[0] for text in page.locator("#window a").all_inner_texts()]
     assert title.inner_text() == titles[0]
-    page.keyboard.press("j")
-    assert title.inner_text() == titles[1]
-    page.keyboard.press("j")
-    assert title.inner_text() == titles[2]
-    page.keyboard.press("k")
-    assert title.inner_text() == titles[1]
+    for key, place in (("j", 1), ("j", 2), ("k", 1)):
+        page.keyboard.press(key)
+        assert title.inner_text() == titles[place]
     page.keyboard.press("/")
     assert page.get_by_role("searchbox").evaluate("box => box === document.activeElement")
     page.keyboard.type("jk/ firewood")  # in the field, keys are text
@@ -505,16 +502,9 @@ def test_the_code_loads_exactly_the_hits(sample, open_page, name):
     texts = utterances(sample.build, name) + formulations(sample.build, name)
     due = {id for id, text in texts if query in text.lower()}
     assert due
-
-    def code(part):
-        page.get_by_role("button", name="Load this").click()
-        text = page.locator(part).inner_text()
-        page.keyboard.press("Escape")
-        return text
-
-    assert sorted(map(str, rows_of(code("#code-all")))) == sorted(every)
+    assert sorted(map(str, rows_of(code_of(page)))) == sorted(every)
     search(page, query)
-    assert sorted(map(str, rows_of(code("#code-all")))) == sorted(due)
+    assert sorted(map(str, rows_of(code_of(page)))) == sorted(due)
     page.locator("#window a").last.click()
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="Load this").click()
@@ -522,18 +512,18 @@ def test_the_code_loads_exactly_the_hits(sample, open_page, name):
     page.get_by_role("button", name="Copied").wait_for()
     copied = page.evaluate("navigator.clipboard.readText()")
     page.keyboard.press("Escape")
-    assert copied == code("#code-one")
+    assert copied == code_of(page, "#code-one")
     (one,) = rows_of(copied)
     assert str(one) in due
     assert str(one) in page.locator("#dialogue h2").inner_text()
 
 
 def code_of(page, part="#code-all"):
-    """Return the code of the page, parsed."""
+    """Return the code of the page."""
     page.get_by_role("button", name="Load this").click()
     text = page.locator(part).text_content()
     page.keyboard.press("Escape")
-    return ast.parse(text)
+    return text
 
 
 def test_the_code_holds_every_id_as_a_value(served, sample_build, tmp_path, open_page):
@@ -559,7 +549,7 @@ def test_the_code_holds_every_id_as_a_value(served, sample_build, tmp_path, open
     )
     search(page, table["chat_logs"][0][0]["text"].as_py())
     assert counted(page)[0] == 1 + len(odd)
-    ids = [node for node in ast.walk(code_of(page)) if isinstance(node, ast.Set)]
+    ids = [node for node in ast.walk(ast.parse(code_of(page))) if isinstance(node, ast.Set)]
     assert [ast.literal_eval(value) for value in ids[0].elts] == [first, *texts, str(first)]
     links = [link.get_attribute("href") for link in page.locator("#window a").all()]
     assert len(set(links)) == len(links) > 5

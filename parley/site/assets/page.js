@@ -33,7 +33,7 @@ function addText(node, text, needle = "") {
   }
   addPlain(node, shown.slice(last));
   if (text.length > LONGEST) {
-    const rest = `… and ${(text.length - LONGEST).toLocaleString("en")} more characters`;
+    const rest = `… and ${inEnglish(text.length - LONGEST)} more characters`;
     node.appendChild(document.createElement("span")).textContent = rest;
   }
   return node;
@@ -94,8 +94,16 @@ function places(text, needle) {
   return found;
 }
 
-const counted = (number, noun) =>
-  `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
+/** Return a button that calls a function. */
+function makeButton(classes, pressed, ...children) {
+  const made = element("button", classes, ...children);
+  made.type = "button";
+  made.addEventListener("click", pressed);
+  return made;
+}
+
+const inEnglish = (number) => number.toLocaleString("en");
+const counted = (number, noun) => `${inEnglish(number)} ${noun}${number === 1 ? "" : "s"}`;
 
 // ---------------------------------------------------------------- every page
 
@@ -322,7 +330,7 @@ class Reader {
     const others = [];
     for (const [config, rows] of this.beside) {
       dialogues -= rows;
-      others.push(`${rows.toLocaleString("en")} ${config}`);
+      others.push(`${inEnglish(rows)} ${config}`);
     }
     return [counted(dialogues, "dialogue"), ...others].join(", ");
   }
@@ -379,16 +387,12 @@ class Reader {
     const said = dialogue
       ? excerpt(dialogue.turns[turn].text, this.needle)
       : index.openings[number];
-    const title = element(
-      "span",
-      "title",
-      element("bdi", "", index.titles[number] || "(no title)"),
-    );
+    const title = element("bdi", "", index.titles[number] || "(no title)");
     const text = element("span", "excerpt");
     text.dir = "auto";
     text.lang = this.language(number);
     addText(text, said, this.needle);
-    link.append(title);
+    link.append(element("span", "title", title));
     if (this.needle && this.found[number])
       link.append(element("span", "sum", counted(this.found[number], "hit")));
     link.append(text);
@@ -431,9 +435,8 @@ class Reader {
   showDialogue() {
     const pane = byId("dialogue");
     if (this.open < 0) {
-      pane.replaceChildren(
-        element("p", "empty", this.count ? "Choose a dialogue." : "No dialogue matches."),
-      );
+      const said = this.count ? "Choose a dialogue." : "No dialogue matches.";
+      pane.replaceChildren(element("p", "empty", said));
       return;
     }
     const dialogue = this.dialogue(this.open);
@@ -459,28 +462,19 @@ class Reader {
     const spot = index.places[index.place[this.open]];
     const place = this.place();
     const button = (label, name, step) => {
-      const made = element("button", "step", label);
-      made.type = "button";
+      const made = makeButton("step", () => this.step(step), label);
       made.setAttribute("aria-label", name);
       made.disabled = place < 0 || place + step < 0 || place + step >= this.count;
-      made.addEventListener("click", () => this.step(step));
       return made;
     };
-    const back = element("button", "back", "Back to the hits");
-    back.type = "button";
-    back.addEventListener("click", () => this.back());
+    const back = makeButton("back", () => this.back(), "Back to the hits");
     const title = element("h2", "", element("bdi", "", index.titles[this.open] || "(no title)"));
     title.tabIndex = -1;
     const where = element("p", "where", `${spot.config}/${spot.split}`);
-    if (place >= 0)
-      where.append(` · ${(place + 1).toLocaleString("en")} of ${this.count.toLocaleString("en")}`);
-    const steps = element(
-      "div",
-      "steps",
-      button("↑", "Previous dialogue", -1),
-      button("↓", "Next dialogue", 1),
-    );
-    return element("header", "head", back, element("div", "", title, where), steps);
+    if (place >= 0) where.append(` · ${inEnglish(place + 1)} of ${inEnglish(this.count)}`);
+    const steps = [button("↑", "Previous dialogue", -1), button("↓", "Next dialogue", 1)];
+    const named = element("div", "", title, where);
+    return element("header", "head", back, named, element("div", "steps", ...steps));
   }
 
   // ------------------------------------------------------------ moving about
@@ -725,10 +719,9 @@ class Filter {
       const whole = element("span", "whole");
       const count = element("span", "number");
       const text = element("span", "label", element("bdi", "", label));
-      const button = element("button", "value", whole, now, text, count);
-      button.type = "button";
+      const pressed = () => reader.toggle(this, label);
+      const button = makeButton("value", pressed, whole, now, text, count);
       button.setAttribute("aria-pressed", "false");
-      button.addEventListener("click", () => reader.toggle(this, label));
       whole.style.width = `${(100 * this.all[code]) / this.most}%`;
       return { now, count, button, shown: -1, item: element("li", "", button) };
     });
@@ -743,21 +736,19 @@ class Filter {
 
   /** Hide all but the first and the chosen values behind a button. */
   fold() {
-    const more = element("button", "more");
-    more.type = "button";
     let all = false;
+    const more = makeButton("more", () => {
+      all = !all;
+      this.refold();
+    });
     this.refold = () => {
       this.bars.forEach(
         (bar, code) => (bar.item.hidden = !all && code >= SHOWN && !this.chosen.includes(code)),
       );
-      more.textContent = all ? "Fewer" : `All ${this.labels.length.toLocaleString("en")}`;
+      more.textContent = all ? "Fewer" : `All ${inEnglish(this.labels.length)}`;
       more.setAttribute("aria-expanded", all);
       this.box.classList.toggle("all", all);
     };
-    more.addEventListener("click", () => {
-      all = !all;
-      this.refold();
-    });
     this.box.append(more);
     this.refold();
   }
@@ -791,10 +782,8 @@ class Filter {
       bar.shown = shown;
       const all = this.all[code];
       bar.now.style.width = `${(100 * shown) / this.most}%`;
-      bar.count.textContent =
-        shown === all
-          ? shown.toLocaleString("en")
-          : `${shown.toLocaleString("en")} of ${all.toLocaleString("en")}`;
+      const of = shown === all ? "" : ` of ${inEnglish(all)}`;
+      bar.count.textContent = inEnglish(shown) + of;
       bar.button.classList.toggle("none", !shown);
     });
   }
