@@ -26,6 +26,9 @@ from parley import Builder, Checked, Config, Converted, File, View
 
 # `datasets` 2 and 3 copy only the modules that the script itself imports.
 from .scenarios import ISSUES, PACKAGES, points_of
+from .subsets import (
+    SUBSETS,  # noqa: F401 - for views; a comment above would be taken for a file
+)
 from .views import (
     FEATURES,
     LIKENESS,
@@ -274,7 +277,7 @@ class Casino(Builder):
     the negotiation strategies of each utterance.
     """
 
-    VERSION = "1.1.0"
+    VERSION = "1.2.0"
     HOMEPAGE = "https://github.com/kushalchawla/CaSiNo"
     LICENSE = "cc-by-4.0"
     CITATION = """\

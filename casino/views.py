@@ -14,6 +14,7 @@ import datasets
 from parley import CHAT, chat_of
 
 from .scenarios import ISSUES, PACKAGES, POINTS, SIDES, WALK_AWAY, most_joint_points
+from .subsets import SUBSETS
 
 Record = dict[str, Any]
 Rows = Iterator[dict[str, Any]]
@@ -88,6 +89,7 @@ FEATURES = {
         "packages": _items,
         "points": dict.fromkeys(POINTS, int),
         "points_after_walking_away": int,
+        "published_in": [str],
     },
 }
 
@@ -313,4 +315,5 @@ def scenarios(records: Iterable[Record]) -> Rows:
             "packages": dict.fromkeys(ISSUES, PACKAGES),
             "points": dict(POINTS),
             "points_after_walking_away": WALK_AWAY,
+            "published_in": [n for n, s in SUBSETS.items() if record["dialogue_id"] in s.ids],
         }

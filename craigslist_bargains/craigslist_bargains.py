@@ -28,6 +28,9 @@ from parley import Builder, Checked, Config, Converted, File, View
 
 # `datasets` 2 and 3 copy only the modules that the script itself imports.
 from .dialogue_acts import Contexts, read_contexts, require_upstreams, train_contexts
+from .subsets import (
+    SUBSETS,  # noqa: F401 - for views; a comment above would be taken for a file
+)
 from .views import (
     ACTIONS,
     CATEGORIES,
@@ -307,7 +310,7 @@ class CraigslistBargains(Builder):
     and rule-based dialogue acts of every event.
     """
 
-    VERSION = "1.3.0"
+    VERSION = "1.4.0"
     HOMEPAGE = "https://worksheets.codalab.org/worksheets/0x453913e76b65495d8b9730d41c7e0a0c/"
     LICENSE = "unknown"
     CITATION = """\

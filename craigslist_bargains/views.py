@@ -14,6 +14,7 @@ import datasets
 from parley import CHAT, chat_of
 
 from .dialogue_acts import Contexts, act_rows
+from .subsets import SUBSETS
 
 Record = dict[str, Any]
 Rows = Iterator[dict[str, Any]]
@@ -69,6 +70,7 @@ FEATURES = {
         **_deal,
         **dict.fromkeys(("events", "messages", "offers"), int),
         "seconds": float,
+        "published_in": [str],
     },
     "scenarios": {
         "scenario_id": str,
@@ -221,6 +223,7 @@ def outcomes(records: Iterable[Record]) -> Rows:
             "messages": actions.count("message"),
             "offers": actions.count("offer"),
             "seconds": max(seconds_of(record), default=None),
+            "published_in": [name for name, s in SUBSETS.items() if record["uuid"] in s.ids],
         }
 
 
