@@ -4,7 +4,7 @@ paper: Chawla et al., NAACL 2021. ConvoKit: the corpus card of casino-corpus.
 """
 
 from collections import Counter
-from itertools import chain, pairwise, product
+from itertools import chain, pairwise, permutations, product
 from operator import mul
 from statistics import correlation, fmean, mean
 from typing import Any
@@ -14,6 +14,7 @@ import numpy as np
 from parley import Data, Differs, documented, mean_and_deviation
 
 from .scenarios import ISSUES, POINTS, SIDES, most_joint_points, points_of
+from .subsets import SUBSETS
 from .tasks import bag_of_words, majority, matrix, positive_f1
 from .views import LIKENESS, PARTNER, SATISFACTION, items_of
 
@@ -207,13 +208,10 @@ COUNT = {strategy: count for strategy, (_, count, _) in TABLE_2.items()}
 ALPHA = {strategy: alpha for strategy, (_, _, alpha) in TABLE_2.items()}
 
 
-@documented("paper, Table 2, Count", {"dialogues": COUNT, "strategies": COUNT})
-def labelled_utterances(data: Data, config: str) -> dict[str, int]:
-    """Utterances that carry the label, as upstream annotates them and in the view."""
-    if config == "dialogues":
-        counts = Counter(chain.from_iterable(label_sets(data)))
-    else:
-        counts = Counter(label for row in data.named(config, "train") for label in row["labels"])
+@documented("paper, Table 2, Count", COUNT)
+def labelled_utterances(data: Data) -> dict[str, int]:
+    """Utterances that carry the label."""
+    counts = Counter(chain.from_iterable(label_sets(data)))
     return {strategy: counts[label] for strategy, (label, _, _) in TABLE_2.items()}
 
 
@@ -382,15 +380,6 @@ def rows_that_convokit_counts(data: Data, view: str) -> int:
     return len(data.rows(view, "train"))
 
 
-OTHERS = {"participants": 2060, "strategies": 4615, "messages": 2060, "scenarios": 1030}
-
-
-@documented("our card, Splits", OTHERS | {"priority_folds": 5})
-def rows_of_the_other_views(data: Data, view: str) -> int:
-    """Rows of the view."""
-    return len(data.rows(view, "train"))
-
-
 @documented(
     "our card, Splits",
     {
@@ -454,3 +443,59 @@ def dialogues_whose_sides_do_not_alternate(data: Data) -> int:
     """Dialogues in which two chat entries in a row, deal actions included, are of one side."""
     chats = ([entry["id"] for entry in dialogue["chat_logs"]] for dialogue in dialogues(data))
     return sum(any(one == other for one, other in pairwise(chat)) for chat in chats)
+
+
+@documented(
+    "our card, Tasks",
+    {
+        "kwon2024": {"train": 108, "validation": 1, "test": 11},
+        "rlvr-batna2026": {"train": 110, "validation": 2, "test": 12},
+    },
+)
+def published_dialogues(data: Data, subset: str) -> dict[str, int]:
+    """Dialogues of the subset in each part of the official split."""
+    ids = dialogues_published_in(data)[subset]
+    return {
+        split: sum(row["dialogue_id"] in ids for row in data.rows("official_split", split))
+        for split in data.splits("official_split")
+    }
+
+
+def dialogues_published_in(data: Data) -> dict[str, set[int]]:
+    """Return subset -> the ids of its dialogues."""
+    rows = data.rows("scenarios", "train")
+    return {
+        name: {row["dialogue_id"] for row in rows if name in row["published_in"]}
+        for name in SUBSETS
+    }
+
+
+@documented("our card, Tasks", {"kwon2024": 120, "rlvr-batna2026": 124, "both": 21})
+def published_subsets(data: Data) -> dict[str, int]:
+    """Dialogues of each published subset, and those in both."""
+    found = dialogues_published_in(data)
+    return {name: len(ids) for name, ids in found.items()} | {
+        "both": len(set.intersection(*found.values()))
+    }
+
+
+@documented("our card, Tasks; tasks.py, leak", {"exact order": "66.9", "highest item": "80.4"})
+def priorities_given_away(data: Data) -> dict[str, float]:
+    """Sides, of a hundred, for which an order that fits the partner's points and deal is right.
+
+    The mean over all orders that fit; after a walk-away these are all six.
+    """
+    rows = {(row["dialogue_id"], row["speaker"]): row for row in data.rows("participants", "train")}
+    exact, highest = [], []
+    for number, side in rows:
+        partner = rows[number, PARTNER[side]]
+        due = tuple(partner[f"priority_{level.lower()}"] for level in POINTS)
+        got = {issue: partner[f"{issue.lower()}_got"] for issue in ISSUES}
+        orders = [dict(zip(POINTS, each, strict=True)) for each in permutations(ISSUES)]
+        if partner["deal"]:
+            reached = partner["points_scored"]
+            orders = [each for each in orders if points_of(each, got) == reached]
+        fits = [tuple(each.values()) for each in orders]
+        exact.append(fits.count(due) / len(fits))
+        highest.append([each[0] for each in fits].count(due[0]) / len(fits))
+    return {"exact order": 100 * mean(exact), "highest item": 100 * mean(highest)}

@@ -12,7 +12,7 @@ from typing import Any
 
 from parley import Data, Differs, MissingSplitError, documented
 
-from .catalogue.sources import METADATA_RECORDS, PRODUCTS_IN_ALL, RATINGS
+from .catalogue.sources import PRODUCTS_IN_ALL
 
 Row = dict[str, Any]
 
@@ -29,7 +29,7 @@ def per(*cells: Any) -> dict[str, Any]:
     return dict(zip(PARTS, cells, strict=True))
 
 
-# What the figures are computed from ------------------------------------------------------
+# Values that the figures are computed from ------------------------------------------------------
 
 
 def annotated(data: Data, *parts: str) -> list[Row]:
@@ -60,7 +60,7 @@ def utterances(data: Data, part: str) -> list[Row]:
 
 
 def lists(data: Data) -> list[list[dict[str, str]]]:
-    """What one annotator saw in one utterance of crowd, for all of both."""
+    """The lists of intents of crowd: one for each annotator of each utterance."""
     return [seen for entry in utterances(data, "crowd") for seen in entry["intent_annotations"]]
 
 
@@ -217,24 +217,9 @@ def conversations_whose_indices_are_places_of_users(data: Data) -> int:
     return sum(max(indices, default=-1) < number for indices, number in user_indices(data))
 
 
-@documented(
-    "readme, Scripts, Conversations Generation, catalogue_size",
-    PRODUCTS_IN_ALL,
-)
+@documented("readme, Scripts, Conversations Generation, catalogue_size", PRODUCTS_IN_ALL)
 def products_of_the_catalogue(data: Data) -> int:
     """Products of the filtered Amazon Reviews catalogue."""
-    raise MissingSplitError(WITHOUT_CATALOGUE)
-
-
-@documented("card of Amazon Reviews 2023, configs of metadata", METADATA_RECORDS)
-def metadata_records(data: Data, category: str) -> int:
-    """Records of the products of a category that the catalogue is filtered from."""
-    raise MissingSplitError(WITHOUT_CATALOGUE)
-
-
-@documented("card of Amazon Reviews 2023, table of categories", RATINGS)
-def reviews(data: Data, category: str) -> int:
-    """Reviews of the products of a category that the catalogue is filtered from."""
     raise MissingSplitError(WITHOUT_CATALOGUE)
 
 
@@ -248,12 +233,6 @@ def passages_a_conversation(data: Data) -> None:
 
 
 # our card, introduction and Fields --------------------------------------------------------
-
-
-@documented("our card, introduction and Splits", 17464)
-def number_of_judgments(data: Data) -> int:
-    """Rows of `qrels`."""
-    return len(judgments(data))
 
 
 @documented(
@@ -298,16 +277,14 @@ def conversations_with_users_out_of_order(data: Data) -> int:
     return sum(ids != sorted(ids) for ids in found)
 
 
-@documented("our card, Fields, `users`, and Known limits", {"with": 184, "without": 107})
-def crowd_conversations_with_users(data: Data, which: str) -> int:
-    """Crowd conversations with users in keywords and profiles, and those without any."""
-    return sum((row["users"] is None) == (which == "without") for row in annotated(data, "crowd"))
-
-
-@documented("our card, Fields, `users`: null in crowd alone", 0)
-def curated_conversations_without_users(data: Data) -> int:
-    """Curated conversations without users in keywords and profiles."""
-    return sum(row["users"] is None for row in annotated(data, "curated"))
+@documented(
+    "our card, Fields, `users`, and Known limits",
+    {"crowd": {"with": 184, "without": 107}, "curated": {"with": 20, "without": 0}},
+)
+def conversations_with_users(data: Data, part: str) -> dict[str, int]:
+    """Conversations with users in keywords and profiles, and those without any."""
+    without = [row["users"] is None for row in annotated(data, part)]
+    return {"with": without.count(False), "without": without.count(True)}
 
 
 @documented("our card, Fields, `users[].profile`, and Known limits", per(23, 0))
@@ -370,8 +347,7 @@ def conversations_by_rounded_rating(data: Data, aspect: str) -> dict[str, int]:
 
 
 @documented(
-    "our card, Annotation, Intents",
-    {"utterances": per(2052, 126), "intents": per(8851, 143)},
+    "our card, Annotation, Intents", {"utterances": per(2052, 126), "intents": per(8851, 143)}
 )
 def annotation(data: Data, listed: str, part: str) -> int:
     """Utterances that are listed with intents, and these: of every annotator, or reviewed."""
@@ -404,12 +380,6 @@ def lists_of_two_annotators(data: Data) -> dict[str, float]:
 def intents_by_type(data: Data, part: str) -> Counter[str]:
     """Intents, of every annotator in crowd, reviewed in curated, by type."""
     return Counter(intent["type"] for intent in intents(data, part))
-
-
-@documented("our card, Annotation, Intents, config `intent_labels`", per(8851, 143))
-def rows_of_intent_labels(data: Data, part: str) -> int:
-    """Rows of `intent_labels`, by split."""
-    return len(data.rows("intent_labels", part))
 
 
 @documented("our card, Annotation, Intents, crowd: the same number in one conversation", 0)
@@ -467,15 +437,6 @@ def judged_intents_by_type(data: Data, kind: str) -> int:
     return list(found).count(kind)
 
 
-@documented(
-    "our card, Annotation, Judgments, config `queries`",
-    {"search": 43, "recommendation": 225, "product_details": 0},
-)
-def rows_of_queries(data: Data, kind: str) -> int:
-    """Rows of `queries`, by type."""
-    return sum(row["type"] == kind for row in data.named("queries", "curated"))
-
-
 @documented("our card, Annotation, Judgments", {"fewest": 24, "most": 122})
 def documents_a_query(data: Data) -> dict[str, int]:
     """Documents judged for a query."""
@@ -518,7 +479,7 @@ def conversations_with(data: Data, what: str, part: str) -> int:
     {"one index more than users": 20, "users without profile": 20, "other raters": 103},
 )
 def conversations_that_have(data: Data, what: str) -> int:
-    """Curated ones with one distinct user index more than users, and crowd ones by what they have.
+    """Curated ones with one distinct user index more than users; crowd ones with an oddity.
 
     Other raters: other numbers of ratings and of annotators' lists an utterance.
     """
@@ -543,8 +504,7 @@ def queries_without_a_document(data: Data, judged: str) -> int:
 
 
 @documented(
-    "our card, Known limits",
-    {"its place in the list": per(77, 6), "half its turn": per(11, 0)},
+    "our card, Known limits", {"its place in the list": per(77, 6), "half its turn": per(11, 0)}
 )
 def utterances_that_are_not(data: Data, what: str, part: str) -> int:
     """Listed utterances whose number is not their place in the list, or is not half their turn."""

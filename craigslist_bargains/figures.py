@@ -18,6 +18,7 @@ from typing import Any
 from parley import Data, Differs, documented
 
 from .dialogue_acts import train_contexts
+from .subsets import SUBSETS
 
 SPLITS = ("train", "validation", "test")
 COUNTED = ("validation", "test")  # the splits that our card counts
@@ -228,12 +229,6 @@ def has_acts(data: Data, split: str) -> str:
     return "yes" if any(any(row["dialogue_acts"]["intent"]) for row in rows) else "no"
 
 
-@documented("our card, introduction", 1435)
-def dialogues_counted(data: Data) -> int:
-    """Rows of `negotiations` in validation and test."""
-    return len(negotiations(data))
-
-
 @documented("our card, Fields, agent_info.Bottomline", "None")
 def bottomlines(data: Data) -> str:
     """The texts that occur as a bottom line in `dialogues`."""
@@ -286,7 +281,7 @@ def most_seconds(data: Data) -> float:
     },
 )
 def what_goes_with_intersection(data: Data) -> dict[str, Any]:
-    """The values of `intersection`, and dialogues by what goes with it.
+    """The values of `intersection`, and dialogues by other values that go with it.
 
     A target follows if it is within a dollar of the listing price times 1 - 0.4 x intersection.
     """
@@ -316,7 +311,7 @@ def what_goes_with_intersection(data: Data) -> dict[str, Any]:
     },
 )
 def fields_of_negotiations(data: Data) -> dict[str, Any]:
-    """What the fields hold, by how the card describes them; months are in UTC."""
+    """Values of the fields that the card describes; months are in UTC."""
     rows = negotiations(data)
     kbs = [kb for row in rows for kb in row["scenario"]["kbs"]]
     offered = [offer for row in rows for offer in offers(row)]
@@ -333,34 +328,6 @@ def fields_of_negotiations(data: Data) -> dict[str, Any]:
         "start times of other actions": sum(e["start_time"] is not None for e in others),
         "months": values(f"{time:%Y-%m}" for time in times),
     }
-
-
-@documented("our card, Splits", 0)
-def posts_in_validation_and_test(data: Data) -> int:
-    """Posts, told apart by `post_id`, that occur in both."""
-    first, second = (grouped(negotiations(data, s), "uuid", "post_id") for s in COUNTED)
-    return len(first.keys() & second.keys())
-
-
-@documented("our card, Splits", both("9.17", "9.2458"))
-def events_per_dialogue(data: Data, split: str) -> float:
-    """Mean number of events of a dialogue."""
-    return fmean(len(row["agent_turn"]) for row in data.rows("dialogues", split))
-
-
-@documented(
-    "our card, Splits, table, {1}",
-    {
-        "outcomes": both(597, 838),
-        "scenarios": both(400, 527),
-        "utterances": both(5475, 7748),
-        "messages": both(1194, 1676),
-        "dialogue_acts": both(5475, 7748),
-    },
-)
-def rows_of_views(data: Data, view: str, split: str) -> int:
-    """Rows of the view."""
-    return len(data.rows(view, split))
 
 
 @documented(
@@ -437,12 +404,6 @@ INTENTS = {
 # fmt: on
 
 
-@documented("our card, Annotation, table", INTENTS)
-def intents_of_validation(data: Data) -> Counter[str]:
-    """Events with the intent: ten of messages, four that are the action itself."""
-    return Counter(act["intent"] for _, act in acts(data, "validation"))
-
-
 @documented("our card, Annotation, table and text", {**INTENTS, "none": 678})
 def labels_of_validation(data: Data) -> Counter[str]:
     """Rows of `utterances` with the label."""
@@ -451,24 +412,16 @@ def labels_of_validation(data: Data) -> Counter[str]:
 
 @documented(
     "our card, Annotation",
-    {
-        "messages with an act": 3941,
-        "these with a price": 1399,
-        "dialogues without": 144,
-        "events of these": 678,
-        "dialogues in part": 0,
-    },
+    {"messages with an act": 3941, "these with a price": 1399, "dialogues in part": 0},
 )
 def acts_of_validation(data: Data) -> dict[str, int]:
-    """Messages with a dialogue act, and with a price in it; dialogues by which events have one."""
+    """Messages with a dialogue act, and with a price in it; dialogues with acts of some events."""
     found = [act for action, act in acts(data, "validation") if action == "message"]
     rows = negotiations(data, "validation")
     given = [[event["metadata"] is not None for event in row["events"]] for row in rows]
     return {
         "messages with an act": len(found),
         "these with a price": sum(act["price"] is not None for act in found),
-        "dialogues without": sum(not any(each) for each in given),
-        "events of these": sum(len(each) for each in given if not any(each)),
         "dialogues in part": sum(any(each) and not all(each) for each in given),
     }
 
@@ -510,6 +463,12 @@ def targets_off_every_share(data: Data) -> int:
     return sum(min(off(*pair, percent) for percent in SHARES.values()) > 100 for pair in pairs)
 
 
+@documented("our card, Known limits: no message", both(15, 12))
+def dialogues_without_messages(data: Data, split: str) -> int:
+    """Dialogues of the split in which neither side writes a message."""
+    return sum(not row["messages"] for row in data.rows("outcomes", split))
+
+
 @documented("our card, Known limits: always the listing price", both(597, 838))
 def sellers_target_is_the_price(data: Data, split: str) -> int:
     """Dialogues whose seller's target is the listing price: all of the split."""
@@ -519,15 +478,14 @@ def sellers_target_is_the_price(data: Data, split: str) -> int:
 
 @documented(
     "our card, Known limits, scenario.uuid",
-    {"with two posts in a split": 3, "in both splits": 2, "with a post in common": 0},
+    {"with two posts in a split": 3, "with a post in common": 0},
 )
 def scenario_uuids_of_several_posts(data: Data) -> dict[str, int]:
-    """Values of `scenario.uuid` with two posts; in both splits; with one post in both."""
+    """Values of `scenario.uuid` with two posts, and those with one post in both splits."""
     first, second = (grouped(negotiations(data, s), "post_id", "uuid") for s in COUNTED)
     common = first.keys() & second.keys()
     return {
         "with two posts in a split": [*map(len, (*first.values(), *second.values()))].count(2),
-        "in both splits": len(common),
         "with a post in common": sum(not first[u].isdisjoint(second[u]) for u in common),
     }
 
@@ -542,7 +500,7 @@ def scenario_uuids_of_several_posts(data: Data) -> dict[str, int]:
     },
 )
 def scenarios(data: Data, about: str, split: str) -> int:
-    """Rows of `scenarios` by `scenario_id`, by `dialogue_ids`, and by what their sides see."""
+    """Rows of `scenarios` by `scenario_id`, by `dialogue_ids`, and by the descriptions shown."""
     rows = data.rows("scenarios", split)
     sizes = [len(row["dialogue_ids"]) for row in rows]
     ids = Counter(row["scenario_id"] for row in rows)
@@ -761,3 +719,30 @@ def who_speaks(data: Data, split: str) -> dict[str, int]:
         "the seller opens": sum(each[0] == "seller" for each in said),
         "mislabelled": sum(each != turns[: len(each)] for each in said),
     }
+
+
+@documented(
+    "our card, Splits",
+    {
+        "validation": {"ppdpp2024-test": 187, "ppdpp2024-valid": 187, "both": 0},
+        "test": {"ppdpp2024-test": 0, "ppdpp2024-valid": 0, "both": 0},
+    },
+)
+def published_dialogues(data: Data, split: str) -> dict[str, int]:
+    """Dialogues of the split in each published subset, and in both."""
+    found = [row["published_in"] for row in data.rows("outcomes", split)]
+    counts = {name: sum(name in names for names in found) for name in SUBSETS}
+    return counts | {"both": sum(len(names) > 1 for names in found)}
+
+
+@documented("our card, Tasks; tasks.py, leak", "0.998")
+def deals_given_away(data: Data) -> float:
+    """AUC of predicting a deal of test from whether a chat of `messages` has [I accept.]."""
+    rows = [
+        (row["deal"], any("[I accept.]" in each["content"] for each in row["messages"]))
+        for row in data.rows("messages", "test")
+    ]
+    hits, rejections = (
+        [said == deal for deal, said in rows if deal == which] for which in (True, False)
+    )
+    return (fmean(hits) + fmean(rejections)) / 2  # the AUC of a yes or no

@@ -36,7 +36,7 @@ def tokenized(stated: int | str, measured: int | str) -> Differs:
 
 
 def of_more(stated: int | str, measured: int | str) -> Differs:
-    """A cell that was computed from dialogues of which some were published without ratings."""
+    """A cell over dialogues, some published without their ratings."""
     reason = (
         "the readme's figure is the journal article's, over 70 (ed) and 71 (wow) dialogues; the "
         "published files hold objective ratings of 50 and 46, those of the earlier readme"
@@ -44,7 +44,7 @@ def of_more(stated: int | str, measured: int | str) -> Differs:
     return Differs(stated, measured, reason)
 
 
-# What the figures are computed from ------------------------------------------------------
+# Values that the figures are computed from ------------------------------------------------------
 
 
 def dialogues(data: Data, column: str) -> list[Row]:
@@ -75,7 +75,7 @@ def participants(found: Iterable[Row]) -> Counter[str]:
 
 
 def rated(found: Iterable[Row]) -> list[Row]:
-    """What the annotators say of each dialogue that they rated."""
+    """The annotators' ratings of each dialogue that they rated."""
     evaluations = (dialogue["objective_evaluation"] for dialogue in found)
     return [evaluation for evaluation in evaluations if evaluation is not None]
 
@@ -383,10 +383,7 @@ def emotions_of_both_languages(data: Data) -> int:
 @documented(
     "our card, How it was collected",
     {
-        "model": {
-            "gpt-4o": row(83, 83, 68, 73),
-            "Llama-3.1-70B-Instruct": row(74, 74, 0, 0),
-        },
+        "model": {"gpt-4o": row(83, 83, 68, 73), "Llama-3.1-70B-Instruct": row(74, 74, 0, 0)},
         "prompt": {
             "aligned": row(48, 51, 19, 20),
             "neutral": row(56, 55, 23, 26),
@@ -524,34 +521,12 @@ def white_space(data: Data) -> dict[str, int]:
 
 
 @documented(
-    "our card, Splits, rows of {0}",
-    {
-        "utterances": {"en": 6450, "ja": 2893},
-        "ratings": {"en": 2408, "ja": 1644},
-        "messages": {"en": 314, "ja": 141},
-    },
-)
-def rows_of(data: Data, view: str, split: str) -> int:
-    """Rows of the view."""
-    return len(data.rows(view, split))
-
-
-@documented(
     "our card, How it was collected, messages",
     {"en": {"Human": 3154, "Bot": 3296}, "ja": {"Human": 1410, "Bot": 1483}},
 )
 def utterances_by_speaker(data: Data, split: str) -> Counter[str]:
     """Rows of `utterances` by `speaker`."""
     return Counter(found["speaker"] for found in data.rows("utterances", split))
-
-
-@documented(
-    "readme, Basic Statistics, Number of utterances, as the rows of the view",
-    {"en": {"ed": 3148, "wow": 3302}, "ja": {"ed": 1360, "wow": 1533}},
-)
-def utterances_by_setting(data: Data, split: str) -> Counter[str]:
-    """Rows of `utterances` by `setting`."""
-    return Counter(found["setting"] for found in data.named("utterances", split))
 
 
 @documented(
@@ -582,10 +557,3 @@ def chats_that_begin_with_the_cue(data: Data, split: str) -> int:
 def turns_that_hold_the_cue(data: Data) -> int:
     """Rows of `utterances` that hold the text <start>."""
     return sum("<start>" in found["text"] for found in data.rows("utterances", "en", "ja"))
-
-
-@documented("our card, What we changed, messages joined", "0046, 0094, 0126, 1101")
-def chats_with_joined_turns(data: Data) -> str:
-    """Rows of `messages` in which a message was made from more than one turn."""
-    chats = data.rows("messages", "en", "ja")
-    return ids(found for found in chats if any(len(turns) > 1 for turns in found["source_turns"]))

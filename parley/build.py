@@ -13,7 +13,6 @@ from typing import Any
 import pyarrow as pa
 
 from parley import __version__
-from parley.collection import Dataset
 from parley.figures import Figure, figures
 from parley.folder.built import CARD, FORMAT, PROVENANCE, open_folder
 from parley.folder.card import figures_section, render, splits_section
@@ -69,20 +68,20 @@ def build(
     on_rows: Callable[[str, int], None] = lambda where, rows: None,
     *,
     max_shard_size: int = parquet.SHARD,
-    update_card: bool = False,
+    measure: bool = False,
     workers: int = 0,
 ) -> list[Split]:
     """Build one dataset into `output/<name>`, replacing an earlier build only at the end.
 
-    The figures on the card are those of `measured.json`, which `verify` compares with the rows,
-    unless `update_card` asks to recompute them: that takes longer than everything else.
+    The card takes its figures from `measured.json`; `verify` compares them with the rows. With
+    `measure`, they are recomputed, which takes longer than everything else.
 
     Args:
         source: The dataset's upstream files; splits whose files are missing are left out.
         output: The folder that takes one folder a dataset.
         on_rows: Called with "name config/split" and its rows written so far.
         max_shard_size: Bytes of Arrow data that a Parquet file holds at most.
-        update_card: Recompute the figures, and renew `measured.json` and the dataset's own card.
+        measure: Recompute the figures, and renew `measured.json`.
         workers: Processes that make rows of large line-based files while this one writes them.
             0, or a system other than Linux: this process does all. The output is the same.
 
@@ -105,15 +104,14 @@ def build(
         built: dict[str, dict[str, Any]] = {}
         for split in splits:
             built.setdefault(split.config, {})[split.name] = split.measured
-        if update_card:
+        if measure:
             found = list(figures(dataset.figures, open_folder(folder, dataset)))
             text = text_of(dataset, every_split(dataset, built), found)
         else:
             found = measured(dataset).figures(dataset)
         (folder / CARD).write_text(_card(source, built, found), encoding="utf-8")
-    if update_card:
+    if measure:
         write_whole(dataset.folder / FILE, text)
-        write_whole(dataset.card, own_card(dataset))
     return splits
 
 
@@ -123,17 +121,9 @@ def _card(source: Source, built: Splits, found: list[Figure]) -> str:
     parts = [splits_section(dataset, every_split(dataset, built), source.sample), *notes(source)]
     if not source.sample and (table := figures_section(found)):
         if source.missing:
-            parts.append("Partial build: the figures are those of the dataset's card.")
+            parts.append("Partial build: the figures are those of `measured.json`.")
         parts.append(table)
     return render(dataset, built, "\n\n".join(part.rstrip("\n") for part in parts) + "\n")
-
-
-def own_card(dataset: Dataset) -> str:
-    """Return the card of the dataset folder with its generated parts from `measured.json`."""
-    known = measured(dataset)
-    table = figures_section(known.figures(dataset), whole=False)
-    splits = splits_section(dataset, known.splits)
-    return render(dataset, known.splits, splits + (f"\n{table}" if table else ""), whole=True)
 
 
 def notes(source: Source) -> Iterator[str]:

@@ -8,16 +8,16 @@ function that computes it from the built rows:
         \"\"\"Participants by what they say of themselves.\"\"\"
         return sum(person["demographics"][about] == value for person in people(data))
 
-The function is called once for each key, or path of keys, that its parameters after `data` take; if
-it takes fewer than the table is deep, it returns a mapping of what is left. A table of one value
-is just the value. How a value is written says how exact it is: 846 must be equal; "36.97" is
-rounded to two decimals, so 36.965 to 36.975 matches; "17e3" is rounded to thousands. A cell
-"3.47 ± 1.31" is two figures, of a function that returns both. A cell of None is empty.
+The function is called once for each path of keys; its parameters after `data` receive the keys.
+With fewer parameters than levels of keys, it returns a mapping for the remaining levels. A table of
+one value is just the value. The text of a value states its precision: 846 must be equal; "36.97"
+has two decimals, so 36.965 to 36.975 matches; "17e3" counts thousands. A cell "3.47 ± 1.31" is two
+figures; its function returns both. A cell of None is empty.
 
-Where a document states the rows of splits, `ROWS` (config -> split -> rows) tells them to the card
-and to `parley list`, which name them where a split was not built.
+`ROWS` (config -> split -> rows) holds documented rows of splits. The card and `parley list` show
+them for splits that were not built.
 
-`checks.py` holds what must hold of the rows, a function a check, marked with `check`.
+`checks.py` holds the checks, one function each, marked with `check`.
 """
 
 import inspect
@@ -40,9 +40,9 @@ NOT_CHECKED, UNEXPLAINED = "not checked", "UNEXPLAINED"
 VERDICTS = (MATCHES, DIFFERS, NOT_REPRODUCIBLE, NOT_CHECKED, UNEXPLAINED)
 _OF_SEVERAL = {MATCHES: "match", DIFFERS: "differ"}
 A_SAMPLE = "this is the invented sample"
-FAILED = "the computation failed"  # how the reason of a figure begins whose function raised
-NO_LONGER = "and does so no longer"  # how that of a figure ends that was known to differ
-OUR_CARD = "our card"  # how the place of a figure begins that only our own card states
+FAILED = "the computation failed"  # prefix of the reason if the function raised
+NO_LONGER = "and does so no longer"  # suffix of the reason if a known difference is gone
+OUR_CARD = "our card"  # prefix of the place if only our card states the figure
 
 
 def tally(verdicts: Iterable[str]) -> str:
@@ -150,7 +150,7 @@ def differing(where: str, rows: list[dict[str, Any]], due: list[dict[str, Any]])
 def related_rows(
     data: Data, view: str, whole: str
 ) -> Iterator[tuple[str, list[dict[str, Any]], list[dict[str, Any]]]]:
-    """Yield of each split that a view and the config it is made of have: its place, both's rows.
+    """Yield, for each split of both a view and its config: place, the view's rows, the config's.
 
     The rows of the view are with the names of labels.
     """
@@ -221,9 +221,15 @@ def figures(module: ModuleType | None, data: Data | None, why_not: str = "") -> 
 
     With `why_not`, none is computed, which needs no data: each is "not checked" for that reason.
     """
+    for function, table in _tables(module):
+        yield from _judged(function, table, data, why_not)
+
+
+def _tables(module: ModuleType | None) -> Iterator[tuple[Callable[..., Any], _Table]]:
+    """Yield the computations of a `figures.py` with their tables, in its order."""
     for function in vars(module).values() if module else ():
         if isinstance(table := getattr(function, "table", None), _Table):
-            yield from _judged(function, table, data, why_not)
+            yield function, table
 
 
 def recorded(module: ModuleType | None, found: Mapping[str, Mapping[str, Any]]) -> Iterator[Figure]:
@@ -233,20 +239,19 @@ def recorded(module: ModuleType | None, found: Mapping[str, Mapping[str, Any]]) 
         module: The module.
         found: Name -> measured, verdict, and the reason of what was not checked.
     """
-    for function in vars(module).values() if module else ():
-        if not isinstance(table := getattr(function, "table", None), _Table):
-            continue
-        for keys, cell in table.cells.items():
-            for part, (stated, known) in _parts(keys, cell):
-                name = ".".join((function.__name__, *part))
-                entry = found.get(name, {"verdict": NOT_CHECKED, "reason": "was not measured yet"})
-                verdict, reason = entry["verdict"], entry.get("reason", "")
-                if table.not_reproducible:
-                    verdict, reason = NOT_REPRODUCIBLE, table.not_reproducible
-                elif verdict == DIFFERS and known is not None:
-                    reason = known.reason
-                place, about = table.place.format(*part), definition_of(function)
-                yield Figure(name, stated, place, about, entry.get("measured"), verdict, reason)
+    not_yet = {"verdict": NOT_CHECKED, "reason": "was not measured yet"}
+    for function, table in _tables(module):
+        parts = (each for keys, cell in table.cells.items() for each in _parts(keys, cell))
+        for part, (stated, known) in parts:
+            name = ".".join((function.__name__, *part))
+            entry = found.get(name, not_yet)
+            verdict, reason = entry["verdict"], entry.get("reason", "")
+            if table.not_reproducible:
+                verdict, reason = NOT_REPRODUCIBLE, table.not_reproducible
+            elif verdict == DIFFERS and known is not None:
+                reason = known.reason
+            place, about = table.place.format(*part), definition_of(function)
+            yield Figure(name, stated, place, about, entry.get("measured"), verdict, reason)
 
 
 def definition_of(function: Callable[..., Any]) -> str:
@@ -304,7 +309,7 @@ def _parts(
 
 @dataclass(frozen=True)
 class _Outcome:
-    """What a computation gave by the keys that are left, and what is said where it gave nothing."""
+    """Computed values by remaining keys; the verdict and reason for missing ones."""
 
     measured: Mapping[_Keys, Value]
     verdict: str = UNEXPLAINED
@@ -329,7 +334,7 @@ def _compute(function: Callable[..., Any], data: Data | None, keys: _Keys) -> _O
 def _measured(found: Any, keys: _Keys) -> Iterator[tuple[_Keys, Value]]:
     if isinstance(found, Mapping):
         for key, inner in found.items():
-            yield from _measured(inner, (*keys, str(key)))  # of odd rows a key may be null
+            yield from _measured(inner, (*keys, str(key)))  # damaged rows can give a null key
     elif isinstance(found, tuple):
         for name, value in zip(SPREAD, found, strict=True):
             yield from _measured(value, (*keys, name))

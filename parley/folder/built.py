@@ -3,7 +3,7 @@
 import hashlib
 import json
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -33,11 +33,7 @@ _PROVENANCE = {
     "built_with": {str: str},
     "configs": {
         str: {
-            str: {
-                "rows": int,
-                "digest": str,
-                "files": [{"path": str, "bytes": int, "sha256": str}],
-            }
+            str: {"rows": int, "digest": str, "files": [{"path": str, "bytes": int, "sha256": str}]}
         }
     },
 }
@@ -214,12 +210,21 @@ class BuiltFolder:
     def named(self, config: str, *splits: str) -> list[dict[str, Any]]:
         """Return the rows of these splits with the names of labels in place of their numbers."""
         self._require_declared(config)
+        return list(self._with_names(config, self.rows(config, *splits)))
+
+    def each_named(self, config: str, split: str) -> Iterator[dict[str, Any]]:
+        """Yield the rows of a split as `named` does, a few in memory at once.
+
+        Raises:
+            OutputError: a Parquet file cannot be read.
+        """
+        return self._with_names(config, self.each_row(config, split))
+
+    def _with_names(self, config: str, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         features = self.features(config)
         names = {column: found for column, f in features.items() if (found := _names(f))}
-        return [
-            row | {column: _named(row[column], found) for column, found in names.items()}
-            for row in self.rows(config, *splits)
-        ]
+        for row in rows:
+            yield row | {column: _named(row[column], found) for column, found in names.items()}
 
     @cached_property
     def card(self) -> str:

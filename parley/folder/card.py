@@ -1,20 +1,21 @@
-"""Dataset cards: YAML front matter, prose, and one generated section.
+"""Dataset cards: YAML front matter and prose, which a build completes.
 
-Prose and the first keys of the front matter are written by hand. `configs`, `dataset_info` and
-the section between the two marks are generated from the build.
+A build adds `configs` and `dataset_info` to the front matter, splits and figures between the two
+marks, and the declared tasks to the section Tasks.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Any
 
 import yaml
 
 from parley.collection import Dataset
-from parley.errors import MOST_PROBLEMS, OutputError, ScriptError
-from parley.figures import DIFFERS, OUR_CARD, Figure, tally
-from parley.shapes import problems
+from parley.errors import OutputError, Problem, ScriptError
+from parley.figures import OUR_CARD, Figure, tally
+from parley.folder.measured import Splits, descriptions, every_split, measured
+from parley.scoring.leaderboard import PIPE, section
+from parley.tasks import tasks_of
 
 BEGIN = "<!-- parley: generated from here -->"
 END = "<!-- parley: generated to here -->"
@@ -25,10 +26,8 @@ _DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 # the last three: values that do not fit their tag or form, as !!bool maybe, 2000-13-45
 _NOT_YAML = (yaml.YAMLError, ValueError, LookupError, TypeError, AttributeError)
 _NOT_BUILT = "not built: its source is missing"
-PIPE = "&#124;"  # a vertical line in a cell of a table
 _SHOWN = "docs/adding.md shows a card."
 _NO_LICENCE = ("", "unknown", "other", "none")
-Splits = Mapping[str, Mapping[str, Mapping[str, Any]]]  # config -> split -> as in measured.json
 _DEEPEST = 50  # lists and mappings in each other; ours have less than 15
 
 
@@ -66,36 +65,41 @@ def _load(text: str) -> Any:
     return yaml.load(text, _LOADER)  # noqa: S506 - safe, in either form
 
 
-def render(dataset: Dataset, splits: Splits, section: str, *, whole: bool = False) -> str:
-    """Return the dataset's card with new generated parts.
+def render(dataset: Dataset, built: Splits, generated: str) -> str:
+    """Return the dataset's card, completed for a build.
 
     Args:
         dataset: The dataset.
-        splits: Config -> split -> what was measured of it, or what a document states.
-        section: Markdown for below the table of splits.
-        whole: Also name the splits that were not built, as the card in a dataset folder does.
+        built: Config -> split -> what was measured of it, of those that were built.
+        generated: Markdown for between the marks.
 
     Raises:
-        OutputError: the card cannot be read, or lacks the marks around its generated part.
+        OutputError: the card cannot be read, or lacks the marks.
     """
     where = str(dataset.card)
-    front, body = parse(dataset.read_card(), where)
+    front, body = own_parts(dataset)
     if body.count(BEGIN) != 1 or body.count(END) != 1:
         raise OutputError(f"{where}: expected the lines {BEGIN} and {END} once each")
-    built = {
-        config: {split: found for split, found in names.items() if "rows" in found}
-        for config, names in splits.items()
-    }
-    named = dataset.splits if whole else built
-    front = {key: value for key, value in front.items() if key not in GENERATED}
-    front["configs"] = card_configs(named, dataset.default)
-    front["dataset_info"] = [
-        dict(_info(dataset, config, built.get(config, {}))) for config in named if named[config]
-    ]
+    front["configs"] = card_configs(built, dataset.default)
+    front["dataset_info"] = [dict(_info(dataset, *each)) for each in built.items()]
     head = yaml.dump(front, Dumper=_DUMPER, sort_keys=False, allow_unicode=True, width=1000)
-    before, rest = body.split(BEGIN)
-    after = rest.split(END)[1]
-    return f"---\n{head}---\n{before}{BEGIN}\n\n{section}\n{END}{after}"
+    before, after = prose(body)
+    return f"---\n{head}---\n{before}{BEGIN}\n\n{generated}\n{END}{after}"
+
+
+def own_parts(dataset: Dataset) -> tuple[dict[str, Any], str]:
+    """Return the front matter of the dataset's card, and the text below it with the tasks.
+
+    Raises:
+        OutputError: the front matter is missing or is not a YAML mapping.
+    """
+    front, body = parse(dataset.read_card(), str(dataset.card))
+    tasks = [(dataset.name, *each) for each in tasks_of(dataset).items()]
+    before, heading, rest = body.partition("\n## Tasks\n")
+    if heading and tasks:
+        own, following, after = rest.partition("\n## ")
+        body = f"{before}{heading}{own}\n{section(tasks)}{following}{after}"
+    return front, body
 
 
 def _info(
@@ -107,16 +111,15 @@ def _info(
     yield "config_name", config
     yield "license", dataset.builder.licence(config)
     yield "features", card_yaml(dataset.features(config))
-    if splits:
-        yield (
-            "splits",
-            [
-                {"name": split, "num_bytes": found["arrow_bytes"], "num_examples": found["rows"]}
-                for split, found in splits.items()
-            ],
-        )
-        yield "download_size", sum(found["bytes"] for found in splits.values())
-        yield "dataset_size", sum(found["arrow_bytes"] for found in splits.values())
+    yield (
+        "splits",
+        [
+            {"name": split, "num_bytes": found["arrow_bytes"], "num_examples": found["rows"]}
+            for split, found in splits.items()
+        ],
+    )
+    yield "download_size", sum(found["bytes"] for found in splits.values())
+    yield "dataset_size", sum(found["arrow_bytes"] for found in splits.values())
 
 
 def card_configs(configs: Mapping[str, Iterable[str]], default: str) -> list[dict[str, Any]]:
@@ -130,89 +133,42 @@ def card_configs(configs: Mapping[str, Iterable[str]], default: str) -> list[dic
             ],
         }
         for config, splits in configs.items()
-        if splits
     ]
 
 
-def _any(value: Any) -> None:
-    """Take any value."""
-
-
-# What `summary` reads of a card's front matter
-_licence = (str, [str])
-_files = {"split": str, "path": (str, [str])}
-_SUMMARISED = {
-    "pretty_name": (str, None),
-    "license": (*_licence, None),
-    "configs": [{"config_name": str, "default?": bool, "data_files": [_files]}],
-    "dataset_info": [
-        {
-            "config_name": str,
-            "license?": _licence,
-            "features?": _any,
-            "splits?": [{"name": str, "num_bytes": int, "num_examples": int}],
-            "download_size?": int,
-            "dataset_size?": int,
-        }
-    ],
-}
-
-
 def summary(dataset: Dataset) -> dict[str, Any]:
-    """Summarise a dataset's configs from its card, without importing the builder.
+    """Summarise a dataset's configs, without importing the builder if they were measured.
 
     Returns:
         name, pretty_name, and configs: a list of {name, license, size, splits, documented}. Splits
         is split -> rows, None where they were not counted; size is the bytes of Parquet of those
         that were, or None. Documented is split -> rows that a document states of one not counted.
     """
-    # The features fill most of the front matter, and parsing them most of the time `list` takes.
-    card = re.sub(r"^  features:\n(?: {3,}.*\n|  - .*\n)*", "", dataset.read_card(), flags=re.M)
-    front, _ = parse(card, str(dataset.card))
-    stated = _documented(dataset)
-    front = {key: front.get(key, []) for key in GENERATED} | {
-        key: front.get(key) for key in ("pretty_name", "license")
-    }
-    if found := list(islice(problems(front, _SUMMARISED), MOST_PROBLEMS)):
-        raise ScriptError(f"{dataset.card}: the front matter is invalid", *found)
-    infos = {info["config_name"]: info for info in front["dataset_info"]}
+    front, _ = parse(dataset.read_card(), str(dataset.card))
+    if not isinstance(title := front.get("pretty_name"), str | None):
+        raise ScriptError(str(dataset.card), Problem("pretty_name", "a string", repr(title)))
+    known = measured(dataset)
+    described = known.configs if known.version else descriptions(dataset)
+    splits = known.splits if known.version else every_split(dataset, {})
     configs = []
-    for config in front["configs"]:
-        info = infos.get(config["config_name"], {})
-        rows = {split["name"]: split["num_examples"] for split in info.get("splits", ())}
-        splits = {file["split"]: rows.get(file["split"]) for file in config["data_files"]}
-        licence = info.get("license", front["license"] or "unknown")
+    for config, about in described.items():
+        found = splits.get(config, {})
+        sizes = [each["bytes"] for each in found.values() if "bytes" in each]
+        documented = {s: each["documented"] for s, each in found.items() if "documented" in each}
         configs.append(
             {
-                "name": config["config_name"],
-                "license": licence if isinstance(licence, str) else ", ".join(licence),
-                "size": info.get("download_size"),
-                "splits": splits,
-                "documented": stated.get(config["config_name"], {}),
+                "name": config,
+                "license": about["licence"],
+                "size": sum(sizes) if sizes else None,
+                "splits": {split: each.get("rows") for split, each in found.items()},
+                "documented": documented,
             }
         )
-    return {"name": dataset.name, "pretty_name": front["pretty_name"], "configs": configs}
+    return {"name": dataset.name, "pretty_name": title, "configs": configs}
 
 
-def _documented(dataset: Dataset) -> dict[str, dict[str, int]]:
-    """Return config -> split -> documented rows of splits that were not counted."""
-    from parley.folder.measured import measured
-
-    return {
-        config: {
-            split: found["documented"] for split, found in names.items() if "documented" in found
-        }
-        for config, names in measured(dataset).splits.items()
-    }
-
-
-def figures_section(figures: Sequence[Figure], *, whole: bool = True) -> str:
-    """Return the documented figures with what was measured, and the reasons for differences.
-
-    Args:
-        figures: The figures.
-        whole: Show every figure; else only those that differ, as the card in a dataset folder.
-    """
+def figures_section(figures: Sequence[Figure]) -> str:
+    """Return the documented figures with what was measured, and the reasons for differences."""
     documented = [figure for figure in figures if not figure.place.startswith(OUR_CARD)]
     ours = [figure for figure in figures if figure.place.startswith(OUR_CARD)]
     notes: dict[str, int] = {}
@@ -225,11 +181,8 @@ def figures_section(figures: Sequence[Figure], *, whole: bool = True) -> str:
         ]
     if ours:
         lines += [f"{len(ours)} further figures of this card are recomputed too.", ""]
-    if not whole:
-        differing = [figure for figure in figures if figure.verdict == DIFFERS]
-        lines += [*_table(differing, notes), ""] if differing else []
     for some, title in ((documented, "The documented figures"), (ours, "This card's figures")):
-        if some and whole:  # folded: hundreds of lines that few read
+        if some:  # folded: hundreds of lines that few read
             lines += ["<details>", f"<summary>{title}</summary>", "", *_table(some, notes)]
             lines += ["", "</details>", ""]
     lines += [f"[{number}] {reason}.  " for reason, number in notes.items()]

@@ -128,7 +128,7 @@ def _compare_split(old: BuiltFolder, new: BuiltFolder, config: str, split: str) 
     declared = old.dataset.configs.get(config)  # none of a folder too many
     columns = declared.keys if declared else ()
     if all(there):
-        one, other = (_schema(each, config, split) for each in (old, new))
+        one, other = (next(each.tables(config, split)).schema for each in (old, new))
         renamed = _renamed(before, after, one.names, other.names)
         result.schema = _schema_changes(one, other, renamed)
         # a column of only one folder is a schema change, not repeated for every row
@@ -185,10 +185,6 @@ def _name(key: Key) -> str:
     values, number = key
     text = values[0] if len(values) == 1 else shlex.join(values)
     return text if number == 1 else f"{text} ({number})"
-
-
-def _schema(built: BuiltFolder, config: str, split: str) -> pa.Schema:
-    return next(built.tables(config, split)).schema
 
 
 def _renamed(

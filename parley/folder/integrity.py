@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from parley.declaration import Config
 from parley.figures import Figure
 from parley.folder.built import CARD, MOST_TEXT, PROVENANCE, BuiltFolder
-from parley.folder.card import GENERATED, card_configs, figures_section, parse, prose
+from parley.folder.card import GENERATED, card_configs, figures_section, own_parts, parse, prose
 from parley.folder.measured import FILE, measured
 from parley.rows.arrow import to_batches
 from parley.rows.digest import Digest, same
@@ -66,12 +66,7 @@ def _schema(built: BuiltFolder, config: str) -> pa.Schema:
 
 def files(inputs: Inputs) -> Iterator[str]:
     """The folder holds its card, its provenance and the recorded Parquet files, byte for byte."""
-    stated = {
-        str(file.get("path")): file
-        for config in inputs.built.provenance["configs"].values()
-        for split in config.values()
-        for file in split["files"]
-    }
+    stated = {file["path"]: file for file in inputs.built.recorded}
     found = inputs.built.contents()
     yield from (f"{name}: missing" for name in sorted({*stated, CARD} - found.keys()))
     for name, path in found.items():
@@ -170,15 +165,15 @@ _SPLIT = {"name", "num_bytes", "num_examples"}
 
 
 def card(inputs: Inputs) -> Iterator[str]:
-    """The card is the dataset's, with the folder's own configs, features and figures."""
+    """The card is the dataset's, with the folder's own configs, features, figures and tasks."""
     dataset = inputs.built.dataset
     front, body = inputs.card
-    own, own_body = parse(dataset.read_card(), str(dataset.card))
+    own, own_body = own_parts(dataset)
     for key in sorted({*own, *front} - {*GENERATED}):
         if front.get(key) != own.get(key):
             yield f"{key}: expected {own.get(key)}, found {front.get(key)}"
     if prose(body) != prose(own_body):
-        yield f"the text differs from {dataset.name}/README.md; build again"
+        yield f"the text differs from {dataset.name}/README.md and its tasks; build again"
     built: dict[str, list[str]] = {}
     for config, split in inputs.built.declared:
         built.setdefault(config, []).append(split)
@@ -211,7 +206,7 @@ def as_measured(inputs: Inputs) -> Iterator[str]:
         if due not in (None, found):
             yield (
                 f"{config}/{split}: the rows differ from the measured ones (digest {due}, found "
-                f"{found}), but the version is the same: raise VERSION, and run `make cards`"
+                f"{found}), but the version is the same: raise VERSION, and run `make measure`"
             )
     for figure in inputs.figures:
         stated = known.found.get(figure.name, {}).get("measured")
@@ -253,47 +248,40 @@ def keys(inputs: Inputs) -> Iterator[str]:
 
 def labels(inputs: Inputs) -> Iterator[str]:
     """Every ClassLabel is one of its names."""
-    for config, split in inputs.built.declared:
-        for table in inputs.built.tables(config, split):
-            for name, feature in inputs.built.features(config).items():
-                for path, wrong, most in _wrong_labels(table[name], feature, name):
-                    yield f"{config}/{split}: {path}: expected 0 to {most}, found {wrong}"
-
-
-def _wrong_labels(values: Any, feature: Any, path: str) -> Iterator[tuple[str, int, int]]:
-    """Yield (path, number, largest) of each number in a column without a label name."""
-    if isinstance(feature, datasets.ClassLabel):
-        most = len(feature.names) - 1
-        outside = pc.or_(pc.less(values, 0), pc.greater(values, most))
-        for wrong in pc.unique(values.filter(outside)).to_pylist():
-            yield path, wrong, most
-    elif isinstance(feature, dict):
-        for name, inner in feature.items():
-            yield from _wrong_labels(pc.struct_field(values, name), inner, f"{path}.{name}")
-    elif isinstance(feature, list | datasets.List):
-        inner = feature[0] if isinstance(feature, list) else feature.feature
-        yield from _wrong_labels(pc.list_flatten(values), inner, f"{path}[]")
+    for place, values, feature in _leaves(inputs):
+        if isinstance(feature, datasets.ClassLabel):
+            most = len(feature.names) - 1
+            outside = pc.or_(pc.less(values, 0), pc.greater(values, most))
+            for wrong in pc.unique(values.filter(outside)).to_pylist():
+                yield f"{place}: expected 0 to {most}, found {wrong}"
 
 
 def numbers(inputs: Inputs) -> Iterator[str]:
     """Every number is finite."""
+    for place, values, _ in _leaves(inputs):
+        if pa.types.is_floating(values.type):
+            for wrong in pc.unique(values.filter(pc.invert(pc.is_finite(values)))).to_pylist():
+                yield f"{place}: expected a finite number, found {wrong}"
+
+
+def _leaves(inputs: Inputs) -> Iterator[tuple[str, Any, Any]]:
+    """Yield place, values and feature of each innermost column of every file."""
     for config, split in inputs.built.declared:
+        features = inputs.built.features(config)
         for table in inputs.built.tables(config, split):
             for name in table.schema.names:
-                for path, wrong in _not_finite(table[name], name):
-                    yield f"{config}/{split}: {path}: expected a finite number, found {wrong}"
+                yield from _within(table[name], features[name], f"{config}/{split}: {name}")
 
 
-def _not_finite(values: Any, path: str) -> Iterator[tuple[str, float]]:
-    """Yield (path, number) of each NaN and infinity in a column."""
-    if pa.types.is_struct(values.type):
-        for field in values.type:
-            yield from _not_finite(pc.struct_field(values, field.name), f"{path}.{field.name}")
-    elif pa.types.is_list(values.type):
-        yield from _not_finite(pc.list_flatten(values), f"{path}[]")
-    elif pa.types.is_floating(values.type):
-        for wrong in pc.unique(values.filter(pc.invert(pc.is_finite(values)))).to_pylist():
-            yield path, wrong
+def _within(values: Any, feature: Any, place: str) -> Iterator[tuple[str, Any, Any]]:
+    if isinstance(feature, dict):
+        for name, inner in feature.items():
+            yield from _within(pc.struct_field(values, name), inner, f"{place}.{name}")
+    elif isinstance(feature, list | datasets.List):
+        inner = feature[0] if isinstance(feature, list) else feature.feature
+        yield from _within(pc.list_flatten(values), inner, f"{place}[]")
+    else:
+        yield place, values, feature
 
 
 def records(inputs: Inputs) -> Iterator[str]:

@@ -1,16 +1,19 @@
 """Measured values of a dataset's rows: `measured.json` beside its script.
 
     {"version": "1.1.0",
+     "configs": {"dialogues": {"licence": "cc-by-4.0", "features": "5d41..."}},
      "splits": {"dialogues": {
        "train": {"rows": 1030, "digest": "9a03...", "bytes": 1198304, "arrow_bytes": 4120111,
                  "null": []},
        "test": {"documented": 100}}},
      "figures": {"participants.gender.female": {"measured": 472, "verdict": "matches"}}}
 
-A split that was not built has only the rows that a document states, if one does. `make cards`
-writes it from the real files; card, page, `parley list` and `parley verify` are made from it.
+`features` is the sha256 of a config's columns, types and label names. A split that was not built
+has only the rows that a document states, if one does. `make measure` writes the file from the real
+files; built cards, the page, `parley list` and `parley verify` read it.
 """
 
+import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +26,7 @@ from parley.rows.strict_json import loads
 from parley.shapes import problems
 
 FILE = "measured.json"
-_RENEW = "Run `make cards`."
+_RENEW = "Run `make measure`."
 
 Splits = Mapping[str, Mapping[str, Mapping[str, Any]]]  # config -> split -> what is known of it
 
@@ -31,6 +34,7 @@ _SPLIT = {"rows": int, "digest": str, "bytes": int, "arrow_bytes": int, "null": 
 _FIGURE = {"measured?": (int, float, str), "verdict": str, "reason?": str}
 _SHAPE = {
     "version": str,
+    "configs": {str: {"licence": str, "features": str}},
     "splits": {str: {str: (_SPLIT, {"documented": int}, {})}},
     "figures": {str: _FIGURE},
 }
@@ -42,11 +46,13 @@ class Measured:
 
     Args:
         version: The version of the rows; "" where nothing was measured.
+        configs: Config -> its licence, and the sha256 of its features.
         splits: Config -> split -> what is known of it.
         found: Figure -> its measured value, verdict, and reason where `figures.py` has none.
     """
 
     version: str = ""
+    configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     splits: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
     found: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
@@ -75,7 +81,21 @@ def measured(dataset: Dataset) -> Measured:
         raise OutputError(f"{path}: cannot be read: {error}", remedy=_RENEW) from error
     if wrong := list(problems(found, _SHAPE)):
         raise OutputError(f"{path}: not in parley's format", *wrong, remedy=_RENEW)
-    return Measured(found["version"], found["splits"], found["figures"])
+    return Measured(found["version"], found["configs"], found["splits"], found["figures"])
+
+
+def descriptions(dataset: Dataset) -> dict[str, dict[str, str]]:
+    """Return config -> its licence, and the sha256 of its features; imports the builder."""
+    from parley.rows.features import card_yaml  # not at the top: it brings `datasets`
+
+    def features(config: str) -> str:
+        text = json.dumps(card_yaml(dataset.features(config)))
+        return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+    return {
+        config: {"licence": dataset.builder.licence(config), "features": features(config)}
+        for config in dataset.configs
+    }
 
 
 def every_split(dataset: Dataset, built: Splits) -> dict[str, dict[str, Mapping[str, Any]]]:
@@ -108,8 +128,8 @@ def text_of(dataset: Dataset, splits: Splits, figures: Sequence[Figure]) -> str:
         figures: The documented figures, recomputed.
     """
     found = {figure.name: dict(_entry(figure)) for figure in figures}
-    content = {"version": dataset.version, "splits": splits, "figures": found}
-    return _text(content) + "\n"
+    content = {"version": dataset.version, "configs": descriptions(dataset)}
+    return _text({**content, "splits": splits, "figures": found}) + "\n"
 
 
 def _text(value: Any, indent: int = 0) -> str:

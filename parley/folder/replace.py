@@ -44,8 +44,9 @@ def replacing(target: Path, mark: str) -> Iterator[Path]:
         with locked(target.parent):
             _clear(target, staging, earlier)
             if target.exists() and not _is_ours(target, mark):
-                why = f" and was not made by parley (it has no {mark})" if mark else " already"
-                raise OutputError(f"{target}: exists{why}. Move it away or choose another folder.")
+                why = f"exists and was not made by parley (it has no {mark})"
+                why = why if mark else "already exists"
+                raise OutputError(f"{target}: {why}. Move it away or choose another folder.")
             try:
                 staging.mkdir()
                 yield staging

@@ -71,9 +71,7 @@ class Verification:
 
 
 def verify(
-    built: BuiltFolder,
-    source: Source | None = None,
-    on_step: OnStep = lambda dataset, step: None,
+    built: BuiltFolder, source: Source | None = None, on_step: OnStep = lambda dataset, step: None
 ) -> Verification:
     """Verify a built folder.
 

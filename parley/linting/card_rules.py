@@ -6,12 +6,8 @@ from collections.abc import Iterator
 
 from huggingface_hub import DatasetCard
 
-from parley.build import own_card
 from parley.folder.card import BEGIN, END
-from parley.folder.measured import FILE, measured
 from parley.linting.dataset_folder import DatasetFolder
-from parley.scoring.leaderboard import renewed
-from parley.tasks import tasks_of
 
 HEADINGS = (  # "Tasks" only if the dataset has tasks
     "How to load", "What a row looks like", "Fields", "Splits", "Tasks", "How it was collected",
@@ -31,7 +27,7 @@ SIZES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M"
 
 
 def card_can_be_read(folder: DatasetFolder) -> Iterator[str]:
-    """The card has YAML front matter, and text with the two marks of the generated part."""
+    """The card has YAML front matter, and text with the two marks under Splits."""
     _, body = folder.card
     for mark in (BEGIN, END):
         if (count := body.count(mark)) != 1:
@@ -98,18 +94,3 @@ def card_cites(folder: DatasetFolder) -> Iterator[str]:
     _, body = folder.card
     if (citation := folder.dataset.builder.CITATION.strip()) not in body or not citation:
         yield "README.md: Citation lacks the script's CITATION; copy it there"
-
-
-def card_is_up_to_date(folder: DatasetFolder) -> Iterator[str]:
-    """The generated parts of the card match the script, figures, tasks and measured.json."""
-    dataset = folder.dataset
-    known, card = measured(dataset), dataset.read_card()
-    renew = f"renew it: `parley build {dataset.name} --source DIR --update-cards`"
-    if card != own_card(dataset):
-        yield f"README.md: configs, features, splits or figures are out of date; {renew}"
-    if known.version not in ("", dataset.version):
-        yield f"{FILE}: has version {known.version}, the script {dataset.version}; {renew}"
-    tasks = [(dataset.name, *each) for each in tasks_of(dataset).items()]
-    if tasks and renewed(card, "README.md", tasks) != card:
-        renew = f"renew it: `parley tasks {dataset.name} --update {dataset.card}`"
-        yield f"README.md: Tasks differs from tasks.py; {renew}"

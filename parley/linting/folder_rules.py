@@ -14,6 +14,7 @@ from parley.exports.export import export
 from parley.extras import extra_of
 from parley.figures import FAILED, UNEXPLAINED, figures
 from parley.folder.integrity import first_difference
+from parley.folder.measured import FILE, every_split, measured, text_of
 from parley.folder.verify import verify
 from parley.jobs import jobs_of
 from parley.linting.dataset_folder import DatasetFolder, NotYetError, lines_of, one_line
@@ -55,12 +56,26 @@ def sources_have_addresses(folder: DatasetFolder) -> Iterator[str]:
 
 def modules_load(folder: DatasetFolder) -> Iterator[str]:
     """The other modules of the folder can be imported."""
-    for name in ("figures", "checks", "transcript", "export", "jobs", "tasks"):
+    for name in ("figures", "checks", "transcript", "charts", "export", "jobs", "tasks"):
         try:
             folder.dataset.load_module(name)
             jobs_of(folder.dataset)
         except ParleyError as error:
             yield from lines_of(error)
+
+
+def measured_is_up_to_date(folder: DatasetFolder) -> Iterator[str]:
+    """`measured.json`, if there, has this version, and these features, licences and figures."""
+    dataset = folder.dataset
+    known = measured(dataset)
+    built = {
+        config: {split: found for split, found in names.items() if "rows" in found}
+        for config, names in known.splits.items()
+    }
+    due = text_of(dataset, every_split(dataset, built), known.figures(dataset))
+    if known.version and due != (dataset.folder / FILE).read_text(encoding="utf-8"):
+        said = "version, features, licences, splits or figures are not those of the folder"
+        yield f"{FILE}: {said}; renew it: `parley build {dataset.name} --source DIR --measure`"
 
 
 def sample_builds(folder: DatasetFolder) -> Iterator[str]:
@@ -199,7 +214,8 @@ def tasks_score_the_sample(folder: DatasetFolder) -> Iterator[str]:
                 yield f"{where}: no config {config}; name one"
         for problem in problems(task.example, task.shape):
             yield f"{where}: the example: {problem}; fix the example or the shape"
-        if task.example.keys() != task.fields.keys():
+        optional = {name[:-1] for name in task.shape if name.endswith("?")}
+        if not task.fields.keys() - optional <= task.example.keys() <= task.fields.keys():
             fields = f"{', '.join(task.fields)}, found {', '.join(task.example)}"
             yield f"{where}: the example: expected the fields {fields}; fix one of them"
         for baseline in islice(task.baselines, 1):
