@@ -11,19 +11,16 @@ from parley import Job, UsageError
 
 from .catalogue.sources import SOURCES
 
+_FOLDER: dict[str, Any] = {"metavar": "DIR", "exists": True, "file_okay": False}
+_RAW = "The raw files of Amazon Reviews 2023: folders meta* and review*, JSON Lines, plain or gzip."
+_WORKERS = "Processes that apply the rules (Linux) [default: the cores]."
+_JSONL = "Also write the output of upstream's own script."
+_JUDGMENTS = "A build of cosrec: look up its judged products."
+_BROKEN = "Count invalid lines and empty files instead of stopping."
+
 
 def catalogue(
-    input: Annotated[
-        Path,
-        typer.Option(
-            "--input",
-            metavar="DIR",
-            exists=True,
-            file_okay=False,
-            help="The raw files of Amazon Reviews 2023: folders meta* and review*, JSON Lines, "
-            "plain or gzip.",
-        ),
-    ],
+    input: Annotated[Path, typer.Option("--input", help=_RAW, **_FOLDER)],
     output: Annotated[
         Path, typer.Option("--output", metavar="DIR", help="The catalogue to build or continue.")
     ],
@@ -36,56 +33,30 @@ def catalogue(
         typer.Option("--engine", metavar="duckdb|spark", help="The engine that joins and sorts."),
     ] = "duckdb",
     workers: Annotated[
-        int | None,
-        typer.Option(
-            "--workers",
-            min=0,
-            metavar="N",
-            help="Processes that apply the rules (Linux) [default: the cores].",
-        ),
+        int | None, typer.Option("--workers", min=0, metavar="N", help=_WORKERS)
     ] = None,
     memory: Annotated[
         str,
         typer.Option("--memory", metavar="SIZE", help="Memory limit, plus 300 MB: 1GB, 512MiB."),
     ] = "1GB",
-    jsonl: Annotated[
-        Path | None,
-        typer.Option(
-            "--jsonl", metavar="FILE", help="Also write the output of upstream's own script."
-        ),
-    ] = None,
+    jsonl: Annotated[Path | None, typer.Option("--jsonl", metavar="FILE", help=_JSONL)] = None,
     judgments: Annotated[
-        Path | None,
-        typer.Option(
-            "--judgments",
-            metavar="DIR",
-            exists=True,
-            file_okay=False,
-            help="A build of cosrec: look up its judged products.",
-        ),
+        Path | None, typer.Option("--judgments", help=_JUDGMENTS, **_FOLDER)
     ] = None,
-    skip_broken: Annotated[
-        bool,
-        typer.Option(
-            "--skip-broken",
-            help="Count invalid lines and empty files instead of stopping.",
-        ),
-    ] = False,
+    skip_broken: Annotated[bool, typer.Option("--skip-broken", help=_BROKEN)] = False,
     master: Annotated[
         str | None,
         typer.Option("--master", metavar="URL", help="Spark master, unless SPARK_REMOTE is set."),
     ] = None,
     shortest_text: Annotated[
-        int,
-        typer.Option("--shortest-text", min=0, metavar="N", help="Least characters of a text."),
+        int, typer.Option("--shortest-text", min=0, metavar="N", help="Least characters of a text.")
     ] = 10,
     title_latin: Annotated[
         float,
         typer.Option("--title-latin", metavar="SHARE", help="Least Latin-1 share of a title."),
     ] = 0.5,
     text_latin: Annotated[
-        float,
-        typer.Option("--text-latin", metavar="SHARE", help="Least Latin-1 share of a text."),
+        float, typer.Option("--text-latin", metavar="SHARE", help="Least Latin-1 share of a text.")
     ] = 0.8,
 ) -> None:
     """Build CoSRec's product catalogue from Amazon Reviews 2023.
@@ -97,26 +68,27 @@ def catalogue(
     from .catalogue.build import Wanted, build
     from .catalogue.rules import Thresholds
 
-    if engine not in ("duckdb", "spark"):
-        raise UsageError(f"--engine {engine}: expected duckdb or spark")
     for option, share in (("--title-latin", title_latin), ("--text-latin", text_latin)):
         if not 0 <= share <= 1:  # false for NaN too
             raise UsageError(f"{option} {share}: expected a share from 0 to 1")
     thresholds = Thresholds(shortest_text, title_latin, text_latin)
     wanted = Wanted(input, output, tuple(category or ()), thresholds, skip_broken, jsonl, judgments)
-    chosen: Any
-    if engine == "spark":
+    with _engine(engine, wanted, workers, memory, master) as chosen:
+        build(wanted, chosen, print_message)
+
+
+def _engine(name: str, wanted: Any, workers: int | None, memory: str, master: str | None) -> Any:
+    if name == "spark":
         from .catalogue.spark_engine import Spark
 
-        chosen = Spark(master, thresholds)
-    else:
-        from .catalogue.duckdb_engine import DuckDB
+        return Spark(master, wanted.thresholds)
+    if name != "duckdb":
+        raise UsageError(f"--engine {name}: expected duckdb or spark")
+    from .catalogue.duckdb_engine import DuckDB
 
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
-        count = cores if workers is None else workers
-        chosen = DuckDB(count, _size(memory), thresholds, skip_broken)
-    with chosen:
-        build(wanted, chosen, print_message)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+    count = cores if workers is None else workers
+    return DuckDB(count, _size(memory), wanted.thresholds, wanted.skip_broken)
 
 
 def _size(text: str) -> int:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from typing import Any
 
-from .word_counts import read_word_counts
+from .word_counts import read_words
 
 Record = dict[str, Any]
 
@@ -119,10 +119,7 @@ def read_contexts(data: bytes) -> Contexts:
     Raises:
         ValueError: It is not two tables of counted words, `left` and `right`.
     """
-    tables = read_word_counts(data)
-    if (names := sorted(tables)) != ["left", "right"]:
-        raise ValueError(f"expected the tables ['left', 'right'], found {[n[:40] for n in names]}")
-    return Contexts(frozenset(tables["left"]), frozenset(tables["right"]))
+    return Contexts(*read_words(data))
 
 
 def train_contexts(records: Iterable[Record]) -> Contexts:

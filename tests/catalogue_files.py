@@ -38,20 +38,9 @@ DETAILS = [
     {"deep": [[[[[[[[[["x"]]]]]]]]]]}, {"q": 2.0**64}, {"n": "\x00"},
 ]  # fmt: skip
 ASINS = [
-    "B01",
-    "B02",
-    "b02",
-    "B03",
-    "B\u00e9",
-    "\uffff",
-    "\U00010000",
-    "\ud800",
-    "\udc00",
-    "B\x00",
-    " B01",
-    "Z'\"",
-    "\u65e5",
-]
+    "B01", "B02", "b02", "B03", "B\u00e9", "\uffff", "\U00010000",
+    "\ud800", "\udc00", "B\x00", " B01", "Z'\"", "\u65e5",
+]  # fmt: skip
 
 # One of each that satisfies all rules
 PRODUCT = {

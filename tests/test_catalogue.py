@@ -170,24 +170,13 @@ def test_it_loads(tmp_path):
     run(folder, tmp_path / "out", workers=0)
     entries = json.loads((tmp_path / "out" / "provenance.json").read_text())["categories"]
     for table in ("products", "reviews"):
-        loaded = datasets.load_dataset(
-            str(tmp_path / "out"), table, cache_dir=str(tmp_path / "cache")
-        )
-        assert {split: len(rows) for split, rows in loaded.items()} == {
-            category: entry[table]["rows"]
-            for category, entry in entries.items()
-            if entry[table]["rows"]
-        }
-        assert "Beta_2" not in loaded  # nothing of it was kept
-        whole = datasets.load_dataset(
-            str(tmp_path / "out"), table, split="all", cache_dir=str(tmp_path / "cache")
-        )
-        assert len(whole) == sum(map(len, loaded.values()))
-        path = next((tmp_path / "out" / table).glob("*.parquet"))
-        assert (
-            whole.features
-            == datasets.Dataset.from_parquet(str(path), cache_dir=str(tmp_path / "cache")).features
-        )
+        options = {"name": table, "cache_dir": str(tmp_path / "cache")}
+        loaded = datasets.load_dataset(str(tmp_path / "out"), **options)
+        rows = {name: entry[table]["rows"] for name, entry in entries.items()}
+        assert rows.pop("Beta_2") == 0  # nothing of it was kept
+        assert {split: len(found) for split, found in loaded.items()} == rows
+        whole = datasets.load_dataset(str(tmp_path / "out"), **options, split="all")
+        assert len(whole) == sum(rows.values())
 
 
 def test_the_python_of_the_page_runs(raw, tmp_path, monkeypatch):
@@ -239,14 +228,9 @@ def test_judgments_that_are_not_there_are_an_error_before_any_work(raw, tmp_path
 
 JUDGED = {
     "no column": pa.table({}),
-    "another column": pa.table({"x": [1]}),
-    "no type": pa.table({"document_id": ["a"]}),
     "null for an id": pa.table({"document_id": ["a", None], "type": [1, 1]}),
-    "a number for an id": pa.table({"document_id": [1], "type": [1]}),
-    "a list for an id": pa.table({"document_id": [["a"]], "type": [1]}),
     "an object for an id": pa.table({"document_id": [{"a": 1}], "type": [1]}),
     "a text for a label": pa.table({"document_id": ["a"], "type": ["recommendation"]}),
-    "a list for a label": pa.table({"document_id": ["a"], "type": [[1]]}),
     "an unknown label": pa.table({"document_id": ["a"], "type": [99]}),
     "a negative label": pa.table({"document_id": ["a"], "type": [-1]}),
     "nothing recommended": pa.table({"document_id": ["a"], "type": [0]}),
@@ -338,25 +322,6 @@ def test_a_damaged_gzip_is_an_error(damage, workers, tmp_path):
         run(folder, tmp_path / "out", workers=workers)
     assert {c for c, _ in digests(tmp_path / "out")} == {"Alpha", "Beta_2"}
     assert not list(tmp_path.glob(".*partial"))
-
-
-@pytest.mark.slow
-def test_any_flipped_byte_of_a_gzip_is_noticed_or_harmless(raw, tmp_path):
-    """Somewhere in its header a byte may be another; then the content is the same."""
-    folder = raw({"C": ([PRODUCT], [REVIEW] * 3)}, ".jsonl.gz")
-    run(folder, tmp_path / "out", workers=0)
-    expected = digests(tmp_path / "out")
-    path = folder / "meta_categories" / "meta_C.jsonl.gz"
-    whole = path.read_bytes()
-    for place in random.Random(0).sample(range(len(whole)), 25):
-        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x10]) + whole[place + 1 :])
-        output = tmp_path / f"out{place}"
-        try:
-            run(folder, output, workers=0)
-        except ParleyError:
-            assert not list(output.rglob("*.parquet"))
-        else:
-            assert digests(output) == expected
 
 
 @pytest.mark.parametrize("change", ["appended", "exchanged"])
@@ -490,11 +455,16 @@ def test_upstreams_form_takes_the_place_of_nothing_else(place, raw, tmp_path, mo
     (tmp_path / "link.jsonl").symlink_to("mine.jsonl")
     os.mkfifo(tmp_path / "fifo.jsonl")
     (tmp_path / "out").mkdir()
-    before = {path: path.lstat() for path in tmp_path.rglob("*")}
+
+    def states():
+        found = {path: path.lstat() for path in tmp_path.rglob("*")}
+        return {path: (s.st_ino, s.st_size, s.st_mtime_ns) for path, s in found.items()}
+
+    before = states()
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UsageError, match=r"^--jsonl "):
         run(folder, tmp_path / "out", workers=0, jsonl=Path(place))
-    assert {path: path.lstat() for path in tmp_path.rglob("*")} == before
+    assert states() == before
 
 
 @pytest.mark.parametrize("name", ["out.jsonl", "out.jsonl.gz"])

@@ -109,18 +109,17 @@ def test_thresholds_are_options():
     assert rules.refuse_product(short, rules.Thresholds(2, 0, 0.5)) is None
 
 
-@pytest.mark.parametrize("key", rules.PRODUCT_KEYS)
-def test_a_product_without_a_key_is_broken(key):
-    record = {name: value for name, value in PRODUCT.items() if name != key}
+@pytest.mark.parametrize(
+    ("key", "whole", "refuse"),
+    [
+        (key, PRODUCT, lambda record: rules.refuse_product(record, USUAL))
+        for key in rules.PRODUCT_KEYS
+    ]
+    + [(key, REVIEW, rules.catalogue_id) for key in rules.REVIEW_KEYS],
+)
+def test_a_record_without_a_key_is_broken(key, whole, refuse):
     with pytest.raises(rules.BrokenError, match=f"lacks {key}$"):
-        rules.refuse_product(record, USUAL)
-
-
-@pytest.mark.parametrize("key", rules.REVIEW_KEYS)
-def test_a_review_without_a_key_is_broken(key):
-    record = {name: value for name, value in REVIEW.items() if name != key}
-    with pytest.raises(rules.BrokenError, match=f"lacks {key}$"):
-        rules.catalogue_id(record)
+        refuse({name: value for name, value in whole.items() if name != key})
 
 
 @pytest.mark.parametrize("together", [5, 0, True, 1.5])

@@ -21,7 +21,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol
@@ -46,9 +46,10 @@ class Engine(Protocol):
     """An engine that builds the tables of a category."""
 
     name: str
+    package: str
 
-    def sift(self, category: Category, folder: Path) -> dict[str, Read]:
-        """Apply the rules to the two files and store the passing rows in `folder`."""
+    def read(self, table: str, path: Path, folder: Path) -> Read:
+        """Apply the rules to a file of `table`, products first, and store passing rows."""
 
     def write(self, folder: Path, target: Path, category: str) -> dict[str, Written]:
         """Write the tables from the rows in `folder` to `target`/products and `target`/reviews."""
@@ -73,15 +74,15 @@ class Wanted:
 
     input: Path
     output: Path
-    categories: tuple[str, ...] = ()
-    thresholds: Thresholds = field(default_factory=Thresholds)
-    skip_broken: bool = False
-    jsonl: Path | None = None
-    judgments: Path | None = None
+    categories: tuple[str, ...]
+    thresholds: Thresholds
+    skip_broken: bool
+    jsonl: Path | None
+    judgments: Path | None
 
 
-def build(wanted: Wanted, engine: Engine, say: Callable[[str], None]) -> dict[str, Any]:
-    """Build the unfinished categories, and return the counts of all.
+def build(wanted: Wanted, engine: Engine, say: Callable[[str], None]) -> None:
+    """Build the unfinished categories.
 
     Args:
         wanted: The options.
@@ -98,7 +99,7 @@ def build(wanted: Wanted, engine: Engine, say: Callable[[str], None]) -> dict[st
     for category in categories:
         if not re.fullmatch(r"\w+(\.\w+)*", category.name):
             raise UsageError(
-                f"{category.products}: {category.name!r} cannot be the name of a split",
+                f"{category.files['products']}: {category.name!r} cannot be the name of a split",
                 remedy="Rename the two files with letters, digits, _ and .",
             )
     output = _place(wanted, categories[0])
@@ -119,7 +120,7 @@ def build(wanted: Wanted, engine: Engine, say: Callable[[str], None]) -> dict[st
                     say(f"{category.name} ({number} of {len(left)})")
                     folder = temporary / category.name
                     try:
-                        reads = engine.sift(category, folder)
+                        reads = {t: engine.read(t, p, folder) for t, p in category.files.items()}
                         _refuse_broken(category, reads, wanted.skip_broken)
                     finally:
                         if before:
@@ -135,7 +136,6 @@ def build(wanted: Wanted, engine: Engine, say: Callable[[str], None]) -> dict[st
                 names = [category.name for category in categories]
                 count = upstream.write(output, names, wanted.jsonl)
                 say(f"{wanted.jsonl}: {count:,} products in upstream's format")
-            return catalogue.counts
     except OSError as error:
         raise full(error, output) from error
 
@@ -149,7 +149,7 @@ def _place(wanted: Wanted, category: Category) -> Path:
             remedy="Choose another --output.",
         )
     if wanted.jsonl:
-        raw = (category.products.parent, category.reviews.parent)
+        raw = [path.parent for path in category.files.values()]
         upstream.require_place(wanted.jsonl, output, raw)
     return output
 
@@ -232,7 +232,7 @@ class _Catalogue:
         entry = self._provenance["categories"].get(category.name)
         if not entry or category.name not in self.counts:
             return False
-        for table, path in (("products", category.products), ("reviews", category.reviews)):
+        for table, path in category.files.items():
             pin = entry["inputs"][table]
             if path.stat().st_size != pin["size"] or hash_file(path)["sha256"] != pin["sha256"]:
                 return False
@@ -246,7 +246,6 @@ class _Catalogue:
         self, category: Category, engine: Engine, sifted: Path, reads: Mapping[str, Read]
     ) -> None:
         """Build a category from its sifted rows, and move it into the catalogue."""
-        paths = {"products": category.products, "reviews": category.reviews}
         review_counts = engine.review_counts(sifted)
         target = sifted / "built"
         for table in SCHEMAS:
@@ -254,15 +253,12 @@ class _Catalogue:
         written = engine.write(sifted, target, category.name)
         entry: dict[str, Any] = {
             "inputs": {
-                table: {
-                    "name": paths[table].name,
-                    **read.pin,
-                    "pinned": _pinned(paths[table], read),
-                }
-                for table, read in reads.items()
+                table: {"name": path.name, **read.pin, "pinned": _pinned(path, read)}
+                for (table, path), read in zip(category.files.items(), reads.values(), strict=True)
             },
             "engine": engine.name,
-            "versions": _versions(engine.name),
+            "versions": {"parley": __version__}
+            | {name: version(name) for name in (engine.package, "orjson", "pyarrow")},
             **{table: asdict(what) for table, what in written.items()},
         }
         name = category.name
@@ -314,9 +310,8 @@ class _Catalogue:
 
 def _refuse_broken(category: Category, reads: Mapping[str, Read], skip: bool) -> None:
     problems: list[Problem] = []
-    paths = {"products": category.products, "reviews": category.reviews}
     for table, read in reads.items():
-        path = str(paths[table])
+        path = str(category.files[table])
         problems += [Problem(f"{path}:{line}", what=why) for line, why in read.broken[:_SHOWN]]
         if read.broken_lines > _SHOWN:
             problems.append(Problem(path, what=f"{read.broken_lines:,} such lines in total"))
@@ -367,14 +362,6 @@ def _pinned(path: Path, read: Read) -> bool:
         for files in SOURCES.values()
         for file, pin in files.items()
     )
-
-
-def _versions(engine: str) -> dict[str, str]:
-    package = {"duckdb": "duckdb", "spark": "pyspark"}[engine]
-    return {
-        "parley": __version__,
-        **{name: version(name) for name in (package, "orjson", "pyarrow")},
-    }
 
 
 def full(error: OSError, output: Path) -> OutputError:

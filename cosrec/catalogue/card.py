@@ -43,7 +43,7 @@ def render(
     categories: Mapping[str, Any],
     counts: Mapping[str, Any],
     given: Mapping[str, Any],
-    judged: Mapping[str, Any] | None = None,
+    judged: Mapping[str, Any] | None,
 ) -> str:
     """Return the card.
 
@@ -72,11 +72,7 @@ def render(
                 "config_name": table,
                 "features": card_features(table),
                 "splits": [
-                    {
-                        "name": name,
-                        "num_bytes": split["arrow_size"],
-                        "num_examples": split["rows"],
-                    }
+                    {"name": name, "num_bytes": split["arrow_size"], "num_examples": split["rows"]}
                     for name, split in splits.items()
                 ],
                 "download_size": sum(f["size"] for s in splits.values() for f in s["files"]),

@@ -2,7 +2,7 @@
 
     raw file ──blocks of lines──▶ processes: rules ──▶ Parquet ──▶ DuckDB: join, sort ──▶ Parquet
 
-Memory is bounded throughout: by the blocks that are worked on, and by what DuckDB may take before
+Memory is bounded throughout: by the blocks in work, and by the memory that DuckDB may take before
 it spills to the temporary folder.
 """
 
@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -22,14 +23,14 @@ import pyarrow.parquet as pq
 from parley import Digest, OutputError, ParleyError, write_parquet
 
 from . import sift
-from .files import LONGEST, Category, RawFile
+from .files import LONGEST, RawFile
 from .rules import Thresholds
 from .sift import Read, Sifted, sift_products, sift_reviews
 from .tables import REVIEW_COUNTS_SQL, SCHEMAS, SQL, Written, with_footer
 from .workers import Workers
 
-# A byte for each hash of an id of a kept product, which all processes share: what is 0 is certainly
-# not in the catalogue. With 2.5 million products, as the largest category may have, 7% are not 0.
+# A byte for each hash of an id, which all processes share: an id whose byte is 0 is certainly not
+# one of a kept product. With 2.5 million products, as the largest category may have, 7% are not 0.
 _SEEN = 1 << 25
 _EACH = 250_000_000  # bytes of memory that each thread of DuckDB is to have
 # A line's position is the number of its block and its index in it: so nobody need count the lines
@@ -63,7 +64,7 @@ class DuckDB:
         thresholds: Of the rules.
     """
 
-    name = "duckdb"
+    name = package = "duckdb"
 
     def __init__(
         self, workers: int, memory: int, thresholds: Thresholds, skip_broken: bool = False
@@ -84,20 +85,15 @@ class DuckDB:
     def __exit__(self, *_: object) -> None:
         self._workers.close()
 
-    def sift(self, category: Category, folder: Path) -> dict[str, Read]:
-        """Apply the rules to the two files and keep in `folder` what passes.
+    def read(self, table: str, path: Path, folder: Path) -> Read:
+        """Apply the rules to a file of `table`, products first, and store the rows that pass.
 
         Raises:
-            SourceError: a file cannot be read, is damaged or changes meanwhile.
+            SourceError: the file cannot be read, is damaged or changes meanwhile.
             OutputError: the folder takes no more.
         """
-        self._seen[:] = bytes(_SEEN)
-        return {
-            "products": self._read("products", category.products, folder),
-            "reviews": self._read("reviews", category.reviews, folder),
-        }
-
-    def _read(self, table: str, path: Path, folder: Path) -> Read:
+        if table == "products":
+            self._seen[:] = bytes(_SEEN)
         (folder / table).mkdir(parents=True)
         file = RawFile(path)
         read = Read()
@@ -161,18 +157,21 @@ class DuckDB:
         return _Done(job.number, len(lines), sifted.counts, broken)
 
     def write(self, folder: Path, target: Path, category: str) -> dict[str, Written]:
-        """Write the tables of what is in `folder` to `target`/products and `target`/reviews.
+        """Write the tables from the rows in `folder` to `target`/products and `target`/reviews.
 
         Raises:
             OutputError: the disk is full.
             ParleyError: the memory is too small.
         """
         written = {}
-        with self._tables(folder) as tables:
-            for table in SCHEMAS:
-                digest = Digest(SCHEMAS[table])
-                batches, schema = tables.batches(table), with_footer(table)
-                files = write_parquet(batches, schema, target / table, category, digest=digest)
+        with self._connected(folder) as connection:
+            for table, schema in SCHEMAS.items():
+                digest = Digest(schema)
+                found = connection.sql(SQL[table]).to_arrow_reader(10_000)
+                batches = (batch.cast(schema) for batch in found)
+                files = write_parquet(
+                    batches, with_footer(table), target / table, category, digest=digest
+                )
                 written[table] = Written(
                     rows=digest.rows,
                     arrow_size=sum(file.arrow_size for file in files),
@@ -185,82 +184,44 @@ class DuckDB:
         return written
 
     def review_counts(self, folder: Path) -> list[tuple[str | None, bool, int]]:
-        """Return (rule, whether the product is in the catalogue, how many) of reviews."""
-        with self._tables(folder) as tables:
-            return tables.review_counts()
-
-    def _tables(self, folder: Path) -> "_Tables":
-        return _Tables(folder, self._memory, self._threads)
-
-
-class _Tables:
-    """The tables of a category, in DuckDB.
-
-    Args:
-        folder: What was sifted.
-        memory: Bytes that it may take.
-        threads: How many it may use.
-    """
-
-    def __init__(self, folder: Path, memory: int, threads: int) -> None:
-        import duckdb
-
-        self._duckdb = duckdb
-        self._connection = duckdb.connect(
-            config={
-                "memory_limit": f"{memory * 2 // 3}B",  # it takes more than that
-                "temp_directory": str(folder / "spill"),
-                "threads": threads,
-                "preserve_insertion_order": False,
-            }
-        )
-        for table, schema in (("products", sift.PRODUCTS), ("reviews", sift.REVIEWS)):
-            if not any((folder / table).iterdir()):
-                empty = pa.BufferOutputStream()
-                pq.write_table(schema.empty_table(), empty)
-                (folder / table / "none.parquet").write_bytes(empty.getvalue())
-            files = glob.escape(str(folder / table)).replace("'", "''") + "/*.parquet"
-            self._connection.execute(
-                f"CREATE VIEW sifted_{table} AS SELECT * FROM read_parquet('{files}')"  # noqa: S608
-            )
-
-    def __enter__(self) -> "_Tables":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._connection.close()
-
-    def batches(self, table: str) -> Iterator[pa.RecordBatch]:
-        """Yield a table in its order.
+        """Return (rule, whether the product is in the catalogue, how many) of reviews.
 
         Raises:
-            OutputError: there is no more room to spill.
+            OutputError: the disk is full.
             ParleyError: the memory is too small.
         """
-        schema = SCHEMAS[table]
-        with self._explained():
-            for batch in self._connection.sql(SQL[table]).to_arrow_reader(10_000):
-                yield batch.cast(schema)
-
-    def review_counts(self) -> list[tuple[str | None, bool, int]]:
-        """Return (rule, whether the product is in the catalogue, how many).
-
-        Raises:
-            As `batches` does.
-        """
-        with self._explained():
-            return list(self._connection.execute(REVIEW_COUNTS_SQL).fetchall())
+        with self._connected(folder) as connection:
+            return list(connection.execute(REVIEW_COUNTS_SQL).fetchall())
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _connected(self, folder: Path) -> Iterator[Any]:
+        """Yield a connection with views of the rows in a folder, and explain DuckDB's errors."""
+        import duckdb
+
+        config = {
+            "memory_limit": f"{self._memory * 2 // 3}B",  # it takes more than that
+            "temp_directory": str(folder / "spill"),
+            "threads": self._threads,
+            "preserve_insertion_order": False,
+        }
         try:
-            yield
-        except self._duckdb.OutOfMemoryException as error:
+            with duckdb.connect(config=config) as connection:
+                for table, schema in (("products", sift.PRODUCTS), ("reviews", sift.REVIEWS)):
+                    if not any((folder / table).iterdir()):
+                        empty = pa.BufferOutputStream()
+                        pq.write_table(schema.empty_table(), empty)
+                        (folder / table / "none.parquet").write_bytes(empty.getvalue())
+                    files = glob.escape(str(folder / table)).replace("'", "''") + "/*.parquet"
+                    connection.execute(
+                        f"CREATE VIEW sifted_{table} AS SELECT * FROM read_parquet('{files}')"  # noqa: S608
+                    )
+                yield connection
+        except duckdb.OutOfMemoryException as error:
             raise ParleyError(
                 f"DuckDB has too little memory, or no room to spill: {_first_line(error)}",
                 remedy="Give more --memory, or make room beside --output.",
             ) from error
-        except self._duckdb.IOException as error:
+        except duckdb.IOException as error:
             raise OutputError(
                 f"DuckDB cannot spill: {_first_line(error)}", remedy="Make room beside --output."
             ) from error

@@ -29,22 +29,20 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class Category:
-    """The two raw files of a category."""
+    """A category, and its two raw files by the table that they make: products and reviews."""
 
     name: str
-    products: Path
-    reviews: Path
+    files: dict[str, Path]
 
     @property
     def json_size(self) -> int:
         """Bytes of both, uncompressed; an estimate for compressed files."""
         return sum(
-            path.stat().st_size * (5 if path.suffix == ".gz" else 1)
-            for path in (self.products, self.reviews)
+            path.stat().st_size * (5 if path.suffix == ".gz" else 1) for path in self.files.values()
         )
 
 
-def find_categories(folder: Path, wanted: Iterable[str] = ()) -> tuple[list[Category], list[str]]:
+def find_categories(folder: Path, wanted: Iterable[str]) -> tuple[list[Category], list[str]]:
     """Return the categories with both files, by name, and the names with only one.
 
     Args:
@@ -69,7 +67,11 @@ def find_categories(folder: Path, wanted: Iterable[str] = ()) -> tuple[list[Cate
         )
     if not both:
         raise UsageError(f"{folder}: no category has both meta_<C>.jsonl[.gz] and <C>.jsonl[.gz]")
-    chosen = [Category(c, products[c], reviews[c]) for c in both if c in set(wanted or both)]
+    chosen = [
+        Category(name, {"products": products[name], "reviews": reviews[name]})
+        for name in both
+        if name in set(wanted or both)
+    ]
     return chosen, sorted(products.keys() ^ reviews.keys())
 
 
@@ -81,8 +83,7 @@ def _by_category(folder: Path, prefix: str) -> dict[str, Path]:
                 category = path.name[len(prefix) : -len(suffix)]
                 if category in found:
                     raise UsageError(
-                        f"{path} and {found[category].name} both exist",
-                        remedy="Keep one of them.",
+                        f"{path} and {found[category].name} both exist", remedy="Keep one of them."
                     )
                 found[category] = path
     return found

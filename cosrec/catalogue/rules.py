@@ -2,7 +2,7 @@
 
 Each is a function of one parsed record and the thresholds. Their order is upstream's, in
 `scripts/catalogue_preprocessing.py`: the first rule that a record does not satisfy is the one
-that refuses it. All look at the text as it came; cleaning is for what is kept.
+that refuses it. All look at the text as it came; only kept text is cleaned.
 
 The rules tell JSON's types apart as Python does: 4 is an integer and 4.0 is not, `true` is the
 integer 1, and the text "12.50" is a price because `float` takes it.
@@ -43,42 +43,20 @@ REVIEW_RULES = (
     "short",  # the text has the characters it needs
     "not_english",  # title and text are Latin-1 to the shares they need
 )
-# What each record must have, be it null: upstream's script ends at one that lacks a key
+# Keys that each record must have, be it with null: upstream's script ends at one without
 PRODUCT_KEYS = (
-    "parent_asin",
-    "title",
-    "description",
-    "features",
-    "details",
-    "categories",
-    "rating_number",
-    "average_rating",
-    "store",
-    "price",
-    "bought_together",
-)
+    "parent_asin", "title", "description", "features", "details", "categories", "rating_number",
+    "average_rating", "store", "price", "bought_together",
+)  # fmt: skip
 REVIEW_KEYS = (
-    "parent_asin",
-    "user_id",
-    "timestamp",
-    "rating",
-    "title",
-    "text",
-    "verified_purchase",
+    "parent_asin", "user_id", "timestamp", "rating", "title", "text", "verified_purchase",
     "helpful_vote",
-)
-# What is kept of each, under the names and in the order of upstream's output
+)  # fmt: skip
+# Values that are kept of each, under the names and in the order of upstream's output
 PRODUCT_VALUES = (
-    "parent_asin",
-    "title",
-    "description",
-    "details",
-    "categories",
-    "store",
-    "price",
-    "num_ratings",
+    "parent_asin", "title", "description", "details", "categories", "store", "price", "num_ratings",
     "avg_ratings",
-)
+)  # fmt: skip
 REVIEW_VALUES = ("user", "timestamp", "verified purchase", "title", "text", "rating", "helpful")
 _product_values, _review_values = itemgetter(*PRODUCT_KEYS), itemgetter(*REVIEW_KEYS)
 
@@ -88,7 +66,7 @@ STARLESS_RULES = REVIEW_RULES[:5]
 
 @dataclass(frozen=True)
 class Thresholds:
-    """What a text must have.
+    """Limits for texts.
 
     Args:
         shortest: Characters of a product's text (description and features) and of a review's.
@@ -109,7 +87,7 @@ def parse(line: bytes) -> Any:
     """Parse a line as Python's `json` does, in less time.
 
     NaN, Infinity, numbers beyond any float and lone surrogates are taken, as `json` takes them.
-    What is not is a float for an integer of more than 64 bits: see `parse_exactly`.
+    But an integer of more than 64 bits becomes a float: see `parse_exactly`.
 
     Raises:
         BrokenError: it is not JSON in UTF-8.
@@ -171,17 +149,12 @@ def refuse_product(record: Mapping[str, Any], thresholds: Thresholds) -> str | N
     price = to_price(price)
     if price is None or not math.isfinite(price) or price <= 0:
         return "price"
-    text = product_text(description, features)
+    text = f"{' '.join(description)} {' '.join(features)}"
     if len(text) < thresholds.shortest:
         return "short"
     if not _is_english(title, text, thresholds):
         return "not_english"
     return None
-
-
-def product_text(description: list[str], features: list[str]) -> str:
-    """Return the text whose length and letters are tested, before cleaning."""
-    return f"{' '.join(description)} {' '.join(features)}"
 
 
 def to_price(price: Any) -> float | None:
@@ -197,7 +170,7 @@ def to_price(price: Any) -> float | None:
 
 
 def clean_product(record: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return what is kept of a product that no rule refused: the values of PRODUCT_VALUES."""
+    """Return the PRODUCT_VALUES of a product that no rule refused."""
     return (
         record["parent_asin"],
         clean(record["title"]),
@@ -271,7 +244,7 @@ def to_star(rating: float) -> int:
 
 
 def clean_review(record: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return what is kept of a review that no rule refused: the values of REVIEW_VALUES."""
+    """Return the REVIEW_VALUES of a review that no rule refused."""
     _, user, timestamp, rating, title, text, verified, helpful = _review_values(record)
     return user, timestamp, verified, clean(title), clean(text), to_star(rating), helpful
 
@@ -296,9 +269,7 @@ def clean(text: str) -> str:
 
 def clean_all(texts: list[str]) -> list[str]:
     """Return the texts, each cleaned."""
-    if _is_plain(
-        f" {' '.join(texts)} "
-    ):  # as most are; this tells in less time than each by itself
+    if _is_plain(f" {' '.join(texts)} "):  # as most are; quicker than each by itself
         return texts
     return list(map(clean, texts))
 
@@ -343,7 +314,7 @@ def holds_float(value: Any) -> bool:
     return type(value) is float
 
 
-_NEITHER = {str, int, bool, type(None)}  # a float, nor what may hold one
+_NEITHER = {str, int, bool, type(None)}  # types that are no float and hold none
 
 
 def _broken(record: Any, keys: tuple[str, ...]) -> BrokenError:

@@ -1,7 +1,7 @@
-"""Applies the rules to lines of a file, and gives what is kept as Arrow with exact types.
+"""Apply the rules to lines of a file, and return the kept ones as Arrow with exact types.
 
-A line becomes at most one row of PRODUCTS or REVIEWS. These are what both engines join and sort:
-they hold, beside what will be published, the keys for doing so.
+A line becomes at most one row of PRODUCTS or REVIEWS. Both engines join and sort these:
+they hold the published columns, and the keys to join and sort by.
 """
 
 import json
@@ -53,7 +53,7 @@ PRODUCTS = pa.schema(
         ("exact", pa.string()),
     ]
 )
-# A row for each review whose product may be in the catalogue: `rule` is what refuses it, or null,
+# A row for each review whose product may be in the catalogue: `rule` refuses it, or is null,
 # and `star` is null where it does not count. `beyond` continues the order of timestamps where 64
 # bits end.
 REVIEWS = pa.schema(
@@ -78,7 +78,7 @@ _LONE = re.compile("[\ud800-\udfff]")
 
 @dataclass
 class Sifted:
-    """What came of some lines.
+    """The outcome of some lines.
 
     Args:
         rows: Rows of PRODUCTS or of REVIEWS.
@@ -93,7 +93,7 @@ class Sifted:
 
 @dataclass
 class Read:
-    """What was read of one raw file.
+    """The outcome of one raw file.
 
     Args:
         pin: Its size and sha256.
@@ -111,7 +111,7 @@ class Read:
     broken_lines: int = 0
 
     def add(self, counts: Counter[str], broken: list[tuple[int, str]]) -> None:
-        """Take in what came of some of the lines."""
+        """Add the outcome of some of the lines."""
         self.counts.update(counts)
         self.broken = sorted(self.broken + broken)[:MOST_SHOWN]
         self.broken_lines += len(broken)

@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from parley import Digest, ParleyError
 
 from . import rules, sift
-from .files import Category, changed, hash_file
+from .files import changed, hash_file
 from .rules import Thresholds
 from .sift import MOST_SHOWN, Read, Sifted
 from .tables import REVIEW_COUNTS_SQL, SCHEMAS, SQL, Written
@@ -43,7 +43,7 @@ class Spark:
         thresholds: Of the rules.
     """
 
-    name = "spark"
+    name, package = "spark", "pyspark"
 
     def __init__(self, master: str | None, thresholds: Thresholds) -> None:
         from pyspark import cloudpickle
@@ -64,18 +64,12 @@ class Spark:
         if self._ours:
             self._session.stop()
 
-    def sift(self, category: Category, folder: Path) -> dict[str, Read]:
-        """Apply the rules to the two files and keep in `folder` what passes.
+    def read(self, table: str, path: Path, folder: Path) -> Read:
+        """Apply the rules to a file of `table` and keep in `folder` the rows that pass.
 
         Raises:
-            SourceError: a file cannot be read, is damaged or changes meanwhile.
+            SourceError: the file cannot be read, is damaged or changes meanwhile.
         """
-        return {
-            "products": self._read("products", category.products, folder),
-            "reviews": self._read("reviews", category.reviews, folder),
-        }
-
-    def _read(self, table: str, path: Path, folder: Path) -> Read:
         from pyspark.sql import functions as f
 
         pin = hash_file(path)
@@ -116,7 +110,7 @@ class Spark:
             sifted.where("key IS NOT NULL").createOrReplaceTempView(f"sifted_{table}")
 
     def write(self, folder: Path, target: Path, category: str) -> dict[str, Written]:
-        """Write the tables of what is in `folder` to `target`/products and `target`/reviews."""
+        """Write the tables from the rows in `folder` to `target`/products and `target`/reviews."""
         self._view(folder)
         written = {}
         for table in SCHEMAS:
@@ -247,7 +241,7 @@ def _quiet() -> Iterator[None]:
 
 @contextmanager
 def _explained(path: Path) -> Iterator[None]:
-    """Turn what Spark raises into one message that says what it was about."""
+    """Turn an error of Spark into one message that names the path."""
     try:
         yield
     except Exception as error:

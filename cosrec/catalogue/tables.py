@@ -1,4 +1,4 @@
-"""The two published tables: their columns, how they are made from what was sifted.
+"""The two published tables: their columns, and how the rows of `sift` become theirs.
 
 The statements run on DuckDB and on Spark alike, over the views `sifted_products` and
 `sifted_reviews`, which hold the rows of `sift`.
@@ -84,7 +84,7 @@ WHERE r.rule IS NULL
 ORDER BY r.key, r.timestamp, r.beyond NULLS FIRST, r.position
 """
 SQL = {"products": _PRODUCTS_SQL, "reviews": _REVIEWS_SQL}
-# What became of the reviews that have rows: rule (null if kept), whether the product is in the
+# The reviews that have rows: rule (null if kept), whether the product is in the
 # catalogue, and how many.
 REVIEW_COUNTS_SQL = """
 SELECT r.rule, p.key IS NOT NULL AS known, count(*) AS number

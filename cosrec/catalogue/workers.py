@@ -20,10 +20,6 @@ _SLOTS = 2  # blocks a process: it works on one while the next is copied
 _STRANDED = 600  # seconds without an answer; a block takes less than one
 
 
-class LostError(ParleyError):
-    """A process ended or hangs."""
-
-
 class Workers:
     """A pool of processes that call a function.
 
@@ -84,7 +80,7 @@ class Workers:
         """Yield the result of the function for each job and its block, in any order.
 
         Raises:
-            LostError: a process ended, for example because memory ran out.
+            ParleyError: a process ended, for example because memory ran out.
             Exception: any error of the function.
         """
         if not self._ends:
@@ -125,8 +121,8 @@ class Workers:
         return (self._ends.index(end), number), answer
 
 
-def _lost() -> LostError:
-    return LostError(
+def _lost() -> ParleyError:
+    return ParleyError(
         "a process ended or hangs, perhaps for lack of memory",
         remedy="Run it again with fewer --workers.",
     )
