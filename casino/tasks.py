@@ -1,16 +1,19 @@
-"""CaSiNo's tasks: strategies of an utterance, the partner's priorities, new deals.
+"""CaSiNo's tasks: strategies, the partner's priorities, the deal, outcomes, new deals.
 
 The first two are in percent, means over the five folds that their authors published, with the
 sample SD over the folds.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from statistics import median
 from typing import Any
 
 from parley import (
     MEASURED,
+    UNREADABLE,
     Data,
+    Interval,
     Key,
     Prediction,
     Problem,
@@ -22,17 +25,21 @@ from parley import (
     resamples,
 )
 
+from . import prompts
+from .game import GAME
 from .scenarios import (
     ISSUES,
     PACKAGES,
     SIDES,
+    WALK_AWAY,
     Items,
     Priorities,
     is_pareto_optimal,
     most_joint_points,
     points_of,
 )
-from .views import PARTNER
+from .subsets import SUBSETS
+from .views import LIKENESS, PARTNER, SATISFACTION
 
 # Strategies of an utterance: NAACL 2021, section 5 -------------------------------------------
 
@@ -78,18 +85,20 @@ def strategies_score(
 ) -> Score:
     """Score labels: F1 by label, its mean over the labels, and utterances with all seven right.
 
-    Each is computed in each fold, and then the mean over the folds is taken.
+    Each is computed in each fold, and then the mean over the folds is taken. An unreadable
+    prediction misses every label, and never has all seven right.
     """
-    from sklearn.metrics import accuracy_score
+    import numpy as np
 
     by_label, f1, joint = [], [], []
     for fold in sorted({fold for fold, _ in gold.values()}):
         keys = [key for key, (each, _) in gold.items() if each == fold]
         truth = matrix(gold[key][1] for key in keys)
-        predicted = matrix(predictions[key]["labels"] for key in keys)
+        predicted = matrix(predictions[key].get("labels", ()) for key in keys)
+        is_read = np.array([UNREADABLE not in predictions[key] for key in keys])
         by_label.append(positive_f1(truth, predicted))
         f1.append(sum(by_label[-1]) / len(SEVEN))
-        joint.append(100 * float(accuracy_score(truth, predicted)))
+        joint.append(100 * float(((truth == predicted).all(axis=1) & is_read).mean()))
     metrics, spread = over_all({"f1": f1, "joint_accuracy": joint})
     labels, deviations = over_all(dict(zip(SEVEN, zip(*by_label, strict=True), strict=True)))
     counts = {"utterances": len(gold), "dialogues": len({number for number, _ in gold})}
@@ -190,6 +199,10 @@ STRATEGIES = Task(
         "joint_accuracy": "utterances with all seven labels right",
         "f1_by_label": "F1 of the positive class; 0 as above",
     },
+    inputs="the utterance and the texts before it",
+    columns=("strategies.text", "strategies.context"),
+    asking=prompts.STRATEGIES,
+    subsets=SUBSETS,
     gold=strategies_gold,
     score=strategies_score,
     validate=one_label_twice,
@@ -267,12 +280,15 @@ def priorities_gold(data: Data) -> dict[Key, tuple[int, list[str]]]:
     }
 
 
+_OPEN = [None] * len(ISSUES)
+
+
 def priorities_score(
     gold: Mapping[Key, tuple[int, list[str]]], predictions: Mapping[Key, Prediction]
 ) -> Score:
     """Score orders: sides whose whole order is right, and whose highest item is.
 
-    An open place is wrong. Both are means over the folds.
+    An open place is wrong, and so is an unreadable prediction. Both are means over the folds.
     """
     from sklearn.metrics import accuracy_score
 
@@ -281,7 +297,7 @@ def priorities_score(
     for fold in sorted({fold for fold, _ in gold.values()}):
         keys = [key for key, (each, _) in gold.items() if each == fold]
         truth = [gold[key][1] for key in keys]
-        predicted = [predictions[key]["order"] for key in keys]
+        predicted = [predictions[key].get("order", _OPEN) for key in keys]
         for found, depth in ((exact, len(ISSUES)), (first, 1)):
             tops = [[str(order[:depth]) for order in each] for each in (truth, predicted)]
             found.append(100 * float(accuracy_score(*tops)))
@@ -348,6 +364,12 @@ PRIORITIES = Task(
         "exact_order": "sides with the partner's whole order right",
         "top_1": "sides with the partner's highest item right",
     },
+    inputs="the side's own priorities, and the texts of the dialogue without deal actions",
+    columns=("participants.priority_*", "utterances.text"),
+    leak="`partner_points_scored` and the packages of the deal give the order away: 66.9 and 80.4 "
+    "without reading a word",
+    asking=prompts.PRIORITIES,
+    subsets=SUBSETS,
     gold=priorities_gold,
     score=priorities_score,
     baselines={"guesses": guesses, "lr-tfidf": from_words},
@@ -365,6 +387,89 @@ PRIORITIES = Task(
     decimals=2,
 )
 
+# The final deal of a dialogue -------------------------------------------------------------
+
+
+def final_deal_gold(data: Data) -> dict[Key, Any]:
+    """Return (dialogue_id,) -> the allocation, None after walking away."""
+    return {(each["dialogue_id"],): each["allocation"] for each in people(data)}
+
+
+def final_deal_score(gold: Mapping[Key, Any], predictions: Mapping[Key, Prediction]) -> Score:
+    """Score allocations: dialogues with all right, and items with the right shares."""
+    exact, items = [], []
+    for key, due in gold.items():
+        found = predictions[key].get("allocation", UNREADABLE)
+        exact.append(found == due)
+        if due is None or not isinstance(found, Mapping):
+            items.append(float(found == due))
+        else:
+            same = [
+                all(found[side][issue] == due[side][issue] for side in SIDES) for issue in ISSUES
+            ]
+            items.append(sum(same) / len(ISSUES))
+    counts = {"dialogues": len(gold), "deals": sum(due is not None for due in gold.values())}
+    return Score(*means({"exact": exact, "items": items}), counts)
+
+
+def means(values: Mapping[str, Sequence[float]]) -> tuple[dict[str, float], dict[str, Interval]]:
+    """Return means and their bootstrap intervals."""
+    import numpy as np
+
+    arrays = {name: np.array(each, dtype=float) for name, each in values.items()}
+    drawn = resamples(len(next(iter(arrays.values()))))
+    spread = {name: interval(array[drawn].mean(axis=1)) for name, array in arrays.items()}
+    known = {name: each for name, each in spread.items() if each is not None}
+    return {name: float(array.mean()) for name, array in arrays.items()}, known
+
+
+def commonest_deal(data: Data) -> Iterator[Prediction]:
+    """Predict the commonest deal of all dialogues for each."""
+    found = [*people(data)]
+    times = Counter(repr(each["allocation"]) for each in found)
+    of_text = {repr(each["allocation"]): each["allocation"] for each in found}
+    for each in found:
+        yield {**each, "allocation": of_text[most_common(times)]}
+
+
+def most_common(times: Counter[str]) -> str:
+    """Return the name with the highest count, the first in alphabetical order of equal ones."""
+    return min(times, key=lambda name: (-times[name], name))
+
+
+# Outcomes: how satisfied a side is, and how much it likes its partner ---------------------
+
+
+def outcomes_gold(data: Data) -> dict[Key, tuple[str, str]]:
+    """Return (dialogue_id, speaker) -> the side's satisfaction and its liking of the partner."""
+    return {
+        (row["dialogue_id"], row["speaker"]): (row["satisfaction"], row["opponent_likeness"])
+        for row in data.named("participants", "train")
+    }
+
+
+def outcomes_score(
+    gold: Mapping[Key, tuple[str, str]], predictions: Mapping[Key, Prediction]
+) -> Score:
+    """Score answers: sides with the right one of five."""
+    names = ("satisfaction", "likeness")
+    right = {
+        name: [predictions[key].get(name) == due[place] for key, due in gold.items()]
+        for place, name in enumerate(names)
+    }
+    counts = {"sides": len(gold), "dialogues": len({number for number, _ in gold})}
+    return Score(*means(right), counts)
+
+
+def commonest_outcomes(data: Data) -> Iterator[Prediction]:
+    """Predict the commonest answers of all sides for each."""
+    gold = outcomes_gold(data)
+    found = [most_common(Counter(answers)) for answers in zip(*gold.values(), strict=True)]
+    answers = dict(zip(("satisfaction", "likeness"), found, strict=True))
+    for number, side in gold:
+        yield {"dialogue_id": number, "speaker": side, **answers}
+
+
 # Deals that somebody's agents made of the scenarios ------------------------------------------
 
 
@@ -381,42 +486,56 @@ def deals_score(
 ) -> Score:
     """Score allocations: means over the scenarios, with bootstrap intervals.
 
-    After walking away each side has 5 points; that is never Pareto-optimal.
+    Without a deal each side has 5 points, after walking away and at the turn limit; that is never
+    Pareto-optimal. A side of an unreadable negotiation has none.
     """
-    import numpy as np
-
     values: dict[str, list[float]] = defaultdict(list)
     for key, sides in gold.items():
-        allocation = predictions[key]["allocation"]
-        first, second = (
-            points_of(sides[side], None if allocation is None else allocation[side])
-            for side in SIDES
-        )
-        values[SIDES[0]].append(first)
-        values[SIDES[1]].append(second)
-        values["joint_points"].append(first + second)
-        values["share_of_most"].append((first + second) / most_joint_points(sides))
-        values["pareto_optimal"].append(is_pareto_optimal(sides, (first, second)))
-        values["walk_aways"].append(allocation is None)
-    drawn = resamples(len(gold))
-    means, spread = {}, {}
-    for name, each in values.items():
-        array = np.array(each, dtype=float)
-        means[name] = float(array.mean())
-        if found := interval(array[drawn].mean(axis=1)):
-            spread[name] = found
+        for name, value in measured(sides, predictions[key]).items():
+            values[name].append(value)
+    found, spread = means(values)
 
     def grouped(flat: Mapping[str, Any]) -> dict[str, Any]:
         points = {side: flat[side] for side in SIDES if side in flat}
         return {"points": points} | {name: flat[name] for name in flat if name not in SIDES}
 
-    counts = {"scenarios": len(gold), "deals": len(gold) - int(sum(values["walk_aways"]))}
-    return Score(grouped(means), grouped(spread), counts)
+    medians = {side: float(median(values[side])) for side in SIDES}
+    metrics = grouped(found)
+    metrics = {"points": metrics.pop("points"), "median_points": medians, **metrics}
+    ended = ("walk_aways", "turn_limits", "unreadable")
+    deals = len(gold) - int(sum(sum(values[name]) for name in ended))
+    return Score(metrics, grouped(spread), {"scenarios": len(gold), "deals": deals})
+
+
+def measured(sides: Mapping[str, Priorities], prediction: Prediction) -> dict[str, float]:
+    """Return the measures of one negotiation."""
+    is_read = UNREADABLE not in prediction
+    allocation = prediction.get("allocation")
+    is_over_time = prediction.get("end") == "turn_limit"
+    first, second = (
+        points_of(sides[side], None if allocation is None else allocation[side]) if is_read else 0
+        for side in SIDES
+    )
+    joint = first + second
+    return {
+        SIDES[0]: first,
+        SIDES[1]: second,
+        "joint_points": joint,
+        "share_of_most": joint / most_joint_points(sides),
+        "pareto_optimal": is_pareto_optimal(sides, (first, second)),
+        "fairness": min(first, second) / joint if joint else 0.0,
+        "below_walk_away": sum(points < WALK_AWAY for points in (first, second)) / len(SIDES),
+        "walk_aways": is_read and allocation is None and not is_over_time,
+        "turn_limits": is_over_time,
+        "unreadable": not is_read,
+    }
 
 
 def wrong_shares(prediction: Prediction, gold: Any) -> Iterator[Problem]:
     """Object to shares of an item that are not all its packages."""
     allocation = prediction["allocation"]
+    if allocation and "end" in prediction:
+        yield Problem("end", "no field, as there is an allocation", prediction["end"])
     for issue in ISSUES if allocation else ():
         shares = [allocation[side][issue] for side in SIDES]
         if sum(shares) != PACKAGES:
@@ -438,6 +557,75 @@ def people(data: Data) -> Iterator[Prediction]:
 
 
 _SHARE = {issue: set(range(PACKAGES + 1)) for issue in ISSUES}
+_ALLOCATION = (dict.fromkeys(SIDES, _SHARE), None)
+_SHARES_EXAMPLE = {
+    "mturk_agent_1": {"Food": 1, "Water": 3, "Firewood": 0},
+    "mturk_agent_2": {"Food": 2, "Water": 0, "Firewood": 3},
+}
+
+FINAL_DEAL = Task(
+    summary="who gets which packages at the end of a dialogue",
+    evaluated_on="scenarios, all of them",
+    configs=("scenarios", "utterances"),
+    fields={
+        "dialogue_id": "the dialogue, an integer",
+        "allocation": "mturk_agent_1 and mturk_agent_2, each with its packages of Food, Water and "
+        "Firewood, together three of each; null where a side walks away",
+    },
+    shape={"dialogue_id": int, "allocation": _ALLOCATION},
+    key=("dialogue_id",),
+    example={"dialogue_id": 7, "allocation": _SHARES_EXAMPLE},
+    metrics={
+        "exact": "dialogues with the whole allocation right",
+        "items": "items whose packages are shared right, mean over the dialogues; where a side "
+        "walks away, all or none",
+    },
+    inputs="the texts of the dialogue without deal actions",
+    columns=("utterances.text",),
+    leak="the deal actions and the config `messages` hold the deal",
+    asking=prompts.FINAL_DEAL,
+    subsets=SUBSETS,
+    gold=final_deal_gold,
+    score=final_deal_score,
+    validate=wrong_shares,
+    baselines={"commonest": commonest_deal},
+    references=(Reference("commonest", {"exact": "0.058", "items": "0.318"}, MEASURED),),
+)
+
+_ANSWERS = {"satisfaction": set(SATISFACTION), "likeness": set(LIKENESS)}
+
+OUTCOMES = Task(
+    summary="how satisfied a side is with the outcome, and how much it likes its partner",
+    evaluated_on="participants, all of them",
+    configs=("participants", "utterances"),
+    fields={
+        "dialogue_id": "the dialogue, an integer",
+        "speaker": "the side, mturk_agent_1 or mturk_agent_2",
+        "satisfaction": f"one of {', '.join(SATISFACTION)}",
+        "likeness": f"one of {', '.join(LIKENESS)}",
+    },
+    shape={"dialogue_id": int, "speaker": set(SIDES), **_ANSWERS},
+    key=("dialogue_id", "speaker"),
+    example={
+        "dialogue_id": 7,
+        "speaker": "mturk_agent_1",
+        "satisfaction": "Slightly satisfied",
+        "likeness": "Extremely like",
+    },
+    metrics={
+        "satisfaction": "share of sides whose satisfaction is right",
+        "likeness": "share of sides whose liking of the partner is right",
+    },
+    inputs="the texts of the dialogue without deal actions",
+    columns=("utterances.text",),
+    leak="the partner's answers and both sides' points go along with a side's own",
+    asking=prompts.OUTCOMES,
+    subsets=SUBSETS,
+    gold=outcomes_gold,
+    score=outcomes_score,
+    baselines={"commonest": commonest_outcomes},
+    references=(Reference("commonest", {"satisfaction": "0.462", "likeness": "0.481"}, MEASURED),),
+)
 
 DEALS = Task(
     summary="how the packages of a scenario are shared out, by agents that negotiated over it",
@@ -446,25 +634,31 @@ DEALS = Task(
     fields={
         "dialogue_id": "the scenario, an integer",
         "allocation": "mturk_agent_1 and mturk_agent_2, each with its packages of Food, Water and "
-        "Firewood, together three of each; null where a side walked away",
+        "Firewood, together three of each; null without a deal",
+        "end": "turn_limit if the negotiation ended at its turn limit without a deal; else no "
+        "field: null stands for walking away",
     },
-    shape={"dialogue_id": int, "allocation": (dict.fromkeys(SIDES, _SHARE), None)},
+    shape={"dialogue_id": int, "allocation": _ALLOCATION, "end?": {"turn_limit"}},
     key=("dialogue_id",),
-    example={
-        "dialogue_id": 7,
-        "allocation": {
-            "mturk_agent_1": {"Food": 1, "Water": 3, "Firewood": 0},
-            "mturk_agent_2": {"Food": 2, "Water": 0, "Firewood": 3},
-        },
-    },
+    example={"dialogue_id": 7, "allocation": _SHARES_EXAMPLE},
     metrics={
-        "points": "points of a side: 5, 4, 3 a package by priority, 5 after walking away",
+        "points": "points of a side: 5, 4, 3 a package by priority, 5 without a deal, 0 if "
+        "unreadable",
+        "median_points": "their median",
         "joint_points": "points of both sides together",
         "share_of_most": "joint points over the most that the two orders of priorities allow",
         "pareto_optimal": "share of scenarios in which no deal is better for one side and no worse "
         "for the other",
-        "walk_aways": "share of scenarios without a deal",
+        "fairness": "the smaller side's share of the joint points",
+        "below_walk_away": f"share of sides with fewer than {WALK_AWAY} points",
+        "walk_aways": "share of scenarios in which a side walks away",
+        "turn_limits": "share of scenarios that end at the turn limit",
+        "unreadable": "share of scenarios with an unreadable turn",
     },
+    inputs="of each side its own priorities and reasons, and the turns of both",
+    columns=("scenarios.mturk_agent_*",),
+    asking=GAME,
+    subsets=SUBSETS,
     gold=deals_gold,
     score=deals_score,
     validate=wrong_shares,
@@ -486,4 +680,10 @@ DEALS = Task(
     unit="points, and shares as fractions",
 )
 
-TASKS = {"strategies": STRATEGIES, "partner-priorities": PRIORITIES, "deals": DEALS}
+TASKS = {
+    "strategies": STRATEGIES,
+    "partner-priorities": PRIORITIES,
+    "final-deal": FINAL_DEAL,
+    "outcomes": OUTCOMES,
+    "deals": DEALS,
+}

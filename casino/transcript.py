@@ -14,6 +14,16 @@ ORDER = {
     "satisfaction": SATISFACTION,
     "opponent likeness": LIKENESS,
 }
+PHRASES = {
+    "strategies": "used {}",
+    "deal": "the deal is {}",
+    "points": "got {} points",
+    "satisfaction": "was {}",
+    "opponent likeness": "answered “{}” about the partner",
+    "age": "is {} years old",
+    "integrative potential": "the integrative potential is {}",
+    "turns": "there are {} turns",
+}
 
 _DECISIONS = {
     "accept_deal": "accepts the deal",
@@ -42,22 +52,41 @@ def transcript(row: dict[str, Any]) -> Transcript:
         ],
         sides={_name(agent): _priorities(side) for agent, side in people.items()},
         tables=[Table("outcome", tuple(map(_name, people)), tuple(rows))],
+        entry=_entry(row, dealt),
     )
 
 
 def facets(row: dict[str, Any]) -> Facets:
-    """Return its strategies, deal, integrative potential and, of both sides, the outcomes."""
-    labels = [label for _, names in row["annotations"] for label in names.split(",") if label]
-    outcomes = [side["outcomes"] for side in row["participant_info"].values()]
+    """Return its deal and potential, and of both sides strategies, outcomes and the person."""
+    people = row["participant_info"]
+    used: dict[str, list[str]] = {agent: [] for agent in people}
+    for _, entry, labels in labelled(row):
+        used[entry["id"]] += filter(None, labels or ())
+
+    def each(group: str, name: str) -> dict[str, Any]:
+        return {agent: side[group][name] for agent, side in people.items()}
+
     return {
-        "strategies": list(dict.fromkeys(labels)),
+        "strategies": {agent: list(dict.fromkeys(labels)) for agent, labels in used.items()},
         "deal": "no" if None in items_of(row).values() else "yes",
-        "points": [side["points_scored"] for side in outcomes],
-        "satisfaction": [side["satisfaction"] for side in outcomes],
-        "opponent likeness": [side["opponent_likeness"] for side in outcomes],
+        "points": each("outcomes", "points_scored"),
+        "satisfaction": each("outcomes", "satisfaction"),
+        "opponent likeness": each("outcomes", "opponent_likeness"),
+        "social value orientation": each("personality", "svo"),
+        "age": each("demographics", "age"),
+        "education": each("demographics", "education"),
         "integrative potential": potential_of(row),
-        "turns": len(row["chat_logs"]),
     }
+
+
+def _entry(row: dict[str, Any], dealt: bool) -> str:
+    """Return what came of a dialogue, and its strategies but the common ones."""
+    sides = row["participant_info"].values()
+    points = "–".join(str(side["outcomes"]["points_scored"]) for side in sides)
+    used = {label for _, names in row["annotations"] for label in names.split(",")}
+    told = [str(row["dialogue_id"]), f"{points} points", "deal" if dealt else "no deal"]
+    rare = [label for label in STRATEGIES if label in used - {"small-talk", "non-strategic"}]
+    return " · ".join([*told, ", ".join(rare)] if rare else told)
 
 
 def _priorities(side: dict[str, Any]) -> list[Fact]:

@@ -10,6 +10,7 @@ from parley import (
     MEASURED,
     NO_HIT,
     TREC_RUN,
+    UNREADABLE,
     Data,
     Key,
     Prediction,
@@ -22,6 +23,7 @@ from parley import (
     resamples,
 )
 
+from .prompts import INTENTS
 from .rows import TYPES
 
 Row = dict[str, Any]
@@ -129,22 +131,23 @@ def reviewed(data: Data) -> dict[Key, list[str]]:
 
 
 def score_intents(gold: Mapping[Key, list[str]], predictions: Mapping[Key, Prediction]) -> Score:
-    """Compare the types of each utterance."""
+    """Compare the types of each utterance; an unreadable prediction misses all, and is wrong."""
     import numpy as np
-    from sklearn.metrics import accuracy_score, f1_score
+    from sklearn.metrics import f1_score
 
     due = np.array([indicators(types) for types in gold.values()])
-    found = np.array([indicators(each["types"]) for each in predictions.values()])
+    found = np.array([indicators(each.get("types", ())) for each in predictions.values()])
     f1 = f1_score(due, found, average=None, zero_division=0)
     # the utterances of each resample, and there the types: columns of one matrix
     drawn = resamples(len(due))
     columns = [np.moveaxis(each[drawn], 1, 0).reshape(len(due), -1) for each in (due, found)]
     f1_drawn = f1_score(*columns, average=None, zero_division=0).reshape(len(drawn), len(TYPES))
-    right = (due == found).all(axis=1)
+    is_read = np.array([UNREADABLE not in each for each in predictions.values()])
+    right = (due == found).all(axis=1) & is_read
     return Score(
         metrics={
             "macro_f1": float(f1.mean()),
-            "exact_match": float(accuracy_score(due, found)),
+            "exact_match": float(right.mean()),
             "f1_by_type": dict(zip(TYPES, map(float, f1), strict=True)),
         },
         spread={
@@ -271,6 +274,9 @@ TASKS = {
             "AP": "relevant are grades 1 and 2; of the whole ranking",
             "judged": "share of judged documents in the first ten, or in all if they are fewer",
         },
+        inputs="the conversation, the profile of the user of a recommendation, and the collections",
+        columns=("queries.query", "profiles.*"),
+        not_asked="the build holds ids of passages and products, not their texts",
         gold=judged,
         score=score_run,
         baselines={"random": random_order, "ideal": ideal_order},
@@ -328,6 +334,9 @@ TASKS = {
             "exact_match": "share of utterances with all types right and no other",
             "f1_by_type": "F1 of a type; 0 where nobody has it and nobody predicts it",
         },
+        inputs="the utterance and the turns before it",
+        columns=("curated.turns",),
+        asking=INTENTS,
         gold=reviewed,
         score=score_intents,
         validate=repeated,

@@ -1,10 +1,14 @@
 """The transcript of a CoSRec conversation, and its facets for search."""
 
 from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from parley import Facets, Fact, Note, Table, Transcript, Turn
+import pyarrow.parquet as pq
+
+from parley import Facets, Fact, Judged, Note, Pool, Table, Transcript, Turn
 
 from .rows import TYPES
 from .views import ASPECTS, canonical
@@ -12,17 +16,25 @@ from .views import ASPECTS, canonical
 CONFIGS = ("crowd", "curated", "dialogues", "queries")  # of queries the id is the query id
 BESIDE = {"queries": "dialogue_id"}
 ORDER = {"intents": TYPES}
+PHRASES = {
+    "intents": "the intents include {}",
+    "users": "the number of users is {}",
+    "judged queries": "the number of judged queries is {}",
+    "relevant documents": "the number of relevant documents is {}",
+    "turns": "there are {} turns",
+}
 
 _GRADES = {2: "highly relevant", 1: "partially relevant", 0: "not relevant"}
+_UNKNOWN = [("user index", "upstream does not document which user has which index")]
 _SPEAKERS = {"user": "user", "assistant": "system"}
 
 Beside = dict[str, list[dict[str, Any]]]
 
 
 def transcript(row: dict[str, Any], beside: Beside | None = None) -> Transcript:
-    """Lay out one conversation: intents next to the user's turns, judged queries after it.
+    """Lay out one conversation: intents and judged queries next to the user's turns.
 
-    A row of `queries` is laid out as its formulations, the judged documents after them.
+    A row of `queries` is laid out as its formulations and its judged documents.
     """
     if "query_id" in row:
         return _query(row)
@@ -38,9 +50,11 @@ def transcript(row: dict[str, Any], beside: Beside | None = None) -> Transcript:
     return Transcript(
         row["dialogue_id"],
         turns=turns,
-        after=_users(row),
+        after=[*_users(row), *_UNKNOWN[: len(queries)]],
         sides={speaker: [] for speaker in _SPEAKERS.values()},
-        tables=[*_ratings(row), *([_judged(queries)] if queries else [])],
+        tables=_ratings(row),
+        judged=_judged(queries),
+        entry=_entry(row, beside),
     )
 
 
@@ -51,7 +65,8 @@ def facets(row: dict[str, Any], beside: Beside | None = None) -> Facets:
     """
     if "query_id" in row:
         relevant = sum(1 for judged in row["judgments"] if judged["relevance"])
-        return {"type of query": TYPES[row["type"]], "relevant documents": relevant}
+        found: Facets = {"type of query": TYPES[row["type"]], "relevant documents": relevant}
+        return found | {"turns": None}  # its formulations are no turns
     reviewed = [i for entry in row.get("intents") or () for i in entry["intents"]]
     annotated = [
         intent
@@ -69,8 +84,19 @@ def facets(row: dict[str, Any], beside: Beside | None = None) -> Facets:
     }
 
 
+def _entry(row: dict[str, Any], beside: Beside | None) -> str:
+    known = facets(row, beside)
+    told = [row["dialogue_id"], f"{known['turns']} turns"]
+    if ratings := row.get("ratings"):
+        told.append(f"rated {mean(rating[a] for rating in ratings for a in ASPECTS):.1f}")
+    if known["judged queries"]:
+        told.append(f"{known['judged queries']} judged queries")
+    return " · ".join(told)
+
+
 def _query(row: dict[str, Any]) -> Transcript:
     user = [] if row["user_index"] is None else [("user index", str(row["user_index"]))]
+    relevant = sum(1 for judged in row["judgments"] if judged["relevance"])
     return Transcript(
         f"{row['text']} ({row['query_id']})" if row["text"] else row["query_id"],
         [("utterance", f"{row['utterance']} of {row['dialogue_id']}"), *user],
@@ -78,10 +104,11 @@ def _query(row: dict[str, Any]) -> Transcript:
             Turn("query", text, (Note("canonical"),) if text == row["text"] else ())
             for text in row["variants"]
         ],
-        documents={
-            name: [j["document_id"] for j in row["judgments"] if j["relevance"] == grade]
-            for grade, name in _GRADES.items()
-        },
+        judged=_judged([row]),
+        part_of=row["dialogue_id"],
+        entry=" · ".join(
+            [row["query_id"], TYPES[row["type"]], f"{relevant} relevant", row["text"] or ""]
+        ),
     )
 
 
@@ -123,16 +150,40 @@ def _ratings(row: dict[str, Any]) -> list[Table]:
     return [Table("rating by annotator", columns, tuple(zip(ASPECTS, rows, strict=True)))]
 
 
-def _judged(queries: list[dict[str, Any]]) -> Table:
-    """Return the number of judged documents for each query of a conversation."""
-    return Table(
-        "judged query",
-        tuple(_GRADES.values()),
-        tuple(
-            (query["query_id"], tuple(str(query[f"judged_{grade}"]) for grade in _GRADES))
-            for query in queries
-        ),
+def _judged(queries: Iterable[dict[str, Any]]) -> list[Judged]:
+    """Return the judged queries by intent, in the order of their turns."""
+    intents: dict[str, list[dict[str, Any]]] = {}
+    for query in sorted(queries, key=lambda each: each["turn"]):
+        intents.setdefault(query["intent_id"], []).append(query)
+    return [
+        Judged(
+            first["turn"],
+            ": ".join(filter(None, (TYPES[first["type"]], first["text"]))),
+            tuple(map(_pool, found)),
+        )
+        for found in intents.values()
+        for first in found[:1]
+    ]
+
+
+def _pool(query: dict[str, Any]) -> Pool:
+    user = query["user_index"]
+    grades = tuple(
+        (name, tuple(j["document_id"] for j in query["judgments"] if j["relevance"] == grade))
+        for grade, name in _GRADES.items()
     )
+    return Pool("every user" if user is None else f"user {user}", query["query_id"], grades)
+
+
+def titles(folder: Path, ids: set[str]) -> dict[str, str]:
+    """Return the titles of products in a catalogue that the job `catalogue` built."""
+    found: dict[str, str] = {}
+    for path in sorted(folder.glob("products/*.parquet")):
+        with pq.ParquetFile(path) as file:
+            for batch in file.iter_batches(columns=["parent_asin", "title"]):
+                rows = zip(*(column.to_pylist() for column in batch.columns), strict=True)
+                found |= {id: title for id, title in rows if id in ids and title}
+    return found
 
 
 def _users(row: dict[str, Any]) -> list[Fact]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from parley import (
     MEASURED,
+    UNREADABLE,
     Data,
     Interval,
     Key,
@@ -15,36 +16,52 @@ from parley import (
     Score,
     Task,
     Undefined,
+    UsageError,
     interval,
     resamples,
 )
+
+from .game import GAME, HIGHEST, WITHOUT_DEAL, scenarios
+from .prompts import DEAL
+from .subsets import SUBSETS
+from .views import SIDES
 
 Row = dict[str, Any]
 
 # Was a deal reached? ----------------------------------------------------------------------
 
 
-def deals_reached(data: Data) -> dict[Key, bool]:
-    """Whether each dialogue of test ends in a deal."""
-    return {(row["dialogue_id"],): row["deal"] for row in data.rows("outcomes", "test")}
+def deals_reached(data: Data, split: str = "test") -> dict[Key, bool]:
+    """Whether each dialogue of a split ends in a deal."""
+    return {(row["dialogue_id"],): row["deal"] for row in data.rows("outcomes", split)}
 
 
 def score_deal(gold: Mapping[Key, bool], predictions: Mapping[Key, Prediction]) -> Score:
-    """Score probabilities of a deal."""
+    """Score probabilities of a deal.
+
+    An unreadable prediction is wrong and predicts neither class; it makes AUC undefined.
+    """
     import numpy as np
-    from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
+    from sklearn.metrics import f1_score, roc_auc_score
 
     reached = np.array(list(gold.values()))
-    chances = np.array([prediction["probability"] for prediction in predictions.values()], float)
-    said = chances >= 0.5
-    alike = reached.all() or not reached.any()  # as in a sample may be
+    given = [prediction.get("probability", np.nan) for prediction in predictions.values()]
+    chances = np.array(given, float)
+    yes, no = chances >= 0.5, chances < 0.5
+    unread = int(np.isnan(chances).sum())
+    why = f"{unread} of {len(given)} predictions are unreadable" if unread else ""
+    if reached.all() or not reached.any():  # as in a sample may be
+        why = "all end alike"
+    pairs = ((~reached, no), (reached, yes))
     metrics = {
-        "auc": Undefined("all end alike") if alike else float(roc_auc_score(reached, chances)),
-        "accuracy": float(accuracy_score(reached, said)),
-        "macro_f1": float(f1_score(reached, said, average="macro", zero_division=0)),
+        "auc": Undefined(why) if why else float(roc_auc_score(reached, chances)),
+        "accuracy": float(np.where(reached, yes, no).mean()),
+        "macro_f1": float(np.mean([f1_score(*pair, zero_division=0) for pair in pairs])),
     }
     drawn = resamples(len(reached))
     spread = {name: interval(values) for name, values in drawn_metrics(reached, chances, drawn)}
+    if why:
+        spread["auc"] = None
     return Score(metrics, _known(spread), {"dialogues": len(reached), "deals": int(reached.sum())})
 
 
@@ -64,9 +81,9 @@ def drawn_metrics(reached: Any, chances: Any, drawn: Any) -> Iterator[tuple[str,
     no = truth.shape[1] - yes
     above = (rankdata(chance, axis=1) * truth).sum(axis=1) - yes * (yes + 1) / 2
     yield "auc", np.divide(above, yes * no, out=np.full(len(yes), np.nan), where=yes * no > 0)
-    said = chance >= 0.5
-    yield "accuracy", (said == truth).mean(axis=1)
-    both = [(said & truth, said, truth), (~said & ~truth, ~said, ~truth)]
+    said, denied = chance >= 0.5, chance < 0.5  # NaN, of an unreadable one, is neither
+    yield "accuracy", np.where(truth, said, denied).mean(axis=1)
+    both = [(said & truth, said, truth), (denied & ~truth, denied, ~truth)]
     right, *either = np.array([[each.sum(axis=1) for each in part] for part in both]).swapaxes(0, 1)
     of = np.maximum(sum(either), 1)  # F1 of a class that is neither there nor predicted is 0
     yield "macro_f1", (2 * right / of).mean(axis=0)
@@ -82,20 +99,27 @@ def no_probability(prediction: Prediction, _: bool) -> Iterator[Problem]:
         yield Problem("probability", "from 0 to 1", str(prediction["probability"]))
 
 
-def trained_on(data: Data) -> str:
-    """Return the split that baselines learn from: train where it was built, else validation."""
-    return "train" if "train" in data.splits("outcomes") else "validation"
+def trained_on(data: Data, split: str) -> str:
+    """Return the split that baselines learn from: train where it was built, else validation.
+
+    Raises:
+        UsageError: it is the split to predict.
+    """
+    learnt = "train" if "train" in data.splits("outcomes") else "validation"
+    if learnt == split:
+        raise UsageError(f"this baseline learns from {learnt}, which holds the subset")
+    return learnt
 
 
-def majority(data: Data) -> Iterator[Prediction]:
+def majority(data: Data, split: str = "test") -> Iterator[Prediction]:
     """Predict the share of deals for all."""
-    reached = [row["deal"] for row in data.rows("outcomes", trained_on(data))]
+    reached = [row["deal"] for row in data.rows("outcomes", trained_on(data, split))]
     share = sum(reached) / len(reached)
-    for row in data.rows("outcomes", "test"):
+    for row in data.rows("outcomes", split):
         yield {"dialogue_id": row["dialogue_id"], "probability": share}
 
 
-def from_acts(data: Data) -> Iterator[Prediction]:
+def from_acts(data: Data, split: str = "test") -> Iterator[Prediction]:
     """Predict by gradient boosting on the acts of the messages before any other action.
 
     The features of each side: messages by intent, and last price over listing price.
@@ -103,13 +127,13 @@ def from_acts(data: Data) -> Iterator[Prediction]:
     from sklearn.ensemble import HistGradientBoostingClassifier
     from threadpoolctl import threadpool_limits  # a part of scikit-learn's own needs
 
-    learnt = trained_on(data)
+    learnt = trained_on(data, split)
     model = HistGradientBoostingClassifier(random_state=0)
     reached = [row["deal"] for row in data.rows("outcomes", learnt)]
     with threadpool_limits(1):  # several threads are slower on so little data
         model.fit(acts_counted(data, learnt), reached)
-        chances = model.predict_proba(acts_counted(data, "test"))[:, 1]
-    for row, chance in zip(data.rows("outcomes", "test"), chances, strict=True):
+        chances = model.predict_proba(acts_counted(data, split))[:, 1]
+    for row, chance in zip(data.rows("outcomes", split), chances, strict=True):
         yield {"dialogue_id": row["dialogue_id"], "probability": float(chance)}
 
 
@@ -138,16 +162,9 @@ def acts_counted(data: Data, split: str) -> list[list[float]]:
 
 # Deals of agents ----------------------------------------------------------
 
-WITHOUT_DEAL = -0.5  # the utility of a side that walks away, as in upstream's code
-HIGHEST = 1_000_000_000  # a price; the highest list price is far below
+UTILITIES = ("buyer_utility", "seller_utility")
 MARGINS = ("margin_to_list_price", "margin_to_buyer_target", "margin_to_seller_target")
-
-
-def scenarios_of_test(data: Data) -> dict[Key, Row]:
-    """Return the scenarios of test with a unique id."""
-    rows = data.rows("scenarios", "test")
-    named = Counter(row["scenario_id"] for row in rows)
-    return {(row["scenario_id"],): row for row in rows if named[row["scenario_id"]] == 1}
+MEDIANS = (*MARGINS, "sl")
 
 
 def score_deals(gold: Mapping[Key, Row], predictions: Mapping[Key, Prediction]) -> Score:
@@ -155,56 +172,76 @@ def score_deals(gold: Mapping[Key, Row], predictions: Mapping[Key, Prediction]) 
 
     The utility is the reward of upstream's code (craigslistbargain/neural/rl_trainer.py,
     `_margin_reward`): 1 to a side at its target, 0 halfway between the targets, and in a line
-    through these, so that one side's is the other's negated; without a deal -0.5 to both.
+    through these, so that one side's is the other's negated; without a deal -0.5 to both. `sl` is
+    the SL% of papers, the share of the way from the seller's target to the buyer's. Unreadable
+    predictions make the utilities undefined.
     """
     import numpy as np
 
-    scenarios, prices = gold.values(), [each["price"] for each in predictions.values()]
+    scenarios, prices = gold.values(), [each.get("price") for each in predictions.values()]
     price = np.array([np.nan if each is None else each for each in prices], dtype=float)
     listed, buyer, seller = (
         np.array([row[column] for row in scenarios], dtype=float)
         for column in ("list_price", "buyer_target", "seller_target")
     )
-    walked = np.isnan(price)
+    no_deal = np.isnan(price)
+    unread = np.array([UNREADABLE in each for each in predictions.values()])
+    over_time = np.array([each.get("end") == "turn_limit" for each in predictions.values()])
     utility = (price - (buyer + seller) / 2) / ((seller - buyer) / 2)
     margins = {
         name: price / of - 1 for name, of in zip(MARGINS, (listed, buyer, seller), strict=True)
     }
+    sl = (price - seller) / (buyer - seller)
+    of_deals = {**margins, "sl": sl, "fairness": np.clip(np.minimum(sl, 1 - sl), 0, None)}
     values = {
-        "walk_aways": walked.astype(float),
-        **margins,
-        "buyer_utility": np.where(walked, WITHOUT_DEAL, -utility),
-        "seller_utility": np.where(walked, WITHOUT_DEAL, utility),
+        "success_rate": ~no_deal * 1.0,
+        "walk_aways": (no_deal & ~over_time & ~unread) * 1.0,
+        "turn_limits": over_time * 1.0,
+        "unreadable": unread * 1.0,
+        **of_deals,
+        "sl_with_0_without_deal": np.where(no_deal, 0, sl),
+        "buyer_utility": np.where(no_deal, WITHOUT_DEAL, -utility),
+        "seller_utility": np.where(no_deal, WITHOUT_DEAL, utility),
+        "below_walk_away": np.where(unread, 1, (abs(utility) > -WITHOUT_DEAL) / len(SIDES)),
     }
 
     def mean(found: Any) -> float:
         return float(found.mean()) if len(found := found[~np.isnan(found)]) else float("nan")
 
     metrics: dict[str, Any] = {name: mean(each) for name, each in values.items()}
-    if walked.all():
-        metrics |= dict.fromkeys(MARGINS, Undefined("no scenario has a deal"))
     drawn = resamples(len(price))
     spread = {name: interval([mean(each[k]) for k in drawn]) for name, each in values.items()}
-    counts = {"scenarios": len(price), "deals": int((~walked).sum())}
+    if no_deal.all():
+        none = Undefined("no scenario has a deal")
+        metrics |= dict.fromkeys(of_deals, none) | {"median": dict.fromkeys(MEDIANS, none)}
+    else:
+        metrics["median"] = {n: float(np.median(of_deals[n][~no_deal])) for n in MEDIANS}
+    if unread.any():
+        why = f"{unread.sum()} of {len(price)} negotiations are unreadable"
+        metrics |= dict.fromkeys(UTILITIES, Undefined(why))
+        spread |= dict.fromkeys(UTILITIES)
+    counts = {"scenarios": len(price), "deals": int((~no_deal).sum())}
     return Score(metrics, _known(spread), counts)
 
 
 def no_price(prediction: Prediction, _: Row) -> Iterator[Problem]:
-    """Object to a price that no post has."""
+    """Object to a price that no post has, and to an end beside a price."""
+    if "end" in prediction and prediction["price"] is not None:
+        yield Problem("end", "no field, as there is a price", prediction["end"])
     if prediction["price"] is not None and not 0 <= prediction["price"] <= HIGHEST:
         yield Problem("price", f"from 0 to {HIGHEST:,}, or null", str(prediction["price"]))
 
 
-def humans(data: Data) -> Iterator[Prediction]:
+def humans(data: Data, split: str = "test") -> Iterator[Prediction]:
     """Predict the price of each scenario's first dialogue."""
-    prices = {row["dialogue_id"]: row["deal_price"] for row in data.rows("outcomes", "test")}
-    for (scenario_id,), row in scenarios_of_test(data).items():
+    prices = {row["dialogue_id"]: row["deal_price"] for row in data.rows("outcomes", split)}
+    for (scenario_id,), row in scenarios(data, split).items():
         yield {"scenario_id": scenario_id, "price": prices[row["dialogue_ids"][0]]}
 
 
-def halfway(data: Data) -> Iterator[Prediction]:
+def halfway(data: Data, split: str = "test") -> Iterator[Prediction]:
     """Predict the price halfway between the targets."""
-    for (scenario_id,), row in scenarios_of_test(data).items():
+    for (scenario_id,), row in scenarios(data, split).items():
         price = (row["buyer_target"] + row["seller_target"]) / 2
         yield {"scenario_id": scenario_id, "price": price}
 
@@ -228,6 +265,12 @@ TASKS = {
             "accuracy": "share of dialogues that are told right",
             "macro_f1": "mean of F1 of the dialogues with a deal and of those without",
         },
+        inputs="the category, the list price, and the messages before any other action",
+        columns=("outcomes.category", "outcomes.list_price", "utterances.text"),
+        leak="the config `messages` ends in words such as [I accept.], which give AUC .998; "
+        "`acts` without them gives .856",
+        asking=DEAL,
+        subsets=SUBSETS,
         gold=deals_reached,
         score=score_deal,
         validate=no_probability,
@@ -252,22 +295,44 @@ TASKS = {
         fields={
             "scenario_id": "of a scenario of test; two ids, which two scenarios each have, are not "
             "scored",
-            "price": f"that both sides agree on, in dollars, from 0 to {HIGHEST:,}; null where one "
-            "of them walks away",
+            "price": f"that both sides agree on, in dollars, from 0 to {HIGHEST:,}; null without "
+            "a deal",
+            "end": "turn_limit if the negotiation ended at its turn limit without a deal; else no "
+            "field: null stands for walking away",
         },
-        shape={"scenario_id": str, "price": (float, int, None)},
+        shape={"scenario_id": str, "price": (float, int, None), "end?": {"turn_limit"}},
         key=("scenario_id",),
         example={"scenario_id": "S_FM9Vz1N8VPcJ5WzA", "price": 4000.0},
         metrics={
-            "walk_aways": "share of scenarios without a deal",
+            "success_rate": "share of scenarios with a deal",
+            "walk_aways": "share of scenarios in which a side walks away",
+            "turn_limits": "share of scenarios that end at the turn limit",
+            "unreadable": "share of scenarios with an unreadable turn",
             "margin_to_list_price": "price / list price - 1, mean over deals",
             "margin_to_buyer_target": "price / buyer's target - 1, mean over deals",
             "margin_to_seller_target": "price / seller's target - 1, mean over deals",
+            "sl": "SL%: (price - seller's target) / (buyer's target - seller's target), mean over "
+            "deals",
+            "fairness": "the smaller side's share of the way between the targets, from 0 to 0.5; "
+            "mean over deals",
+            "sl_with_0_without_deal": "the same as sl with 0 for scenarios without a deal, mean "
+            "over scenarios",
             "buyer_utility": "1 at the buyer's target, 0 halfway between the targets, -1 at the "
             "seller's, and so on in a line; -0.5 without a deal; mean over scenarios",
             "seller_utility": "the same of the seller; in a deal the buyer's negated",
+            "below_walk_away": "share of sides with a utility below -0.5; 1 if unreadable",
+            "median": "medians over deals",
         },
-        gold=scenarios_of_test,
+        inputs="of each side the post and its own target, and the turns of both",
+        columns=(
+            *(f"scenarios.{name}" for name in ("category", "title", "list_price")),
+            "scenarios.*_description",
+            "scenarios.*_target",
+        ),
+        asking=GAME,
+        subsets=SUBSETS,
+        dialogues=lambda _, row: row["dialogue_ids"],
+        gold=scenarios,
         score=score_deals,
         validate=no_price,
         baselines={"humans": humans, "halfway": halfway},

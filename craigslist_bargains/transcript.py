@@ -14,6 +14,13 @@ ORDER = {
     "acts by rule": INTENTS,
     "acts upstream": INTENTS,
 }
+PHRASES = {
+    "deal": "the deal is {}",
+    "deal price over list price": "the deal is {} of the list price",
+    "acts by rule": "made {} by rule",
+    "acts upstream": "made {} upstream",
+    "turns": "there are {} turns",
+}
 
 Beside = dict[str, list[dict[str, Any]]]
 
@@ -30,28 +37,34 @@ def transcript(row: dict[str, Any], beside: Beside | None = None) -> Transcript:
     after = [("deal", "yes" if outcome["reward"] else "no")]
     if outcome["offer"] is not None:
         after.append(("final offer", _offer(outcome["offer"])))
+    price = _dollars(outcome["offer"]["price"]) if outcome["reward"] else "no deal"
     return Transcript(
         title=f"{item['Title']} ({row['uuid']})",
         before=[("category", item["Category"]), ("listed at", _dollars(item["Price"]))],
         turns=[_turn(event, acts.get(turn)) for turn, event in enumerate(row["events"])],
         after=after,
         sides=dict(zip(SIDES, map(_known, kbs), strict=True)),
+        entry=" · ".join([f"{_dollars(item['Price'])} → {price}", item["Category"], item["Title"]]),
     )
 
 
 def facets(row: dict[str, Any], beside: Beside | None = None) -> Facets:
-    """Return its category, deal, deal price over list price, acts, and number of turns."""
+    """Return its category, deal, deal price over list price and acts."""
     outcome, listed = row["outcome"], row["scenario"]["kbs"][1]["item"]["Price"]
     price = (outcome["offer"] or {}).get("price") if outcome["reward"] else None
-    ruled = (beside or {}).get("dialogue_acts", ())
-    stated = [event["metadata"]["intent"] for event in row["events"] if event["metadata"]]
+    ruled: dict[str, list[str]] = {side: [] for side in SIDES}
+    stated: dict[str, list[str]] = {side: [] for side in SIDES}
+    for act in (beside or {}).get("dialogue_acts", ()):
+        ruled[SIDES[row["events"][act["turn"]]["agent"]]].append(INTENTS[act["intent"]])
+    for event in row["events"]:
+        if event["metadata"]:
+            stated[SIDES[event["agent"]]].append(event["metadata"]["intent"])
     return {
         "category": row["scenario"]["category"],
         "deal": "yes" if outcome["reward"] else "no",
         "deal price over list price": price / listed if price is not None and listed else None,
-        "acts by rule": list(dict.fromkeys(INTENTS[act["intent"]] for act in ruled)),
-        "acts upstream": list(dict.fromkeys(stated)),
-        "turns": len(row["events"]),
+        "acts by rule": {side: list(dict.fromkeys(acts)) for side, acts in ruled.items()},
+        "acts upstream": {side: list(dict.fromkeys(acts)) for side, acts in stated.items()},
     }
 
 

@@ -19,6 +19,8 @@ from parley import (
     resamples,
 )
 
+from .prompts import AGREEMENT
+
 Row = dict[str, Any]
 
 ASPECTS = ("preference", "stylistic_similarity", "consistency", "empathy", "engagingness")
@@ -57,12 +59,16 @@ def score_agreement(
         metrics[source], spread[source] = {}, {}
         for group in GROUPS:
             pairs = [
-                (predictions[key]["score"], row[source])
+                (predictions[key].get("score"), row[source])
                 for key, row in rated.items()
                 if row["group"] == group
             ]
-            if pairs:
-                metrics[source][group], spread[source][group] = agreement(pairs)
+            read = [(score, rating) for score, rating in pairs if score is not None]
+            if len(read) < len(pairs):
+                why = f"{len(pairs) - len(read)} of {len(pairs)} predictions are unreadable"
+                metrics[source][group] = dict.fromkeys(METRICS, Undefined(why))
+            elif pairs:
+                metrics[source][group], spread[source][group] = agreement(read)
     return Score(metrics, spread, counts)
 
 
@@ -163,6 +169,9 @@ TASKS = {
             "spearman": "correlation of their ranks",
             "kendall": "tau-b",
         },
+        inputs="the dialogue",
+        columns=("dialogues.dialogue",),
+        asking=AGREEMENT,
         gold=ratings,
         score=score_agreement,
         validate=no_score,

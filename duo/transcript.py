@@ -8,12 +8,19 @@ from .views import ASPECTS, ROLES
 
 CONFIGS = ("dialogues",)
 ORDER = {"prompt": ("aligned", "neutral", "not_aligned"), "rated by others": ("yes", "no")}
+PHRASES = {
+    f"{aspect.replace('_', ' ')}, {by}": f"{aspect.replace('_', ' ')} is {{}} by {who}"
+    for aspect in ASPECTS
+    for by, who in (("own", "the person"), ("others", "others"))
+} | {"turns": "there are {} turns"}
 
 _ABOUT = ("setting", "language", "model", "prompt", "emotion", "episode", "topic")
 
 
 def transcript(row: dict[str, Any]) -> Transcript:
     """Return the transcript of a row of `dialogues`."""
+    about = [row[name] for name in ("setting", "model", "prompt", "emotion", "topic") if row[name]]
+    preference = f"{row['subjective_evaluation']['preference']:g}"
     return Transcript(
         title=f"DUO dialogue {row['dialogue_id']}",
         before=[(name, row[name]) for name in _ABOUT if row[name] is not None],
@@ -21,6 +28,7 @@ def transcript(row: dict[str, Any]) -> Transcript:
         sides={speaker: [] for speaker in ROLES},
         tables=[_ratings(row)],
         language=row["language"],
+        entry=" · ".join([str(row["dialogue_id"]), *about, f"preference {preference}"]),
     )
 
 
@@ -35,7 +43,6 @@ def facets(row: dict[str, Any]) -> Facets:
             f"{_spaced(aspect)}, others": None if others is None else others[aspect]
             for aspect in ASPECTS
         },
-        "turns": len(row["dialogue"]),
     }
 
 

@@ -5,7 +5,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, is_dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, get_args, get_origin, get_type_hints
 
 from parley.collection import Dataset
@@ -17,6 +17,8 @@ from parley.transcript import Facets, Transcript, Value
 Row = dict[str, Any]
 Beside = dict[str, list[Row]]  # config -> its rows of a dialogue
 Id = str | int
+
+_MOST_SIDES = 30  # the page holds the participants of a dialogue as the bits of a number
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class Dialogue:
         """The value of the first column, as text."""
         return str(next(iter(self.row.values()), None))
 
-    @property
+    @cached_property
     def transcript(self) -> Transcript | None:
         """The dialogue laid out for reading, if there is a `transcript.py`; or ScriptError."""
         module = self.dataset.transcript
@@ -52,12 +54,15 @@ class Dialogue:
 
     @property
     def facets(self) -> Facets:
-        """The values to filter by: splits, and facets or the row's own values; or ScriptError."""
+        """The values to filter by: splits, facets or the row's own, turns; or ScriptError."""
         tool = self.dataset.transcript
         one = tool is not None and len(tool.CONFIGS) == 1
         splits: Facets = {"split": [s if one else f"{c}/{s}" for c, s in self.places]}
         said: Facets = self._asked(getattr(tool, "facets", self._of_row), _check_facets)
-        return splits | said
+        found = splits | said
+        if self.transcript:
+            found.setdefault("turns", len(self.transcript.turns))
+        return found
 
     def _of_row(self, row: Row, *_: Beside) -> Facets:
         """Return the scalars and labels of the row."""
@@ -136,12 +141,23 @@ def _check_facets(found: Any) -> None:
     if not isinstance(found, dict):
         raise TypeError(f"facets: expected a dict, found {found!r:.60}")
     for name, facet in found.items():
-        if not isinstance(name, str):
-            raise TypeError(f"facets: expected names, found {name!r:.60}")
-        for value in facet if isinstance(facet, list) else [facet]:
-            number = isinstance(value, int | float) and math.isfinite(value)
-            if not (value is None or isinstance(value, str) or number):
-                raise TypeError(f"{name}: expected text or a number, found {value!r:.60}")
+        sides = facet if isinstance(facet, dict) else {"": facet}
+        for side in (name, *sides):
+            if not isinstance(side, str):
+                raise TypeError(f"facets: expected names, found {side!r:.60}")
+        for values in sides.values():
+            for value in values if isinstance(values, list) else [values]:
+                number = isinstance(value, int | float) and math.isfinite(value)
+                if not (value is None or isinstance(value, str) or number):
+                    raise TypeError(f"{name}: expected text or a number, found {value!r:.60}")
+    if len(sides_of(found)) > _MOST_SIDES:
+        raise TypeError(f"facets: expected at most {_MOST_SIDES} participants")
+
+
+def sides_of(facets: Facets) -> dict[str, int]:
+    """Return the number of each participant that facets name, in their order."""
+    named = (side for facet in facets.values() if isinstance(facet, dict) for side in facet)
+    return {side: number for number, side in enumerate(dict.fromkeys(named))}
 
 
 def _plain(value: Any, feature: Any) -> Value | list[Value] | None:
@@ -187,7 +203,7 @@ def dialogues(folder: BuiltFolder) -> Iterator[Dialogue]:
 
 
 def places(dataset: Dataset, place: BuiltFolder | Source) -> list[tuple[str, str]]:
-    """Return the existing (config, split) pairs with dialogues, the richest config first."""
+    """Return the existing (config, split) pairs with dialogues, in the order of CONFIGS."""
     configs = dataset.transcript.CONFIGS if dataset.transcript else list(dataset.configs)
     found = [(config, split) for config in configs for split in place.splits(config)]
     for config, split in found:

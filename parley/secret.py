@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 _TOKENS = (
     "HF_TOKEN",
+    "OPENAI_API_KEY",
     "HUGGING_FACE_HUB_TOKEN",
     "HF_OIDC_ID_TOKEN",
     "ACTIONS_ID_TOKEN_REQUEST_TOKEN",
@@ -25,7 +26,7 @@ def keep_secret(secret: str) -> None:
 def without_secrets(text: str) -> str:
     """Replace each secret in a text by "…", also where it is escaped for JSON or a URL.
 
-    Secrets are the tokens for the Hub, and user names and passwords in URLs of Hub and proxies.
+    Secrets are the keys for the Hub and for models, and user names and passwords in URLs.
     """
     for secret in sorted(_secrets(), key=len, reverse=True):  # one may contain another
         for written in (secret, json.dumps(secret)[1:-1], quote(secret, safe="")):

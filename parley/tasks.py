@@ -14,12 +14,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from parley.asking import Asking, Playing
 from parley.collection import Dataset
 from parley.errors import Problem, ScriptError, UsageError
 from parley.scoring.prediction_formats import JSON_LINES, Key, Prediction, PredictionFormat
 from parley.scoring.spread import Folds, Interval
 
-OWN_OPTIONS = ("build", "baseline", "save-predictions", "template", "json", "help")
+OWN_OPTIONS = ("build", "baseline", "save-predictions", "template", "subset", "json", "help")
 """The options of `parley score` itself."""
 MEASURED = "run with this tool"  # the place of a reference that a baseline gives, as a test holds
 
@@ -68,6 +69,25 @@ class Reference:
     options: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Subset:
+    """Dialogues that a published evaluation used.
+
+    Args:
+        place: The publication and its file.
+        ids: The ids of the dialogues.
+        arguments: Keywords for `gold`, baselines and questions of a task: {"split": "validation"}.
+    """
+
+    place: str
+    ids: frozenset[Any]
+    arguments: Mapping[str, str] = field(default_factory=dict)
+
+
+def _first(key: Key, gold: Any) -> Iterable[Any]:
+    return key[:1]
+
+
 def _accept(prediction: Prediction, gold: Any) -> Iterator[Problem]:
     yield from ()
 
@@ -96,6 +116,13 @@ class Task:
         references: Results to compare with, the documented ones first.
         options: Option -> its values, the default first; a keyword of `gold`, `score` and each
             baseline.
+        inputs: The knowledge that a model may use, in words.
+        columns: The same as columns: "strategies.text".
+        leak: A warning of columns that give the answer away, "" without one.
+        asking: The questions for a language model, or the game that two of them play.
+        not_asked: The reason why there are no questions.
+        subsets: Name -> dialogues that a published evaluation used.
+        dialogues: Key, its gold -> the ids of its dialogues, for subsets; the key's first value.
         format: The format of a file of predictions.
         unit: The unit of the numbers: "fraction", "percent", or words.
         decimals: The decimals in a table.
@@ -116,6 +143,13 @@ class Task:
     baselines: Mapping[str, Callable[..., Iterable[Prediction]]] = field(default_factory=dict)
     references: tuple[Reference, ...] = ()
     options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    inputs: str = ""
+    columns: tuple[str, ...] = ()
+    leak: str = ""
+    asking: Asking | Playing | None = None
+    not_asked: str = ""
+    subsets: Mapping[str, Subset] = field(default_factory=dict)
+    dialogues: Callable[[Key, Any], Iterable[Any]] = _first
     format: PredictionFormat = JSON_LINES
     unit: str = "fraction"
     decimals: int = 3
@@ -125,11 +159,18 @@ class Task:
         for name, value in given.items():
             if name not in self.options:
                 there = ", ".join(f"--{option}" for option in self.options) or "none"
-                raise UsageError(f"there is no option --{name}; the task's own are: {there}")
+                raise UsageError(f"the task has no option {name}; its own are: {there}")
             if value is not None and value not in self.options[name]:
                 values = ", ".join(self.options[name])
-                raise UsageError(f"--{name} {value}: there is no such value; there are: {values}")
+                raise UsageError(f"{name} {value}: there is no such value; there are: {values}")
         return {name: given.get(name) or values[0] for name, values in self.options.items()}
+
+    def subset(self, name: str) -> Subset | None:
+        """Return the published subset of this name, None for ""; else raise UsageError."""
+        if name and name not in self.subsets:
+            there = ", ".join(self.subsets) or "none"
+            raise UsageError(f"--subset {name}: there is no such subset; there are: {there}")
+        return self.subsets.get(name)
 
     def references_for(self, options: Mapping[str, str]) -> tuple[Reference, ...]:
         """Return the references that hold for a choice of options."""
@@ -162,6 +203,10 @@ def _wrong(task: Any, name: str) -> Iterator[Problem]:
     for name in ("summary", "evaluated_on", "configs", "key", "metrics"):
         if not getattr(task, name):
             yield Problem(f"{where}.{name}", what="is empty")
+    if task.columns and not task.inputs:
+        yield Problem(f"{where}.inputs", what="is empty, though columns are named")
+    if task.asking and task.not_asked:
+        yield Problem(f"{where}.not_asked", what="is given, though there are questions")
     for what, names in (("example", task.example), ("key", task.key), ("required", task.required)):
         if unknown := [each for each in names if each not in task.fields]:
             yield Problem(f"{where}.{what}", f"fields of {list(task.fields)}", str(unknown))

@@ -11,17 +11,26 @@ The first column of these configs is the id of a dialogue. Related rows of other
     BESIDE = {"dialogue_acts": "dialogue_id"}    # config -> its column that holds this id
     def transcript(row, beside) -> Transcript   # config -> its rows of the dialogue
 
+The titles of judged documents come from a folder that the user names (`parley site --catalogue`):
+
+    def titles(folder: Path, ids: set[str]) -> dict[str, str]    # id -> title, of those found
+
 The values to filter by are, without `facets`, the scalars and labels at the top of a row; else
 
-    def facets(row) -> Facets           # and `beside`, with BESIDE; None has no bar
+    def facets(row) -> Facets           # and `beside`, with BESIDE; None is no value
     ORDER = {"answer": ("no", "yes")}   # facet -> its values in their order, if they have one
+    PHRASES = {"points": "got {} points"}   # facet -> how a sentence tells its values
+
+A facet is of the dialogue, or a dict from each participant to its values. Its phrase follows "in
+which", or else "one participant". Without a facet "turns", it is the number of turns.
 """
 
 from dataclasses import dataclass, field
 
 Fact = tuple[str, str]  # a label and what stands beside it
 Value = str | int | float
-Facets = dict[str, Value | list[Value] | None]  # name -> what a dialogue can be found by
+Values = Value | list[Value] | None
+Facets = dict[str, Values | dict[str, Values]]  # name -> values, or participant -> values
 
 
 @dataclass(frozen=True)
@@ -76,6 +85,36 @@ class Table:
 
 
 @dataclass(frozen=True)
+class Pool:
+    """The documents judged for one query.
+
+    Args:
+        name: The query among those of its intent: "user 0".
+        id: The id of the query.
+        grades: Grade -> ids of the documents that were judged so, the best grade first.
+    """
+
+    name: str
+    id: str
+    grades: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The judged queries of one intent, side by side.
+
+    Args:
+        turn: The turn of the conversation that has the intent.
+        title: The intent.
+        pools: Its queries.
+    """
+
+    turn: int
+    title: str
+    pools: tuple[Pool, ...]
+
+
+@dataclass(frozen=True)
 class Transcript:
     """A dialogue laid out for reading.
 
@@ -86,8 +125,10 @@ class Transcript:
         after: The outcome.
         sides: The speakers in the order to show them, each with the facts it alone knew.
         tables: Outcomes of which values belong side by side.
-        documents: Grade -> ids of the documents that were judged so, the best grade first.
+        judged: The judged queries of its intents, in the order of their turns.
+        part_of: The id of the conversation, of a dialogue that is a query.
         language: Of the text, as HTML names it: "en", "ja".
+        entry: Its line in a list, the title if empty: "58 · 23–13 points · deal · uv-part".
     """
 
     title: str
@@ -96,8 +137,10 @@ class Transcript:
     after: list[Fact] = field(default_factory=list)
     sides: dict[str, list[Fact]] = field(default_factory=dict)
     tables: list[Table] = field(default_factory=list)
-    documents: dict[str, list[str]] = field(default_factory=dict)
+    judged: list[Judged] = field(default_factory=list)
+    part_of: str = ""
     language: str = "en"
+    entry: str = ""
 
     @property
     def speakers(self) -> list[str]:

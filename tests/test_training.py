@@ -30,7 +30,7 @@ def reward(sample_build):
 
 def test_a_deal_is_worth_its_points_to_agent_1(reward):
     rewards, rows = reward
-    found = rewards('{"Water": 2, "Food": 1, "Firewood": 2}')
+    found = rewards("I would like [Offer: Water=2 Food=1 Firewood=2]")
     for row, points in zip(rows, found, strict=True):
         order = row["mturk_agent_1"]["value2issue"]
         worth = {order[level]: points for level, points in row["points"].items()}
@@ -38,22 +38,32 @@ def test_a_deal_is_worth_its_points_to_agent_1(reward):
         assert isinstance(points, float)
 
 
-def test_an_invalid_proposal_is_a_walk_away(reward):
+def test_an_invalid_offer_is_a_walk_away(reward):
     rewards, rows = reward
     for text in (
         "I take everything!",
-        '{"Food": 3, "Water": 3, "Firewood": 3}',  # nothing for agent 2, who walks away
-        '{"Food": 4, "Water": 0, "Firewood": 0}',
-        '{"Food": -1, "Water": 3, "Firewood": 3}',
-        '{"Food": 1.5, "Water": 1, "Firewood": 1}',
-        '{"Food": 1, "Water": 1}',
-        '{"Food": 1, "Water": 1, "Firewood": 1, "Tent": 1}',
-        "[1, 1, 1]",
-        "null",
-        "[" * 2000,
+        "[Offer: Food=3 Water=3 Firewood=3]",  # nothing for agent 2, who walks away
+        "[Offer: Food=4 Water=0 Firewood=0]",
+        "[Offer: Food=1 Water=1]",
+        "[Accept]",
+        "[Walk-Away]",
         "",
     ):
         assert (text, rewards(text)) == (text, [5.0] * len(rows))
+
+
+def test_the_environment_plays_to_the_end(sample_build):
+    """Agent 2 concedes three points a turn, and accepts what it would offer itself."""
+    names: dict = {}
+    exec(REWARD, names)
+    exec(next(block for block in BLOCKS if "class Camp" in block).split("chats = ")[0], names)
+    camp = names["Camp"]()
+    for row in open_folder(sample_build / "casino").rows("scenarios", "train"):
+        camp.reset(**row)
+        said = [camp.say("[Offer: Food=1 Water=1 Firewood=1]") for _ in range(10)]
+        assert said.index("deal") == 4  # two packages of each are 24 points, its fifth demand
+        order = [row["mturk_agent_1"]["value2issue"][level] for level in ("High", "Medium", "Low")]
+        assert names["points"]([camp]) == [sum(dict(zip(order, (5, 4, 3), strict=True)).values())]
 
 
 @pytest.mark.slow
@@ -62,8 +72,15 @@ def test_the_section_trains(sample_build, tmp_path):
     if not importlib.util.find_spec("trl"):
         pytest.skip("not installed: trl, which comes with the extra `trainers`")
     import tiny_model
+    import trl
+    from transformers import AutoTokenizer
 
-    tiny_model.save(tmp_path / "my-model")
+    for name in ("my-model", "my-model-with-tools"):
+        tiny_model.save(tmp_path / name)
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "my-model-with-tools")
+    (template,) = Path(trl.__file__).parent.rglob("qwen3.jinja")  # one that knows tools
+    tokenizer.chat_template = template.read_text(encoding="utf-8")
+    tokenizer.save_pretrained(tmp_path / "my-model-with-tools")
     (tmp_path / "build").symlink_to(sample_build)
     (tmp_path / "page.py").write_text("\n".join(BLOCKS), encoding="utf-8")
     offline = {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", "PYTHONUTF8": "1"}
@@ -72,4 +89,4 @@ def test_the_section_trains(sample_build, tmp_path):
     done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, encoding="utf-8")
     assert done.returncode == 0, done.stderr
     printed = [json.loads(line.replace("'", '"')) for line in re.findall(r"\{.*\}", done.stdout)]
-    assert any("reward" in step for step in printed)
+    assert sum("reward" in step for step in printed) == 2  # the reward's and the environment's

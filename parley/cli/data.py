@@ -35,7 +35,9 @@ def list_(names: Names = None, as_json: AsJson = False) -> None:
 def fetch(
     names: Names = None,
     job: Annotated[str | None, Option(metavar="JOB", help="Fetch the files of a job.")] = None,
-    part: Annotated[list[str] | None, Option(metavar="PART", help="Only this; repeatable.")] = None,
+    part: Annotated[
+        list[str] | None, Option(metavar="PART", help="Only this part of the job; repeatable.")
+    ] = None,
 ) -> None:
     """Download pinned upstream files into the cache; an interrupted download resumes."""
     from parley.source.fetch import cache_folder
@@ -108,8 +110,8 @@ def build(
     allow_missing: Annotated[
         bool, Option("--allow-missing", help="Leave out splits whose files are missing.")
     ] = False,
-    update_cards: Annotated[
-        bool, Option("--update-cards", help="Measure figures again and update the cards.")
+    measure: Annotated[
+        bool, Option("--measure", help="Recompute the figures, and renew measured.json.")
     ] = False,
     max_shard_size: Annotated[str, Option(help="Arrow data per file: 500MB, 2GiB.")] = "500MB",
     workers: Annotated[
@@ -124,8 +126,8 @@ def build(
     from parley.terminal.console import print_message, progress
     from parley.terminal.report import build_table
 
-    if sample and (common.typed(ctx, "source") or update_cards):
-        raise UsageError("--sample excludes --source and --update-cards")
+    if sample and (common.typed(ctx, "source") or measure):
+        raise UsageError("--sample excludes --source and --measure")
     shard = _shard_size(max_shard_size)
     upstream = None if sample else common.upstream_folder(ctx, source)
     built: list[dict[str, Any]] = []
@@ -136,11 +138,7 @@ def build(
         for dataset in common.select(names):
             with attempt():
                 files = open_source(dataset, upstream, sample=sample, allow_missing=allow_missing)
-                given: Any = {
-                    "max_shard_size": shard,
-                    "update_card": update_cards,
-                    "workers": workers,
-                }
+                given: Any = {"max_shard_size": shard, "measure": measure, "workers": workers}
                 splits = build_dataset(files, folder, advance, **given)
                 missing += [f"{dataset.name}/{file}" for file in files.missing]
                 messages += [f"{dataset.name}: {note.replace('**', '')}" for note in notes(files)]
@@ -184,7 +182,7 @@ def verify(
     names: Names = None,
     folder: BuildDir = Path("build"),
     source: SourceDir = None,
-    all_figures: Annotated[bool, Option("--all", help="List the figures that match too.")] = False,
+    all_figures: Annotated[bool, Option("--all", help="Also list the figures that match.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Verify builds: schema, counts, consistency, round trip, documented figures.

@@ -1,4 +1,4 @@
-"""Commands that give a build to others: publish, export."""
+"""Commands that give a build to others: publish, export, charts."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,7 +8,7 @@ from typer import Argument, Context, Option
 import parley.cli.common as common
 from parley.cli.common import AsJson, BuildDir, Name, SourceDir, app
 from parley.collection import get
-from parley.errors import ParleyError
+from parley.errors import ParleyError, UsageError
 
 
 @app.command()
@@ -21,7 +21,7 @@ def publish(
     private: Annotated[bool, Option("--private", help="Make a new repository private.")] = False,
     tag: Annotated[bool, Option(help="Tag the version.")] = True,
     dry_run: Annotated[bool, Option("--dry-run", help="Only show the changed files.")] = False,
-    endpoint: Annotated[str | None, Option(metavar="URL", help="Another Hub.")] = None,
+    endpoint: Annotated[str | None, Option(metavar="URL", help="The URL of another Hub.")] = None,
     permitted: Annotated[
         bool, Option("--i-have-permission", help="Publish a dataset without a stated licence.")
     ] = False,
@@ -74,12 +74,42 @@ def export(
     format: Annotated[str, Argument(metavar="FORMAT", help="A format of the dataset.")],
     target: Annotated[Path, Argument(metavar="DIR", help="A new folder.")],
     folder: BuildDir = Path("build"),
+    ids: Annotated[
+        Path | None, Option(metavar="FILE", help="Only these dialogues, an id a line (csv, jsonl).")
+    ] = None,
 ) -> None:
     """Write a build in another format, into a new folder."""
     from parley.exports.export import export as export_dataset
     from parley.folder.built import find_folder
 
     built = find_folder(folder, get(name))
-    files = export_dataset(built, format, target)
+    files = export_dataset(built, format, target, _read_ids(ids))
     kind = "the invented sample, no data of the dataset; " if built.is_sample else ""
     common.print_line(f"{name} as {format}, in {target}/: {kind}{', '.join(files)}")
+
+
+def _read_ids(file: Path | None) -> list[str] | None:
+    """Return the lines of a file of ids, or raise UsageError."""
+    if file is None:
+        return None
+    try:
+        lines = file.read_text(encoding="utf-8").split("\n")
+    except (OSError, ValueError) as error:
+        raise UsageError(f"--ids {file}: cannot be read: {error}") from error
+    if not (ids := [line for line in lines if line]):
+        raise UsageError(f"--ids {file}: holds no id")
+    return ids
+
+
+@app.command()
+def charts(
+    name: Name,
+    target: Annotated[Path, Argument(metavar="DIR", help="A new folder.")],
+    folder: BuildDir = Path("build"),
+) -> None:
+    """Write the charts of a build as SVG files, into a new folder."""
+    from parley.folder.built import find_folder
+    from parley.site.pictures import write_charts
+
+    files = write_charts(find_folder(folder, get(name)), target)
+    common.print_line(f"charts of {name}, in {target}/: {', '.join(files)}")

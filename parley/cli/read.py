@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from parley.folder.built import BuiltFolder
     from parley.source.files import Source
 
+_TITLES = "A folder with the titles of judged documents."
+Catalogue = Annotated[Path | None, Option("--catalogue", metavar="DIR", help=_TITLES)]
+
 
 @app.command()
 def show(
@@ -68,26 +71,32 @@ def site(
     names: Names = None,
     folder: BuildDir = Path("build"),
     output: Annotated[Path, Option(metavar="DIR", help="The folder of the site.")] = Path("site"),
+    catalogue: Catalogue = None,
 ) -> None:
     """Write builds as a page to read, search and filter in a browser.
 
     The page is static files: open its index.html, or put the folder on any host.
     """
-    _write_site(names, folder, output)
+    _write_site(names, folder, output, catalogue)
     common.print_line(f"{output / 'index.html'}: open it in a browser")
 
 
-def _write_site(names: list[str] | None, folder: Path, output: Path) -> None:
+def _write_site(
+    names: list[str] | None, folder: Path, output: Path, catalogue: Path | None
+) -> None:
     """Write the selected builds as a page."""
     from parley.folder.built import find_folder
     from parley.site.write import write_site
     from parley.terminal.console import print_message, progress
 
+    if catalogue is not None and not catalogue.is_dir():
+        raise UsageError(f"--catalogue names {catalogue}, which is no folder")
     chosen, absent = common.select_built(names, folder)
     if absent:
         print_message(f"not built, and so left out: {', '.join(absent)}", "yellow")
     with progress("dialogues") as advance:
-        write_site([find_folder(folder, dataset) for dataset in chosen], output, advance)
+        folders = [find_folder(folder, dataset) for dataset in chosen]
+        write_site(folders, output, advance, catalogue)
 
 
 @app.command()
@@ -96,6 +105,7 @@ def browse(
     names: Names = None,
     folder: BuildDir = Path("build"),
     sample: Sample = False,
+    catalogue: Catalogue = None,
     open_: Annotated[bool, Option("--open/--no-open", help="Open the browser.")] = True,
 ) -> None:
     """Show builds, or the samples, in a browser until Ctrl-C."""
@@ -114,7 +124,7 @@ def browse(
                 folder = place / "build"
                 for dataset in common.select(names):
                     build(open_source(dataset, None, sample=True), folder)
-            _write_site(names, folder, place / "site")
+            _write_site(names, folder, place / "site", catalogue)
             with serving(place / "site") as url:
                 common.print_line(f"{url} shows them; Ctrl-C ends it")
                 if open_:

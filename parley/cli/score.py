@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from parley.cli.common import AsJson, Attempts, Names, app, print_result, select
-from parley.errors import Failures, ParleyError, UsageError
+from parley.errors import Failures, OutputError, ParleyError, UsageError
 from parley.jobs import Jobs, each_jobs
 from parley.terminal.score import Scores
 
@@ -22,11 +22,14 @@ app.add_typer(typer.Typer(cls=Scores, help=_SCORE, no_args_is_help=True, **_PLAI
 @app.command()
 def tasks(
     names: Names = None,
-    update: Annotated[Path | None, typer.Option(metavar="FILE", help="Update a page.")] = None,
+    update: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Renew the tables of tasks in FILE.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """List the tasks of each dataset, with their metrics and baselines."""
-    from parley.scoring.leaderboard import renew
+    from parley.folder.replace import write_whole
+    from parley.scoring.leaderboard import renewed
     from parley.tasks import tasks_of
     from parley.terminal.tasks import lay_out_tasks, tasks_as_dicts
 
@@ -38,7 +41,11 @@ def tasks(
         raise UsageError(f"{', '.join(names)}: no tasks; `parley tasks` lists all")
     if update:
         attempt.finish()
-        renew(update, found)
+        try:
+            text = update.read_text(encoding="utf-8")
+        except (OSError, UnicodeError) as error:
+            raise OutputError(f"{update}: cannot be read: {error}") from error
+        write_whole(update, renewed(text, str(update), found))
     else:
         print_result(as_json, lambda: tasks_as_dicts(found), lambda: lay_out_tasks(found))
     attempt.finish()

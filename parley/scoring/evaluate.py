@@ -1,18 +1,21 @@
 """Score predictions on a task of a build, next to the references."""
 
+import hashlib
+import json
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from parley.errors import OutputError, ParleyError, Problem, ScriptError, UsageError
-from parley.extras import extra_of
-from parley.figures import MissingSplitError, agrees
+from parley import __version__
+from parley.errors import Problem, ScriptError, UsageError
+from parley.figures import agrees
 from parley.folder.built import BuiltFolder
-from parley.scoring.prediction_formats import Key
+from parley.scoring.gold import ALL, Part, arguments, load_gold, rows_digest, running, script_of
+from parley.scoring.prediction_formats import UNREADABLE, Key, Prediction, Run
 from parley.scoring.predictions import read, validate_predictions, write
 from parley.scoring.spread import Folds, Interval
 from parley.tasks import (
@@ -40,6 +43,10 @@ class Result:
     is_sample: bool
     score: Score
     baseline: str = ""
+    part: Part = ALL
+    provenance: Mapping[str, str] = field(default_factory=dict)
+    unreadable: Mapping[str, int] = field(default_factory=dict)  # reason -> predictions
+    run: Mapping[str, Any] = field(default_factory=dict)  # the facts of a log
 
     @property
     def references(self) -> tuple[Reference, ...]:
@@ -53,7 +60,8 @@ class Result:
         return [
             Problem(" ".join((each.name, *path)), stated, str(own.get(path)))
             for each in self.references
-            if each.place == MEASURED and each.name == self.baseline and not self.is_sample
+            if each.place == MEASURED and each.name == self.baseline
+            if not self.is_sample and self.part == ALL
             for path, stated in flat(each.metrics).items()
             if isinstance(value := own.get(path), Undefined | None) or not agrees(stated, value)
         ]
@@ -74,18 +82,34 @@ class Result:
             "options": dict(self.options),
             "predictions": self.predictions,
             "sample": self.is_sample,
+            "subset": self.part.subset,
+            "pilot": self.part.limit,
             "unit": self.task.unit,
             "metrics": _tree({path: None if path in reasons else found[path] for path in found}),
             "undefined": _tree(reasons),
             "spread": _tree({path: vars(each) for path, each in self.spread.items()}),
             "counts": dict(self.score.counts),
+            "unreadable": dict(self.unreadable),
             "moved": list(map(str, self.moved)),
             "references": [
-                {"name": each.name, "metrics": each.metrics, "place": each.place}
+                {"name": each.name, "metrics": _tree(_numbers(each)), "unit": self.task.unit}
+                | {"decimals": _tree(_numbers(each, _decimals)), "place": each.place}
                 | ({"note": each.note} if each.note else {})
                 for each in self.references
             ],
+            "provenance": dict(self.provenance),
+            "run": dict(self.run),
         }
+
+
+def _numbers(
+    reference: Reference, of: Callable[[str], float] = float
+) -> dict[tuple[str, ...], float]:
+    return {path: of(text) for path, text in flat(reference.metrics).items()}
+
+
+def _decimals(text: str) -> int:
+    return len(text.partition(".")[2])
 
 
 def _tree(found: Mapping[tuple[str, ...], Any]) -> dict[str, Any]:
@@ -99,26 +123,6 @@ def _tree(found: Mapping[tuple[str, ...], Any]) -> dict[str, Any]:
     return tree
 
 
-def load_gold(built: BuiltFolder, name: str, options: Mapping[str, str]) -> Gold:
-    """Return the gold; OutputError if the build lacks a config, ScriptError if tasks.py fails."""
-    task = get_task(built.dataset, name)
-    if absent := [config for config in task.configs if not built.splits(config)]:
-        raise OutputError(
-            f"{built.path}: has no config {', '.join(absent)}, which {name} reads",
-            remedy=f"Run {built.rebuild} again.",
-        )
-    with _running(built):
-        gold = task.gold(built, **options)
-    fields = task.required or task.key
-    for key in gold:
-        if not isinstance(key, tuple) or len(key) != len(fields):
-            raise ScriptError(
-                f"{_script(built)}: {name}: gold: expected tuples of {', '.join(fields)} as keys, "
-                f"found {key!r:.60}"
-            )
-    return gold
-
-
 def score(
     built: BuiltFolder,
     name: str,
@@ -128,6 +132,7 @@ def score(
     baseline: str = "",
     keep: Path | None = None,
     found: Iterable[Any] | None = None,
+    part: Part = ALL,
 ) -> Result:
     """Score a file of predictions ("-": standard input), a baseline, or predictions `found`.
 
@@ -139,9 +144,10 @@ def score(
         baseline: A baseline of the task.
         keep: A new file for the predictions of the baseline.
         found: Predictions.
+        part: The scored part; predictions of other keys of the task are left out.
 
     Raises:
-        UsageError: there is no such task, option or baseline, or not one thing to score.
+        UsageError: there is no such task, option, subset or baseline, or not one thing to score.
         RecordError: naming everything that is wrong with the file.
         OutputError: the build lacks a config or split, or `keep` cannot be written.
         ScriptError: tasks.py fails.
@@ -154,28 +160,60 @@ def score(
             f"there are: {', '.join(task.baselines) or 'none'}"
         )
     if [bool(file), bool(baseline), found is not None].count(True) != 1 or (keep and not baseline):
-        raise UsageError(f"{name} scores either predictions or a baseline, and keeps the latter's")
-    gold = load_gold(built, name, options)
+        raise UsageError(
+            f"{name} scores either predictions or a baseline; only a baseline's can be saved"
+        )
+    gold, others = load_gold(built, name, options, part)
     if baseline:
         of = f"baseline {baseline}"
-        with _running(built):
-            found = task.baselines[baseline](built, **options)
-            made = f"the {of} of {_script(built)}"
-            predictions = validate_predictions(found, task, gold, made)
+        with running(built):
+            found = task.baselines[baseline](built, **options, **arguments(task, part))
+            made = f"the {of} of {script_of(built)}"
+            predictions = validate_predictions(found, task, gold, made, others)
     elif found is not None:
         of = "predictions"
-        predictions = validate_predictions(found, task, gold, "the predictions")
+        predictions = validate_predictions(found, task, gold, "the predictions", others)
     else:
         of = "standard input" if file == "-" else file
-        predictions = read(file, task, gold, partial(_hint, built, task, options, gold))
-    with _running(built):
+        predictions = read(file, task, gold, partial(_hint, built, task, options, gold), others)
+    with running(built):
         scored = task.score(gold, predictions, **options)
         wrong = list(wrong_scores(scored))
     if wrong:
-        raise ScriptError(f"{_script(built)}: {name} gives a score that is none", *wrong)
+        raise ScriptError(f"{script_of(built)}: {name} gives an invalid score", *wrong)
     if keep:  # at last: before, the same command does all of it again
         write(keep, task, predictions.values())
-    return Result(built.dataset.name, name, task, options, of, built.is_sample, scored, baseline)
+    named = built.dataset.name, name, task, options, of, built.is_sample, scored, baseline, part
+    return Result(*named, _proof(built, task, predictions), _unreadable(predictions))
+
+
+def _proof(built: BuiltFolder, task: Task, predictions: Mapping[Key, Prediction]) -> dict[str, str]:
+    """Return the versions, and the digests of rows and predictions."""
+    return {
+        "parley": __version__,
+        "version": built.version,
+        "rows": rows_digest(built, task),
+        "predictions": _digest(predictions),
+    }
+
+
+def _unreadable(predictions: Mapping[Key, Prediction]) -> dict[str, int]:
+    """Return reason -> number of unreadable predictions; a run has none."""
+    each = () if isinstance(predictions, Run) else predictions.values()
+    return dict(sorted(Counter(one[UNREADABLE] for one in each if UNREADABLE in one).items()))
+
+
+def _digest(predictions: Mapping[Key, Prediction]) -> str:
+    """Return the sha256 of predictions as lines of JSON: sorted keys, no spaces, gold's order."""
+    found = hashlib.sha256()
+    if isinstance(predictions, Run):
+        for topic, documents, scores in predictions.topics():
+            found.update(json.dumps([topic, documents, scores]).encode() + b"\n")
+    else:
+        for each in predictions.values():
+            line = json.dumps(each, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+            found.update(line.encode() + b"\n")
+    return found.hexdigest()
 
 
 def _hint(
@@ -186,34 +224,13 @@ def _hint(
     told = ""
     for option, values in task.options.items():
         for value in values if keys else ():
-            with _running(built):
+            with running(built):
                 other = task.gold(built, **{**options, option: value}).keys()
             if len(other) < fits and other >= set(keys):
                 fits = len(other)
-                told = f"What it predicts is all for --{option} {value}: score it with that."
+                told = (
+                    f"The file holds predictions for --{option} {value}; score it with that option."
+                )
     if built.is_sample:  # the predictions for the dataset are mostly unknown to it
         told = f"{told} {built.path} is built of the sample, not of the dataset.".lstrip()
     return told
-
-
-def _script(built: BuiltFolder) -> str:
-    return f"{built.dataset.name}/tasks.py"
-
-
-@contextmanager
-def _running(built: BuiltFolder) -> Iterator[None]:
-    """Name the script and the build in errors of a task's functions."""
-    try:
-        yield
-    except MissingSplitError as error:
-        raise OutputError(f"{built.path}: {error}") from error
-    except (ParleyError, OSError, MemoryError):
-        raise
-    except Exception as error:  # whatever stands in a folder that nobody verified
-        if isinstance(error, ModuleNotFoundError) and extra_of((error.name or "").split(".")[0]):
-            raise  # which the command line answers with the extra that brings it
-        raise ScriptError(
-            f"{_script(built)} fails on {built.path} ({type(error).__name__}: {error})",
-            remedy=f"If `parley verify {built.dataset.name}` holds for the folder, mend tasks.py; "
-            "else the folder is damaged: build it again.",
-        ) from error

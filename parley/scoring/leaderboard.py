@@ -1,16 +1,14 @@
 """Tables of references, and the generated text on tasks in cards and docs."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from parley.errors import OutputError
-from parley.folder.card import PIPE
-from parley.folder.replace import write_whole
 from parley.tasks import Task, flat
 
 BEGIN = "<!-- parley: tasks from here -->"
 END = "<!-- parley: tasks to here -->"
+PIPE = "&#124;"  # a vertical line in a cell of a table
 
 Entry = tuple[str, str, Mapping[tuple[str, ...], str]]
 """Name, document, and the metrics by path, as text."""
@@ -62,6 +60,13 @@ def _lines(dataset: str, name: str, task: Task) -> Iterator[str]:
     """Yield the prediction, the fields of a file, the metrics and the references."""
     yield f"### `{dataset} {name}`\n"
     yield f"Predicted: {task.summary}. Scored on {task.evaluated_on}.\n"
+    if task.inputs:
+        seen = ", ".join(f"`{each}`" for each in task.columns)
+        yield f"A model may see: {task.inputs} ({seen}).\n"
+    if task.leak:
+        yield f"Warning: {task.leak}.\n"
+    if task.not_asked:
+        yield f"It is not asked: {task.not_asked}.\n"
     options = "".join(f" [--{option} {'|'.join(v)}]" for option, v in task.options.items())
     yield f"    parley score {dataset} {name} FILE{options}\n"
     keys = ", ".join(f"`{each}`" for each in task.key)
@@ -98,15 +103,6 @@ def _table(
     for cells in (columns, ["---:" if name in right else "---" for name in columns], *rows):
         yield f"| {' | '.join(cell.replace('|', PIPE) for cell in cells)} |"
     yield ""
-
-
-def renew(path: Path, tasks: Iterable[tuple[str, str, Task]]) -> None:
-    """Renew the text on tasks between the marks of a page, or raise OutputError."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeError) as error:
-        raise OutputError(f"{path}: cannot be read: {error}") from error
-    write_whole(path, renewed(text, str(path), tasks))
 
 
 def renewed(text: str, where: str, tasks: Iterable[tuple[str, str, Task]]) -> str:

@@ -14,6 +14,8 @@ from parley.shapes import show
 
 Key = tuple[Any, ...]  # the values of the fields that tell predictions apart
 Prediction = Mapping[str, Any]  # field -> value
+UNREADABLE = "unreadable"
+"""The field of a prediction that could not be read, beside its key: the reason."""
 
 
 @dataclass(frozen=True)

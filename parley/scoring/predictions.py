@@ -16,8 +16,15 @@ from pathlib import Path
 from typing import IO, Any
 
 from parley.errors import MOST_PROBLEMS, Causes, OutputError, Problem, RecordError, UsageError
-from parley.scoring.prediction_formats import JSON_LINES, TREC_RUN, Key, Prediction, Run
-from parley.shapes import fitter, problems, show
+from parley.scoring.prediction_formats import (
+    JSON_LINES,
+    TREC_RUN,
+    UNREADABLE,
+    Key,
+    Prediction,
+    Run,
+)
+from parley.shapes import bare, fitter, problems, show
 from parley.tasks import Gold, Task
 
 _LONGEST = 1_000_000  # bytes of a line
@@ -42,7 +49,11 @@ _OTHERS = {  # the first bytes of files given by mistake
 
 
 def read(
-    file: str, task: Task, gold: Gold, hint: Callable[[Collection[Key]], str] = lambda keys: ""
+    file: str,
+    task: Task,
+    gold: Gold,
+    hint: Callable[[Collection[Key]], str] = lambda keys: "",
+    others: Collection[Key] = (),
 ) -> Mapping[Key, Prediction]:
     """Return the predictions of a file ("-": standard input), in the order of `gold`.
 
@@ -50,6 +61,7 @@ def read(
         file: A path, or "-".
         task: Its declaration.
         gold: The right answers.
+        others: Keys outside `gold` whose predictions are left out, as of a subset.
         hint: The required keys of a wrong file -> advice.
 
     Raises:
@@ -60,7 +72,7 @@ def read(
     name = "standard input" if file == "-" else file
     size = 0
     with _opened(file) as stream:
-        checker = _Checker(task, gold, "line")
+        checker = _Checker(task, gold, "line", others)
         try:
             for lines in _lines(stream):
                 if not size and (mistake := _mistaken(lines[0], task)):
@@ -107,10 +119,10 @@ def _mistaken(line: bytes, task: Task) -> str:
 
 
 def validate_predictions(
-    found: Iterable[Any], task: Task, gold: Gold, name: str
+    found: Iterable[Any], task: Task, gold: Gold, name: str, others: Collection[Key] = ()
 ) -> Mapping[Key, Prediction]:
     """Check and order predictions like those of a file: each is read from its line of one."""
-    checker = _Checker(task, gold, "prediction")
+    checker = _Checker(task, gold, "prediction", others)
     for number, prediction in enumerate(found, 1):
         if checker.fits(prediction):
             (line,) = task.format.lines([prediction])
@@ -176,9 +188,11 @@ def _is_run(task: Task) -> bool:
 class _Checker:
     """Collect predictions one by one, with their problems; a unit is "line" or "prediction"."""
 
-    def __init__(self, task: Task, gold: Gold, unit: str) -> None:
-        self._task, self._gold, self._unit = task, gold, unit
-        self.fits = fitter(task.shape)  # whether a prediction has the shape
+    def __init__(self, task: Task, gold: Gold, unit: str, others: Collection[Key]) -> None:
+        self._task, self._gold, self._unit, self._others = task, gold, unit, others
+        self._fits = fitter(task.shape)
+        key = {name: bare(task.shape)[name] for name in task.key}
+        self._unreadable = None if task.format is TREC_RUN else {**key, UNREADABLE: str}
         self._required = len(task.required or task.key)
         self._found: Run | _Table = Run() if _is_run(task) else _Table()
         self._count = 0  # of lines
@@ -227,13 +241,27 @@ class _Checker:
         else:
             self.add(number, prediction)
 
+    def fits(self, prediction: Any) -> bool:
+        """Tell whether a prediction has the shape of the task, or that of an unreadable one."""
+        if self._fits(prediction):
+            return True
+        shape = self._shape(prediction)
+        return shape is not self._task.shape and not any(problems(prediction, shape))
+
+    def _shape(self, prediction: Any) -> Any:
+        """Return the shape that a prediction is compared with."""
+        is_unread = isinstance(prediction, dict) and UNREADABLE in prediction
+        return self._unreadable if self._unreadable and is_unread else self._task.shape
+
     def add(self, number: int, prediction: Any) -> None:
         """Check a prediction and keep it."""
         if not self.fits(prediction):
-            self._object(number, prediction, problems(prediction, self._task.shape))
+            self._object(number, prediction, problems(prediction, self._shape(prediction)))
             return
         key = tuple([prediction[name] for name in self._task.key])
         due = key[: self._required]
+        if due not in self._gold and due in self._others:
+            return
         if due not in self._gold:
             what = f"there is no such {' and '.join(self._task.key[: self._required])} to predict"
             self._object(number, prediction, [Problem("", what=what)])
@@ -242,7 +270,8 @@ class _Checker:
         else:
             self._found.keep(number, key, prediction)
             self._seen.add(due)
-            if wrong := list(self._task.validate(prediction, self._gold[due])):
+            is_read = UNREADABLE not in prediction
+            if is_read and (wrong := list(self._task.validate(prediction, self._gold[due]))):
                 self._object(number, prediction, wrong)
 
     def _object(self, number: int, prediction: Any, found: Iterable[Problem]) -> None:

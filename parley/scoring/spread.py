@@ -45,6 +45,7 @@ def interval(values: Sequence[float]) -> Interval | None:
     return None if np.isnan(low) or np.isnan(high) else Interval(float(low), float(high))
 
 
-def over_folds(values: Sequence[float]) -> tuple[float, Folds]:
-    """Return the mean of a metric over folds, and its sample SD."""
-    return statistics.mean(values), Folds(statistics.stdev(values))
+def over_folds(values: Sequence[float]) -> tuple[float, Folds | None]:
+    """Return the mean of a metric over folds, and its sample SD, None for one fold."""
+    spread = Folds(statistics.stdev(values)) if len(values) > 1 else None
+    return statistics.mean(values), spread

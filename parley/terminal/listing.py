@@ -19,10 +19,10 @@ Descriptions = Mapping[str, Mapping[str, str]]
 def stated_descriptions(folder: Path) -> dict[str, str]:
     """Return config -> the text after its name in a call such as `View("acts", "one act", ...)`.
 
-    The modules of the folder are read, not run: importing them takes long.
+    The modules of the folder, the script first, are read, not run: importing them takes long.
     """
     found: dict[str, str] = {}
-    for path in sorted(folder.glob("*.py")):
+    for path in sorted(folder.glob("*.py"), key=lambda path: (path.stem != folder.name, path)):
         with suppress(OSError, SyntaxError, ValueError):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 match node:

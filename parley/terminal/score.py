@@ -13,6 +13,7 @@ from parley.collection import Dataset, discover, get
 from parley.errors import UsageError
 
 if TYPE_CHECKING:
+    from parley.scoring.evaluate import Result
     from parley.tasks import Task
 
 
@@ -84,8 +85,9 @@ class _Command(TyperCommand):
 
 def _command(dataset: Dataset, name: str, task: "Task") -> Callable[..., None]:
     """Return the command of a task, with the options of the task."""
-    accepted = f"Predictions, {task.format.name}, gzip or not; - is stdin."
+    accepted = f"Predictions, {task.format.name}, gzip or not, or a log; - is stdin."
     instead = f"Score a baseline instead: {', '.join(task.baselines)}."
+    published = f"Score dialogues of a publication: {', '.join(task.subsets) or 'none'}."
     kept = "Save the predictions of the baseline."
 
     def command(
@@ -95,14 +97,16 @@ def _command(dataset: Dataset, name: str, task: "Task") -> Callable[..., None]:
         ] = Path("build"),
         baseline: Annotated[str | None, Option(metavar="B", help=instead)] = None,
         keep: Annotated[Path | None, Option("--save-predictions", metavar="OUT", help=kept)] = None,
+        subset: Annotated[str, Option(metavar="S", help=published)] = "",
         template: Annotated[bool, Option("--template", help="Describe FILE.")] = False,
         as_json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
-        **own: str,
+        **own: str | None,
     ) -> None:
         from parley.terminal import tasks as tables
         from parley.terminal.console import print_output, to_json
 
-        options = task.chosen({option: own[_OWN + option] for option in task.options})
+        asked = {option: own[_OWN + option] for option in task.options}
+        options = task.chosen(asked)
         if template:
             if file or baseline or keep:
                 raise UsageError("--template scores nothing: leave FILE and the other options out")
@@ -120,14 +124,8 @@ def _command(dataset: Dataset, name: str, task: "Task") -> Callable[..., None]:
             )
         if keep and not baseline:
             raise UsageError("--save-predictions saves the predictions of a --baseline")
-        from parley.folder.built import find_folder
-        from parley.scoring.evaluate import score
-        from parley.scoring.predictions import require_free
-
-        if keep:
-            require_free(keep)
-        built = find_folder(folder, dataset)
-        result = score(built, name, options, file=file or "", baseline=baseline or "", keep=keep)
+        given: Any = {"baseline": baseline, "keep": keep} if baseline else {"file": str(file)}
+        result = _score(dataset, name, folder, asked, subset, **given)
         if as_json:
             typer.echo(to_json(result.as_dict()))
         else:
@@ -140,15 +138,43 @@ def _command(dataset: Dataset, name: str, task: "Task") -> Callable[..., None]:
     return command
 
 
+def _score(
+    dataset: Dataset,
+    name: str,
+    folder: Path,
+    options: Mapping[str, str | None],
+    subset: str,
+    *,
+    file: str = "",
+    baseline: str = "",
+    keep: Path | None = None,
+) -> "Result":
+    """Return the score of a file or log, or of a baseline."""
+    from parley.ask.score import score_file
+    from parley.folder.built import find_folder
+    from parley.scoring.evaluate import score
+    from parley.scoring.gold import Part
+    from parley.scoring.predictions import require_free
+
+    if keep:
+        require_free(keep)
+    built = find_folder(folder, dataset)
+    if file:
+        return score_file(built, name, options, file, Part(subset))
+    return score(built, name, options, baseline=baseline, keep=keep, part=Part(subset))
+
+
 _OWN = "own_"  # before the name of a task's option, which may be a word of Python or a name above
 
 
 def _option(name: str, values: Sequence[str]) -> inspect.Parameter:
     """Return the parameter of a task's own option."""
-    declared = Option(f"--{name}", metavar=name.upper(), help=f"{', '.join(values)}.")
+    first, *rest = values
+    told = f"{', '.join([first, *rest])} [default: {first}]."
+    declared = Option(f"--{name}", metavar=name.upper(), help=told)
     kind = inspect.Parameter.KEYWORD_ONLY
-    annotation = Annotated[str, declared]
-    return inspect.Parameter(_OWN + name, kind, default=values[0], annotation=annotation)
+    annotation = Annotated[str | None, declared]
+    return inspect.Parameter(_OWN + name, kind, default=None, annotation=annotation)
 
 
 def _lines_due(
@@ -156,9 +182,9 @@ def _lines_due(
 ) -> tuple[int | None, bool]:
     """Return the number of predictions for a build, if there is one, and whether it is a sample."""
     from parley.folder.built import find_folder
-    from parley.scoring.evaluate import load_gold
+    from parley.scoring.gold import load_gold
 
     if not (folder / dataset.name).is_dir():
         return None, False
     built = find_folder(folder, dataset)
-    return len(load_gold(built, name, options)), built.is_sample
+    return len(load_gold(built, name, options)[0]), built.is_sample

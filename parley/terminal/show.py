@@ -46,9 +46,14 @@ def lay_out(dialogue: Dialogue, origin: str) -> RenderableType:
     transcript = dialogue.transcript
     if transcript is None:
         return Group(Text(to_json(dialogue.row)), Text(last, style="dim"))
-    sides, documents = transcript.sides.items(), transcript.documents.items()
+    sides = transcript.sides.items()
     private = [(f"{name}, {label}", value) for name, facts in sides for label, value in facts]
-    judged = [(f"{grade}, {len(found)}", ", ".join(found)) for grade, found in documents]
+    judged = [
+        (f"{pool.id}, {grade}, {len(found)}", ", ".join(found))
+        for card in transcript.judged
+        for pool in card.pools
+        for grade, found in pool.grades
+    ]
     return Group(
         Text(plain(transcript.title), style="bold"),
         _facts([*transcript.before, *private]),

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from parley.collection import Dataset
 from parley.scoring.evaluate import Result
+from parley.scoring.gold import ALL
 from parley.scoring.leaderboard import leaderboard
 from parley.scoring.spread import Folds, Interval
 from parley.tasks import Task, Undefined, flat
@@ -23,6 +24,7 @@ def template_as_dict(
     """Return the template of a prediction file for JSON."""
     found: dict[str, Any] = {"dataset": dataset.name, "task": name, "form": task.format.name}
     found |= {"fields": dict(task.fields), "key": list(task.key), "example": dict(task.example)}
+    found |= {"inputs": task.inputs, "columns": list(task.columns), "leak": task.leak}
     return {**found, "due": lines, "sample": is_sample}
 
 
@@ -40,9 +42,16 @@ def lay_out_template(
         Text(_SAMPLE * is_sample, style="yellow", end=""),
         Text(f"{due}; scored on {task.evaluated_on}\n"),
         table(("field", "what~"), list(task.fields.items())),
+        Text(f"\n{inputs_of(task)}" if task.inputs else "", end="\n" if task.inputs else ""),
         Text("\nfor example (invented):\n"),
         *(Text(line) for line in task.format.lines([task.example])),
     )
+
+
+def inputs_of(task: Task) -> str:
+    """Return what a model may see, in words and columns, and the columns that leak."""
+    leak = f"\nwarning: {task.leak}" if task.leak else ""
+    return f"a model may see: {task.inputs} ({', '.join(task.columns)}){leak}"
 
 
 def lay_out_tasks(tasks: Iterable[tuple[str, str, Task]]) -> RenderableType:
@@ -55,9 +64,12 @@ def lay_out_tasks(tasks: Iterable[tuple[str, str, Task]]) -> RenderableType:
         for label, value in {
             "predicted": task.summary,
             "evaluated_on": task.evaluated_on,
+            "inputs": task.inputs,
             "metrics": ", ".join(task.metrics),
             "baselines": ", ".join(task.baselines) or "none",
             **{f"--{option}": ", ".join(values) for option, values in task.options.items()},
+            **({"--subset": ", ".join(task.subsets)} if task.subsets else {}),
+            **({"not asked": task.not_asked} if task.not_asked else {}),
         }.items():
             grid.add_row(Text(f"  {label}", style="dim"), Text(plain(value)))
         parts += [Text(f"{dataset} {name}", style="bold"), grid]
@@ -71,6 +83,8 @@ def tasks_as_dicts(tasks: Iterable[tuple[str, str, Task]]) -> list[dict[str, Any
         | {each: getattr(task, each) for each in ("summary", "evaluated_on", "configs")}
         | {"form": task.format.name, "fields": task.fields, "metrics": task.metrics}
         | {"baselines": list(task.baselines), "options": task.options}
+        | {each: getattr(task, each) for each in ("inputs", "columns", "leak", "not_asked")}
+        | {"askable": task.asking is not None, "subsets": list(task.subsets)}
         for dataset, name, task in tasks
     ]
 
@@ -95,6 +109,7 @@ def lay_out_score(found: Result) -> RenderableType:
     parts: list[RenderableType] = [
         Text(plain(f"{found.dataset} {found.name}{options}: {found.predictions}"), style="bold"),
         Text(_SAMPLE * found.is_sample, style="yellow", end=""),
+        *([Text(f"only {found.part}", style="yellow")] if found.part != ALL else []),
         Text(plain(f"{task.evaluated_on}: {counts}; unit: {task.unit}\n")),
     ]
     measured = {path: _number(value, task.decimals) for path, value in own.items()}
@@ -113,14 +128,16 @@ def lay_out_score(found: Result) -> RenderableType:
             rows += [(indent + row.who, *row.cells) for row in board.rows if row.group == group]
         parts += [table(["~", *(f">{name}" for name in board.metrics)], rows), Text()]
     notes = [*_notes(found), *(f"[{number}] {said}" for said, number in sources.items())]
+    notes += _proof(found)
     return Group(*parts, *(Text(plain(line)) for line in notes))
 
 
+_MOST_REASONS = 10
 _OWN, _SPREAD = "this", "  ±"  # rows of the score itself and of how much it would vary
 
 
 def _notes(found: Result) -> Iterator[str]:
-    """Yield why metrics are undefined, and the meaning of the spread."""
+    """Yield undefined metrics with their reasons, moved baselines, and the meaning of ±."""
     for path, value in flat(found.score.metrics).items():
         if isinstance(value, Undefined):
             yield f"{' '.join(path)}: undefined, {value.reason}"
@@ -131,6 +148,31 @@ def _notes(found: Result) -> Iterator[str]:
         yield "±: the sample SD over folds"
     if Interval in kinds:
         yield "±: a 95% interval by bootstrap, what is scored drawn one by one"
+
+
+def _proof(found: Result) -> Iterator[str]:
+    """Yield unreadable predictions by reason, the facts of a run, and the provenance."""
+    if found.unreadable:
+        often = sorted(found.unreadable.items(), key=lambda each: -each[1])
+        reasons = ", ".join(f"{reason:.80} {count:,}" for reason, count in often[:_MOST_REASONS])
+        reasons += ", ..." if len(often) > _MOST_REASONS else ""
+        yield f"unreadable: {sum(found.unreadable.values()):,} ({reasons})"
+    if run := found.run:
+        asked = ", ".join(
+            f"{role}={model}" if role else model for role, model in run["models"].items()
+        )
+        answered = ", ".join(run["answered_by"])
+        yield (
+            f"asked {asked}, answered by {answered}: {run['asked']:,} questions, "
+            f"{run['calls']:,} calls, {run['prompt_tokens'] + run['completion_tokens']:,} tokens, "
+            f"{run['retries']:,} retries, {run['seconds']:,.1f} s"
+        )
+        yield f"questions version {run['asking']}, sha256 {run['questions'][:12]}"
+    proof = found.provenance
+    yield (
+        f"parley {proof['parley']}, {found.dataset} {proof['version']}, rows {proof['rows'][:12]}, "
+        f"predictions {proof['predictions'][:12]}, {found.part or 'all'}"
+    )
 
 
 def _spread(spread: Interval | Folds, decimals: int) -> str:

@@ -1,0 +1,111 @@
+"""Batch files, as OpenAI's batch endpoint and `vllm run-batch` take and give them."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from parley.ask.client import FailedCall, Sampling, call_of
+from parley.ask.log import Log, Questions
+from parley.ask.run import Entry, entry_of
+from parley.asking import Asking
+from parley.errors import Problem, RecordError, UsageError
+from parley.folder.replace import writing
+from parley.scoring.prediction_formats import Key
+from parley.scoring.predictions import require_free
+from parley.secret import without_secrets
+
+_URL = "/v1/chat/completions"
+
+
+def _requests(
+    questions: Questions, model: str, sampling: Sampling
+) -> Iterator[tuple[str, Key, dict[str, Any]]]:
+    """Yield custom_id, key and body of each request; the id is a hash of both."""
+    if not isinstance(questions.asking, Asking):
+        raise UsageError(f"{questions.name} is a game; its turns cannot be asked in a batch")
+    for key, each in questions.by_key.items():
+        body = sampling.request(model, each.messages, each.schema)
+        text = json.dumps([list(key), body], sort_keys=True)
+        yield hashlib.sha256(text.encode()).hexdigest()[:32], key, body
+
+
+def write_requests(questions: Questions, model: str, sampling: Sampling, path: Path) -> int:
+    """Write a batch file with a request for each question; return their number.
+
+    Raises:
+        UsageError: the task is a game.
+        OutputError: the file exists, or cannot be written.
+    """
+    require_free(path)
+    lines = [
+        {"custom_id": id, "method": "POST", "url": _URL, "body": body}
+        for id, _, body in _requests(questions, model, sampling)
+    ]
+    with writing(path) as file:
+        for line in lines:
+            text = without_secrets(json.dumps(line, ensure_ascii=False))
+            file.write(text.encode() + b"\n")
+    return len(lines)
+
+
+def read_answers(
+    questions: Questions, model: str, sampling: Sampling, answers: Path, path: Path
+) -> Log:
+    """Write the log of a batch's answers.
+
+    Args:
+        questions: The questions that `write_requests` wrote.
+        model: The model that was asked.
+        sampling: The fields that were sent.
+        answers: The file that the batch gave.
+        path: The log to write or to complete.
+
+    Raises:
+        RecordError: naming every line that is no answer to these requests.
+    """
+    keys = {id: key for id, key, _ in _requests(questions, model, sampling)}
+    entries: dict[str, Entry] = {}
+    wrong: list[Problem] = []
+    for number, line in enumerate(answers.read_bytes().splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            answer = json.loads(line)
+            id = answer["custom_id"]
+            if id in entries:
+                raise ValueError("its custom_id stands twice")
+            key = keys[id]
+        except KeyError as error:
+            wrong.append(Problem(f"line {number}", what=f"no request has {error}"))
+        except (ValueError, TypeError, RecursionError) as error:
+            wrong.append(Problem(f"line {number}", what=f"no answer: {error}"))
+        else:
+            entries[id] = _entry(questions, key, answer)
+    if wrong:
+        remedy = "Give the settings that the requests were written with."
+        raise RecordError(f"{answers}: holds no answers to these requests", *wrong, remedy=remedy)
+    log = Log(path, questions.header({"": model}, sampling))
+    try:
+        for entry in entries.values():
+            log.add(entry)
+        log.finish(questions.by_key)
+    finally:
+        log.close()
+    return log
+
+
+def _entry(questions: Questions, key: Key, answer: Any) -> Entry:
+    """Return the entry of an answer in a batch."""
+    try:
+        response = answer.get("response") or {}
+        if response.get("status_code") != 200:
+            said = str(answer.get("error") or response.get("body"))
+            raise FailedCall(without_secrets(f"status {response.get('status_code')}: {said}")[:200])
+        call = call_of(response["body"])
+    except FailedCall as error:
+        return {"key": list(key), "calls": [], "failed": str(error)}
+    except (LookupError, TypeError, AttributeError) as error:
+        return {"key": list(key), "calls": [], "failed": f"no answer: {type(error).__name__}"}
+    return entry_of(questions.asking, key, questions.by_key[key], [call], [""])

@@ -1,0 +1,215 @@
+"""The command that asks a model: ask."""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer import Argument, Option
+
+import parley.cli.common as common
+from parley.cli.common import AsJson, BuildDir, app
+from parley.collection import get
+from parley.errors import UsageError
+
+if TYPE_CHECKING:
+    from parley.ask.log import Questions
+    from parley.ask.run import Settings
+    from parley.scoring.evaluate import Result
+    from parley.tasks import Task
+
+_ENDPOINT = "An OpenAI-compatible endpoint [default: OPENAI_BASE_URL]; the key is OPENAI_API_KEY."
+_ROLE = "A side's model in a game, or script:NAME; repeatable."
+_OPTION = "A field of each request, as top_p=0.9; null leaves it out; repeatable."
+_LONGEST = "The longest answer in tokens [default: the task's]."
+_ZERO: Any = {"min": 0, "show_default": False}
+_TAKEN = ("model", "messages", "stream", "n", "response_format")
+_SET = "A value of a task's own option, as aspect=empathy [default: each]."
+
+
+@app.command()
+def ask(
+    name: Annotated[str | None, Argument(metavar="NAME", help="A dataset [default: all].")] = None,
+    task: Annotated[str | None, Argument(metavar="TASK", help="A task [default: all].")] = None,
+    folder: BuildDir = Path("build"),
+    model: Annotated[str, Option(metavar="M", help="The model.")] = "",
+    role: Annotated[list[str] | None, Option(metavar="SIDE=M", help=_ROLE)] = None,
+    base_url: Annotated[str, Option(metavar="URL", help=_ENDPOINT)] = "",
+    log: Annotated[Path, Option(metavar="DIR", help="The folder of logs; a log resumes.")] = Path(
+        "runs"
+    ),
+    limit: Annotated[int, Option(metavar="N", help="A pilot of N questions.", **_ZERO)] = 0,
+    subset: Annotated[str, Option(metavar="S", help="Only dialogues of a publication.")] = "",
+    set_: Annotated[list[str] | None, Option("--set", metavar="K=V", help=_SET)] = None,
+    at_once: Annotated[int, Option(min=1, metavar="N", help="Calls at the same time.")] = 8,
+    per_minute: Annotated[int, Option(metavar="N", help="Calls a minute at most.", **_ZERO)] = 0,
+    retries: Annotated[int, Option(min=0, metavar="N", help="Retries of a failed call.")] = 5,
+    timeout: Annotated[float, Option(min=0.1, metavar="S", help="Seconds for an attempt.")] = 120,
+    temperature: Annotated[float, Option(min=0, metavar="T", help="The temperature.")] = 0,
+    seed: Annotated[int | None, Option(metavar="N", help="The seed.")] = None,
+    max_tokens: Annotated[int, Option(metavar="N", help=_LONGEST, **_ZERO)] = 0,
+    option: Annotated[list[str] | None, Option(metavar="K=JSON", help=_OPTION)] = None,
+    schema: Annotated[bool, Option("--schema", help="Send the JSON schema of an answer.")] = False,
+    requests: Annotated[
+        Path | None, Option(metavar="FILE", help="Write a batch file instead of asking.")
+    ] = None,
+    answers: Annotated[
+        Path | None, Option(metavar="FILE", help="Read the answers of a batch instead of asking.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Ask a model the questions of tasks, log its answers, and score them.
+
+    An interrupted run resumes with the same command. Failed calls are asked again.
+    """
+    from parley.ask.client import Sampling
+    from parley.ask.run import Settings
+    from parley.scoring.gold import Part
+    from parley.terminal.console import progress, to_json
+
+    fields: dict[str, Any] = {"temperature": temperature}
+    fields |= {} if seed is None else {"seed": seed}
+    fields |= {"max_tokens": max_tokens} if max_tokens else {}
+    sampling = Sampling(fields | _pairs("option", option, _json), schema)
+    models = _pairs("role", role, str) or {"": model}
+    pace = (at_once, per_minute, retries, timeout)
+    given_settings = Settings(models, sampling, base_url, *pace)
+    if model and role:
+        raise UsageError("--model excludes --role")
+    if (requests or answers) and (not (name and task and model) or (requests and answers)):
+        raise UsageError("--requests and --answers take NAME and TASK, a --model, and not both")
+    given = _pairs("set", set_, str)
+    results: list[Result] = []
+    with progress("questions") as advance:
+        found = _each(name, task, folder, Part(subset, limit), given)
+        for questions in [*found] if requests or answers else found:
+            if (requests or answers) and questions.options.keys() - given.keys():
+                raise UsageError(f"{task} has several questions: choose one with --set")
+            settings = _for(given_settings, questions)
+            if requests:
+                _write_requests(questions, settings, requests)
+            else:
+                place = log / _file_name(questions)
+                results.append(_score(questions, settings, place, answers, advance))
+                if not as_json:
+                    _report(questions, results[-1], place)
+    if as_json:
+        typer.echo(to_json([each.as_dict() for each in results]))
+
+
+def _write_requests(questions: "Questions", settings: "Settings", path: Path) -> None:
+    """Write a batch file."""
+    from parley.ask.batch import write_requests
+
+    sent = (settings.models[""], settings.sampling)
+    common.print_line(f"{path}: {write_requests(questions, *sent, path):,} requests")
+
+
+def _score(
+    questions: "Questions",
+    settings: "Settings",
+    place: Path,
+    answers: Path | None,
+    advance: Callable[..., None],
+) -> "Result":
+    """Ask, or read the answers of a batch, into a log, and return its score."""
+    from parley.ask.batch import read_answers
+    from parley.ask.run import ask
+    from parley.ask.score import score_log
+
+    def tell(text: str, done: int, total: int) -> None:
+        advance(f"{place.stem}: {text}", done, total)
+
+    if answers:
+        read_answers(questions, settings.models[""], settings.sampling, answers, place)
+    else:
+        ask(questions, settings, place, tell)
+    return score_log(questions.built, questions.name, questions.options, place, questions.part)
+
+
+def _report(questions: "Questions", result: "Result", place: Path) -> None:
+    """Print a score and its log; write the negotiations of a game to read."""
+    from parley.ask.played import write_played
+    from parley.asking import Playing
+    from parley.terminal.console import print_message, print_output
+    from parley.terminal.tasks import lay_out_score
+
+    print_output(lay_out_score(result))
+    print_message(f"log: {place}")
+    if isinstance(questions.asking, Playing):
+        played = write_played(questions, place)
+        home = played.folder.parent
+        show = f"parley show {played.name} --build {home / 'build'}"
+        print_message(f"negotiations: PARLEY_DATASETS={home} {show}")
+
+
+def _json(text: str) -> Any:
+    with suppress(ValueError):
+        return json.loads(text)
+    return text
+
+
+def _pairs(option: str, given: list[str] | None, read: Any) -> dict[str, Any]:
+    """Return the values of a repeatable option NAME=VALUE."""
+    found: dict[str, Any] = {}
+    for each in given or ():
+        key, equals, value = each.partition("=")
+        if not equals or not key or not value or key in found:
+            raise UsageError(f"--{option} {each}: expected NAME=VALUE, each name once")
+        found[key] = read(value)
+    return found
+
+
+def _each(
+    name: str | None, task: str | None, folder: Path, part: Any, chosen: dict[str, str]
+) -> Iterator["Questions"]:
+    """Yield the questions of the selected tasks that can be asked, for each choice of options."""
+    from parley.ask.log import Questions
+    from parley.folder.built import find_folder
+    from parley.tasks import get_task, tasks_of
+
+    datasets = [get(name)] if name else common.select_built(None, folder)[0]
+    found: list[tuple[Any, str, Task]] = []
+    for dataset in datasets:
+        tasks = {task: get_task(dataset, task)} if task else tasks_of(dataset)
+        found += [(dataset, each, of) for each, of in tasks.items() if task or of.asking]
+    if part.subset and not name:
+        raise UsageError("--subset needs a dataset: parley ask NAME --subset S")
+    for dataset, each, of in found:
+        built = find_folder(folder, dataset)
+        of.chosen({key: value for key, value in chosen.items() if task or key in of.options})
+        values = [(chosen[key],) if key in chosen else of.options[key] for key in of.options]
+        for choice in product(*values):
+            yield Questions(built, each, dict(zip(of.options, choice, strict=True)), part)
+
+
+def _for(settings: "Settings", questions: "Questions") -> "Settings":
+    """Return the settings with a model for each role and the longest answer of the questions."""
+    from dataclasses import replace
+
+    from parley.asking import Playing
+
+    own = settings.sampling
+    limits = {"max_tokens": questions.asking.max_tokens} if not _limited(own.fields) else {}
+    settings = replace(settings, sampling=replace(own, fields={**own.fields, **limits}))
+    model = settings.models.get("", "")
+    if model and isinstance(questions.asking, Playing):  # one model plays all sides
+        return replace(settings, models=dict.fromkeys(questions.asking.roles, model))
+    return settings
+
+
+def _limited(fields: Mapping[str, Any]) -> bool:
+    return bool({"max_tokens", "max_completion_tokens"} & fields.keys())
+
+
+def _file_name(questions: "Questions") -> str:
+    """Return the name of a log: dataset, task, options, subset and pilot."""
+    part = questions.part
+    pilot = f"pilot-{part.limit}" if part.limit else ""
+    own = questions.options.values()
+    parts = (questions.built.dataset.name, questions.name, *own, part.subset, pilot)
+    return ".".join(re.sub(r"[^\w-]", "-", each) for each in parts if each) + ".jsonl"

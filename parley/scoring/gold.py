@@ -1,0 +1,118 @@
+"""The right answers of a task in a build: all of them, a published subset, or a pilot."""
+
+import hashlib
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from parley.errors import OutputError, ParleyError, ScriptError
+from parley.extras import extra_of
+from parley.figures import MissingSplitError
+from parley.folder.built import BuiltFolder
+from parley.scoring.prediction_formats import Key
+from parley.tasks import Gold, Task, get_task
+
+
+@dataclass(frozen=True)
+class Part:
+    """The scored part of a task.
+
+    Args:
+        subset: A published subset of the task, "" for all dialogues.
+        limit: The number of keys of a pilot, 0 for all: those whose sha256 is lowest.
+    """
+
+    subset: str = ""
+    limit: int = 0
+
+    def __str__(self) -> str:
+        pilot = f"a pilot of {self.limit:,}" if self.limit else ""
+        return ", ".join(each for each in (self.subset and f"subset {self.subset}", pilot) if each)
+
+
+ALL = Part()
+
+
+def load_gold(
+    built: BuiltFolder, name: str, options: Mapping[str, str], part: Part = ALL
+) -> tuple[Gold, Collection[Key]]:
+    """Return the gold of a part of a task, and the keys outside that part.
+
+    Raises:
+        UsageError: the task has no such subset.
+        OutputError: the build lacks a config, or the part is empty.
+        ScriptError: tasks.py fails.
+    """
+    task = get_task(built.dataset, name)
+    if absent := [config for config in task.configs if not built.splits(config)]:
+        raise OutputError(
+            f"{built.path}: has no config {', '.join(absent)}, which {name} reads",
+            remedy=f"Run {built.rebuild} again.",
+        )
+    subset = task.subset(part.subset)
+    with running(built):
+        gold = whole = task.gold(built, **options, **arguments(task, part))
+        fields = task.required or task.key
+        for key in gold:
+            if not isinstance(key, tuple) or len(key) != len(fields):
+                raise ScriptError(
+                    f"{script_of(built)}: {name}: gold: expected tuples of {', '.join(fields)} as "
+                    f"keys, found {key!r:.60}"
+                )
+        if subset:
+            named = subset.ids
+            gold = {k: v for k, v in gold.items() if not named.isdisjoint(task.dialogues(k, v))}
+    if part.limit:
+        lowest = {*sorted(gold, key=_drawn)[: part.limit]}
+        gold = {key: value for key, value in gold.items() if key in lowest}
+    if part != ALL and not gold:
+        raise OutputError(f"{built.path}: {name} has nothing to score in {part}")
+    return gold, whole.keys() - gold.keys()
+
+
+def arguments(task: Task, part: Part) -> dict[str, str]:
+    """Return the keywords of a subset for the task's functions."""
+    subset = task.subset(part.subset)
+    return dict(subset.arguments) if subset else {}
+
+
+def _drawn(key: Key) -> str:
+    return hashlib.sha256(repr(key).encode()).hexdigest()
+
+
+def rows_digest(built: BuiltFolder, task: Task) -> str:
+    """Return the sha256 over the digests of the splits that a task reads.
+
+    The digests are those of provenance.json, which `parley verify` recomputes.
+    """
+    configs = built.provenance["configs"]
+    lines = [
+        f"{config} {split} {made['digest']}\n"
+        for config in sorted(task.configs)
+        for split, made in sorted(configs.get(config, {}).items())
+    ]
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def script_of(built: BuiltFolder) -> str:
+    """Return the name of the script with the tasks of a build's dataset."""
+    return f"{built.dataset.name}/tasks.py"
+
+
+@contextmanager
+def running(built: BuiltFolder) -> Iterator[None]:
+    """Name the script and the build in errors of a task's functions."""
+    try:
+        yield
+    except MissingSplitError as error:
+        raise OutputError(f"{built.path}: {error}") from error
+    except (ParleyError, OSError, MemoryError):
+        raise
+    except Exception as error:  # whatever stands in a folder that nobody verified
+        if isinstance(error, ModuleNotFoundError) and extra_of((error.name or "").split(".")[0]):
+            raise  # which the command line answers with the extra that brings it
+        raise ScriptError(
+            f"{script_of(built)} fails on {built.path} ({type(error).__name__}: {error})",
+            remedy=f"If `parley verify {built.dataset.name}` holds for the folder, mend tasks.py; "
+            "else the folder is damaged: build it again.",
+        ) from error

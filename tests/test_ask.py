@@ -1,0 +1,691 @@
+"""Asking a model: what it sees, what becomes of its answers, faults, resuming, logs, batches."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from fnmatch import fnmatch
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+from model_server import completion, serving
+
+import parley
+from parley import cli
+from parley.ask.batch import read_answers, write_requests
+from parley.ask.client import Sampling
+from parley.ask.log import Questions, read_log
+from parley.ask.played import write_played
+from parley.ask.run import Settings, ask
+from parley.ask.score import score_log
+from parley.asking import Playing
+from parley.collection import discover
+from parley.errors import ParleyError, RecordError, UsageError
+from parley.folder.built import find_folder
+from parley.negotiation import play
+from parley.scoring.gold import Part
+from parley.tasks import Undefined, flat, tasks_of
+
+pytest.importorskip("openai", reason="the extra `ask` is not installed")
+
+ASKED = {
+    f"{name} {each}": (dataset, each, task)
+    for name, dataset in discover().items()
+    for each, task in tasks_of(dataset).items()
+    if task.asking
+}
+SINGLE = [name for name, (_, _, task) in ASKED.items() if not isinstance(task.asking, Playing)]
+GAMES = [name for name in ASKED if name not in SINGLE]
+
+
+@pytest.fixture
+def of(sample_build):
+    """Return the questions of a task of the samples."""
+
+    def of(name, subset="", limit=0, **options):
+        dataset, each, task = ASKED[name]
+        built = find_folder(sample_build, dataset)
+        return Questions(built, each, task.chosen(options), Part(subset, limit))
+
+    return of
+
+
+def settings(url="", model="tiny", **given):
+    given = {"at_once": 4, "retries": 3, "timeout": 20} | given
+    sampling = Sampling({"temperature": 0.0, "max_tokens": 80}, given.pop("schema", False))
+    return Settings({"": model}, sampling, url, **given)
+
+
+def scored(questions, path):
+    return score_log(questions.built, questions.name, {}, path, Part())
+
+
+def near(value):
+    return pytest.approx(value, abs=1e-9)
+
+
+# What a model sees -----------------------------------------------------------------------
+
+
+class Hidden:
+    """A build in which everything that a task hides is replaced."""
+
+    def __init__(self, built, columns):
+        self._built, self._columns = built, columns
+
+    def __getattr__(self, name):
+        return getattr(self._built, name)
+
+    def rows(self, config, *splits):
+        return [self._hide(config, row) for row in self._built.rows(config, *splits)]
+
+    def named(self, config, *splits):
+        return [self._hide(config, row) for row in self._built.named(config, *splits)]
+
+    def _hide(self, config, row):
+        return {
+            name: value if self._is_seen(f"{config}.{name}") else changed(value)
+            for name, value in row.items()
+        }
+
+    def _is_seen(self, column):
+        return column.partition(".")[2] in KEYS or any(fnmatch(column, c) for c in self._columns)
+
+
+KEYS = {"dialogue_id", "turn", "speaker", "scenario_id", "query_id", "language"}
+STEERS = {f"utterances.{name}" for name in ("data", "issue2youget", "action")} | {
+    "curated.intents"
+}  # they select what is asked
+
+
+def changed(value):
+    """Return a value of the same type that holds nothing of the old one."""
+    if isinstance(value, dict):
+        return {name: changed(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [changed(inner) for inner in value]
+    kinds = {str: "SENTINEL", bool: not value, int: 987654, float: 98765.5}
+    return kinds.get(type(value), value)
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_a_prompt_holds_nothing_but_the_named_columns(name, of):
+    questions = of(name)
+    _, _, task = ASKED[name]
+    built = questions.built
+    there = [
+        f"{each}.{column}" for each in built.dataset.configs for column in built.features(each)
+    ]
+    for column in task.columns:
+        assert any(fnmatch(each, column) for each in there), column
+    hidden = Hidden(built, {*task.columns, *STEERS})
+    options = task.chosen({})
+    if name in SINGLE:
+        found = {each.key: each.messages for each in task.asking.questions(hidden, **options)}
+        assert found == {each.key: each.messages for each in questions.by_key.values()}
+    else:
+        for key, state in task.asking.start(hidden, **options):
+            assert prompts(task.asking, state) == prompts(task.asking, questions.by_key[key])
+
+
+def prompts(game, state):
+    """Return the prompt of each side."""
+    return [game.messages(each)[0]["content"] for each in (state, game.step(state, "Hi"))]
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_side_does_not_see_the_private_knowledge_of_the_other(name, of):
+    questions = of(name)
+    for state in questions.by_key.values():
+        scenario = state.scenario
+        for place, (own, other) in enumerate(permutations(questions.asking.roles)):
+            private = {n: changed(v) for n, v in scenario.items() if n.startswith(other)}
+            assert private, own
+            hidden = replace(state, scenario=scenario | private)
+            seen, due = (prompts(questions.asking, each) for each in (hidden, state))
+            assert seen[place] == due[place]
+            assert seen[1 - place] != due[1 - place]
+
+
+def test_a_prompt_holds_no_later_turn(of):
+    hidden = {}
+    questions = of("cosrec intents")
+    for row in questions.built.rows("curated", *questions.built.splits("curated")):
+        places = [place for place, turn in enumerate(row["turns"]) if turn["role"] == "user"]
+        for entry in row["intents"] or ():
+            place = places[entry["utterance"]]
+            hidden[row["dialogue_id"], entry["utterance"]] = row["turns"][place + 1 :]
+    assert any(hidden.values())
+    for key, turns in hidden.items():
+        text = str(questions.by_key[key].messages)
+        assert not [turn for turn in turns if turn["text"] in text]
+    questions = of("casino strategies")
+    for row in questions.built.rows("strategies", "train"):
+        text = questions.by_key[row["dialogue_id"], row["turn"]].messages[1]["content"]
+        assert text.endswith(f"A: {' '.join(row['text'].split())}")
+    actions = {"Submit-Deal", "Accept-Deal", "Reject-Deal", "Walk-Away"}
+    for name in ("casino partner-priorities", "casino final-deal", "casino outcomes"):
+        lines = "\n".join(str(each.messages[1]["content"]) for each in of(name).by_key.values())
+        assert not {line.partition(": ")[2] for line in lines.splitlines()} & actions
+    questions = of("craigslist_bargains deal")
+    for row in questions.built.named("utterances", "test"):
+        if row["action"] == "offer":
+            later = [
+                each["text"]
+                for each in questions.built.named("utterances", "test")
+                if each["dialogue_id"] == row["dialogue_id"] and each["turn"] > row["turn"]
+            ]
+            lines = questions.by_key[(row["dialogue_id"],)].messages[1]["content"].splitlines()
+            assert not {line.partition(": ")[2] for line in lines} & {
+                each for each in later if each
+            }
+
+
+# An oracle and a silent model ------------------------------------------------------------
+
+
+def truths(name, questions):
+    """Return the right answer to each question as a model would write it."""
+    gold = questions.gold
+    if name == "casino strategies":
+        return {key: {"labels": sorted(labels)} for key, (_, labels) in gold.items()}
+    if name == "casino partner-priorities":
+        return {key: {"order": order} for key, (_, order) in gold.items()}
+    if name == "casino final-deal":
+        return {key: {"allocation": deal} for key, deal in gold.items()}
+    if name == "casino outcomes":
+        return {k: dict(zip(("satisfaction", "likeness"), v, strict=True)) for k, v in gold.items()}
+    if name == "cosrec intents":
+        return {key: {"types": types} for key, types in gold.items()}
+    if name == "craigslist_bargains deal":
+        return {key: {"probability": float(end)} for key, end in gold.items()}
+    return {key: {"score": row["person"]} for key, row in gold.items()}
+
+
+IDEAL = {"f1": 100, "joint_accuracy": 100, "exact_order": 100, "top_1": 100, "exact": 1, "items": 1}
+IDEAL |= dict.fromkeys(
+    ("satisfaction", "likeness", "macro_f1", "exact_match", "auc", "accuracy"), 1
+)
+COUNTS_ABSENT = {"f1", "macro_f1"}  # below 1 where the sample lacks a label
+
+
+@pytest.mark.parametrize("name", SINGLE)
+def test_an_oracle_is_ideal_and_silence_is_unreadable(name, of, tmp_path):
+    questions = of(name)
+    known = {
+        questions.by_key[key].messages[1]["content"]: json.dumps(answer)
+        for key, answer in truths(name, questions).items()
+    }
+
+    def oracle(request):
+        return f"Here it is:\n```json\n{known[request['messages'][1]['content']]}\n```"
+
+    for answer in (oracle, lambda request: ""):
+        with serving(answer) as server:
+            path = tmp_path / f"{answer is oracle}.jsonl"
+            ask(questions, settings(server.url, schema=True), path)
+            result = scored(questions, path)
+            assert len(server.requests) == len(questions.gold)
+            assert all("json_schema" in str(body["response_format"]) for _, body in server.requests)
+        found = flat(result.score.metrics)
+        if answer is oracle:
+            assert result.unreadable == {}
+            for path_, value in found.items():
+                if path_[0] in IDEAL and not isinstance(value, Undefined):
+                    ideal = IDEAL[path_[0]]
+                    assert value == ideal or (path_[0] in COUNTS_ABSENT and 0 < value < ideal)
+            if name == "duo agreement":
+                own = [value for path_, value in found.items() if path_[0] == "person"]
+                assert all(isinstance(v, Undefined) or v == pytest.approx(1) for v in own)
+        else:
+            assert result.unreadable == {"empty answer": len(questions.gold)}
+            assert all(isinstance(value, Undefined) or value == 0 for value in found.values())
+
+
+# Faults ----------------------------------------------------------------------------------
+
+KEY = "sk-secret-0123456789"
+
+
+def test_every_fault_is_retried_or_named(of, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    questions = of("casino strategies")
+    faults = {
+        "429": (429, {"Retry-After": "0.01"}),
+        "500": (500, {}),
+        "cut": b'{"id": "x", ',
+        "empty": completion(""),
+        "truncated": completion('{"labels": []}', "length"),
+        "other model": completion('{"labels": []}', model="other"),
+        "nonsense": "la " * 10_000,
+        "tool": completion(None, "tool_calls", tool_calls=[{"id": "t", "type": "function"}]),
+        "refusal": completion(None, refusal="I cannot."),
+        "filter": completion("", "content_filter"),
+        "echo": f'{{"labels": []}} {KEY}',
+        "surrogate": completion('{"labels": []} \ud83d'),
+        "tokens": completion('{"labels": []}') | {"usage": {"prompt_tokens": 10**25}},
+        "odd end": completion('{"labels": []}', KEY),
+        "no JSON": completion()["choices"],
+        "error": {"error": {"message": f"bad key {KEY}"}},
+        "ended with error": completion('{"labels": []}', "error"),
+    }
+    texts = [each.messages[1]["content"] for each in questions.by_key.values()]
+    assert len(texts) >= len(faults)
+    fault_of = dict(zip(texts, faults, strict=False))
+    seen = []
+
+    def answer(request):
+        text = request["messages"][1]["content"]
+        fault = fault_of.get(text)
+        seen.append(text)
+        passes = fault in ("429", "500", "cut") and seen.count(text) > 1
+        return '{"labels": []}' if fault is None or passes else faults[fault]
+
+    path = tmp_path / "log.jsonl"
+    with serving(answer) as server:
+        ask(questions, settings(server.url), path)
+        assert {given for given, _ in server.requests} == {f"Bearer {KEY}"}
+    assert KEY not in path.read_text()
+    header, entries = read_log(path)
+    by_text = {questions.by_key[key].messages[1]["content"]: each for key, each in entries.items()}
+    found = {fault: by_text[text] for text, fault in fault_of.items()}
+    for fault in ("429", "500", "cut"):
+        (call,) = found[fault]["calls"]
+        assert (call["retries"], found[fault]["prediction"]) == (1, {"labels": []})
+    unread = {fault: each["unreadable"] for fault, each in found.items() if "unreadable" in each}
+    assert unread == {
+        "empty": "empty answer",
+        "truncated": "truncated",
+        "nonsense": "too long",
+        "tool": "tool call",
+        "refusal": "refused",
+        "filter": "refused",
+        "odd end": "ended: \u2026",
+    }
+    assert found["other model"]["calls"][0]["model"] == "other"
+    failed = {fault for fault, each in found.items() if "failed" in each}
+    assert failed == {"no JSON", "error", "ended with error"}
+    with pytest.raises(RecordError, match="failed") as refused:
+        scored(questions, path)
+    assert KEY not in str(refused.value)
+    with serving(lambda request: '{"labels": []}') as server:
+        ask(questions, settings(server.url), path)
+        assert len(server.requests) == len(failed)
+    result = scored(questions, path)
+    assert sum(result.unreadable.values()) == len(unread)
+    assert result.run["answered_by"] == {"other": 1, "tiny": len(texts) - 1}
+    assert header["models"] == {"": "tiny"}
+
+
+def test_a_hopeless_endpoint_ends_the_run_at_once(of, tmp_path):
+    questions = of("casino strategies")
+    for status in (401, 404):
+        with serving(lambda request, status=status: (status, {})) as server:
+            with pytest.raises(ParleyError, match=str(status)):
+                ask(questions, settings(server.url, at_once=1), tmp_path / f"{status}.jsonl")
+            assert len(server.requests) == 1
+    with serving(lambda request: (400, {})) as server:
+        with pytest.raises(ParleyError, match="10 questions in a row"):
+            ask(questions, settings(server.url, at_once=1), tmp_path / "400.jsonl")
+        assert len(server.requests) == 10
+    with pytest.raises(ParleyError, match="in a row"):
+        ask(questions, settings("http://127.0.0.1:9/v1", retries=0), tmp_path / "closed.jsonl")
+
+
+def test_calls_keep_to_the_rate_and_the_number_at_once(of, tmp_path):
+    questions = of("casino strategies")
+    now, most = 0, 0
+
+    def answer(request):
+        nonlocal now, most
+        now += 1
+        most = max(most, now)
+        time.sleep(0.05)
+        now -= 1
+        return "none"
+
+    with serving(answer) as server:
+        ask(questions, settings(server.url, at_once=3), tmp_path / "log.jsonl")
+    assert 1 < most <= 3
+    limited = of("casino strategies", limit=4)
+    start = time.monotonic()
+    with serving(lambda request: "none") as server:
+        ask(limited, settings(server.url, per_minute=600), tmp_path / "slow.jsonl")
+    assert time.monotonic() - start >= 0.3  # three gaps of a tenth
+
+
+# Logs ------------------------------------------------------------------------------------
+
+
+def timeless(path):
+    return re.sub(rb'"seconds":[0-9.]+', b"", path.read_bytes())
+
+
+ASK = [sys.executable, "-m", "parley", "ask", "casino", "strategies", "--model", "tiny"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("signum", [signal.SIGKILL, signal.SIGTERM])
+def test_a_killed_run_resumes_to_the_same_log(signum, of, sample_build, tmp_path):
+    questions = of("casino strategies")
+    with serving(lambda request: "none") as server:
+        ask(questions, settings(server.url), tmp_path / "whole.jsonl")
+
+    def slow(request):
+        time.sleep(0.02)
+        return "none"
+
+    with serving(slow) as server:
+        given = ["--build", str(sample_build), "--log", str(tmp_path), "--base-url", server.url]
+        child = subprocess.Popen([*ASK, *given, "--at-once", "2"], stderr=subprocess.DEVNULL)
+        while len(server.requests) < len(questions.gold) // 2 and child.poll() is None:
+            time.sleep(0.005)
+        child.send_signal(signum)
+        child.wait()
+        log = tmp_path / "casino.strategies.jsonl"
+        begun = log.read_bytes()
+        assert 1 < len(begun.splitlines()) < len(questions.gold)
+        log.write_bytes(begun + b'{"key":[1')  # as of a kill in the middle of a line
+        again = server.requests[:]
+        done = subprocess.run([*ASK, *given, "--json"], capture_output=True, check=True)
+        assert len(server.requests) - len(again) <= len(questions.gold) - begun.count(b"\n") + 1
+    assert timeless(log) == timeless(tmp_path / "whole.jsonl")
+    (result,) = json.loads(done.stdout)
+    assert result["unreadable"] == {}
+    assert result["run"]["asked"] == len(questions.gold)
+
+
+def test_a_log_of_other_questions_is_refused_with_both_hashes(of, tmp_path):
+    path = tmp_path / "log.jsonl"
+    with serving(lambda request: '{"score": 3}') as server:
+        ask(of("duo agreement", limit=2), settings(server.url), path)
+        before = path.read_bytes()
+        for other in (
+            lambda: ask(of("duo agreement", aspect="empathy", limit=2), settings(server.url), path),
+            lambda: ask(of("duo agreement"), settings(server.url), path),
+            lambda: ask(of("duo agreement", limit=2), settings(server.url, "other"), path),
+        ):
+            with pytest.raises(UsageError, match="other questions"):
+                other()
+        assert path.read_bytes() == before
+    empathy, preference = of("duo agreement", aspect="empathy").digest, of("duo agreement").digest
+    header = json.loads(before.splitlines()[0])
+    assert header["questions"] == preference != empathy
+    changed = before.replace(preference.encode(), empathy.encode())
+    path.write_bytes(changed)
+    with pytest.raises(RecordError) as refused:
+        scored(of("duo agreement", limit=2), path)
+    assert preference in str(refused.value)
+    assert empathy in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "match"),
+    [
+        (
+            b'"prediction":{"labels":[]}',
+            b'"prediction":{"labels":["uv-part"]}',
+            "not the prediction",
+        ),
+        (b'"text":"none"', b'"text":"uv-part"', "not the prediction"),
+        (b'"rows":"', b'"rows":"0', "rows"),
+        (b'"version":"', b'"version":"9', "version"),
+        (b'"calls":[', b'"cells":[', "line"),
+        (b'{"key":[', b'{"key":[9', "no such|not asked"),
+        (b'"task":"strategies"', b'"task":"outcomes"', "is a log of"),
+    ],
+)
+def test_a_changed_log_is_refused(old, new, match, of, tmp_path):
+    path = tmp_path / "log.jsonl"
+    questions = of("casino strategies")
+    with serving(lambda request: "none") as server:
+        ask(questions, settings(server.url), path)
+    text = path.read_bytes()
+    assert old in text
+    path.write_bytes(text.replace(old, new, 1))
+    with pytest.raises((RecordError, UsageError), match=match):
+        scored(questions, path)
+
+
+def test_a_file_that_is_no_log_is_left_alone(of, tmp_path):
+    path = tmp_path / "log.jsonl"
+    for text in (b'{"my": "only line"}', b'{"my": 1}\n'):
+        path.write_bytes(text)
+        with pytest.raises((UsageError, RecordError)):
+            ask(of("casino strategies"), settings("http://127.0.0.1:9/v1"), path)
+        assert path.read_bytes() == text
+
+
+def test_a_pilot_is_the_same_part_for_everyone_and_says_so(of, tmp_path, sample_build):
+    pilot, whole = of("casino strategies", limit=3), of("casino strategies")
+    assert len(pilot.by_key) == 3 < len(whole.by_key)
+    assert pilot.digest == whole.digest
+    path = tmp_path / "pilot.jsonl"
+    with serving(lambda request: "none") as server:
+        ask(pilot, settings(server.url), path)
+    found = parley.score(sample_build / "casino", "strategies", path)
+    assert found.as_dict()["pilot"] == 3
+    assert found.score.counts["utterances"] == 3
+
+
+def test_batch_files_give_the_same_log_as_asking(of, tmp_path):
+    questions = of("cosrec intents")
+    requests, answers = tmp_path / "requests.jsonl", tmp_path / "answers.jsonl"
+    sampling = settings().sampling
+    assert write_requests(questions, "tiny", sampling, requests) == len(questions.gold)
+    sent = [json.loads(line) for line in requests.read_text().splitlines()]
+    with serving(lambda request: "search") as server:
+        ask(questions, settings(server.url), tmp_path / "asked.jsonl")
+        bodies = [body for _, body in server.requests]
+    assert sorted(map(str, bodies)) == sorted(str(each["body"]) for each in sent)
+
+    def answer(each, **response):
+        body = {"status_code": 200, "body": completion("search")} | response
+        return json.dumps({"custom_id": each["custom_id"], "response": body, "error": None})
+
+    lines = [answer(each) for each in reversed(sent)]
+    answers.write_text("\n".join(lines))
+    read_answers(questions, "tiny", sampling, answers, tmp_path / "batch.jsonl")
+    assert timeless(tmp_path / "batch.jsonl") == timeless(tmp_path / "asked.jsonl")
+    whole = (tmp_path / "batch.jsonl").read_bytes()
+    bad = [answer(each, status_code=500, body={}) for each in sent]
+    answers.write_text("\n".join(bad))
+    read_answers(questions, "tiny", sampling, answers, tmp_path / "batch.jsonl")
+    assert (tmp_path / "batch.jsonl").read_bytes() == whole  # a failed answer replaces none
+    answers.write_text("\n".join([bad[0], "", *lines[:-1]]))
+    read_answers(questions, "tiny", sampling, answers, tmp_path / "failed.jsonl")
+    with pytest.raises(RecordError, match="500"):
+        scored(questions, tmp_path / "failed.jsonl")
+    answers.write_text("\n".join([lines[0], lines[0], '{"custom_id": "x"}', "{"]))
+    with pytest.raises(RecordError) as wrong:
+        read_answers(questions, "tiny", sampling, answers, tmp_path / "wrong.jsonl")
+    assert len(wrong.value.problems) == 3
+    answers.write_text("\n".join(lines))
+    for other, model in ((questions, "huge"), (of("cosrec intents", limit=1), "tiny")):
+        with pytest.raises(RecordError, match="no request has"):
+            read_answers(other, model, sampling, answers, tmp_path / "other.jsonl")
+
+
+# Games -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_two_models_play_and_the_log_is_read_again(
+    name, of, tmp_path, sample_build, monkeypatch, capfd
+):
+    questions = of(name)
+    first, second = questions.asking.roles
+    offer = {"casino": "[Offer: Food=1 Water=1 Firewood=3]"}.get(name.split()[0], "[Offer: 100]")
+
+    def answer(request):
+        return offer if request["model"] == "one" else "Fine. [Accept]"
+
+    path = tmp_path / "log.jsonl"
+    with serving(answer) as server:
+        given = settings(server.url)
+        models = {first: "one", second: "two"}
+        ask(questions, Settings(models, given.sampling, server.url), path)
+        asked = [body["model"] for _, body in server.requests]
+        assert sorted(asked) == sorted(["one", "two"] * len(questions.gold))
+        with pytest.raises(UsageError, match=first):
+            ask(questions, given, tmp_path / "other.jsonl")
+    result = scored(questions, path)
+    assert result.score.counts["deals"] == len(questions.gold)
+    assert parley.score(sample_build / name.split()[0], "deals", path).as_dict() == result.as_dict()
+    played = write_played(questions, path)
+    rows = find_folder(tmp_path / "played" / "build", played).rows("dialogues", "train")
+    people = parley.score(questions.built, "deals", baseline=questions.asking.people).score.metrics
+    is_camp = name.startswith("casino")
+    for field, metrics in (("points", result.score.metrics), ("points_of_people", people)):
+        for place, role in enumerate(questions.asking.roles):
+            mean = sum(row["sides"][place][field] for row in rows) / len(rows)
+            assert mean == near(metrics["points"][role] if is_camp else metrics[f"{role}_utility"])
+    assert {(row["end"], len(row["turns"])) for row in rows} == {("deal", 2)}
+    monkeypatch.setenv("PARLEY_DATASETS", str(played.folder.parent))
+    monkeypatch.setattr(
+        sys, "argv", ["parley", "show", played.name, "--build", f"{tmp_path}/played/build"]
+    )
+    monkeypatch.setattr("signal.signal", lambda *args: None)
+    with pytest.raises(SystemExit):
+        cli.main()
+    assert "Fine. [Accept]" in capfd.readouterr().out
+    monkeypatch.delenv("PARLEY_DATASETS")
+    for text, metric in (("[Walk-Away]", "walk_aways"), ("Hm [.", "turn_limits")):
+        with serving(lambda request, text=text: text) as server:
+            other = tmp_path / f"{text}.jsonl"
+            ask(questions, Settings(models, given.sampling, server.url), other)
+        metrics = scored(questions, other).score.metrics
+        assert metrics[metric] == 1
+        assert metrics["unreadable"] == 0
+    with serving(lambda request: "[Accept]") as server:
+        ask(questions, Settings(models, given.sampling, server.url), tmp_path / "illegal.jsonl")
+    result = scored(questions, tmp_path / "illegal.jsonl")
+    assert result.unreadable == {"illegal action: accept": len(questions.gold)}
+    assert result.score.metrics["unreadable"] == 1
+
+
+def most(sides):
+    """Return the most joint points of two orders of priorities, by trying all shares."""
+    values = {"High": 5, "Medium": 4, "Low": 3}
+    worth = [{item: values[level] for level, item in side["value2issue"].items()} for side in sides]
+    return worth, max(
+        sum(n * worth[0][i] + (3 - n) * worth[1][i] for i, n in zip(worth[0], shares, strict=True))
+        for shares in [(a, b, c) for a in range(4) for b in range(4) for c in range(4)]
+    )
+
+
+def test_scripted_campers_score_as_counted_by_hand(of, built_of):
+    questions = of("casino deals", limit=0) if built_of is None else built_of("casino", "deals")
+    asking = questions.asking
+    rows = {row["dialogue_id"]: row for row in questions.built.rows("scenarios", "train")}
+    for pair in (("joint", "joint"), ("concede", "joint"), ("firm", "firm")):
+        players = dict(zip(asking.roles, (asking.agents[each] for each in pair), strict=True))
+        found = [
+            {"dialogue_id": key[0], **asking.outcome(play(asking, state, players))}
+            for key, state in questions.by_key.items()
+        ]
+        points = []
+        for each in found:
+            worth, highest = most([rows[each["dialogue_id"]][side] for side in asking.roles])
+            shares = each["allocation"]
+            own = (
+                [5, 5]
+                if shares is None
+                else [
+                    sum(worth[n][item] * shares[side][item] for item in worth[n])
+                    for n, side in enumerate(asking.roles)
+                ]
+            )
+            points.append((*own, highest))
+            if pair[1] == "joint":
+                assert sum(own) == highest
+            if pair == ("firm", "firm"):
+                assert (shares, each["end"]) == (None, "turn_limit")
+        score = parley.score(questions.built, "deals", found).score.metrics
+        count = len(points)
+        assert score["joint_points"] == near(sum(a + b for a, b, _ in points) / count)
+        assert score["fairness"] == near(sum(min(a, b) / (a + b) for a, b, _ in points) / count)
+        assert score["share_of_most"] == near(sum((a + b) / top for a, b, top in points) / count)
+        for place, side in enumerate(asking.roles):
+            mean = sum(each[place] for each in points) / count
+            assert score["points"][side] == near(mean)
+
+
+def test_scripted_traders_score_as_counted_by_hand(of, built_of):
+    questions = of("craigslist_bargains deals")
+    questions = questions if built_of is None else built_of("craigslist_bargains", "deals")
+    asking = questions.asking
+    for pair in (("joint", "joint"), ("firm", "concede"), ("firm", "firm")):
+        players = dict(zip(asking.roles, (asking.agents[each] for each in pair), strict=True))
+        found = {
+            key: asking.outcome(play(asking, s, players)) for key, s in questions.by_key.items()
+        }
+        shares = []
+        for key, each in found.items():
+            row = questions.gold[key]
+            low, high = row["buyer_target"], row["seller_target"]
+            price = each["price"]
+            shares.append(None if price is None else (high - price) / (high - low))
+        score = parley.score(
+            questions.built, "deals", [{"scenario_id": k[0], **e} for k, e in found.items()]
+        ).score.metrics
+        deals = [share for share in shares if share is not None]
+        assert score["success_rate"] == near(len(deals) / len(shares))
+        assert score["turn_limits"] == near(1 - len(deals) / len(shares))
+        if not deals:
+            assert isinstance(score["sl"], Undefined)
+            continue
+        assert score["sl"] == near(sum(deals) / len(deals))
+        assert score["sl_with_0_without_deal"] == near(sum(deals) / len(shares))
+        utility = sum(-0.5 if s is None else 2 * s - 1 for s in shares) / len(shares)
+        assert score["buyer_utility"] == near(utility)
+
+
+@pytest.fixture
+def built_of(request):
+    """Return questions of the real build where it is at hand, else None."""
+    if not os.environ.get("PARLEY_SOURCE"):
+        return None
+    real = request.getfixturevalue("real_build")
+
+    def built_of(name, task):
+        built = find_folder(Path(real), discover()[name])
+        return Questions(built, task, {}, Part())
+
+    return built_of
+
+
+# Subsets ---------------------------------------------------------------------------------
+
+
+def test_published_subsets_are_scored_apart(real_build, tmp_path):
+    casino, bargains = real_build / "casino", real_build / "craigslist_bargains"
+    for name, count in (("kwon2024", 120), ("rlvr-batna2026", 124)):
+        for task in ("partner-priorities", "deals", "final-deal"):
+            baseline = {"partner-priorities": "guesses", "deals": "people"}.get(task, "commonest")
+            found = parley.score(casino, task, baseline=baseline, subset=name)
+            assert found.as_dict()["subset"] == name
+            assert {120, 124} & {*found.score.counts.values()} == {count}
+    for name in ("ppdpp2024-test", "ppdpp2024-valid"):
+        rows = [
+            {"dialogue_id": row["dialogue_id"], "probability": float(row["deal"])}
+            for row in parley.open(bargains).rows("outcomes", "validation")
+        ]
+        found = parley.score(bargains, "deal", rows, subset=name)
+        assert found.score.counts["dialogues"] == 187
+        assert found.score.metrics["auc"] == 1
+        with pytest.raises(UsageError, match="validation"):
+            parley.score(bargains, "deal", baseline="majority", subset=name)
+    built = find_folder(real_build, discover()["craigslist_bargains"])
+    questions = Questions(built, "deals", {}, Part("ppdpp2024-test", 3))
+    models = dict.fromkeys(questions.asking.roles, "script:joint")
+    ask(questions, Settings(models, Sampling({})), tmp_path / "log.jsonl")
+    assert scored(questions, tmp_path / "log.jsonl").score.counts == {"scenarios": 3, "deals": 3}
+    assert write_played(questions, tmp_path / "log.jsonl").name == "log_played"
+    with pytest.raises(UsageError, match="kwon2024"):
+        parley.score(casino, "deals", baseline="people", subset="nobody2030")

@@ -1,0 +1,316 @@
+"""Readers of answers, rules of negotiations, and the prompts of the sample by their hash."""
+
+import hashlib
+
+import pytest
+
+from parley.ask.log import Questions
+from parley.asking import (
+    AMBIGUOUS,
+    INVALID,
+    NO_ANSWER,
+    Asking,
+    Unreadable,
+    read_labels,
+    read_number,
+    read_object,
+    read_order,
+)
+from parley.collection import discover
+from parley.folder.built import find_folder
+from parley.negotiation import Rules, State, legal, messages, step, turn
+from parley.scoring.gold import ALL
+from parley.tasks import tasks_of
+
+LABELS = ("small-talk", "self-need", "no-need", "uv-part")
+ITEMS = ("Food", "Water", "Firewood")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"labels": ["self-need", "small-talk"]}', ["small-talk", "self-need"]),
+        ('```json\n{"labels": ["Small Talk"]}\n```', ["small-talk"]),
+        ('Sure! {"Labels": ["UV_part"], "why": "..."} I hope it helps.', ["uv-part"]),
+        ('<think>{"labels": []}</think>{"labels": ["no-need"]}', ["no-need"]),
+        ('["no-need"]', ["no-need"]),
+        ("[]", []),
+        ('{"labels": []}', []),
+        ('{"labels": ["none"]}', []),
+        ("None.", []),
+        ("It uses small-talk and self-need.", ["small-talk", "self-need"]),
+        ("no-need", ["no-need"]),
+        ("{'labels': ['no-need']}", ["no-need"]),
+        ('{"labels": ["no-need"]} {"labels": ["no-need"]}', ["no-need"]),
+        ('{"labels": ["no-need"]} or {"labels": []}', AMBIGUOUS),
+        ("It does not use small-talk.", AMBIGUOUS),
+        ("There is no need to explain. Labels: self-need", AMBIGUOUS),
+        ("It lacks small-talk", AMBIGUOUS),
+        ("small-talk: 0, self-need: 1", AMBIGUOUS),
+        ("- [ ] small-talk\n- [x] self-need", AMBIGUOUS),
+        ('{"self-need": true, "small-talk": false}', ["self-need"]),
+        ('{"labels": "self-need, small-talk"}', ["small-talk", "self-need"]),
+        ("1. self-need\n2. uv-part", ["self-need", "uv-part"]),
+        ("There are no strategies.", []),
+        ("small\u2011talk", ["small-talk"]),
+        ("I have none of the information needed to answer.", NO_ANSWER),
+        ('{"excluded": ["small-talk"]}', NO_ANSWER),
+        ("<think>small-talk", NO_ANSWER),
+        ("self-need" + " " * 30_000, NO_ANSWER),
+        ("It isn't small-talk", AMBIGUOUS),
+        ("small-talk or none", AMBIGUOUS),
+        ('{"labels": ["bluff"]}', INVALID),
+        ('{"labels": null}', INVALID),
+        ('{"labels": {"no-need": true}}', INVALID),
+        ("I cannot tell.", NO_ANSWER),
+        ("smalltalker", NO_ANSWER),
+        ("", NO_ANSWER),
+    ],
+)
+def test_labels(text, expected):
+    found = read_labels(text, LABELS, "labels")
+    assert found == (Unreadable(expected) if isinstance(expected, str) else expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"order": ["water", "Food", "FIREWOOD"]}', ["Water", "Food", "Firewood"]),
+        ('["Water", "Food", "Firewood"]', ["Water", "Food", "Firewood"]),
+        ("Water > Food > Firewood", ["Water", "Food", "Firewood"]),
+        ("1. **Water**\n2. **Food**\n3. **Firewood**", ["Water", "Food", "Firewood"]),
+        ("I think Water, then Food, then Firewood.", ["Water", "Food", "Firewood"]),
+        ("Food > Water > Firewood\nThe final answer: food, water, firewood", [*ITEMS]),
+        ("The order from high to low is Food, Water and Firewood.", [*ITEMS]),
+        ('{"order": "Food > Water > Firewood"}', [*ITEMS]),
+        ("It is not Food, Water, Firewood", AMBIGUOUS),
+        ("My own order is Food > Water > Firewood, so my partner's is the opposite.", AMBIGUOUS),
+        ("3. Food\n2. Water\n1. Firewood", AMBIGUOUS),
+        ("I get 3 Food, 2 Water, 1 Firewood", AMBIGUOUS),
+        ("Food = Water = Firewood", AMBIGUOUS),
+        ('My order: ["Food", "Water", "Firewood"]. I cannot say about theirs.', AMBIGUOUS),
+        ("Food" + "\n" * 19_000 + "is first", NO_ANSWER),
+        ("!" * 20_000, NO_ANSWER),
+        ("Food > Water > Firewood or Water > Food > Firewood", AMBIGUOUS),
+        ("From the lowest: Food, Water, Firewood", AMBIGUOUS),
+        ('{"order": ["Food", "Food", "Water"]}', INVALID),
+        ('{"order": ["Food", null, "Water"]}', INVALID),
+        ("Food, Food, Water", NO_ANSWER),
+        ("Food", NO_ANSWER),
+    ],
+)
+def test_orders(text, expected):
+    found = read_order(text, ITEMS, "order")
+    assert found == (Unreadable(expected) if isinstance(expected, str) else expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"p": 0.8}', 0.8),
+        ('{"p": "80%"}', 0.8),
+        ("0.8", 0.8),
+        ("I would say 80 percent.", 0.8),
+        (".5", 0.5),
+        ("8e-1", 0.8),
+        ("<think>0.1</think> 0.8", 0.8),
+        ("thoughts 0.1</think>0.8", 0.8),
+        ("スコアは0.8です", 0.8),
+        ("０.８点", 0.8),
+        ("I think the probability is 0.8.", 0.8),
+        ("0.7ish", AMBIGUOUS),
+        ("less than 0.8", AMBIGUOUS),
+        ("The probability that they reach no deal is 0.2", AMBIGUOUS),
+        ("Turn 1 fails", AMBIGUOUS),
+        ('{"no_deal_probability": 0.2}', NO_ANSWER),
+        ("\u22120.5", INVALID),
+        ("1" + " " * 19_000 + "x", AMBIGUOUS),
+        ("1", 1.0),
+        ("1/1", 1.0),
+        ("between 0.2 and 0.4", AMBIGUOUS),
+        ('{"p": 0.2} {"p": 0.4}', AMBIGUOUS),
+        ("1.5", INVALID),
+        ("-0.1", INVALID),
+        ("3/5", INVALID),
+        ('{"p": true}', INVALID),
+        ('{"p": null}', INVALID),
+        ("NaN", NO_ANSWER),
+        ("likely", NO_ANSWER),
+    ],
+)
+def test_numbers(text, expected):
+    found = read_number(text, "p", 0, 1)
+    assert found == (Unreadable(expected) if isinstance(expected, str) else expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('x {"A": 1, "b": {"c": [1]}} y', {"a": 1, "b": {"c": [1]}}),
+        ("**A:** one\n- b: two", {"a": "one", "b": "two"}),
+        ("A: one\nb: two\nc: three", NO_ANSWER),
+        ('{"a": 1, "A": 2, "b": 3}', NO_ANSWER),
+        ('{"a": 1, "a": 1, "b": 3}', NO_ANSWER),
+        ('{"a": NaN, "b": 3}', NO_ANSWER),
+        ('{"a": 1}', NO_ANSWER),
+        ("{" * 5000, NO_ANSWER),
+    ],
+)
+def test_objects(text, expected):
+    found = read_object(text, "a", "b")
+    assert found == (Unreadable(expected) if isinstance(expected, str) else expected)
+
+
+# Negotiations ----------------------------------------------------------------------------
+
+
+def read_price(scenario, role, terms):
+    if not terms.isdigit():
+        raise ValueError("expected a price")
+    return int(terms)
+
+
+RULES = Rules(("buyer", "seller"), lambda scenario, role: f"You are {role}.", read_price, limit=4)
+
+
+def after(*texts):
+    state = State("a chair")
+    for text in texts:
+        state = step(RULES, state, text)
+    return state
+
+
+@pytest.mark.parametrize(
+    ("texts", "end", "offer"),
+    [
+        (("Hi", "[Offer: 5]", "Fine. [Accept]"), "deal", 5),
+        (("[offer 5]", "[REJECT]", "[Offer: 6]", "[accept]"), "deal", 6),
+        (("[Offer: 5]", "[Offer: 9]", "[Accept]"), "deal", 9),
+        (("[Offer: 5] [Offer: 5]", "**[Accept]**"), "deal", 5),
+        (("[Offer: 5]", "No. [Reject] [Offer: 7]", "[Accept the deal]."), "deal", 7),
+        (("[Offer: 5]", "I will not [Accept] that."), "unreadable", None),
+        (("[Offer: 5]", "[Accept if you add a lamp]"), "unreadable", None),
+        (("[Offer: 5]", "[Accepted]"), "unreadable", None),
+        (("[Offer: 5",), "unreadable", None),
+        (("I don't want to [Walk-Away] yet",), "unreadable", None),
+        (("[Walk-Away]",), "walk_away", None),
+        (("Hi", "[walk away]"), "walk_away", None),
+        (("Hi", "Hello", "Well", "Bye"), "turn_limit", None),
+        (("[Accept]",), "unreadable", None),
+        (("[Offer: 5]", "[Reject]", "[Accept]"), "unreadable", None),
+        (("[Offer: five]",), "unreadable", None),
+        (("[Offer: 5] [Walk-Away]",), "unreadable", None),
+        (("<think>well</think>",), "unreadable", None),
+        (("I accept", "(accept)"), "", None),
+    ],
+)
+def test_a_negotiation_ends(texts, end, offer):
+    state = after(*texts)
+    assert (state.end, state.offer if state.end == "deal" else None) == (end, offer)
+    assert bool(state.reason) == (end == "unreadable")
+    if end:
+        assert turn(RULES, state) == ""
+        assert legal(RULES, state) == ()
+        with pytest.raises(ValueError, match="has ended"):
+            step(RULES, state, "more")
+
+
+def test_each_side_sees_its_own_turns_as_the_assistants():
+    state = after("Hi", "[Offer: 5]")
+    assert legal(RULES, state) == ("offer", "accept", "reject", "walk-away")
+    system, begin, first, second = messages(RULES, state)
+    assert (system["role"], system["content"]) == ("system", "You are buyer.")
+    assert begin["role"] == "user"
+    assert (first["role"], second["role"]) == ("assistant", "user")
+    system, first = messages(RULES, after("Hi"))
+    assert (system["content"], first["role"]) == ("You are seller.", "user")
+    assert legal(RULES, after("[Offer: 5]", "no"))[1:] == ("walk-away",)
+
+
+@pytest.mark.parametrize(
+    ("name", "terms", "offer"),
+    [
+        ("casino", "Food=2 Water=1 Firewood=0", {"Food": 2, "Water": 1, "Firewood": 0}),
+        ("casino", "2 food, 1 water and 0 firewood.", {"Food": 2, "Water": 1, "Firewood": 0}),
+        ("casino", "Food: 2; Water: 1; Firewood: 0 for me", {"Food": 2, "Water": 1, "Firewood": 0}),
+        ("casino", "Food=2 Water=1", None),
+        ("casino", "Food=2 Water=1 Firewood=4", None),
+        ("casino", "Food=2 Food=2 Water=1 Firewood=0", None),
+        ("casino", "all of it", None),
+        ("craigslist_bargains", "$1,200.50", 1200.5),
+        ("craigslist_bargains", "2,300/mo", 2300),
+        ("craigslist_bargains", "120 USD.", 120),
+        ("craigslist_bargains", "1.200", None),
+        ("craigslist_bargains", "120 or 130", None),
+        ("craigslist_bargains", "-5", None),
+    ],
+)
+def test_offers(name, terms, offer):
+    game = discover()[name].load_module("game")
+    role = game.SIDES[0]
+    if offer is None:
+        with pytest.raises(ValueError, match=r"expected|there are"):
+            game.read_offer({}, role, terms)
+    else:
+        found = game.read_offer({}, role, terms)
+        assert (found[role] if name == "casino" else found) == offer
+
+
+# Prompts of the samples and the readings of some answers, by hash --------------------------
+
+ANSWERS = (
+    "",
+    "none",
+    "small-talk and uv-part",
+    "search",
+    '{"labels": ["vouch-fair"], "types": ["product_details"], "score": 4, "probability": 0.25}',
+    '{"order": ["Water", "Food", "Firewood"]}',
+    "Water > Food > Firewood",
+    '{"satisfaction": "undecided", "likeness": "Extremely Like"}',
+    '{"allocation": null}',
+    '{"allocation": {"mturk_agent_1": {"Food": 3, "Water": 0, "Firewood": 1}, '
+    '"mturk_agent_2": {"Food": 0, "Water": 3, "Firewood": 2}}}',
+    '{"allocation": {"mturk_agent_1": {"Food": 3, "Water": 0, "Firewood": 1}, '
+    '"mturk_agent_2": {"Food": 1, "Water": 3, "Firewood": 2}}}',
+    "3 out of 5",
+    "50%",
+)
+DEALS = (
+    '{"allocation": {"MTurk_Agent_1": {"food": 3.0, "water": "0", "firewood": 1}, '
+    '"mturk_agent_2": {"food": 0, "water": 3, "firewood": 2}}}',
+    '{"allocation": "null"}',
+)
+TURNS = ("[Offer: Food=3 Water=0 Firewood=1]", "[Offer: $1,200.50]", "[Offer: 3, 0, 1]", "[Accept]")
+
+PINNED = {  # version, start of the prompts' sha256 and of the readings'
+    "casino strategies": "1 a969be3ea81f85bf c0014163722c4117",
+    "casino partner-priorities": "1 62550e9a2858f764 1d9ade032e0e2f2c",
+    "casino final-deal": "1 46b5f22c45d68041 76a7945dcbf8656b",
+    "casino outcomes": "1 27e59c64a0c65c8b 8274dc2459f2c1ab",
+    "casino deals": "1 4d13b5c10fafe3e2 5b0784f2e5d727e0",
+    "cosrec intents": "1 f48f017afc0c051f 2c93a21338c8bbed",
+    "craigslist_bargains deal": "1 c68b61773f9db8f2 ef3c6674d9bdfa11",
+    "craigslist_bargains deals": "1 885b05752536224e cebae56b68fe07da",
+    "duo agreement": "1 2d23aa119c1abf62 024974a73f355710",
+}
+
+
+def readings(asking, question):
+    """Return what becomes of some answers."""
+    if isinstance(asking, Asking):
+        return [asking.read(text, question) for text in (*ANSWERS, *DEALS)]
+    return [asking.step(question, text) for text in TURNS]
+
+
+def test_a_change_of_prompts_or_readers_needs_a_new_version(sample_build):
+    found = {}
+    for name, dataset in discover().items():
+        built = find_folder(sample_build, dataset)
+        for task_name, task in tasks_of(dataset).items():
+            if task.asking:
+                asked = Questions(built, task_name, task.chosen({}), ALL)
+                first = next(iter(asked.by_key.values()))
+                read = hashlib.sha256(repr(readings(task.asking, first)).encode()).hexdigest()
+                digests = task.asking.version, asked.digest[:16], read[:16]
+                found[f"{name} {task_name}"] = " ".join(digests)
+    assert found == PINNED, "give the changed Asking a new version, and pin its hashes here"
