@@ -4,7 +4,8 @@
 
 Build each dataset, write the site, open the dialogues from disk, wait for all text, and type.
 A keystroke takes from its event to the next drawn frame. Memory is the resident memory of the tab's
-process. Imports are not counted. PARLEY_SOURCE names the real datasets.
+process. The charts are drawn when the page about the dataset is complete. Imports are not counted.
+PARLEY_SOURCE names the real datasets.
 """
 
 import argparse
@@ -47,7 +48,7 @@ TYPE = """async (words) => {
 }"""
 KEYSTROKES = 50
 COLUMNS = ["dialogues of", "number", "build, s", "site, s", "of the build", "list, s"]
-COLUMNS += ["all text, s", "keystroke, ms", "tab, MB"]
+COLUMNS += ["all text, s", "keystroke, ms", "tab, MB", "charts, ms"]
 
 
 def main() -> None:
@@ -97,6 +98,10 @@ def measured(browser: Browser, source: Source, place: Path) -> list[str]:
         took += page.evaluate(TYPE, [words.pop(0)])
     seconds = [built, site, site / built, seen["list"] / 1000, seen["text"] / 1000]
     others = [statistics.median(took[:KEYSTROKES]), memory(browser)]
+    page.goto((place / "site" / name / "index.html").as_uri() + "#charts")
+    page.wait_for_selector("#charts svg")
+    drawn = "performance.getEntriesByType('navigation')[0].domComplete"
+    others.append(page.evaluate(drawn))
     page.close()
     return [number, *(f"{each:.2f}" for each in seconds), *(f"{each:.0f}" for each in others)]
 

@@ -1,5 +1,6 @@
 """`parley export`: every format that a dataset folder offers."""
 
+import csv
 import importlib.util
 import json
 import math
@@ -9,14 +10,18 @@ import subprocess
 import sys
 from collections import Counter
 
+import hostile
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from parley.build import build
 from parley.collection import discover, get
+from parley.dialogues import dialogues
 from parley.errors import OutputError, UsageError
 from parley.exports.export import export, formats
 from parley.folder.built import open_folder
+from parley.source.files import open_source
 
 
 def files(folder):
@@ -27,7 +32,8 @@ def files(folder):
 
 def test_every_export_is_the_same_in_two_processes(sample_build, tmp_path):
     offered = [(format, name) for name, d in discover().items() for format in formats(d)]
-    assert {"convokit", "trec", "croissant", "prompt-completion"} == {f for f, _ in offered}
+    common = {"csv", "jsonl", "croissant", "prompt-completion"}
+    assert {"convokit", "trec", *common} == {f for f, _ in offered}
     if not importlib.util.find_spec("mlcroissant"):
         offered = [each for each in offered if each[0] != "croissant"]
     for number in (1, 2):  # each a process, in which sets have an order of their own
@@ -104,6 +110,75 @@ def test_every_turn_of_the_assistant_has_its_prompt(dataset, sample_build, tmp_p
             assert line.pop("prompt") + line.pop("completion") == row["messages"][: turn + 1]
             keys = dataset.configs["messages"].keys
             assert line == {key: row[key] for key in keys} | {"turn": turn}
+
+
+# CSV and JSON Lines ---------------------------------------------------------------------------
+
+
+def test_csv_holds_every_row_in_named_columns(dataset, sample_build, tmp_path):
+    built = open_folder(sample_build / dataset.name)
+    export(built, "csv", tmp_path / "out")
+
+    def value(row, path):
+        for key in path.split("."):
+            row = None if row is None else row[key]
+        return row
+
+    for config, split in built.declared:
+        with (tmp_path / "out" / f"{config}-{split}.csv").open(newline="") as file:
+            found = list(csv.DictReader(file))
+        rows = built.named(config, split)
+        assert len(found) == len(rows)
+        assert {path.split(".")[0] for path in found[0]} == set(rows[0])
+        for cells, row in zip(found, rows, strict=True):
+            for path, cell in cells.items():
+                due = value(row, path)
+                if due is None:
+                    assert cell == ""
+                elif isinstance(due, str):
+                    assert cell.removeprefix("'" * due.startswith(("+", "-", "@", "'"))) == due
+                else:
+                    assert json.loads(cell) == due
+
+
+@pytest.mark.parametrize("format", ["csv", "jsonl"])
+def test_ids_choose_the_rows_of_their_dialogues(dataset, sample_build, tmp_path, format):
+    built = open_folder(sample_build / dataset.name)
+    every = [dialogue.id for dialogue in dialogues(built)]
+    for number, ids in enumerate((every[:1], every[-2:])):
+        names = export(built, format, tmp_path / str(number), ids)
+        due = {
+            f"{config}-{split}.{format}": sum(
+                any(str(row.get(name)) in ids for name in ("dialogue_id", "uuid", "query_id"))
+                for row in built.rows(config, split)
+            )
+            for config, split in built.declared
+            if {"dialogue_id", "uuid", "query_id"} & set(built.features(config))
+        }
+        assert sorted([*due, "SAMPLE.txt"]) == names
+        assert any(due.values())
+        for name, count in due.items():
+            with (tmp_path / str(number) / name).open(newline="") as file:
+                found = list(csv.reader(file))[1:] if format == "csv" else list(file)
+            assert len(found) == count
+    with pytest.raises(UsageError, match="has no dialogue no such one"):
+        export(built, format, tmp_path / "none", ["no such one"])
+    with pytest.raises(UsageError, match="takes no ids; csv, jsonl do"):
+        export(built, "croissant", tmp_path / "none", every)
+    assert not (tmp_path / "none").exists()
+
+
+def test_no_cell_is_a_formula(tmp_path, monkeypatch):
+    """Each text that begins as a formula begins with ' in CSV, and only the first ' is ours."""
+    monkeypatch.setattr(hostile, "ATTACKS", ["\t=1", "\r=1", "'=1", *hostile.ATTACKS])
+    monkeypatch.setenv("PARLEY_DATASETS", str(hostile.write(tmp_path)))
+    build(open_source(get("hostile"), None, sample=True), tmp_path / "build")
+    export(open_folder(tmp_path / "build" / "hostile"), "csv", tmp_path / "out")
+    csv.field_size_limit(2_000_000)
+    with (tmp_path / "out" / "dialogues-train.csv").open(newline="", encoding="utf-8") as file:
+        cells = [row["attack"] for row in csv.DictReader(file)]
+    assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
+    assert [cell.removeprefix("'") for cell in cells] == hostile.ATTACKS
 
 
 # Croissant ------------------------------------------------------------------------------------

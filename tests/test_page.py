@@ -1,18 +1,26 @@
 """The page in a browser: searches, filters, keys, code, hostile text, accessibility."""
 
 import ast
+import csv
+import io
+import json
 import re
 import shutil
+import subprocess
+import sys
 import unicodedata
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
+from urllib.parse import quote_plus, unquote_plus
 
 import hostile
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import parley
 from parley.build import build
 from parley.collection import discover, get
 from parley.folder.built import find_folder
@@ -66,7 +74,9 @@ def written(served, build, name, datasets):
     folders = [find_folder(build, get(each)) for each in datasets]
     place = served[0] / name / "of some" / "site"
     place.parent.mkdir(parents=True)
-    site.write_site(folders, place)
+    with pytest.MonkeyPatch.context() as patch:  # another test may publish these builds
+        patch.setenv("PARLEY_CACHE", str(served[0] / "no cache"))
+        site.write_site(folders, place)
     return Site(build, place, f"{served[1]}{name}/of%20some/site/")
 
 
@@ -140,12 +150,16 @@ def addresses(found, *parts):
 
 def counted(page):
     """Return the numbers of dialogues, utterances and queries found on the page."""
-    text = page.locator("#count").inner_text()
-    found = re.fullmatch(
-        r"([\d,]+) dialogues?(?:, ([\d,]+) queries)?,?\s+([\d,]+) utterances?", text
+    text = page.locator("#count strong").inner_text()
+    found = re.fullmatch(r"([\d,]+) dialogues?(?:, ([\d,]+) queries)?", text)
+    said = re.fullmatch(
+        r"([\d,]+) utterances?", page.locator("#count > :last-child").inner_text().strip()
     )
     assert found, text
-    dialogues, queries, utterances = (int((n or "0").replace(",", "")) for n in found.groups())
+    assert said, page.locator("#count").inner_text()
+    dialogues, queries, utterances = (
+        int((n or "0").replace(",", "")) for n in (*found.groups(), said[1])
+    )
     return dialogues, utterances, queries
 
 
@@ -224,14 +238,17 @@ def formulations(build, name):
     return [(row["query_id"], text) for row in rows for text in row["variants"]]
 
 
-def expected(build, name, query):
-    """Return the numbers of dialogues, utterances and judged queries with a text."""
+def expected(build, name, *words):
+    """Return the numbers of dialogues, utterances and judged queries with all words in a text."""
 
     def fold(text):
         return unicodedata.normalize("NFKC", text).lower()
 
-    found = [id for id, text in utterances(build, name) if fold(query) in fold(text)]
-    judged = {id for id, text in formulations(build, name) if fold(query) in fold(text)}
+    def has(text):
+        return all(fold(word) in fold(text) for word in words)
+
+    found = [id for id, text in utterances(build, name) if has(text)]
+    judged = {id for id, text in formulations(build, name) if has(text)}
     return len(set(found)), len(found), len(judged)
 
 
@@ -271,55 +288,163 @@ def test_a_search_finds_the_hits_of_the_parquet(request, open_page, data):
     assert not hits["no such thing"]
 
 
-@pytest.mark.parametrize("data", ["sample", "real"])
-def test_filters_combine_and_their_bars_count_the_parquet(request, open_page, data):
-    found = request.getfixturevalue(data)
-    participants = table(found.build, "casino", "participants")
-    labels = {}
-    for row in table(found.build, "casino", "strategies"):
-        labels.setdefault(row["dialogue_id"], set()).update(row["labels"])
-    sides = {}
-    for row in participants:
-        sides.setdefault(row["dialogue_id"], []).append(row)
-    left = set(sides)
-    page = open_page(addresses(found, "casino", "dialogues.html")[0])
+def test_a_search_takes_words_and_quoted_phrases(real, open_page):
+    page = open_page(addresses(real, "casino", "dialogues.html")[0])
+    counts = []
+    for query, words in {
+        "water need": ["need", "water"],
+        "  Need   WATER ": ["need", "water"],
+        '"need water"': ["need water"],
+        "“need water” extra": ["need water", "extra"],
+        '"need water': ['"need', "water"],
+        'need" water': ['need"', "water"],
+    }.items():
+        search(page, query)
+        assert counted(page) == expected(real.build, "casino", *words), query
+        counts.append(counted(page)[1])
+        marks = {mark.lower() for mark in page.locator("#dialogue mark").all_inner_texts()}
+        assert marks == set(words if counts[-1] else ())
+    assert counts[0] == counts[1] > counts[2] > counts[3] > 0
+    search(page, "   ")
+    assert counted(page)[1] == len(utterances(real.build, "casino"))
 
-    def compare():
-        def tally(values):
-            return dict(Counter(value for each in left for value in set(values(each))))
 
-        due = {
-            "strategies": tally(lambda n: labels.get(n, ())),
-            "deal": tally(lambda n: ["yes" if sides[n][0]["deal"] else "no"]),
-            "satisfaction": tally(lambda n: [side["satisfaction"] for side in sides[n]]),
-            "opponent likeness": tally(lambda n: [s["opponent_likeness"] for s in sides[n]]),
-            "integrative potential": tally(lambda n: [str(sides[n][0]["integrative_potential"])]),
+class Casino:
+    """The sides of each dialogue of CaSiNo by the Parquet, apart from the page's code."""
+
+    def __init__(self, build):
+        self.said = utterances(build, "casino")
+        self.sides = {}
+        for row in table(build, "casino", "participants"):
+            self.sides.setdefault(row["dialogue_id"], {})[row["speaker"]] = row | {"used": set()}
+        for row in table(build, "casino", "strategies"):
+            self.sides[row["dialogue_id"]][row["speaker"]]["used"] |= set(row["labels"])
+
+    def having(self, *tests, together=True):
+        """Return the dialogues of which one side passes all tests, or any side each."""
+        return {
+            number
+            for number, sides in self.sides.items()
+            if (
+                any(all(test(side) for test in tests) for side in sides.values())
+                if together
+                else all(any(test(side) for side in sides.values()) for test in tests)
+            )
         }
-        shown = {n: {v: c for v, c in of.items() if c} for n, of in bars(page).items() if n in due}
-        assert shown == due
-        assert counted(page)[0] == len(left)
 
-    def content(each):
-        return any(side["satisfaction"] == "Extremely satisfied" for side in sides[each])
+    def tally(self, values, *tests, within=None):
+        """Count the dialogues by each value of a side that passes all tests."""
+        found = Counter()
+        for number, sides in self.sides.items():
+            if within is None or number in within:
+                passing = [side for side in sides.values() if all(test(side) for test in tests)]
+                found.update({value for side in passing for value in values(side)})
+        return dict(found)
 
-    compare()
+
+def used(*labels):
+    return lambda side: bool(side["used"] & set(labels))
+
+
+def got(low, high):
+    return lambda side: low <= side["points_scored"] <= high
+
+
+def content(side):
+    return side["satisfaction"] == "Extremely satisfied"
+
+
+def shown(page, name):
+    return {value: count for value, count in bars(page)[name].items() if count}
+
+
+def field(page, name, end):
+    return page.get_by_role("spinbutton", name=f"{name}, {end}", exact=True)
+
+
+@pytest.mark.parametrize("data", ["sample", "real"])
+def test_filters_of_a_side_hold_for_one_side_and_their_bars_count_the_parquet(
+    request, open_page, data
+):
+    found = request.getfixturevalue(data)
+    casino = Casino(found.build)
+    page = open_page(addresses(found, "casino", "dialogues.html")[0])
     bar(page, "strategies", "uv-part").click()
-    left = {each for each in sides if "uv-part" in labels.get(each, ())}
-    compare()
-    bar(page, "satisfaction", "Extremely satisfied").click()
-    left = set(filter(content, left))
-    compare()
-    search(page, "firewood")
-    said = {int(id) for id, text in utterances(found.build, "casino") if "firewood" in text.lower()}
-    left &= said
-    compare()
-    assert left
-    bar(page, "strategies", "uv-part").click()
-    left = set(filter(content, said))
-    compare()
+    field(page, "points", "at most").fill("14")
+    uv, few = used("uv-part"), got(0, 14)
+    due = casino.having(uv, few)
+    assert counted(page)[0] == len(due)
+    # a value that widens counts what passes the other filters
+    assert shown(page, "strategies") == casino.tally(lambda side: side["used"], few)
+    moods = casino.tally(lambda side: [side["satisfaction"]], uv, few)
+    assert shown(page, "satisfaction") == moods
+    deals = Counter("yes" if casino.sides[each]["mturk_agent_1"]["deal"] else "no" for each in due)
+    assert shown(page, "deal") == deals
+    said = page.locator("#count").inner_text()
+    assert "in which one participant used uv-part and got at most 14 points" in " ".join(
+        said.split()
+    )
+    page.get_by_label("hold for the same participant").uncheck()
+    mixed = casino.having(uv, few, together=False)
+    assert counted(page)[0] == len(mixed)
+    assert state(open_page(page.url)) == state(page)
+    if data == "real":
+        assert (len(due), len(mixed)) == (10, 13)
+    page.get_by_label("hold for the same participant").check()
     page.get_by_role("button", name="Clear the filters").click()
-    left = said
-    compare()
+    bar(page, "satisfaction", "Extremely satisfied").click()
+    search(page, "firewood")
+    hits = {int(id) for id, text in casino.said if "firewood" in text.lower()}
+    assert counted(page)[0] == len(hits & casino.having(content))
+    assert shown(page, "strategies") == casino.tally(lambda s: s["used"], content, within=hits)
+
+
+def test_chosen_values_are_joined_by_any_or_all(real, open_page):
+    casino = Casino(real.build)
+    page = open_page(addresses(real, "casino", "dialogues.html")[0])
+    for label in ("uv-part", "no-need"):
+        bar(page, "strategies", label).click()
+    either = casino.having(used("uv-part", "no-need"))
+    assert counted(page)[0] == len(either)
+    assert "used no-need or uv-part" in page.locator("#count").inner_text()
+    how = page.get_by_label("strategies: any or all of the chosen values")
+    how.select_option("all")
+    both = casino.having(used("uv-part"), used("no-need"))
+    assert 0 < len(both) < len(either)
+    assert counted(page)[0] == len(both)
+    assert shown(page, "strategies") == casino.tally(
+        lambda side: side["used"], used("uv-part"), used("no-need")
+    )
+    again = open_page(page.url)
+    assert counted(again)[0] == len(both)
+    assert again.get_by_label("strategies: any or all").input_value() == "all"
+    page.get_by_label("hold for the same participant").uncheck()
+    mixed = casino.having(used("uv-part"), used("no-need"), together=False)
+    assert counted(page)[0] == len(mixed) > len(both)
+
+
+def test_numbers_are_filtered_by_typed_ends_and_handles(real, open_page):
+    casino = Casino(real.build)
+    page = open_page(addresses(real, "casino", "dialogues.html")[0])
+    field(page, "points", "at least").fill("11")
+    field(page, "points", "at most").fill("13")
+    assert counted(page)[0] == len(casino.having(got(11, 13)))
+    title = page.locator("#dialogue h2").inner_text()
+    field(page, "points", "at most").press("j")
+    assert page.locator("#dialogue h2").inner_text() == title
+    field(page, "points", "at most").fill("")
+    assert counted(page)[0] == len(casino.having(got(11, 99)))
+    handle = page.get_by_role("slider", name="points, at least")
+    handle.focus()
+    page.keyboard.press("ArrowRight")
+    assert field(page, "points", "at least").input_value() == "12"
+    assert counted(page)[0] == len(casino.having(got(12, 99)))
+    page.keyboard.press("Home")
+    assert counted(page)[0] == len(casino.sides)
+    page.get_by_role("slider", name="points, at most").press("ArrowLeft")
+    assert handle.get_attribute("aria-valuetext") == "no limit"
+    at_most = int(field(page, "points", "at most").input_value())
+    assert counted(page)[0] == len(casino.having(got(0, at_most)))
 
 
 @pytest.mark.parametrize("name", DATASETS)
@@ -339,6 +464,12 @@ def test_every_value_narrows_to_the_count_of_its_bar(sample, open_page, name):
     assert found
     for facet, value, count in found:
         assert shown[facet][value] == count, (facet, value)
+
+
+def test_a_conversation_is_in_one_split_of_the_list(real, open_page):
+    page = open_page(addresses(real, "cosrec", "dialogues.html")[0])
+    places = bars(page)["split"]
+    assert sum(places.values()) == sum(counted(page)[::2])
 
 
 # Addresses and keys -----------------------------------------------------------------------
@@ -380,11 +511,15 @@ def test_back_and_forward_restore_each_state(sample, open_page):
 def test_shortcuts_move_search_and_go_back(sample, open_page):
     page = open_page(addresses(sample, "casino", "dialogues.html")[0])
     title = page.locator("#dialogue h2")
-    titles = [text.split("\n")[0] for text in page.locator("#window a").all_inner_texts()]
-    assert title.inner_text() == titles[0]
+    entries = page.locator("#window a .title").all_inner_texts()
+
+    def opened():
+        return f"{title.inner_text().split()[-1]} · "
+
+    assert entries[0].startswith(opened())
     for key, place in (("j", 1), ("j", 2), ("k", 1)):
         page.keyboard.press(key)
-        assert title.inner_text() == titles[place]
+        assert entries[place].startswith(opened())
     page.keyboard.press("/")
     assert page.get_by_role("searchbox").evaluate("box => box === document.activeElement")
     page.keyboard.type("jk/ firewood")  # in the field, keys are text
@@ -393,6 +528,13 @@ def test_shortcuts_move_search_and_go_back(sample, open_page):
     page.keyboard.type("firewood")
     hits = counted(page)
     assert hits == expected(sample.build, "casino", "firewood")
+    page.keyboard.press("Enter")
+    assert "id=" in page.url
+    page.keyboard.press("j")
+    assert page.get_by_role("searchbox").input_value() == "firewood"
+    assert title.evaluate("title => title === document.activeElement")
+    assert counted(page) == hits
+    page.keyboard.press("/")
     page.keyboard.press("Escape")
     assert page.locator("#window a").first.evaluate("link => link === document.activeElement")
     page.keyboard.press("Enter")
@@ -402,7 +544,116 @@ def test_shortcuts_move_search_and_go_back(sample, open_page):
     assert counted(page) == hits
     page.keyboard.press("Escape")
     assert page.get_by_role("searchbox").input_value() == ""
-    assert counted(page)[0] == len(titles)
+    assert counted(page)[0] == len(entries)
+
+
+def test_an_address_marks_a_turn_and_a_turn_gives_its_address_and_quote(sample, open_page):
+    page = open_page(addresses(sample, "casino", "dialogues.html")[0])
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.locator("#window a").last.click()
+    turn = page.locator("#dialogue .turn").nth(2)
+    turn.hover()
+    turn.get_by_role("button", name="Copy link").click()
+    turn.get_by_role("button", name="Copied").wait_for()
+    link = page.evaluate("navigator.clipboard.readText()")
+    turn.get_by_role("button", name="Copy quote").click()
+    page.wait_for_function(f"async () => await navigator.clipboard.readText() !== {link!r}")
+    quote = page.evaluate("navigator.clipboard.readText()")
+    built = find_folder(sample.build, get("casino"))
+    title = page.locator("#dialogue h2").inner_text()
+    for part in (f"“{turn.locator('.text').inner_text()}”", f", turn 2 of {title}, ", "@inproc"):
+        assert part in quote
+    assert f"casino {built.version}" in quote
+    assert f"version={built.version}" in link
+    again = open_page(link)
+    assert again.locator("#dialogue h2").inner_text() == title
+    assert again.title().startswith(f"{title} · ")
+    marked = again.locator("#dialogue .turn[aria-current]")
+    assert marked.locator(".text").inner_text() == turn.locator(".text").inner_text()
+    assert not again.locator("#unknown").is_visible()
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("id=no such one", "no dialogue “no such one”"),
+        ("id=ID&turn=99", "no turn “99”"),
+        ("id=ID&turn=length", "no turn “length”"),
+        ("is.mood=good", "no filter “mood”"),
+        ("min.points=1&is.deal=perhaps", "no “perhaps” in “deal”"),
+        ("min.points=few", "“points” takes numbers"),
+        ("is.points=9", "no “9” in “points”"),
+        ("min.deal=9", "“deal” has no numbers"),
+        ("id=ID&version=0.0.1", "of version 0.0.1"),
+    ],
+)
+def test_an_address_of_another_build_says_so(sample, open_page, asked, said):
+    number = sorted(ids(sample.build, "casino"))[0]
+    page = open_page(
+        f"{addresses(sample, 'casino', 'dialogues.html')[0]}#{asked}".replace("ID", number)
+    )
+    assert said in page.locator("#unknown").inner_text()
+    assert (counted(page)[0] == 0) == ("is." in asked or "min." in asked)
+    opened = page.locator("#dialogue h2").all_inner_texts()
+    assert [title.split()[-1] for title in opened] == ([number] if "=ID" in asked else [])
+    page.get_by_role("button", name="Clear the filters").click(force=True)
+    page.locator("#window a").first.click()
+    assert not page.locator("#unknown").is_visible()
+
+
+def test_a_print_holds_the_whole_dialogue(real, open_page):
+    longest = max(
+        Counter(id for id, _ in utterances(real.build, "cosrec")).items(), key=lambda n: n[1]
+    )
+    page = open_page(f"{addresses(real, 'cosrec', 'dialogues.html')[0]}#id={longest[0]}")
+    page.emulate_media(media="print")
+    places = page.locator("#dialogue .turn").evaluate_all(
+        "turns => turns.map(turn => turn.getBoundingClientRect().bottom)"
+    )
+    assert len(places) == longest[1]
+    assert max(places) <= page.evaluate("document.documentElement.scrollHeight")
+    assert not page.locator("#list").is_visible()
+    assert page.evaluate("document.querySelector('#dialogue').scrollHeight") == page.evaluate(
+        "document.querySelector('#dialogue').clientHeight"
+    )
+
+
+def test_the_list_tells_what_came_of_each_dialogue(real, open_page):
+    page = open_page(addresses(real, "casino", "dialogues.html")[0])
+    field(page, "points", "at most").fill("9")
+    sides = Casino(real.build).sides
+    for entry in page.locator("#window .title").all_inner_texts():
+        number, points, deal, *used = entry.split(" · ")
+        one, other = sides[int(number)].values()
+        assert points == f"{one['points_scored']}–{other['points_scored']} points"
+        assert deal == ("deal" if one["deal"] else "no deal")
+        assert set(", ".join(used).split(", ")) - {""} == (one["used"] | other["used"]) - {
+            "small-talk",
+            "non-strategic",
+        }
+
+
+def test_clearing_the_filters_moves_nothing(sample, open_page):
+    page = open_page(addresses(sample, "casino", "dialogues.html")[0])
+    clear = page.get_by_role("button", name="Clear the filters")
+    place = bar(page, "deal", "yes").bounding_box()
+    assert clear.is_disabled()
+    bar(page, "deal", "yes").click()
+    assert bar(page, "deal", "yes").bounding_box() == place
+    clear.click()
+    assert bar(page, "deal", "yes").bounding_box() == place
+    assert page.locator(".value[aria-pressed=true]").count() == 0
+
+
+def test_a_skip_link_leads_to_the_hits(sample, open_page):
+    page = open_page(f"{addresses(sample, 'casino', 'dialogues.html')[0]}#q=firewood")
+    found = counted(page)
+    for _ in range(2):
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    assert page.locator("#window a").first.evaluate("link => link === document.activeElement")
+    assert counted(page) == found
 
 
 def test_the_keyboard_alone_reaches_the_code_and_a_dialogue(sample, open_page):
@@ -455,9 +706,11 @@ def test_a_narrow_screen_shows_a_dialogue_and_goes_back(sample, open_page, place
     page = open_page(addresses(sample, "duo", "dialogues.html")[place])
     page.set_viewport_size(NARROW)
     hits, back = page.locator("#window a"), page.get_by_role("button", name="Back to the hits")
-    title = hits.last.locator(".title").inner_text()
+    entry = hits.last.locator(".title").inner_text()
     hits.last.click()
-    assert page.locator("#dialogue h2").inner_text() == title
+    opened = page.locator("#dialogue h2", has_text=entry.partition(" · ")[0])
+    opened.wait_for()
+    title = opened.inner_text()
     assert page.locator("#dialogue .turn").first.is_visible()
     assert not page.get_by_role("searchbox").is_visible()
     back.click()
@@ -467,16 +720,116 @@ def test_a_narrow_screen_shows_a_dialogue_and_goes_back(sample, open_page, place
     assert page.locator("#dialogue h2").inner_text() == title
 
 
-def test_the_table_of_figures_can_hide_matches(real, open_page):
-    page = open_page(addresses(real, "casino", "index.html")[0])
+def test_the_figures_of_one_verdict_stand_alone(real, open_page):
+    page = open_page(addresses(real, "casino", "index.html#figures")[0])
     rows = page.locator("tr[data-verdict]:visible")
-    verdicts = rows.evaluate_all("rows => rows.map(row => row.dataset.verdict)")
-    differ = sum(verdict != "matches" for verdict in verdicts)
-    assert 0 < differ < len(verdicts)
-    page.get_by_label("only figures that do not match").check()
-    assert rows.count() == differ
-    page.get_by_label("only figures that do not match").uncheck()
-    assert rows.count() == len(verdicts)
+    verdicts = Counter(rows.evaluate_all("rows => rows.map(row => row.dataset.verdict)"))
+    assert verdicts["differs"]
+    for verdict, number in verdicts.items():
+        page.get_by_label("Verdict").select_option(verdict)
+        assert (
+            rows.evaluate_all("rows => rows.map(row => row.dataset.verdict)") == [verdict] * number
+        )
+    page.get_by_label("Verdict").select_option("")
+    assert rows.count() == verdicts.total()
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_the_page_of_a_dataset_shows_one_section_at_a_time(sample, open_page, name):
+    page = open_page(addresses(sample, name, "index.html")[0])
+    open_ = page.locator(".about > section:visible")
+    links = page.get_by_role("navigation", name="Sections").get_by_role("link")
+    assert links.all_inner_texts()[:2] == ["Overview", "Charts"]
+    for link in links.all():
+        link.click()
+        page.locator(page.url[page.url.index("#") :]).wait_for()
+        assert open_.count() == 1
+        assert page.evaluate("document.scrollingElement.scrollHeight") < 9000
+    page.evaluate("location.hash = 'card-citation'")  # as a link within the card
+    page.locator("#card-citation").wait_for()
+    page.emulate_media(media="print")
+    assert open_.count() == links.count()
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_every_mark_opens_its_dialogues(real, open_page, name):
+    page = open_page(addresses(real, name, "index.html#charts")[0])
+    assert page.locator("#charts svg.chart").count() > 5
+    marks = page.evaluate(
+        """() => [...document.querySelectorAll('#charts tbody a')].map(link => {
+            const cells = link.closest('tr').cells, table = link.closest('table');
+            return [link.getAttribute('href').split('#')[1], cells[0].contains(link),
+                table.tHead.rows[0].cells[1].textContent,
+                (cells[0].contains(link) ? cells[1] : link).textContent.replaceAll(',', '')];
+        })"""
+    )
+    drawn = page.evaluate(
+        "() => [...document.querySelectorAll('.chart a')].map(a => a.getAttribute('href'))"
+    )
+    assert {href.partition("#")[2] for href in drawn} == {mark[0] for mark in marks}
+    page = open_page(addresses(real, name, "dialogues.html")[0])
+    for fragment, is_row, column, number in marks[:: 1 + len(marks) // 60]:
+        shown = page.evaluate(
+            """async (fragment) => {
+                location.hash = fragment;
+                await new Promise(done => setTimeout(done, 30));
+                return [document.getElementById('unknown').hidden, reader.count,
+                    document.querySelector('#dialogue h2')?.textContent ?? ''];
+            }""",
+            fragment,
+        )
+        assert shown[0], fragment
+        if fragment.startswith("id="):
+            assert unquote_plus(fragment[3:]) in shown[2]
+        elif is_row and column == "dialogues":
+            assert shown[1] == int(number), fragment
+        else:
+            assert 1 <= shown[1] <= int(number), fragment
+
+
+def test_judged_queries_stand_in_their_conversation(real, open_page):
+    qrels = Counter(
+        (row["query_id"], row["relevance"]) for row in table(real.build, "cosrec", "qrels")
+    )
+    page = open_page(addresses(real, "cosrec", "dialogues.html")[0])
+    queries = table(real.build, "cosrec", "queries")
+    for query in queries[::60]:
+        fragment = f"id={quote_plus(query['query_id'])}"
+        page.evaluate("fragment => { location.hash = fragment; }", fragment)
+        own = page.locator(".judged [aria-current]")
+        own.wait_for()
+        assert query["query_id"] in page.locator("#dialogue h2").inner_text()
+        assert page.locator(".context .turn").count() == query["turn"] + 1
+        same = [each for each in queries if each["intent_id"] == query["intent_id"]]
+        users = [each["user_index"] for each in same]
+        names = [f"user {user}" if user is not None else "every user" for user in users]
+        assert page.locator(".judged h4").all_inner_texts() == names
+        column = page.locator(".pools > div").filter(has=page.locator("[aria-current]"))
+        shown = column.locator("summary").all_inner_texts()
+        due = [qrels[query["query_id"], grade] for grade in (2, 1, 0)]
+        assert [int(text.rpartition(" ")[2]) for text in shown] == due
+        page.get_by_role("link", name="The whole conversation").click()
+        page.locator(".turns > .cards-of").first.wait_for()
+        assert page.locator("#dialogue h2").inner_text() == query["dialogue_id"]
+        assert (
+            page.locator("#dialogue .after").inner_text().count("upstream does not document") == 1
+        )
+        back = page.locator(f".judged a[href*='{quote_plus(query['query_id'])}']")
+        back.first.click()
+        own.wait_for()
+        assert query["query_id"] in page.locator("#dialogue h2").inner_text()
+
+
+def test_products_show_their_titles_in_a_catalogue(served, sample_build, tmp_path, open_page):
+    (tmp_path / "products").mkdir()
+    titles = {"parent_asin": ["b0invent13", "B0OTHER"], "title": ["<b>Boots</b>", "Other"]}
+    pq.write_table(pa.table(titles), tmp_path / "products" / "Shoes.parquet")
+    folder = find_folder(sample_build, get("cosrec"))
+    site.write_site([folder], served[0] / "titled", catalogue=tmp_path)
+    page = open_page(f"{served[1]}titled/cosrec/dialogues.html#id=CoSRec-Curated_9002_1_0%231")
+    said = page.locator(".documents li").all_text_contents()
+    assert "b0invent13 <b>Boots</b>" in said
+    assert "B0INVENT11" in said
 
 
 # Loading ----------------------------------------------------------------------------------
@@ -495,7 +848,9 @@ def rows_of(code):
 
 
 @pytest.mark.parametrize("name", DATASETS)
-def test_the_code_loads_exactly_the_hits(sample, open_page, name):
+def test_the_code_loads_exactly_the_hits(sample, open_page, tmp_path, monkeypatch, name):
+    (tmp_path / "build").symlink_to(sample.build)
+    monkeypatch.chdir(tmp_path)
     query = {"casino": "firewood", "craigslist_bargains": "$", "cosrec": "bread", "duo": "i"}[name]
     page = open_page(addresses(sample, name, "dialogues.html")[0])
     every = ids(sample.build, name)
@@ -507,7 +862,7 @@ def test_the_code_loads_exactly_the_hits(sample, open_page, name):
     assert sorted(map(str, rows_of(code_of(page)))) == sorted(due)
     page.locator("#window a").last.click()
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.get_by_role("button", name="Load this").click()
+    page.get_by_role("button", name="Use these").click()
     page.locator("#code-one-part").get_by_role("button", name="Copy").click()
     page.get_by_role("button", name="Copied").wait_for()
     copied = page.evaluate("navigator.clipboard.readText()")
@@ -518,16 +873,147 @@ def test_the_code_loads_exactly_the_hits(sample, open_page, name):
     assert str(one) in page.locator("#dialogue h2").inner_text()
 
 
+def saved(page, folder):
+    """Save each file of the selection, and return the text of each by its name."""
+    page.get_by_role("button", name="Use these").click()
+    found = {}
+    for button in page.locator("#code-files button").all():
+        with page.expect_download() as download:
+            button.click()
+        path = folder / download.value.suggested_filename
+        download.value.save_as(path)
+        with path.open(encoding="utf-8", newline="") as file:
+            found[button.inner_text()] = file.read()
+    page.keyboard.press("Escape")
+    return found
+
+
+def records(text):
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+def test_the_files_hold_the_selection_and_python_and_command_take_its_ids(
+    real, open_page, tmp_path, monkeypatch
+):
+    """10 dialogues by joining views, and 89."""
+    used = {}
+    for row in table(real.build, "casino", "strategies"):
+        if "uv-part" in row["labels"]:
+            used.setdefault((row["dialogue_id"], row["speaker"]), set())
+    least = {
+        (row["dialogue_id"], row["speaker"])
+        for row in table(real.build, "casino", "participants")
+        if row["points_scored"] <= 14
+    }
+    due = sorted({id for id, _ in used.keys() & least})
+    assert len(due) == 10
+    address = addresses(real, "casino", "dialogues.html")[1]
+    page = open_page(f"{address}#is.strategies=uv-part&max.points=14")
+    assert page.get_by_role("button", name="Use these 10", exact=True).is_visible()
+    found = saved(page, tmp_path)
+    assert [int(row["id"]) for row in records(found["dialogues.csv"])] == due
+    people = records(found["participants.csv"])
+    assert [int(row["id"]) for row in people] == [id for id in due for _ in "12"]
+    one = {
+        row["id"] for row in people if "uv-part" in row["strategies"] and int(row["points"]) < 15
+    }
+    assert one == set(map(str, due))
+    said = [row for row in records(found["utterances.csv"]) if row["action"] == "false"]
+    texts = [(str(id), text) for id, text in utterances(real.build, "casino") if int(id) in due]
+    assert [(row["id"], row["text"]) for row in said] == texts
+    lines = [json.loads(line) for line in found["dialogues.jsonl"].splitlines()]
+    assert [int(line["id"]) for line in lines] == due
+    (tmp_path / "build").symlink_to(real.build)
+    monkeypatch.chdir(tmp_path)
+    code = code_of(page)
+    assert "one participant used uv-part and got at most 14 points" in code
+    assert sorted(rows_of(code)) == due
+    page.get_by_label("filters of a participant hold for the same participant").uncheck()
+    assert page.get_by_role("button", name="Use these 13", exact=True).is_visible()
+    page = open_page(f"{address}#is.strategies=uv-part")
+    every = sorted({id for id, _ in used})
+    assert len(every) == 89
+    saved(page, tmp_path)
+    code = code_of(page)
+    assert sorted(rows_of(code)) == every
+    done = subprocess.run(
+        [sys.executable, "-m", *code_of(page, "#code-command").split()], capture_output=True
+    )
+    assert done.returncode == 0, done.stderr
+    with (tmp_path / "casino-csv" / "dialogues-train.csv").open(newline="") as file:
+        assert sorted(int(row["dialogue_id"]) for row in csv.DictReader(file)) == every
+
+
+@pytest.mark.parametrize(
+    ("name", "chosen"),
+    [
+        ("casino", "is.strategies=uv-part&is.strategies=no-need"),
+        ("casino", "is.strategies=uv-part&is.strategies=no-need&all=strategies"),
+        ("casino", "is.strategies=uv-part&is.strategies=no-need&all=strategies&apart=1"),
+        ("casino", "min.points=21.5&max.age=30&is.deal=yes&q=fire%20%22need%20the%22"),
+        ("casino", "q=submits+cold&around=1"),
+        ("craigslist_bargains", "q=offers+bike&around=1&is.split=test"),
+        ("cosrec", "is.split=curated/curated&q=grade&around=1"),
+        ("duo", "q=I&apart=1"),
+    ],
+)
+def test_the_python_of_a_selection_computes_its_ids(
+    real, open_page, tmp_path, monkeypatch, name, chosen
+):
+    (tmp_path / "build").symlink_to(real.build)
+    monkeypatch.chdir(tmp_path)
+    page = open_page(f"{addresses(real, name, 'dialogues.html')[0]}#{chosen}")
+    due = page.evaluate("new Selection(reader).ids()")
+    assert 0 < len(due) < len(ids(real.build, name))
+    scope = {"parley": parley}
+    exec(page.evaluate("new Selection(reader).selecting()"), scope)
+    assert scope["ids"] == set(due)
+
+
+def test_the_python_of_a_published_build_selects_in_a_copy(
+    sample, open_page, tmp_path, monkeypatch
+):
+    page = open_page(f"{addresses(sample, 'duo', 'dialogues.html')[0]}#is.setting=ed")
+    page.evaluate("reader.index.load = { path: 'org/duo', revision: 'a1' }")
+    asked = []
+
+    def download(*names, local_dir, **more):
+        asked.append((names, more))
+        shutil.copytree(sample.build / "duo", local_dir)
+
+    monkeypatch.chdir(tmp_path)
+    hub = SimpleNamespace(snapshot_download=download)
+    scope = {"parley": parley, "huggingface_hub": hub}
+    exec(page.evaluate("new Selection(reader).selecting()"), scope)
+    assert asked == [(("org/duo",), {"repo_type": "dataset", "revision": "a1"})]
+    assert scope["ids"] == set(page.evaluate("new Selection(reader).ids()"))
+    assert ast.parse(code_of(page)).body[0].names[0].name == "huggingface_hub"
+
+
+def test_no_cell_of_a_hostile_selection_is_a_formula(attacked, open_page, tmp_path):
+    page = open_page(addresses(attacked, "hostile", "dialogues.html")[0])
+    csv.field_size_limit(2_000_000)
+    for name, text in saved(page, tmp_path).items():
+        if name.endswith(".csv"):
+            for row in [*csv.reader(io.StringIO(text, newline=""))]:
+                cells = [each for each in row if not re.fullmatch(r"-?[\d.]+", each)]
+                assert not [cell for cell in cells if cell.startswith(tuple("=+-@\t\r"))]
+    for text in ["=1+1", "+1", "-1", "@A1", "\t=1", "\r=1", "'=1"]:
+        (row,) = csv.reader(io.StringIO(page.evaluate("cell", text), newline=""))
+        assert row == [f"'{text}"]
+    assert page.evaluate("cell(-1)") == "-1"  # a number is no text
+
+
 def code_of(page, part="#code-all"):
     """Return the code of the page."""
-    page.get_by_role("button", name="Load this").click()
+    page.get_by_role("button", name="Use these").click()
     text = page.locator(part).text_content()
     page.keyboard.press("Escape")
     return text
 
 
 def test_the_code_holds_every_id_as_a_value(served, sample_build, tmp_path, open_page):
-    """In an unverified build, one part of a split has numeric ids, another has text."""
+    """In an unverified build, one part of a split has numeric ids, another text; all are text."""
     folder = shutil.copytree(sample_build / "casino", tmp_path / "casino") / "dialogues"
     (file,) = folder.glob("*.parquet")
     table = pq.read_table(file)
@@ -549,13 +1035,17 @@ def test_the_code_holds_every_id_as_a_value(served, sample_build, tmp_path, open
     )
     search(page, table["chat_logs"][0][0]["text"].as_py())
     assert counted(page)[0] == 1 + len(odd)
-    ids = [node for node in ast.walk(ast.parse(code_of(page))) if isinstance(node, ast.Set)]
-    assert [ast.literal_eval(value) for value in ids[0].elts] == [first, *texts, str(first)]
     links = [link.get_attribute("href") for link in page.locator("#window a").all()]
     assert len(set(links)) == len(links) > 5
+    found = []
     for link in links:
         page.goto(page.url.partition("#")[0] + link)
         assert page.locator("#window a.open").get_attribute("href") == link
+        (value,) = (
+            n for n in ast.walk(ast.parse(code_of(page, "#code-one"))) if type(n) is ast.Set
+        )
+        found += map(ast.literal_eval, value.elts)
+    assert found == [str(first), *odd.to_pylist()][: len(found)]
 
 
 # Hostile text ---------------------------------------------------------------------
@@ -570,11 +1060,11 @@ def test_hostile_text_cannot_act(attacked, open_page):
             """() => ({
                 acted: 'acted' in window,
                 tags: [...document.querySelectorAll(
-                    'iframe, object, embed, base, form[action], img, svg, main style, main script')]
+                    'iframe, object, embed, base, form[action], img, main style, main script')]
                     .map(tag => tag.outerHTML.slice(0, 80)),
                 handlers: [...document.querySelectorAll('*')].flatMap(tag => [...tag.attributes])
                     .filter(a => a.name.startsWith('on') || a.name === 'style' && !a.ownerElement
-                        .closest('#filters, #window')).map(a => a.name),
+                        .closest('#filters, #window, .stack')).map(a => a.name),
                 links: [...document.querySelectorAll('[href], [src]')]
                     .map(tag => tag.getAttribute('href') ?? tag.getAttribute('src'))
                     .filter(url => /^\\s*(?!https?:)[a-z]+:/i.test(url)),
@@ -641,6 +1131,14 @@ def test_attacks_are_shown_as_text(attacked, open_page):
         for label in found["labels"]:
             assert plain(label) == label.replace("\t", "\\t")
             assert len(label) < 500
+    for attack in hostile.ATTACKS[:5:2]:
+        bar(page, attack, attack).click()
+        said = page.locator("#count .said").text_content()
+        assert attack in said
+        assert state(open_page(page.url)) == state(page)
+        page.locator(".turn").first.get_by_role("button", name="Copy quote").click(force=True)
+        bar(page, attack, attack).click()
+    assert not page.evaluate("'acted' in window")
     for attack in [*hostile.ATTACKS[:20:3], "ww"]:
         search(page, attack)
         assert counted(page)[0] >= 1, attack
@@ -662,7 +1160,10 @@ def pages(found):
     """Return an address of each kind of page, one with search, filter and open dialogue."""
     (casino,) = {str(row["dialogue_id"]) for row in table(found.build, "casino", "strategies")[:1]}
     opened = f"#q=firewood&is.deal=yes&id={casino}"
-    kinds = [("index.html",), ("casino", "index.html"), ("casino", f"dialogues.html{opened}")]
+    kinds = [("index.html",), ("casino", f"dialogues.html{opened}")]
+    kinds += [
+        ("casino", f"index.html#{part}") for part in ("overview", "charts", "configs", "figures")
+    ]
     rest = [(name, "dialogues.html") for name in DATASETS if name != "casino"]
     return [found.http + "/".join(parts) for parts in [*kinds, *rest, ("casino", "dialogues.html")]]
 
@@ -709,6 +1210,29 @@ def test_pages_fit_a_narrow_screen(sample, attacked, open_page):
     page.locator("#window a", has_text="wwwww").last.click()
     assert page.locator("#dialogue .text").first.inner_text().startswith("wwwww")
     assert width() <= NARROW["width"]
+
+
+def test_no_word_is_broken_inside(real, open_page):
+    page = open_page("about:blank")
+    for size in ({"width": 390, "height": 844}, WIDE):
+        page.set_viewport_size(size)
+        for address in pages(real):
+            visit(page, address)
+            broken = page.evaluate(
+                """() => {
+                    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+                    const found = new Set(), range = document.createRange();
+                    while (texts.nextNode())
+                        for (const word of texts.currentNode.data.matchAll(/[a-z0-9_]{2,25}/gi)) {
+                            range.setStart(texts.currentNode, word.index);
+                            range.setEnd(texts.currentNode, word.index + word[0].length);
+                            const tops = [...range.getClientRects()].map(box => box.top);
+                            if (tops.some(top => top - tops[0] > 3)) found.add(word[0]);
+                        }
+                    return [...found];
+                }"""
+            )
+            assert not broken, address
 
 
 def visit(page, address):

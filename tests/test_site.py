@@ -23,7 +23,7 @@ from parley.cli import main
 from parley.collection import discover
 from parley.dialogues import dialogues
 from parley.errors import OutputError
-from parley.figures import tally
+from parley.figures import OUR_CARD, tally
 from parley.folder.built import open_folder
 from parley.folder.card import is_licensed, parse
 from parley.folder.measured import measured
@@ -84,7 +84,7 @@ def test_pages_link_to_site_files_or_the_web_and_may_load_only_site_files(site):
             target = (page.parent / unquote(url.path)).resolve() if url.path else page
             assert target.is_file(), f"{page}: {link}"
             assert site.resolve() in target.resolve().parents
-            if url.fragment:
+            if url.fragment and "=" not in url.fragment:  # else a state of the list
                 assert unquote(url.fragment) in Links(target).ids, f"{page}: {link}"
         tags = found.tags
         (policy,) = (a["content"] for _, a in tags if a.get("http-equiv"))
@@ -110,6 +110,7 @@ def test_the_data_hold_every_dialogue_once_and_its_facets(site, sample_build, da
     _, index = called(site / dataset.name / "data" / "index.js")
     due = list(dialogues(open_folder(sample_build / dataset.name)))
     assert index["ids"] == [dialogue.id for dialogue in due]
+    assert index["entries"] == [dialogue.transcript.entry for dialogue in due]
     assert index["titles"] == [dialogue.transcript.title for dialogue in due]
     found = [each for part in parts(site / dataset.name / "data") for each in part]
     assert len(found) == len(due)
@@ -123,58 +124,67 @@ def test_the_data_hold_every_dialogue_once_and_its_facets(site, sample_build, da
         assert shown.get("before", []) == [list(fact) for fact in transcript.before]
         assert shown.get("after", []) == [list(fact) for fact in transcript.after]
     for shown in index["filters"]:
-        held = [[shown["labels"][code] for code in codes] for codes in shown["codes"]]
-        values = [dialogue.facets.get(shown["name"]) for dialogue in due]
-        for labels, value in zip(held, values, strict=True):
-            several = value if isinstance(value, list) else [value] * (value is not None)
-            if all(isinstance(each, str) for each in several):
-                assert sorted(labels) == sorted(set(several))
-            else:
-                assert bool(labels) == bool(several)
+        labels = shown.get("labels")
+        for number, (values, dialogue) in enumerate(zip(shown["values"], due, strict=True)):
+            sides = shown["sides"][number] if "sides" in shown else [-1] * len(values)
+            known = [labels[value] if labels else value for value in values]
+            facet = dialogue.facets.get(shown["name"])
+            sided = isinstance(facet, dict)
+            stated = {
+                (number if sided else -1, value)
+                for number, each in enumerate(facet.values() if sided else [facet])
+                for value in (each if isinstance(each, list) else [each])
+                if value is not None
+            }
+            assert set(zip(sides, known, strict=True)) == stated or shown["name"] == "split"
 
 
 @pytest.mark.parametrize(
-    ("values", "labels"),
+    ("values", "shown"),
     [
-        ([1, 2, 3.5, None], ["1", "2", "3.5"]),
-        ([True, False], ["no", "yes"]),
-        (["b", "a", "b"], ["b", "a"]),
-        ([["b", "a"], ["a"], []], ["a", "b"]),
-        (list(range(100)), [f"{n}0–{n}9" if n else "0–9" for n in range(10)]),
-        (
-            [-500, *range(20), *range(20), *range(20), 900],
-            ["less than 0", *(f"{n}–{n + 1}" for n in range(0, 20, 2)), "20 or more"],
-        ),
-        ([0.123, 0.456, 0.5], ["0.1 to 0.15", "0.15 to 0.2", "0.2 to 0.25", "0.25 to 0.3"]),
-        ([0.333, None], ["0.333"]),
+        ([True, False], {"labels": ["no", "yes"]}),
+        (["b", "a", "b"], {"labels": ["b", "a"], "values": [[0], [1], [0]]}),
+        ([["b", "a"], ["a"], []], {"labels": ["a", "b"], "many": True}),
+        ([{"x": "b", "y": "a"}, {"x": "a"}], {"sides": [[0, 1], [0]], "many": False}),
+        ([{"x": ["b", "a"]}, None], {"sides": [[0, 0], []], "many": True}),
+        ([1, 2, 3.5, None], {"values": [[1], [2], [3.5], []]}),
+        ([0.333, None], {"values": [[0.333], []]}),
         (["all", "all"], None),
+        ([None, None], None),
         ([f"text {n}" for n in range(50)], None),
     ],
 )
-def test_values_and_bins(values, labels):
-    found = filters([{"name": value} for value in values], {})
-    if labels is None:
-        assert not found
-        return
-    (shown,) = found
-    assert shown["labels"][: len(labels)] == labels
-    assert len(shown["codes"]) == len(values)
-    for value, codes in zip(values, shown["codes"], strict=True):
-        count = len(value) if isinstance(value, list) else int(value is not None)
-        assert len(codes) == count
-        assert all(0 <= code < len(shown["labels"]) for code in codes)
-    assert shown["many"] == isinstance(values[0], list)
+def test_values_of_a_filter(values, shown):
+    found = filters([{"name": value} for value in values], {}, {})
+    assert bool(found) == bool(shown)
+    for (made,) in [found] if shown else []:
+        assert made | shown == made
+        assert len(made["values"]) == len(values)
 
 
-def test_a_bin_holds_only_its_lower_edge_and_values_keep_the_declared_order():
-    numbers = [n / 8 for n in range(81)]
-    (shown,) = filters([{"x": number} for number in numbers], {})
-    for number, (code,) in zip(numbers, shown["codes"], strict=True):
-        low, _, high = shown["labels"][code].partition(" to ")
-        assert float(low) <= number < float(high or "inf") or low == high
-    assert shown["labels"][-1] == "10"
-    (shown,) = filters([{"x": mood} for mood in ("good", "bad", "odd")], {"x": ("bad", "good")})
-    assert shown["labels"] == ["bad", "good", "odd"]
+@pytest.mark.parametrize(
+    "values", [list(range(100)), [-500, *range(20), 900], [n / 8 for n in range(81)], [0.3, 0.3]]
+)
+def test_the_bars_of_a_histogram_hold_every_number(values):
+    (made,) = filters([{"x": values}, {}], {}, {})
+    scale = made["scale"]
+    bars = [sum(edge <= value for edge in scale["edges"]) for value in values]
+    assert (min(bars), max(bars)) == (scale["first"], scale["last"])
+    assert len(set(bars)) <= 13
+    assert scale["whole"] == isinstance(values[0], int)
+
+
+def test_values_keep_the_declared_order_and_their_phrase():
+    found = [{"x": mood, "y": mood} for mood in ("good", "bad", "odd")]
+    one, other = filters(found, {"x": ("bad", "good")}, {"x": "it was {} then"})
+    assert one["labels"] == ["bad", "good", "odd"]
+    assert (one["phrase"], other["phrase"]) == (["it was ", " then"], ["y is ", ""])
+
+
+def test_the_same_dialogues_are_in_one_split_of_the_list():
+    places = (["a/x", "b/x"], ["c/x", "a/y", "d/y"], ["c/x"])
+    (made,) = filters([{"split": place} for place in places], {}, {})
+    assert sorted(made["labels"]) == ["a/x", "a/y", "c/x"]
 
 
 # Hostile text -----------------------------------------------------------------------
@@ -281,7 +291,11 @@ def test_figures_have_verdict_and_reason(source, real_build, tmp_path, dataset):
     for figure in stated:
         assert figure.name in page
         assert figure.reason in page
-    assert tally(figure.verdict for figure in stated) in page
+    documented = [figure for figure in stated if not figure.place.startswith(OUR_CARD)]
+    said = tally(figure.verdict for figure in documented)
+    for each in (page, text_of(tmp_path / "site" / "index.html")):  # the same on both
+        assert str(len(documented)) in each
+        assert said in each
     shown = Links(tmp_path / "site" / dataset.name / "index.html").tags
     verdicts = [attrs["data-verdict"] for _, attrs in shown if "data-verdict" in attrs]
     assert verdicts == [figure.verdict for figure in stated]

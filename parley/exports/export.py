@@ -1,6 +1,7 @@
 """Write a build in another format: a common one, or one of its dataset folder.
 
-Every dataset can be written as `croissant`, and one with chats as `prompt-completion`. A dataset
+Every dataset can be written as `csv`, `jsonl` (all rows, or those of some dialogues) and
+`croissant`, and one with chats as `prompt-completion`. A dataset
 folder may hold an `export.py` with
 
     EXPORTS = {"trec": trec}                          # format -> function
@@ -15,11 +16,13 @@ from parley.collection import Dataset
 from parley.errors import MOST_PROBLEMS, OutputError, ParleyError, Problem, UsageError
 from parley.exports.chats import CONFIG, prompt_completion
 from parley.exports.croissant import croissant
+from parley.exports.tables import Ids, write_csv, write_json_lines
 from parley.figures import MissingSplitError
 from parley.folder.built import BuiltFolder
 from parley.folder.replace import replacing
 
 _OF_ALL = {"croissant": croissant}
+_OF_ROWS = {"csv": write_csv, "jsonl": write_json_lines}
 _OF_CHATS = {"prompt-completion": prompt_completion}
 SAMPLE = "SAMPLE.txt"  # beside what was exported of a sample
 _SAMPLE_TEXT = "These files were made of the invented sample of {}: they hold no data of it.\n"
@@ -28,25 +31,31 @@ _SAMPLE_TEXT = "These files were made of the invented sample of {}: they hold no
 def formats(dataset: Dataset) -> dict[str, Callable[[BuiltFolder, Path], None]]:
     """Return the formats of a dataset, each with the function that writes it."""
     chats = _OF_CHATS if CONFIG in dataset.configs else {}
-    return {**dataset.exports, **chats, **_OF_ALL}
+    return {**dataset.exports, **chats, **_OF_ROWS, **_OF_ALL}
 
 
-def export(built: BuiltFolder, format: str, target: Path) -> list[str]:
+def export(built: BuiltFolder, format: str, target: Path, ids: Ids = None) -> list[str]:
     """Write a build in one of `formats`, and return the names of the files.
 
-    `target` must not exist or be empty; it appears whole, or not at all.
+    `target` must be missing or an empty folder; it appears whole, or not at all. With `ids`,
+    write only the rows of these dialogues.
 
     Raises:
-        UsageError: the dataset has no such format.
+        UsageError: the dataset has no such format or dialogue, or the format takes no ids.
         OutputError: a split is missing, or the target is not empty.
     """
     dataset = built.dataset
     offered = formats(dataset)
     if format not in offered:
         raise UsageError(f"{dataset.name} has no export {format!r}; it has: {', '.join(offered)}")
+    if ids is not None and format not in _OF_ROWS:
+        raise UsageError(f"{format} takes no ids; {', '.join(_OF_ROWS)} do")
     with replacing(target, mark="") as folder:
         try:
-            offered[format](built, folder)
+            if ids is None:
+                offered[format](built, folder)
+            else:
+                _OF_ROWS[format](built, folder, ids)
         except MissingSplitError as error:
             raise OutputError(f"{built.path}: {error}") from error
         except (ParleyError, OSError, ModuleNotFoundError):
@@ -57,11 +66,17 @@ def export(built: BuiltFolder, format: str, target: Path) -> list[str]:
                 *islice(_misfits(built), MOST_PROBLEMS),
                 remedy=f"Run {built.command('verify')}.",
             ) from error
-        if built.is_sample:
-            (folder / SAMPLE).write_text(_SAMPLE_TEXT.format(dataset.name), encoding="utf-8")
+        note_sample(built, folder)
         return sorted(
             path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
         )
+
+
+def note_sample(built: BuiltFolder, folder: Path) -> None:
+    """Note beside files made of a sample that they hold no data of the dataset."""
+    if built.is_sample:
+        text = _SAMPLE_TEXT.format(built.dataset.name)
+        (folder / SAMPLE).write_text(text, encoding="utf-8")
 
 
 def _misfits(built: BuiltFolder) -> Iterator[Problem]:

@@ -7,17 +7,24 @@ the page: `parley.index("…")` or `parley.part(0, "…")`. The parts hold the t
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
 from parley.dialogues import Dialogue, dialogues
 from parley.folder.built import BuiltFolder
-from parley.site.filters import filters
+from parley.site.pictures import Counts
 from parley.transcript import Transcript, Turn
 
 _FIRST, _PART = 100_000, 1_000_000  # bytes of a part; a smaller first one loads soon
 _OPENING = 140  # characters of the first utterance in the list
+
+
+class Written(NamedTuple):
+    """The numbers of dialogues, of utterances and, by config, of other rows; and the charts."""
+
+    numbers: dict[str, int]
+    counts: Counts
 
 
 def write_data(
@@ -25,7 +32,8 @@ def write_data(
     folder: Path,
     load: dict[str, Any],
     on_dialogues: Callable[[str, int], None] = lambda where, done: None,
-) -> dict[str, int]:
+    catalogue: Path | None = None,
+) -> Written:
     """Write the dialogues of a build into the new folder `folder`: index.js and the parts.
 
     Args:
@@ -33,20 +41,18 @@ def write_data(
         folder: The folder to make.
         load: The path and revision for `load_dataset`.
         on_dialogues: Called with the dataset's name and the number of dialogues written.
-
-    Returns:
-        The numbers of dialogues, of utterances and, by config, of rows that are no dialogues.
+        catalogue: The folder with the titles of judged documents.
 
     Raises:
         ScriptError: transcript.py fails on a row.
         OutputError: a file of the build is not readable Parquet.
     """
     folder.mkdir()
-    index = _Index(built)
+    index = _Index(built, catalogue)
     size = 0
     part: list[bytes] = []
     for dialogue in dialogues(built):
-        transcript = dialogue.transcript or _plain(dialogue)
+        transcript = transcript_of(dialogue)
         index.add(dialogue, transcript)
         part.append(orjson.dumps(_laid_out(transcript)))
         size += len(part[-1])
@@ -59,26 +65,28 @@ def write_data(
     any_path = orjson.Fragment(json.dumps(load))  # a path may be invalid Unicode
     data = orjson.dumps(index.as_dict() | {"load": any_path})
     write_script(folder / "index.js", "parley.index(", data)
-    return index.counts
+    return Written(index.counts, index.counted)
 
 
 class _Index:
     """The index of all dialogues, which the page loads before their text."""
 
-    def __init__(self, built: BuiltFolder) -> None:
+    def __init__(self, built: BuiltFolder, catalogue: Path | None) -> None:
         self.built = built
+        self.catalogue = catalogue
+        self.documents: set[str] = set()
         self.places: dict[tuple[str, str], int] = {}
         self.languages: dict[str, int] = {}
         self.ids: list[str] = []
         self.titles: list[str] = []
+        self.entries: list[str] = []
         self.openings: list[str] = []
         self.place: list[int] = []
         self.language: list[int] = []
         self.utterances: list[int] = []
-        self.facets: list[Any] = []
+        self.counted = Counts(built)
         self.beside = getattr(built.dataset.transcript, "BESIDE", {})  # configs without dialogues
         self.parts: list[int] = []  # the first dialogue of each part
-        self.numeric: list[int] = []  # the dialogues with a numeric id
         self.columns: list[str] = []
 
     def add(self, dialogue: Dialogue, transcript: Transcript) -> None:
@@ -87,16 +95,18 @@ class _Index:
         if place not in self.places:
             self.places[place] = len(self.places)
             self.columns.append(next(iter(dialogue.row)))
-        if not isinstance(next(iter(dialogue.row.values())), str):
-            self.numeric.append(len(self.ids))
         said = [turn.text for turn in transcript.turns if not turn.action]
         self.ids.append(dialogue.id)
         self.titles.append(transcript.title)
+        self.entries.append(transcript.entry)
         self.openings.append(said[0][:_OPENING] if said else "")
         self.place.append(self.places[place])
         self.language.append(self.languages.setdefault(transcript.language, len(self.languages)))
         self.utterances.append(len(said))
-        self.facets.append(dialogue.facets)
+        self.counted.add(dialogue.facets, transcript)
+        for card in transcript.judged:
+            for pool in card.pools:
+                self.documents.update(id for _, ids in pool.grades for id in ids)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -111,6 +121,11 @@ class _Index:
                 counts["utterances"] += utterances
         return counts
 
+    def _document_titles(self) -> dict[str, str]:
+        """Return the titles of judged documents in the catalogue, if there is one."""
+        find = getattr(self.built.dataset.transcript, "titles", None)
+        return dict(find(self.catalogue, self.documents)) if find and self.catalogue else {}
+
     def write_part(self, folder: Path, part: list[bytes]) -> None:
         """Write the next part: the dialogues added last."""
         number = len(self.parts)
@@ -122,7 +137,6 @@ class _Index:
     def as_dict(self) -> dict[str, Any]:
         """Return the index as JSON for the page."""
         built = self.built
-        order = getattr(built.dataset.transcript, "ORDER", {})
         return {
             "places": [
                 {
@@ -135,16 +149,22 @@ class _Index:
                 for (config, split), number in self.places.items()
             ],
             "default": built.dataset.default,
+            "dataset": {
+                "name": built.dataset.name,
+                "version": built.version,
+                "citation": built.dataset.builder.CITATION.strip(),
+            },
             "languages": list(self.languages),
             "parts": self.parts,
             "ids": self.ids,
-            "numeric": self.numeric,
             "titles": self.titles,
+            "entries": self.entries,
             "openings": self.openings,
             "place": self.place,
             "language": self.language,
             "utterances": self.utterances,
-            "filters": filters(self.facets, order),
+            "filters": list(self.counted.filters.values()),
+            "documents": self._document_titles(),
         }
 
 
@@ -158,7 +178,8 @@ def _laid_out(transcript: Transcript) -> dict[str, Any]:
         "turns": [_turn(turn, speakers[turn.speaker]) for turn in transcript.turns],
         "after": transcript.after,
         "tables": transcript.tables,
-        "documents": list(transcript.documents.items()),
+        "judged": transcript.judged,
+        "partOf": transcript.part_of,
     }
     return {name: value for name, value in found.items() if value}
 
@@ -172,8 +193,10 @@ def _turn(turn: Turn, speaker: int) -> dict[str, Any]:
     return found
 
 
-def _plain(dialogue: Dialogue) -> Transcript:
-    """Return the fields of a row as a transcript, for datasets without transcript.py."""
+def transcript_of(dialogue: Dialogue) -> Transcript:
+    """Return the transcript; without transcript.py, the fields of the row as facts."""
+    if transcript := dialogue.transcript:
+        return transcript
     fields = [(column, "\n".join(_lines(value))) for column, value in dialogue.row.items()]
     return Transcript(f"{dialogue.config} {dialogue.id}", before=fields)
 

@@ -1,18 +1,22 @@
 """The description of a build for the pages."""
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from markupsafe import Markup
 
-from parley.figures import A_SAMPLE, MATCHES, OUR_CARD, Figure, figures, tally
+from parley.declaration import Config
+from parley.exports.chats import CONFIG as CHATS
+from parley.figures import A_SAMPLE, OUR_CARD, VERDICTS, Figure, figures, tally
 from parley.folder.built import CARD, BuiltFolder
 from parley.folder.card import is_licensed, licence_section, parse, prose
 from parley.folder.measured import Measured, measured
 from parley.hub.published import Published, published
-from parley.site.markdown import first_paragraph, to_html
+from parley.site.markdown import first_paragraph, sections, to_html
+from parley.tasks import tasks_of
 
 # key in a card's front matter -> label on the page
 _FACTS = {
@@ -24,6 +28,35 @@ _FACTS = {
     "language_creators": "written by",
     "tags": "tags",
 }
+_SECTIONS = ("overview", "charts", "warnings", "configs", "fields", "figures", "tasks", "sources")
+# section of a card -> section of the page; the rest goes to "sources"
+_PLACES = {
+    "Known limits": "warnings",
+    "How to load": "configs",
+    "Splits": "configs",
+    "What a row looks like": "configs",
+    "Fields": "fields",
+    "Tasks": "tasks",
+}
+
+
+@dataclass(frozen=True)
+class ConfigRow:
+    """A config for the page.
+
+    Args:
+        name: Its name.
+        row: A description of its rows.
+        uses: The tasks that read it, and other uses.
+        keys: The columns that tell its rows apart.
+        splits: Each split with its rows; None if the source was missing.
+    """
+
+    name: str
+    row: str
+    uses: list[str]
+    keys: tuple[str, ...]
+    splits: list[tuple[str, int | None]]
 
 
 @dataclass(frozen=True)
@@ -62,11 +95,23 @@ class Description:
         """The first two sentences of the card."""
         return " ".join(re.split(r"(?<=[.!?])\s+(?=[A-Z0-9])", self.about)[:2])
 
-    @property
-    def card(self) -> Markup:
-        """The card's prose as HTML, without its title."""
+    @cached_property
+    def card(self) -> dict[str, Markup]:
+        """The card's prose as HTML without its title: section of the page -> text."""
         text = "\n".join(prose(self._card[1]))
-        return to_html(re.sub(r"\A\s*# .*\n", "", text))
+        found: dict[str, Markup] = {}
+        for heading, html in sections(re.sub(r"\A\s*# .*\n", "", text), ("Fields", "Tasks")):
+            place = _PLACES.get(heading, "sources")
+            found[place] = found.get(place, Markup()) + html
+        return found
+
+    @property
+    def sections(self) -> dict[str, str]:
+        """The sections of the page about it: id -> title."""
+        absent = {"fields", "tasks", "warnings"} - self.card.keys()
+        absent -= {"warnings"} if self.unlicensed is not None else set()
+        absent |= set() if self.figures else {"figures"}
+        return {id: id.title() for id in _SECTIONS if id not in absent}
 
     @property
     def facts(self) -> dict[str, list[str]]:
@@ -79,16 +124,22 @@ class Description:
         }
 
     @property
-    def splits(self) -> list[tuple[str, list[tuple[str, int | None]]]]:
-        """Each config with its splits and their rows; None if the source was missing."""
+    def configs(self) -> list[ConfigRow]:
+        """Each config of the dataset."""
+        dataset = self.built.dataset
         built: dict[str, Any] = self.built.provenance["configs"]
-        return [
-            (
-                config,
-                [(split, built.get(config, {}).get(split, {}).get("rows")) for split in splits],
-            )
-            for config, splits in self.built.dataset.splits.items()
-        ]
+        read = {name: task.configs for name, task in tasks_of(dataset).items()}
+        laid_out = dataset.transcript.CONFIGS if dataset.transcript else ()
+        found = []
+        for name, splits in dataset.splits.items():
+            config = dataset.configs[name]
+            uses = [f"task {task}" for task, configs in read.items() if name in configs]
+            uses += ["training on chats"] * (name == CHATS) + ["reading"] * (name in laid_out)
+            uses += ["upstream’s records"] * isinstance(config, Config)
+            made = built.get(name, {})
+            rows = [(split, made.get(split, {}).get("rows")) for split in splits]
+            found.append(ConfigRow(name, config.description, uses, config.keys, rows))
+        return found
 
     @cached_property
     def figures(self) -> list[Figure]:
@@ -110,14 +161,15 @@ class Description:
         return [figure for figure in self.figures if not figure.place.startswith(OUR_CARD)]
 
     @property
-    def matching(self) -> int:
-        """The number of documented figures that match."""
-        return sum(figure.verdict == MATCHES for figure in self.documented)
+    def tally(self) -> str:
+        """The number of documented figures by verdict, as text."""
+        return tally(figure.verdict for figure in self.documented)
 
     @property
-    def tally(self) -> str:
-        """The number of figures by verdict, as text."""
-        return tally(figure.verdict for figure in self.figures)
+    def verdicts(self) -> dict[str, int]:
+        """The number of figures by verdict, those of our card too."""
+        counts = Counter(figure.verdict for figure in self.figures)
+        return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}
 
     @property
     def sources(self) -> list[tuple[str, str, list[tuple[str, str]]]]:

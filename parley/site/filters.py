@@ -1,113 +1,134 @@
-"""Filters of the dialogues: each a distribution of one property."""
+"""Filters of the dialogues: each the labels or numbers of one property."""
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
-from itertools import pairwise
 from typing import Any
 
+from parley.dialogues import sides_of
 from parley.transcript import Facets, Value
 
-_MOST_VALUES = 12  # more numbers than this are put into bins
-_BINS = 10  # approximate number of bins
+_BINS = 10  # approximate number of bars of a histogram
 _SOME = 20  # more texts than this make no filter if few are shared
 
+Pairs = list[tuple[int, Value]]  # a dialogue's values, each with its participant, or -1 for none
 
-def filters(found: Sequence[Facets], order: Mapping[str, Sequence[Value]]) -> list[dict[str, Any]]:
+
+def filters(
+    found: Sequence[Facets], order: Mapping[str, Sequence[Value]], phrases: Mapping[str, str]
+) -> list[dict[str, Any]]:
     """Return the filters; omit values common to all dialogues and texts that few share.
 
     Args:
         found: The facets of each dialogue.
         order: Filter -> its values in order, if they have an order.
+        phrases: Filter -> how a sentence tells its values: "got {} points".
 
     Returns:
-        For each filter: its name; labels (values or bins); codes (for each dialogue, the numbers of
-        its labels); many (whether a dialogue can have several values).
+        For each filter: name; phrase (the text before and after its values); many (whether one
+        participant or dialogue can have several values); values (for each dialogue); if they belong
+        to participants, sides (for each value the number of its participant). The values are
+        numbers if there is a `scale` of a histogram, else places in `labels`.
     """
+    numbered = [sides_of(facets) for facets in found]
     made = []
     for name in dict.fromkeys(name for facets in found for name in facets):
-        values = [_as_list(facets.get(name)) for facets in found]
-        several = any(isinstance(facets.get(name), list) for facets in found)
-        if column := _column(values, order.get(name, ())):
-            labels, codes = column
-            if len(labels) == 1 and all(codes):
-                continue  # common to all dialogues
-            made.append({"name": name, "labels": labels, "codes": codes, "many": several})
+        each = [facets.get(name) for facets in found]
+        pairs = [pairs_of(values, sides) for values, sides in zip(each, numbered, strict=True)]
+        if name == "split":
+            pairs = _without_twins(pairs)
+        if not (column := _column(pairs, order.get(name, ()))):
+            continue
+        shared = any(isinstance(values, dict) for values in each)
+        default = f"has {name} {{}}" if shared else f"{name} is {{}}"
+        before, _, after = phrases.get(name, default).rpartition("{}")
+        if shared:
+            column["sides"] = [[side for side, _ in values] for values in pairs]
+        many = any(len({side for side, _ in values}) < len(values) for values in pairs)
+        made.append({"name": name, "phrase": [before, after], "many": many, **column})
     return made
 
 
-def _as_list(value: Any) -> list[Value]:
-    if value is None:
-        return []
-    return list(dict.fromkeys(value)) if isinstance(value, list) else [value]
+def pairs_of(facet: Any, sides: Mapping[str, int]) -> Pairs:
+    """Return each value once for each participant."""
+
+    def each() -> Iterator[tuple[int, Value]]:
+        of = facet.items() if isinstance(facet, dict) else [("", facet)]
+        for side, values in of:
+            for value in values if isinstance(values, list) else [values]:
+                if value is not None:
+                    yield (sides[side] if isinstance(facet, dict) else -1), value
+
+    return list(dict.fromkeys(each()))
 
 
-def _column(
-    values: list[list[Value]], order: Sequence[Value]
-) -> tuple[list[str], list[list[int]]] | None:
-    """Return labels and, for each dialogue, their numbers; None if they make no filter."""
-    counts = Counter(value for each in values for value in each)
-    if not counts:
+def _without_twins(pairs: list[Pairs]) -> list[Pairs]:
+    """Omit values of every dialogue, and values with the same dialogues as an earlier value."""
+    having: dict[Value, list[int]] = {}
+    for number, values in enumerate(pairs):
+        for _, value in values:
+            having.setdefault(value, []).append(number)
+    kept = {tuple(numbers): value for value, numbers in reversed(having.items())}
+    kept.pop(tuple(range(len(pairs))), None)
+    return [[pair for pair in values if pair[1] in kept.values()] for values in pairs]
+
+
+def _column(pairs: list[Pairs], order: Sequence[Value]) -> dict[str, Any] | None:
+    """Return values with a scale or labels; None if they make no filter."""
+    counts = Counter(value for values in pairs for value in {value for _, value in values})
+    if not counts or (len(counts) == 1 and all(pairs)):
         return None
-    numbers = all(isinstance(v, int | float) and not isinstance(v, bool) for v in counts)
-    if numbers and not order and (len(counts) > _MOST_VALUES or any(map(_is_fine, counts))):
-        return _bins(sorted(counts.elements()), values)  # type: ignore[arg-type]
-    if not numbers and len(counts) > max(_SOME, len(values) // 2):
+    numbers = [
+        value
+        for values in pairs
+        for _, value in values
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    ]
+    if not order and len(numbers) == sum(map(len, pairs)):
+        return {"scale": _scale(numbers), "values": [[v for _, v in values] for values in pairs]}
+    if len(counts) > max(_SOME, len(pairs) // 2):
         return None
     ordered = [value for value in order if value in counts]
     rest = [value for value in counts if value not in set(ordered)]
-    rest.sort(key=lambda value: value if numbers else (-counts[value], str(value)))
+    rest.sort(key=lambda value: (-counts[value], str(value)))
     places = {value: place for place, value in enumerate([*ordered, *rest])}
-    return [_text(value) for value in places], [[places[value] for value in e] for e in values]
+    labels = [text_of(value) for value in places]
+    return {"labels": labels, "values": [[places[v] for _, v in values] for values in pairs]}
 
 
-def _is_fine(value: Value) -> bool:
-    """Tell whether a number has more than two decimals."""
-    return isinstance(value, float) and round(value, 2) != value
+def _scale(numbers: list[int | float]) -> dict[str, Any]:
+    """Return the edges of bars, the first and the last bar, the step of a handle, and `whole`.
 
-
-def _bins(
-    ordered: list[int | float], values: list[list[Value]]
-) -> tuple[list[str], list[list[int]]]:
-    """Return the labels of bins and, for each dialogue, the numbers of its bins.
-
-    The first and the last bin are open, to hold outliers. A bin includes its lower edge only.
+    Bar n holds the numbers from edge n - 1 to below edge n; bar 0 and the bar after the last edge
+    hold the rest. Bars before the first and after the last are empty.
     """
-    edges = _edges(ordered)
-    whole = all(isinstance(value, int) for value in ordered)
-    between = [
-        (_text(int(low)) if high - low == 1 else f"{_text(int(low))}–{_text(int(high) - 1)}")
-        if whole
-        else f"{_text(low)} to {_text(high)}"
-        for low, high in pairwise(edges)
-    ]
-    low, high = (_text(int(edge) if whole else edge) for edge in (edges[0], edges[-1]))
-    labels = [f"less than {low}", *between, f"{high} or more"]
-    places = [sorted({bisect_right(edges, value) for value in each}) for each in values]
-    first, last = bisect_right(edges, ordered[0]), bisect_right(edges, ordered[-1])
-    if last and ordered[-1] == edges[last - 1]:  # the last bin holds only its lower edge
-        labels[last] = _text(ordered[-1])
-    return labels[first : last + 1], [[place - first for place in each] for each in places]
+    ordered = sorted(numbers)
+    whole = all(value == int(value) for value in ordered)
+    edges = _edges(ordered, whole)
+    first, last = (bisect_right(edges, value) for value in (ordered[0], ordered[-1]))
+    width = Decimal(repr(edges[1])) - Decimal(repr(edges[0]))
+    step = 1 if whole else float(width / 10)
+    return {"edges": edges, "first": first, "last": last, "step": step, "whole": whole}
 
 
-def _edges(ordered: list[int | float]) -> list[float]:
-    """Return round edges of about ten bins that cover nearly all numbers."""
+def _edges(ordered: list[int | float], whole: bool) -> list[float]:
+    """Return at least two round edges of about ten bars that hold nearly all numbers."""
     few = len(ordered) // 50
     low, high = (Decimal(repr(float(v))) for v in (ordered[few], ordered[-1 - few]))
     if low == high:
         low, high = (Decimal(repr(float(v))) for v in (ordered[0], ordered[-1]))
     if low == high:
-        return [float(low)]
+        return [float(low), float(low + 1)]
     power = Decimal(1).scaleb(((high - low) / _BINS).adjusted())
     step = next(power * m for m in (1, 2, 5, 10) if high - low <= power * m * _BINS)
-    if all(isinstance(value, int) for value in ordered):
+    if whole:
         step = max(step, Decimal(1))
     first = low // step
     return [float(step * number) for number in range(int(first), int(high // step) + 2)]
 
 
-def _text(value: Value) -> str:
+def text_of(value: Value) -> str:
     """Return a value as text for the page."""
     if isinstance(value, bool):
         return "yes" if value else "no"

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -18,11 +18,34 @@ _PREFIX = "card-"  # keeps ids of headings apart from the page's ids
 
 def to_html(text: str) -> Markup:
     """Return Markdown as HTML; lower headings by one level."""
-    markdown = MarkdownIt("commonmark", {"html": False}, renderer_cls=_Renderer).enable("table")
-    markdown.validateLink = _may_lead  # type: ignore[method-assign]
+    markdown = _markdown()
     tokens = markdown.parse(plain(text))
     _lower_headings(tokens)
     return Markup(markdown.renderer.render(tokens, markdown.options, {}))  # noqa: S704 - escaped by the renderer
+
+
+def sections(text: str, fold: Collection[str] = ()) -> Iterator[tuple[str, Markup]]:
+    """Yield the heading and the HTML of each `##` section; "" heads the text before the first.
+
+    The parts of the sections named by `fold` are folded below their `###` headings.
+    """
+    markdown = _markdown()
+    tokens = markdown.parse(plain(text))
+    starts = [n for n, t in enumerate(tokens) if t.type == "heading_open" and t.tag == "h2"]
+    _lower_headings(tokens)
+    for start, end in pairwise(dict.fromkeys([0, *starts, len(tokens)])):
+        heading = tokens[start + 1].content if start in starts else ""
+        html = str(markdown.renderer.render(tokens[start:end], markdown.options, {}))
+        if heading in fold:
+            part = r"(<h4 .*?</h4>)(.*?)(?=<h4 |\Z)"
+            html = re.sub(part, r"<details><summary>\1</summary>\2</details>", html, flags=re.S)
+        yield heading, Markup(html)  # noqa: S704 - escaped by the renderer
+
+
+def _markdown() -> MarkdownIt:
+    markdown = MarkdownIt("commonmark", {"html": False}, renderer_cls=_Renderer).enable("table")
+    markdown.validateLink = _may_lead  # type: ignore[method-assign]
+    return markdown
 
 
 def first_paragraph(text: str) -> str:

@@ -1,13 +1,14 @@
 """The site: pages from templates, data from builds."""
 
 import json
+import re
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from parley import __version__
 from parley.errors import OutputError
@@ -15,6 +16,8 @@ from parley.folder.built import BuiltFolder
 from parley.folder.replace import replacing
 from parley.site.data import write_data
 from parley.site.describe import Description
+from parley.site.draw import STYLE, is_broad, svg, table
+from parley.site.draw import shown as shorten
 from parley.terminal.console import plain
 
 _HERE = Path(__file__).parent
@@ -30,6 +33,7 @@ def write_site(
     folders: Sequence[BuiltFolder],
     output: Path,
     on_dialogues: Callable[[str, int], None] = lambda where, done: None,
+    catalogue: Path | None = None,
 ) -> None:
     """Write the site of these builds, and replace an old site only at the end.
 
@@ -39,6 +43,7 @@ def write_site(
         folders: The builds, one per dataset.
         output: The folder to make.
         on_dialogues: Called with a dataset's name and the number of its dialogues written.
+        catalogue: The folder with the titles of judged documents.
 
     Raises:
         OutputError: the site cannot be written, or a build is damaged or lacks a file.
@@ -48,18 +53,21 @@ def write_site(
         if lost := built.lost:
             what = f"{built.path}: files are missing: {', '.join(lost)}"
             raise OutputError(what, remedy=f"Run {built.rebuild} again.")
-    described = [Description(built, built.path.as_posix()) for built in folders]
+    described = [Description(built, f"build/{built.dataset.name}") for built in folders]
     pages = _templates()
     with replacing(output, MARK) as site:
         shutil.copytree(_HERE / "assets", site / "assets")
+        (site / "assets" / "charts.css").write_text(STYLE, encoding="utf-8")
         counts = {}
         for each in described:
             folder = site / each.name
             folder.mkdir()
-            counts[each.name] = write_data(each.built, folder / "data", each.load, on_dialogues)
+            data = folder / "data"
+            written = write_data(each.built, data, each.load, on_dialogues, catalogue)
+            counts[each.name] = written.numbers
             for page in ("index.html", "dialogues.html"):
                 text = pages.get_template(f"dataset-{page}").render(
-                    dataset=each, count=counts[each.name], root="../"
+                    dataset=each, count=written.numbers, counts=written.counts, root="../"
                 )
                 (folder / page).write_text(text, encoding="utf-8")
         for page in ("index.html", "README.md"):
@@ -80,6 +88,9 @@ def _templates() -> Environment:
             return value
         return plain(value).encode(errors="backslashreplace").decode()  # lone surrogates
 
+    def breakable(name: str) -> Markup:
+        return Markup(re.sub("([._])", r"\1<wbr>", str(escape(shown(name)))))  # noqa: S704 - escaped
+
     templates = Environment(
         loader=FileSystemLoader(_HERE / "templates"),
         autoescape=True,
@@ -88,5 +99,11 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    templates.globals["policy"] = _POLICY
+    templates.filters |= {"shown": shorten, "breakable": breakable}
+    templates.globals |= {
+        "policy": _POLICY,
+        "is_broad": is_broad,
+        "svg": svg,
+        "table": table,
+    }
     return templates

@@ -22,11 +22,11 @@ function element(tag, classes, ...children) {
   return made;
 }
 
-/** Append text to a node; mark the matches and show control characters. */
-function addText(node, text, needle = "") {
+/** Append text to a node; mark the words if it has all, and show control characters. */
+function addText(node, text, words = []) {
   const shown = text.slice(0, LONGEST);
   let last = 0;
-  for (const [from, to] of needle ? places(shown, needle).slice(0, MARKED) : []) {
+  for (const [from, to] of places(shown, words).slice(0, MARKED)) {
     addPlain(node, shown.slice(last, from));
     addPlain(node.appendChild(document.createElement("mark")), shown.slice(from, to));
     last = to;
@@ -64,10 +64,11 @@ function fold(text) {
 
 const CHARACTERS = new Intl.Segmenter(); // a letter with its accents is one
 
-/** Return [from, to] of each match of a folded needle in an unfolded text. */
-function places(text, needle) {
+/** Return [from, to] of each folded word in an unfolded text, if it has all. */
+function places(text, words) {
+  if (!words.length) return [];
   const folded = fold(text);
-  if (!folded.includes(needle)) return [];
+  if (!words.every((word) => folded.includes(word))) return [];
   let start = null; // for each character of `folded`, its place in `text`
   if (!/^[\x00-\x7f]*$/.test(text)) {
     start = [];
@@ -81,17 +82,23 @@ function places(text, needle) {
     start.push(text.length);
   }
   const found = [];
-  for (let at = folded.indexOf(needle); at >= 0; at = folded.indexOf(needle, at + needle.length)) {
-    const end = at + needle.length;
-    if (!start) found.push([at, end]);
-    else {
-      let to = end;
-      while (start[to] === start[end - 1]) to++; // the whole character, even if only a part matches
-      const from = start[at];
-      if (!found.length || from >= found[found.length - 1][1]) found.push([from, start[to]]);
+  for (const word of words)
+    for (let at = folded.indexOf(word), to; at >= 0; at = folded.indexOf(word, to)) {
+      to = at + word.length;
+      let end = to; // of the whole character, even if only a part matches
+      if (start) while (start[end] === start[to - 1]) end++;
+      found.push(start ? [start[at], start[end]] : [at, end]);
     }
-  }
-  return found;
+  let last = 0;
+  return found
+    .sort((one, other) => one[0] - other[0] || other[1] - one[1])
+    .filter(([from, to]) => from >= last && (last = to));
+}
+
+/** Return the words and "quoted phrases" of a query. */
+function wordsOf(query) {
+  const found = query.matchAll(/["“„]([^"“”]+)["“”](?=\s|$)|\S+/g);
+  return [...found].map(([word, phrase]) => phrase ?? word);
 }
 
 /** Return a button that calls a function. */
@@ -107,53 +114,60 @@ const counted = (number, noun) => `${inEnglish(number)} ${noun}${number === 1 ? 
 
 // ---------------------------------------------------------------- every page
 
-document.addEventListener("click", async (event) => {
-  const button = event.target.closest("button.copy");
-  if (!button) return;
-  const code = button.parentElement.querySelector("code");
+/** Copy text for a button; without permission, call a function that returns what to do instead. */
+async function copy(button, text, otherwise) {
+  const label = (button.dataset.label ??= button.textContent);
   try {
-    await navigator.clipboard.writeText(code.textContent);
+    await navigator.clipboard.writeText(text);
     button.textContent = "Copied";
   } catch {
-    getSelection().selectAllChildren(code); // no permission: select the code for the user to copy
-    button.textContent = "Selected";
+    button.textContent = otherwise();
   }
-  setTimeout(() => (button.textContent = "Copy"), 2000);
-});
-
-/** Let a checkbox hide the figures that match. */
-function figures(box) {
-  const rows = [...document.querySelectorAll("tr[data-verdict]")];
-  const show = () => {
-    for (const row of rows) row.hidden = box.checked && row.dataset.verdict === "matches";
-    const shown = rows.filter((row) => !row.hidden).length;
-    document.getElementById("figures-shown").textContent = `${shown} of ${rows.length} figures`;
-  };
-  box.addEventListener("change", show);
-  show();
+  setTimeout(() => (button.textContent = label), 2000);
 }
 
-const differs = document.getElementById("differs");
-if (differs) figures(differs);
+/** Select an element for the user to copy. */
+function select(node) {
+  getSelection().selectAllChildren(node);
+  return "Selected";
+}
+
+document.addEventListener("click", (event) => {
+  const skip = event.target.closest("a.skip");
+  if (skip) {
+    event.preventDefault(); // the address holds the state of the page
+    const target = document.querySelector(skip.hash);
+    target.tabIndex = -1;
+    target.focus();
+  }
+  const button = event.target.closest("button.copy");
+  const code = button?.parentElement.querySelector("code");
+  if (code) copy(button, code.textContent, () => select(code));
+});
 
 // ---------------------------------------------------------------- the dialogues
 
+const TOOLS = element(
+  "div",
+  "tools",
+  element("a"),
+  makeButton("link", null, "Copy link"),
+  makeButton("quote", null, "Copy quote"),
+);
 const ROW = 84; // pixels of an entry of the list, as in the style sheet
-const SHOWN = 7; // values of a filter shown at first
 const byId = (id) => document.getElementById(id);
 
 /** Read the state from the address: query, scope, filters and open dialogue. */
 function readAddress() {
   const said = new URLSearchParams(location.hash.slice(1));
-  const state = { query: "", around: false, id: null, chosen: new Map() };
+  const state = { query: "", around: false, apart: false, chosen: new Map() };
+  Object.assign(state, { id: null, turn: null, version: null });
   for (const [key, value] of said) {
     if (key === "q") state.query = value;
     else if (key === "around") state.around = true;
-    else if (key === "id") state.id = value;
-    else if (key.startsWith("is.")) {
-      const name = key.slice(3);
-      state.chosen.set(name, (state.chosen.get(name) ?? new Set()).add(value));
-    }
+    else if (key === "apart") state.apart = true;
+    else if (["id", "turn", "version"].includes(key)) state[key] = value;
+    else readChoice(state.chosen, key, value);
   }
   return state;
 }
@@ -162,9 +176,10 @@ function address(state) {
   const said = new URLSearchParams();
   if (state.query) said.set("q", state.query);
   if (state.around) said.set("around", "1");
-  for (const [name, labels] of state.chosen)
-    for (const label of labels) said.append(`is.${name}`, label);
-  if (state.id !== null) said.set("id", state.id);
+  if (state.apart) said.set("apart", "1");
+  writeChoices(said, state.chosen);
+  for (const key of ["version", "id", "turn"])
+    if ((state[key] ?? null) !== null) said.set(key, state[key]);
   return `#${said}`;
 }
 
@@ -179,7 +194,6 @@ class Reader {
       this.numbers.set(id, number);
     });
     this.names = [...this.numbers.keys()];
-    this.numeric = new Set(index.numeric);
     this.parts = index.parts.map((first, number) => ({
       first,
       end: index.parts[number + 1] ?? this.size,
@@ -194,7 +208,15 @@ class Reader {
     this.count = 0;
     this.open = -1; // the number of the open dialogue
     this.state = readAddress();
-    this.filters = index.filters.map((filter) => new Filter(filter, this));
+    this.filters = index.filters.map((data, place) => {
+      const changed = (choice, often) => this.change(this.filters[place], choice, often);
+      return new (data.labels ? Labels : Numbers)(data, place, changed);
+    });
+    index.filters = null; // the filters hold it more compactly
+    this.unknown = []; // the filters of the address that this build lacks
+    this.tab = document.title;
+    this.changed = -Infinity; // when something was typed or dragged last
+    byId("apart").hidden = !this.filters.some((filter) => filter.sides);
     this.rows = new Map(); // place in the list -> its entry
     this.listen();
     byId("filters").append(...this.filters.map((filter) => filter.box));
@@ -241,11 +263,12 @@ class Reader {
     this.loaded++;
     byId("progress").value = this.loaded / this.parts.length;
     byId("progress").hidden = this.loaded === this.parts.length;
-    if (this.state.query) {
+    if (this.words.length) {
       this.searchPart(part);
       this.narrow();
     } else this.tell();
-    if (this.open >= part.first && this.open < part.end) this.showDialogue();
+    const isPart = this.open >= 0 && this.dialogue(this.open)?.partOf; // of one that may have come
+    if (isPart || (this.open >= part.first && this.open < part.end)) this.showDialogue();
     this.load();
   }
 
@@ -261,16 +284,16 @@ class Reader {
   // ------------------------------------------------------------ searching
 
   search() {
-    this.needle = fold(this.state.query);
+    this.words = wordsOf(this.state.query).map(fold);
     this.found.fill(0);
     this.first.fill(-1);
-    this.matches.fill(this.needle ? 0 : 1);
-    if (this.needle) for (const part of this.parts) if (part.dialogues) this.searchPart(part);
+    this.matches.fill(this.words.length ? 0 : 1);
+    if (this.words.length) for (const part of this.parts) if (part.dialogues) this.searchPart(part);
     this.narrow();
   }
 
   searchPart(part) {
-    part.said.each(this.needle, (utterance) => {
+    part.said.each(this.words, (utterance) => {
       const number = part.owners[2 * utterance];
       this.found[number]++;
       this.matches[number] = 1;
@@ -280,7 +303,7 @@ class Reader {
     part.around ??= new Text(
       part.dialogues.map((dialogue, n) => fold(this.around(dialogue, part.first + n))),
     );
-    part.around.each(this.needle, (place) => (this.matches[part.first + place] = 1));
+    part.around.each(this.words, (place) => (this.matches[part.first + place] = 1));
   }
 
   /** Return a dialogue's reasons, descriptions and labels as one text. */
@@ -301,27 +324,43 @@ class Reader {
 
   /** Apply the filters to the search hits, and show the result. */
   narrow() {
-    const chosen = this.filters.filter((filter) => filter.chosen.length);
-    let count = 0;
-    let utterances = 0;
-    const { places, place } = this.index;
-    const beside = new Map(); // config without dialogues -> number of rows
-    for (let number = 0; number < this.size; number++) {
-      if (!this.matches[number] || !chosen.every((filter) => filter.admits(number))) continue;
-      this.hits[count++] = number;
-      const { config, beside: apart } = places[place[number]];
-      if (apart) beside.set(config, (beside.get(config) ?? 0) + 1);
-      else utterances += this.needle ? this.found[number] : this.index.utterances[number];
-    }
-    this.count = count;
-    this.utterances = utterances;
-    this.beside = beside;
-    for (const filter of this.filters) filter.show(this.hits, count);
-    byId("clear").hidden = !chosen.length;
-    byId("chosen").textContent = chosen.length ? `(${chosen.length})` : "";
+    this.count = 0;
+    this.utterances = 0;
+    this.beside = new Map(); // config without dialogues -> number of rows
+    this.chosen = this.filters.filter((filter) => filter.choice);
+    for (const filter of this.filters) filter.reset();
+    if (!this.unknown.length)
+      for (let number = 0; number < this.size; number++)
+        if (this.matches[number]) this.tally(number);
+    for (const filter of this.filters) filter.show();
+    byId("clear").disabled = !this.state.chosen.size;
+    byId("chosen").textContent = this.chosen.length ? `(${this.chosen.length})` : "";
     this.tell();
     this.follow();
     this.showList(true);
+  }
+
+  /** Count a dialogue that the search found, and keep it if it passes every filter.
+   *
+   * A value that would widen a choice counts the dialogues that pass the other filters.
+   */
+  tally(number) {
+    let passes = EVERY;
+    for (const filter of this.chosen) passes &= filter.pass(number);
+    for (const filter of this.filters) {
+      let mask = passes;
+      if (filter.choice && filter.widens) {
+        mask = EVERY;
+        for (const other of this.chosen) if (other !== filter) mask &= other.passed;
+      }
+      if (mask) filter.count(number, mask);
+    }
+    if (!passes) return;
+    this.hits[this.count++] = number;
+    const { places, place, utterances } = this.index;
+    const { config, beside } = places[place[number]];
+    if (beside) this.beside.set(config, (this.beside.get(config) ?? 0) + 1);
+    else this.utterances += this.words.length ? this.found[number] : utterances[number];
   }
 
   /** Return the numbers of dialogues and of rows of other configs found. */
@@ -335,16 +374,26 @@ class Reader {
     return [counted(dialogues, "dialogue"), ...others].join(", ");
   }
 
+  /** Return the search and filters as a clause. */
+  said() {
+    const words = wordsOf(this.state.query).map((word) => `“${visible(word)}”`);
+    const where = this.state.around ? "the text" : "an utterance";
+    const found = words.length ? [`${where} has ${words.join(" and ")}`] : [];
+    return sentence(this.chosen, !this.state.apart, ...found);
+  }
+
   tell() {
-    const part = this.loaded < this.parts.length && this.needle;
+    const part = this.loaded < this.parts.length && this.words.length;
     const so = part
       ? `, in ${Math.round((100 * this.loaded) / this.parts.length)}% of the text so far`
       : "";
     byId("count").replaceChildren(
       element("strong", "", this.counted()),
+      element("span", "said", this.said()),
       element("span", "", this.plain ? so : ` ${counted(this.utterances, "utterance")}${so}`),
     );
     byId("load").disabled = !this.count;
+    byId("load").textContent = `Use these ${inEnglish(this.count)}`;
   }
 
   // ------------------------------------------------------------ the list
@@ -380,20 +429,22 @@ class Reader {
     const { index } = this;
     const number = this.hits[place];
     const link = element("a", number === this.open ? "entry open" : "entry");
-    link.href = address({ ...this.state, id: this.names[number] });
+    link.href = address({ ...this.state, id: this.names[number], turn: null });
     if (number === this.open) link.setAttribute("aria-current", "true");
     const turn = this.first[number];
     const dialogue = turn < 0 ? null : this.dialogue(number);
     const said = dialogue
-      ? excerpt(dialogue.turns[turn].text, this.needle)
+      ? excerpt(dialogue.turns[turn].text, this.words)
       : index.openings[number];
-    const title = element("bdi", "", index.titles[number] || "(no title)");
+    const told = index.entries[number] || index.titles[number] || "(no title)";
+    const [first, ...rest] = told.split(" · ");
+    const title = element("bdi", "", element("b", "", first), [" ", ...rest].join(" · ").slice(1));
     const text = element("span", "excerpt");
     text.dir = "auto";
     text.lang = this.language(number);
-    addText(text, said, this.needle);
+    addText(text, said, this.words);
     link.append(element("span", "title", title));
-    if (this.needle && this.found[number])
+    if (this.words.length && this.found[number])
       link.append(element("span", "sum", counted(this.found[number], "hit")));
     link.append(text);
     const row = element("li", "", link);
@@ -422,7 +473,8 @@ class Reader {
   follow() {
     const named = this.state.id === null ? undefined : this.numbers.get(this.state.id);
     document.body.classList.toggle("opened", named !== undefined);
-    this.open = named ?? (WIDE.matches && this.count ? this.hits[0] : -1);
+    const first = WIDE.matches && this.count && this.state.id === null;
+    this.open = named ?? (first ? this.hits[0] : -1);
     this.showDialogue();
   }
 
@@ -434,6 +486,10 @@ class Reader {
 
   showDialogue() {
     const pane = byId("dialogue");
+    this.warn();
+    const open = this.open < 0 ? [] : [visible(this.index.titles[this.open] || "(no title)")];
+    const tab = [...open, this.tab].join(" · ");
+    if (document.title !== tab) document.title = tab;
     if (this.open < 0) {
       const said = this.count ? "Choose a dialogue." : "No dialogue matches.";
       pane.replaceChildren(element("p", "empty", said));
@@ -441,20 +497,80 @@ class Reader {
     }
     const dialogue = this.dialogue(this.open);
     const body = dialogue
-      ? layOut(dialogue, this.needle, this.language(this.open), this.chosenLabels())
+      ? layOut(dialogue, this.words, this.language(this.open), this.chosenLabels())
       : element("p", "empty", "Loading …");
+    if (dialogue) addJudged(body, dialogue, this);
     pane.replaceChildren(this.head(), body);
+    const items = pane.querySelectorAll(".body > .turns > .turn");
+    const equip = () => items.forEach((item, turn) => item.append(this.tools(turn)));
+    clearTimeout(this.equipping); // while somebody types, only when the dialogue stays
+    if (performance.now() - this.changed < 300) this.equipping = setTimeout(equip, 300);
+    else equip();
+    const marked = items[this.turn];
+    marked?.setAttribute("aria-current", "true");
     const mark = pane.querySelector(".turns mark") ?? pane.querySelector(".note.chosen");
     pane.scrollTop = 0;
-    if (mark && WIDE.matches) {
-      const turn = mark.closest(".turn");
-      pane.scrollTop = Math.max(0, turn.offsetTop - pane.clientHeight / 3);
+    const turn = marked ?? (WIDE.matches && mark?.closest(".turn"));
+    if (turn) pane.scrollTop = Math.max(0, turn.offsetTop - pane.clientHeight / 3);
+  }
+
+  /** Return the number of a turn as a link, and buttons that copy its link and quote. */
+  tools(turn) {
+    const made = TOOLS.cloneNode(true);
+    made.firstChild.href = address({ ...this.state, id: this.names[this.open], turn });
+    made.firstChild.textContent = `turn ${turn}`;
+    return made;
+  }
+
+  /** Copy the link or the quote of a turn. */
+  copyTurn(button) {
+    const item = button.closest(".turn");
+    const turn = [...item.parentElement.querySelectorAll(":scope > .turn")].indexOf(item);
+    if (button.className === "quote")
+      copy(button, this.quote(turn), () => select(item.querySelector(".text")));
+    else {
+      const here = { version: this.state.version, id: this.names[this.open], turn: `${turn}` };
+      const url = new URL(address({ chosen: new Map(), ...here }), location.href);
+      copy(button, url.href, () => "See the address");
+      this.go(here);
+      byId("dialogue").querySelector(".turn[aria-current]")?.removeAttribute("aria-current");
+      item.setAttribute("aria-current", "true");
     }
+  }
+
+  /** Return the text of a turn with its speaker, place, dataset, version and citation. */
+  quote(turn) {
+    const { dataset, titles } = this.index;
+    const { speakers, turns } = this.dialogue(this.open);
+    const { speaker, text } = turns[turn];
+    const place = `turn ${turn} of ${titles[this.open]}, ${dataset.name} ${dataset.version}`;
+    const cited = dataset.citation ? `\n\n${dataset.citation}` : "";
+    return `“${text}”\n${speakers[speaker]}, ${place}${cited}`;
+  }
+
+  /** The place of the turn in the address, or -1. */
+  get turn() {
+    return /^\d+$/.test(this.state.turn ?? "") ? Number(this.state.turn) : -1;
+  }
+
+  /** Say what the address asks for and this build lacks. */
+  warn() {
+    const { id, turn } = this.state;
+    const { version } = this.index.dataset;
+    const said = [...this.unknown];
+    if (this.linked !== null && this.linked !== version)
+      said.push(`The address is of version ${visible(this.linked)}; this is version ${version}.`);
+    if (id !== null && this.open < 0) said.push(`This build has no dialogue “${visible(id)}”.`);
+    const dialogue = this.open < 0 ? null : this.dialogue(this.open);
+    if (turn !== null && dialogue && !dialogue.turns?.[this.turn])
+      said.push(`This dialogue has no turn “${visible(turn)}”.`);
+    byId("unknown").hidden = !said.length;
+    byId("unknown").replaceChildren(element("bdi", "", said.join(" ")));
   }
 
   /** Return the chosen labels, to highlight them in a dialogue. */
   chosenLabels() {
-    return new Set([...this.state.chosen.values()].flatMap((labels) => [...labels]));
+    return new Set([...this.state.chosen.values()].flatMap(({ labels }) => [...(labels ?? [])]));
   }
 
   head() {
@@ -481,7 +597,8 @@ class Reader {
 
   /** Change the state, adding or replacing an entry of the browser's history. */
   go(change, replace = false) {
-    Object.assign(this.state, change);
+    Object.assign(this.state, { turn: null }, change);
+    this.linked = this.state.version;
     history[replace ? "replaceState" : "pushState"](null, "", address(this.state));
   }
 
@@ -518,11 +635,13 @@ class Reader {
 
   /** Show a state, by default the one in the address. */
   restore(state = readAddress()) {
-    this.state = state;
+    this.linked = state.version; // the version that the address is of
+    this.state = { ...state, version: this.index.dataset.version };
     if (this.plain) state.around = true;
     byId("query").value = state.query;
     byId("around").checked = state.around;
-    for (const filter of this.filters) filter.choose(state.chosen.get(filter.name));
+    byId("together").checked = !state.apart;
+    this.applyChoices();
     this.search();
     const place = this.open < 0 ? -1 : this.place();
     if (place >= 0) {
@@ -531,34 +650,56 @@ class Reader {
     }
   }
 
-  toggle(filter, label) {
+  /** Show the choices of the state in the filters. */
+  applyChoices() {
+    const { chosen, apart } = this.state;
+    this.unknown = [];
+    for (const name of chosen.keys())
+      if (!this.filters.some((filter) => filter.name === name))
+        this.unknown.push(`This build has no filter “${visible(name)}”.`);
+    for (const filter of this.filters) {
+      filter.together = !apart;
+      this.unknown.push(...filter.choose(chosen.get(filter.name)));
+    }
+  }
+
+  /** Change the choice of a filter; changes that follow fast are one entry of the history. */
+  change(filter, choice, often = false) {
     const chosen = new Map(this.state.chosen);
-    const labels = new Set(chosen.get(filter.name));
-    if (!labels.delete(label)) labels.add(label);
-    if (labels.size) chosen.set(filter.name, labels);
+    if (choice) chosen.set(filter.name, choice);
     else chosen.delete(filter.name);
-    this.go({ chosen, id: null });
-    filter.choose(labels);
+    this.go({ chosen, id: null }, often && this.isFast());
+    this.applyChoices();
     byId("list").scrollTop = 0;
     this.narrow();
   }
 
+  isFast() {
+    const before = this.changed;
+    this.changed = performance.now();
+    return this.changed - before < 2000;
+  }
+
   listen() {
-    let typing = -Infinity; // last keystroke: fast typing is one history entry
     byId("query").addEventListener("input", (event) => {
-      const now = performance.now();
-      this.go({ query: event.target.value, id: null }, now - typing < 2000);
-      typing = now;
+      this.go({ query: event.target.value, id: null }, this.isFast());
       byId("list").scrollTop = 0;
       this.search();
     });
     byId("search").addEventListener("submit", (event) => {
       event.preventDefault();
-      if (this.count) this.choose(this.hits[0]);
+      if (!this.count) return;
+      this.choose(this.hits[0]);
+      byId("dialogue").querySelector("h2").focus({ preventScroll: true }); // j and k work again
     });
     byId("around").addEventListener("change", (event) => {
       this.go({ around: event.target.checked });
       this.search();
+    });
+    byId("together").addEventListener("change", (event) => {
+      this.go({ apart: !event.target.checked, id: null });
+      this.applyChoices();
+      this.narrow();
     });
     byId("clear").addEventListener("click", () => {
       this.go({ chosen: new Map(), id: null });
@@ -573,7 +714,11 @@ class Reader {
       this.choose(this.hits[row.getAttribute("aria-posinset") - 1]);
       byId("dialogue").querySelector("h2")?.focus({ preventScroll: true });
     });
-    byId("load").addEventListener("click", () => this.showCode());
+    byId("dialogue").addEventListener("click", (event) => {
+      const button = event.target.closest(".tools button");
+      if (button) this.copyTurn(button);
+    });
+    byId("load").addEventListener("click", () => new Selection(this).show());
     addEventListener("popstate", () => this.restore());
     addEventListener("resize", () => this.showList());
     WIDE.addEventListener("change", () => {
@@ -592,7 +737,7 @@ class Reader {
       event.preventDefault();
       if (typing) (byId("window").querySelector("a") ?? byId("list")).focus();
       else this.back();
-    } else if (typing) {
+    } else if (typing || document.activeElement.matches("select, [type=number]")) {
       return;
     } else if (event.key === "/") {
       event.preventDefault();
@@ -602,79 +747,11 @@ class Reader {
       this.step(event.key === "j" ? 1 : -1);
     }
   }
-
-  // ------------------------------------------------------------ the code
-
-  showCode() {
-    byId("code-all-title").textContent = `The ${this.counted()} of this search`;
-    byId("code-all").textContent = this.python(this.hits.subarray(0, this.count));
-    byId("code-one-part").hidden = this.open < 0;
-    byId("code-one").textContent = this.open < 0 ? "" : this.python(Uint32Array.of(this.open));
-    byId("code").showModal();
-  }
-
-  /** Return the Python that loads exactly the rows of these dialogues. */
-  python(numbers) {
-    const { index } = this;
-    const of = new Map(); // place -> the ids there, as Python
-    for (const number of numbers) {
-      const place = index.place[number];
-      if (!of.has(place)) of.set(place, []);
-      const id = index.ids[number];
-      of.get(place).push(this.numeric.has(number) && /^-?\d+$/.test(id) ? id : python(id));
-    }
-    const { path, revision } = index.load;
-    const parts = [...of].map(([number, ids]) => {
-      const place = index.places[number];
-      const config = place.config === index.default ? "" : `, ${python(place.config)}`;
-      const exact = revision ? `, revision=${python(revision)}` : "";
-      const call = `load_dataset(${python(path)}${config}, split=${python(place.split)}${exact})`;
-      if (ids.length === place.rows) return [place, call];
-      const values = [...new Set(ids)];
-      return [
-        place,
-        `${call}.filter(\n    lambda row: row[${python(place.column)}] in {${wrapped(values)}}\n)`,
-      ];
-    });
-    const rows =
-      parts.length === 1
-        ? parts[0][1]
-        : `{\n${parts.map(([place, code]) => `    ${python(`${place.config}/${place.split}`)}: ${code.replaceAll("\n", "\n    ")},\n`).join("")}}`;
-    return `from datasets import load_dataset\n\nrows = ${rows}\n`;
-  }
-}
-
-/** Return text as an ASCII Python string in double quotes. */
-function python(text) {
-  const escaped = [...text].map((sign) => {
-    if (sign === '"' || sign === "\\") return `\\${sign}`;
-    const code = sign.codePointAt(0);
-    if (code >= 32 && code < 127) return sign;
-    const hex = code.toString(16);
-    return code > 0xffff ? `\\U${hex.padStart(8, "0")}` : `\\u${hex.padStart(4, "0")}`;
-  });
-  return `"${escaped.join("")}"`;
-}
-
-/** Join values with commas, in several lines if there are many. */
-function wrapped(values) {
-  if (values.join(", ").length < 50) return values.join(", ");
-  const lines = [[]];
-  let width = 0;
-  for (const value of values) {
-    if (width + value.length > 84) {
-      lines.push([]);
-      width = 0;
-    }
-    lines[lines.length - 1].push(value);
-    width += value.length + 2;
-  }
-  return `\n${lines.map((line) => `        ${line.join(", ")},\n`).join("")}    `;
 }
 
 /** Return the part of a text around the first match. */
-function excerpt(text, needle) {
-  const [[from] = [0]] = places(text, needle);
+function excerpt(text, words) {
+  const [[from] = [0]] = places(text, words);
   if (from < 60) return text.slice(0, 160);
   const start = text.lastIndexOf(" ", from - 30);
   return `… ${text.slice(start > from - 60 ? start + 1 : from - 30, from + 120)}`;
@@ -689,111 +766,30 @@ class Text {
     texts.forEach((text, number) => (this.ends[number] = end += text.length + 1));
   }
 
-  /** Call a function with the number of each matching text. */
-  each(needle, found) {
+  /** Call a function with the number of each text that has all words. */
+  each(words, found) {
+    const [longest, ...others] = [...words].sort((one, other) => other.length - one.length);
+    const has = (text) => others.every((word) => text.includes(word)); // made once: it needs memory
+    const { all, ends } = this;
     let number = 0;
-    let at = this.all.indexOf(needle);
+    let at = all.indexOf(longest);
     while (at >= 0) {
-      while (this.ends[number] <= at) number++;
-      if (at + needle.length <= this.ends[number]) {
-        found(number);
-        at = this.ends[number];
+      while (ends[number] <= at) number++;
+      const end = ends[number];
+      if (at + longest.length > end) at = all.indexOf(longest, at + 1);
+      else {
+        if (!others.length || has(all.slice(number ? ends[number - 1] + 1 : 0, end))) found(number);
+        at = all.indexOf(longest, end);
       }
-      at = this.all.indexOf(needle, at + 1);
     }
-  }
-}
-
-/** A filter: values or bins, each with a bar. */
-class Filter {
-  constructor({ name, labels, codes, many }, reader) {
-    this.name = name;
-    this.labels = labels;
-    this.codes = codes;
-    this.many = many; // a dialogue can have several values and must have all chosen ones
-    this.chosen = [];
-    this.all = this.tally(null, codes.length);
-    this.most = Math.max(...this.all);
-    this.bars = labels.map((label, code) => {
-      const now = element("span", "now");
-      const whole = element("span", "whole");
-      const count = element("span", "number");
-      const text = element("span", "label", element("bdi", "", label));
-      const pressed = () => reader.toggle(this, label);
-      const button = makeButton("value", pressed, whole, now, text, count);
-      button.setAttribute("aria-pressed", "false");
-      whole.style.width = `${(100 * this.all[code]) / this.most}%`;
-      return { now, count, button, shown: -1, item: element("li", "", button) };
-    });
-    const list = element("ul", "values", ...this.bars.map((bar) => bar.item));
-    const id = `filter-${reader.index.filters.findIndex((filter) => filter.name === name)}`;
-    const heading = element("h2", "", name);
-    heading.id = id;
-    list.setAttribute("aria-labelledby", id);
-    this.box = element("section", "filter", heading, list);
-    if (labels.length > SHOWN + 2) this.fold();
-  }
-
-  /** Hide all but the first and the chosen values behind a button. */
-  fold() {
-    let all = false;
-    const more = makeButton("more", () => {
-      all = !all;
-      this.refold();
-    });
-    this.refold = () => {
-      this.bars.forEach(
-        (bar, code) => (bar.item.hidden = !all && code >= SHOWN && !this.chosen.includes(code)),
-      );
-      more.textContent = all ? "Fewer" : `All ${inEnglish(this.labels.length)}`;
-      more.setAttribute("aria-expanded", all);
-      this.box.classList.toggle("all", all);
-    };
-    this.box.append(more);
-    this.refold();
-  }
-
-  /** Count each value in the hits, or in all dialogues. */
-  tally(hits, count) {
-    const counts = new Uint32Array(this.labels.length);
-    for (let place = 0; place < count; place++) {
-      for (const code of this.codes[hits ? hits[place] : place]) counts[code]++;
-    }
-    return counts;
-  }
-
-  choose(labels = new Set()) {
-    this.chosen = this.labels.flatMap((label, code) => (labels.has(label) ? [code] : []));
-    this.bars.forEach((bar, code) =>
-      bar.button.setAttribute("aria-pressed", this.chosen.includes(code)),
-    );
-    this.refold?.();
-  }
-
-  admits(number) {
-    const has = (code) => this.codes[number].includes(code);
-    return this.many ? this.chosen.every(has) : this.chosen.some(has);
-  }
-
-  show(hits, count) {
-    this.tally(hits, count).forEach((shown, code) => {
-      const bar = this.bars[code];
-      if (bar.shown === shown) return;
-      bar.shown = shown;
-      const all = this.all[code];
-      bar.now.style.width = `${(100 * shown) / this.most}%`;
-      const of = shown === all ? "" : ` of ${inEnglish(all)}`;
-      bar.count.textContent = inEnglish(shown) + of;
-      bar.button.classList.toggle("none", !shown);
-    });
   }
 }
 
 // ---------------------------------------------------------------- laying out
 
 /** Return a dialogue as elements: facts before, turns, outcome. */
-function layOut(dialogue, needle, language, chosen) {
-  const { speakers = [], before, sides, turns = [], after, tables = [], documents } = dialogue;
+function layOut(dialogue, words, language, chosen) {
+  const { speakers = [], before, sides, turns = [], after, tables = [] } = dialogue;
   const body = element("div", "body");
   if (before) body.append(facts(before, language, "facts before"));
   if (sides?.some(([, known]) => known.length)) {
@@ -807,11 +803,11 @@ function layOut(dialogue, needle, language, chosen) {
     );
     body.append(element("div", "sides", ...cards));
   }
-  body.append(turnList(turns, speakers, needle, language, chosen));
-  if (after || tables.length || documents) {
+  body.append(turnList(turns, speakers, words, language, chosen));
+  if (after || tables.length) {
     const outcome = element("section", "after", element("h3", "", "Outcome"));
     if (after) outcome.append(facts(after, language));
-    outcome.append(...tables.map(table), ...(documents ?? []).map(judged));
+    outcome.append(...tables.map(table));
     body.append(outcome);
   }
   return body;
@@ -819,7 +815,7 @@ function layOut(dialogue, needle, language, chosen) {
 
 const sideOf = (speaker) => `side-${Math.min(speaker, 3)}`; // its colour; the second is on the right
 
-function turnList(turns, speakers, needle, language, chosen) {
+function turnList(turns, speakers, words, language, chosen) {
   const list = element("ol", "turns");
   let last = null;
   for (const turn of turns) {
@@ -829,7 +825,7 @@ function turnList(turns, speakers, needle, language, chosen) {
     const text = element("p", "text");
     text.dir = "auto";
     if (!turn.action) text.lang = language;
-    addText(text, turn.text, turn.action ? "" : needle);
+    addText(text, turn.text, turn.action ? [] : words);
     item.append(speaker, text);
     if (turn.terms?.length) item.append(facts(turn.terms, language, "facts terms"));
     if (turn.notes)
@@ -877,13 +873,6 @@ function table({ title, columns, rows }) {
   scroll.setAttribute("role", "region");
   scroll.setAttribute("aria-label", visible(title));
   return scroll;
-}
-
-/** Return the documents of one grade, folded: there may be hundreds. */
-function judged([grade, ids]) {
-  const summary = element("summary", "", `${grade}: ${counted(ids.length, "document")}`);
-  const items = ids.map((id) => element("li", "", element("bdi", "", id)));
-  return element("details", "", summary, element("ul", "documents", ...items));
 }
 
 // ---------------------------------------------------------------- the data

@@ -1,0 +1,24 @@
+"""The charts of CaSiNo that its filters do not give."""
+
+from collections import Counter
+
+from parley import Data, Heatmap
+
+from .views import SATISFACTION
+
+
+def satisfaction(data: Data) -> Heatmap:
+    """Count the sides by their points and their satisfaction."""
+    sides = data.named("participants", "train")
+    return Heatmap(
+        "Satisfaction by points",
+        f"How satisfied each of the {len(sides):,} sides is, by the points that it scored.",
+        x="points",
+        y="satisfaction",
+        counted="sides",
+        cells=Counter((side["points_scored"], side["satisfaction"]) for side in sides),
+        rows=tuple(reversed(SATISFACTION)),
+    )
+
+
+CHARTS = {"satisfaction-by-points": satisfaction}

@@ -1,0 +1,158 @@
+"""The charts that a dataset folder's `charts.py` returns for a build.
+
+The page about a dataset shows them and `parley charts` writes them as SVG. Lengths, labels, filters
+and documented scores are drawn of every dataset. A dataset folder may hold a `charts.py` with
+
+    CHARTS = {"satisfaction-by-points": satisfaction}   # name of its file -> function
+    def satisfaction(data: Data) -> Chart               # pure: from the rows of a build
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from parley.collection import Dataset
+from parley.errors import ScriptError
+from parley.figures import MissingSplitError
+from parley.folder.built import BuiltFolder
+from parley.transcript import Value
+
+Range = tuple[float, float]  # the least and the greatest number, both included
+Where = Mapping[str, Value | Range]
+"""The dialogues of a mark: filter -> value, or range of numbers; "id" names one dialogue."""
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A bar of a chart.
+
+    Args:
+        label: Its name.
+        values: A number for each series; they are stacked.
+        where: The dialogues that it counts.
+    """
+
+    label: str
+    values: tuple[float, ...]
+    where: Where = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Counts side by side.
+
+    Args:
+        title: A heading.
+        about: The text alternative: one sentence on the content.
+        of: The name of the bars: "points".
+        series: The name of each number of a bar: ("dialogues",).
+        bars: The bars in order.
+    """
+
+    title: str
+    about: str
+    of: str
+    series: tuple[str, ...]
+    bars: tuple[Bar, ...]
+
+
+@dataclass(frozen=True)
+class Heatmap:
+    """Counts of pairs of values.
+
+    Args:
+        title: A heading.
+        about: The text alternative.
+        x: The filter of the columns.
+        y: The filter of the rows.
+        counted: The name of a count: "sides".
+        cells: (value of x, value of y) -> count.
+        rows: The values of y from top to bottom; by default ascending from the bottom.
+    """
+
+    title: str
+    about: str
+    x: str
+    y: str
+    counted: str
+    cells: Mapping[Any, int]
+    rows: tuple[Value | Range, ...] = ()
+
+
+@dataclass(frozen=True)
+class Dots:
+    """Numbers on one scale.
+
+    Args:
+        title: A heading.
+        about: The text alternative.
+        unit: The unit of the numbers.
+        dots: Label, series and number of each dot.
+    """
+
+    title: str
+    about: str
+    unit: str
+    dots: tuple[tuple[str, str, float], ...]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One of several small charts on equal scales.
+
+    Args:
+        label: Its name.
+        lines: Series -> its (x, y) points in order.
+        levels: Label -> the y of a horizontal line.
+        where: The dialogues that it shows.
+    """
+
+    label: str
+    lines: Mapping[str, tuple[tuple[float, float], ...]]
+    levels: Mapping[str, float] = field(default_factory=dict)
+    where: Where = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Panels:
+    """Small charts on equal scales.
+
+    Args:
+        title: A heading.
+        about: The text alternative.
+        x: The name of the horizontal axis.
+        y: The name of the vertical axis.
+        panels: The charts in order.
+    """
+
+    title: str
+    about: str
+    x: str
+    y: str
+    panels: tuple[Panel, ...]
+
+
+Chart = Bars | Heatmap | Dots | Panels
+
+
+def own_charts(built: BuiltFolder) -> Iterator[tuple[str, Chart]]:
+    """Yield the name and the chart of each function of `charts.py`, unless its rows are missing.
+
+    Raises:
+        ScriptError: charts.py fails on the rows.
+    """
+    dataset: Dataset = built.dataset
+    functions: dict[str, Callable[[BuiltFolder], Chart]] = dataset.charts
+    for name, function in functions.items():
+        try:
+            found = function(built)
+            if not isinstance(found, Chart):
+                raise TypeError(f"expected a chart, found {found!r:.60}")
+        except MissingSplitError:
+            continue
+        except Exception as error:  # whatever stands in a folder that nobody verified
+            raise ScriptError(
+                f"{dataset.name}: charts.py: {name} fails ({type(error).__name__}: {error})",
+                remedy=f"If `parley verify {dataset.name}` holds for the folder, mend charts.py.",
+            ) from error
+        yield name, found

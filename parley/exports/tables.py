@@ -1,0 +1,96 @@
+"""Write the rows of a build as CSV or JSON Lines, all of them or those of some dialogues.
+
+    DIR/<config>-<split>.csv      a row a line, its fields in columns
+    DIR/<config>-<split>.jsonl    a row a line, as an object
+
+In CSV a field of an object is a column of its own, named by its path (`outcomes.points_scored`),
+and a list is JSON. Null is an empty cell, and so is an empty text. A text that a spreadsheet could
+take for a formula gets a `'` before it: one that begins with =, +, -, @, a tab, a carriage return,
+or with `'` itself. To read it back, drop the first `'` of a cell.
+"""
+
+import csv
+import json
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from parley.dialogues import places
+from parley.errors import UsageError
+from parley.folder.built import BuiltFolder
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
+Ids = Collection[str] | None
+
+
+def write_csv(built: BuiltFolder, folder: Path, ids: Ids = None) -> None:
+    """Write each split as CSV; with `ids`, the rows of these dialogues only.
+
+    Raises:
+        UsageError: an id is that of no dialogue.
+    """
+    for config, split, rows in _chosen(built, ids):
+        columns = list(_leaves(built.features(config)))
+        path = folder / f"{config}-{split}.csv"
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)  # ends lines with \r\n, and so quotes a text with either
+            writer.writerow(_cell(".".join(column)) for column in columns)
+            for row in rows:
+                writer.writerow(_cell(_value(row, column)) for column in columns)
+
+
+def write_json_lines(built: BuiltFolder, folder: Path, ids: Ids = None) -> None:
+    """Write each split as JSON Lines; with `ids`, the rows of these dialogues only.
+
+    Raises:
+        UsageError: an id is that of no dialogue.
+    """
+    for config, split, rows in _chosen(built, ids):
+        path = folder / f"{config}-{split}.jsonl"
+        with path.open("w", encoding="utf-8", newline="\n") as file:
+            for row in rows:
+                file.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def _chosen(built: BuiltFolder, ids: Ids) -> Iterator[tuple[str, str, Iterator[dict[str, Any]]]]:
+    """Yield config, split and rows; with `ids` leave out configs that name no dialogue."""
+    dataset, chosen = built.dataset, set(ids or ())
+    there = places(dataset, built)
+    known = {str(id) for place in there for id in built.ids(*place)} if chosen else set()
+    if unknown := [id for id in ids or () if id not in known]:
+        more = f" and {len(unknown) - 3} more" if unknown[3:] else ""
+        raise UsageError(f"{built.path} has no dialogue {', '.join(unknown[:3])}{more}")
+    named = {next(iter(built.features(config))) for config, _ in there}
+    named |= set(getattr(dataset.transcript, "BESIDE", {}).values())
+    for config, split in built.declared:
+        rows = built.each_named(config, split)
+        columns = [column for column in built.features(config) if column in named]
+        if ids is None:
+            yield config, split, rows
+        elif columns:
+            kept = (row for row in rows if any(str(row[column]) in chosen for column in columns))
+            yield config, split, kept
+
+
+def _leaves(features: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Yield the path of each column."""
+    for name, feature in features.items():
+        if isinstance(feature, dict):
+            yield from _leaves(feature, (*path, name))
+        else:
+            yield (*path, name)
+
+
+def _value(row: Any, path: tuple[str, ...]) -> Any:
+    for key in path:
+        row = None if row is None else row[key]
+    return row
+
+
+def _cell(value: Any) -> str:
+    """Return a value as a cell that no spreadsheet takes for a formula."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return f"'{value}" if value.startswith(_FORMULA) else value
+    return json.dumps(value, ensure_ascii=False)

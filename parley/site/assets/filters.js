@@ -1,0 +1,329 @@
+// The filters of the dialogues: labels with bars, or numbers with a histogram and two ends.
+"use strict";
+
+const SHOWN = 7; // labels of a filter shown at first
+const EVERY = -1; // every participant of a dialogue, as bits
+
+/** Read a filter's choice from the address: `is.name=label`, `all=name`, `min.name=3`. */
+function readChoice(chosen, key, value) {
+  const [, kind, name] = /^(is|min|max)\.(.*)/s.exec(key) ?? [key, key, value];
+  if (!["is", "min", "max", "all"].includes(kind)) return;
+  if (!chosen.has(name)) chosen.set(name, { labels: new Set(), all: false, min: null, max: null });
+  const choice = chosen.get(name);
+  if (kind === "is") choice.labels.add(value);
+  else if (kind === "all") choice.all = true;
+  else choice[kind] = asNumber(value) ?? NaN;
+}
+
+/** Write the choices into an address. */
+function writeChoices(said, chosen) {
+  for (const [name, { labels = [], all, min = null, max = null }] of chosen) {
+    for (const label of labels) said.append(`is.${name}`, label);
+    if (all) said.append("all", name);
+    if (min !== null) said.append(`min.${name}`, min);
+    if (max !== null) said.append(`max.${name}`, max);
+  }
+}
+
+const asNumber = (text) => (text.trim() && Number.isFinite(Number(text)) ? Number(text) : null);
+
+/** A filter by one property of the dialogues or of their participants. */
+class Filter {
+  /** @param changed is called with the new choice, or null */
+  constructor({ name, phrase, values, sides }, places, changed) {
+    Object.assign(this, { name, phrase, changed });
+    this.ends = Uint32Array.from(values, ((end) => (each) => (end += each.length))(0));
+    this.values = Float64Array.from(values.flat());
+    this.sides = sides && Int8Array.from(sides.flat()); // of each value; -1 is nobody
+    this.together = true; // whether the filters of participants hold for the same one
+    this.choice = null;
+    this.heading = element("h2", "", name);
+    this.heading.id = `filter-${places}`;
+    this.top = element("div", "top-of", this.heading);
+    if (sides) this.top.append(element("span", "whose", "of a participant"));
+    this.box = element("section", "filter", this.top);
+    this.box.setAttribute("aria-labelledby", this.heading.id);
+  }
+
+  /** Prepare to count, with a function that returns the number of the bar of a value. */
+  prepare(bar, bars) {
+    this.places = Uint32Array.from(this.values, bar);
+    this.last = new Int32Array(bars);
+    this.counts = new Uint32Array(bars);
+    this.reset();
+    for (let number = 0; number < this.ends.length; number++) this.count(number, EVERY);
+    this.whole = this.counts.slice();
+    this.most = this.whole.reduce((most, count) => Math.max(most, count), 1);
+  }
+
+  reset() {
+    this.last.fill(-1);
+    this.counts.fill(0);
+  }
+
+  /** Count a dialogue once for each bar that a value of these participants is in. */
+  count(number, mask) {
+    for (let n = number ? this.ends[number - 1] : 0; n < this.ends[number]; n++) {
+      const place = this.places[n];
+      if (!(this.bit(n) & mask) || this.last[place] === number) continue;
+      this.last[place] = number;
+      this.counts[place]++;
+    }
+  }
+
+  /** Return the participant of a value as a bit. */
+  bit(n) {
+    return this.sides && this.together && this.sides[n] >= 0 ? 1 << this.sides[n] : EVERY;
+  }
+
+  /** Return the participants of a dialogue with a value that passes, as bits. */
+  having(number, passes) {
+    let mask = 0;
+    for (let n = number ? this.ends[number - 1] : 0; n < this.ends[number]; n++)
+      if (passes(this.values[n])) mask |= this.bit(n);
+    return mask;
+  }
+
+  lacks(label) {
+    return `This build has no “${visible(label)}” in “${visible(this.name)}”.`;
+  }
+
+  /** Return and keep the participants of a dialogue that pass, as bits. */
+  pass(number) {
+    this.passed = this.passing(number);
+    return this.passed;
+  }
+
+  /** Return the choice as a clause of a sentence. */
+  clause() {
+    return this.phrase[0] + this.said() + this.phrase[1];
+  }
+}
+
+/** A filter by labels. */
+class Labels extends Filter {
+  constructor(data, place, changed) {
+    super(data, place, changed);
+    this.labels = data.labels;
+    this.prepare((code) => code, data.labels.length);
+    this.bars = data.labels.map((label, code) => this.bar(label, code));
+    const list = element("ul", "values", ...this.bars.map((bar) => bar.item));
+    list.setAttribute("aria-labelledby", this.heading.id);
+    if (data.many) {
+      this.how = element("select", "", new Option("any", ""), new Option("all", "all"));
+      this.how.setAttribute("aria-label", visible(`${this.name}: any or all of the chosen values`));
+      this.how.addEventListener("change", () => this.choice && changed(this.chosen()));
+      this.top.append(this.how);
+    }
+    this.box.append(list);
+    if (data.labels.length > SHOWN + 2) this.fold();
+  }
+
+  bar(label, code) {
+    const now = element("span", "now");
+    const whole = element("span", "whole");
+    const count = element("span", "number");
+    const text = element("span", "label", element("bdi", "", label));
+    const button = makeButton("value", () => this.toggle(label), whole, now, text, count);
+    button.setAttribute("aria-pressed", "false");
+    whole.style.width = `${(100 * this.whole[code]) / this.most}%`;
+    return { now, count, button, shown: -1, item: element("li", "", button) };
+  }
+
+  /** Hide all but the first and the chosen labels behind a button. */
+  fold() {
+    let all = false;
+    const more = makeButton("more", () => {
+      all = !all;
+      this.refold();
+    });
+    this.refold = () => {
+      this.bars.forEach(
+        (bar, code) => (bar.item.hidden = !all && code >= SHOWN && !this.codes?.includes(code)),
+      );
+      more.textContent = all ? "Fewer" : `All ${inEnglish(this.labels.length)}`;
+      more.setAttribute("aria-expanded", all);
+      this.box.classList.toggle("all", all);
+    };
+    this.box.append(more);
+    this.refold();
+  }
+
+  chosen(labels = this.choice.labels) {
+    return labels.size ? { labels, all: this.how?.value === "all" } : null;
+  }
+
+  toggle(label) {
+    const labels = new Set(this.choice?.labels);
+    if (!labels.delete(label)) labels.add(label);
+    this.changed(this.chosen(labels));
+  }
+
+  /** Take a choice; return what it asks for and this filter lacks, in words. */
+  choose(choice) {
+    this.choice = choice?.labels?.size ? choice : null;
+    const labels = this.choice?.labels ?? new Set();
+    this.codes = this.labels.flatMap((label, code) => (labels.has(label) ? [code] : []));
+    this.bars.forEach((bar, code) =>
+      bar.button.setAttribute("aria-pressed", this.codes.includes(code)),
+    );
+    if (this.how && choice) this.how.value = choice.all ? "all" : "";
+    this.refold?.();
+    const numbers = (choice?.min ?? choice?.max ?? null) !== null;
+    return [...labels]
+      .filter((label) => !this.labels.includes(label))
+      .map((label) => this.lacks(label))
+      .concat(numbers ? [`“${visible(this.name)}” has no numbers.`] : []);
+  }
+
+  /** Whether another value would widen the choice. */
+  get widens() {
+    return !this.choice.all;
+  }
+
+  passing(number) {
+    if (this.widens) return this.having(number, (code) => this.codes.includes(code));
+    let mask = EVERY;
+    for (const code of this.codes) mask &= this.having(number, (other) => other === code);
+    return mask;
+  }
+
+  said() {
+    return this.codes.map((code) => this.labels[code]).join(this.widens ? " or " : " and ");
+  }
+
+  /** Return the choice as Python. */
+  python() {
+    return `[${this.codes.map((code) => python(this.labels[code])).join(", ")}]`;
+  }
+
+  show() {
+    this.counts.forEach((shown, code) => {
+      const bar = this.bars[code];
+      if (bar.shown === shown) return;
+      bar.shown = shown;
+      const all = this.whole[code];
+      bar.now.style.width = `${(100 * shown) / this.most}%`;
+      const of = shown === all ? "" : ` of ${inEnglish(all)}`;
+      bar.count.textContent = inEnglish(shown) + of;
+      bar.button.classList.toggle("none", !shown);
+    });
+  }
+}
+
+/** A filter by numbers from one end to another, which need not be ends of bars. */
+class Numbers extends Filter {
+  constructor(data, place, changed) {
+    super(data, place, changed);
+    this.scale = data.scale;
+    const { edges, first, last } = data.scale;
+    const bin = (value) => edges.filter((edge) => edge <= value).length - first;
+    this.prepare(bin, last - first + 1);
+    const width = edges[1] - edges[0];
+    this.start = edges[0] + (first - 1) * width;
+    this.end = edges[0] + last * width;
+    this.bars = [...this.whole].map((count) => {
+      const [whole, now] = [element("span", "whole"), element("span", "now")];
+      whole.style.height = `${(100 * count) / this.most}%`;
+      return { now, box: element("span", "", whole, now) };
+    });
+    const histogram = element("div", "histogram", ...this.bars.map((bar) => bar.box));
+    histogram.setAttribute("aria-hidden", "true"); // the ends and the sentence tell the same
+    this.limits = { min: this.makeEnd("min", "at least"), max: this.makeEnd("max", "at most") };
+    const { min, max } = this.limits;
+    this.box.append(histogram, element("div", "handles", min.handle, max.handle));
+    this.box.append(element("div", "ends", min.field, element("span", "", "to"), max.field));
+  }
+
+  /** Make one end: a handle below the bars and a field to type in. */
+  makeEnd(end, words) {
+    const made = { handle: element("input", end), field: element("input") };
+    const name = visible(`${this.name}, ${words}`);
+    for (const input of Object.values(made)) input.setAttribute("aria-label", name);
+    const { start, scale } = this;
+    Object.assign(made.handle, { type: "range", min: start, max: this.end, step: scale.step });
+    Object.assign(made.field, { type: "number", step: "any", placeholder: words });
+    made.handle.addEventListener("input", () => this.change(end, this.atHandle(end)));
+    made.field.addEventListener("input", () => {
+      if (made.field.validity.valid) this.change(end, asNumber(made.field.value));
+    });
+    return made;
+  }
+
+  /** Return the number at a handle, or null if it is at its end. */
+  atHandle(end) {
+    const at = Number(this.limits[end].handle.value);
+    const { step, whole } = this.scale;
+    if (end === "min") return at <= this.start ? null : round(at);
+    return at >= this.end - step / 2 ? null : round(whole ? at - 1 : at);
+  }
+
+  change(end, value) {
+    const choice = { min: null, max: null, ...this.choice, [end]: value };
+    this.changed(choice.min === null && choice.max === null ? null : choice, true);
+  }
+
+  choose(choice) {
+    const { min = null, max = null } = choice ?? {};
+    const odd = [min, max].some(Number.isNaN);
+    this.choice = odd || (min === null && max === null) ? null : { min, max };
+    const { whole } = this.scale;
+    this.limits.min.handle.value = min ?? this.start;
+    this.limits.max.handle.value = max === null ? this.end : max + Number(whole);
+    for (const [end, value] of Object.entries({ min, max })) {
+      const { handle, field } = this.limits[end];
+      handle.setAttribute("aria-valuetext", value === null ? "no limit" : value);
+      if (asNumber(field.value) !== value) field.value = value ?? "";
+    }
+    const lacking = [...(choice?.labels ?? [])].map((label) => this.lacks(label));
+    return lacking.concat(odd ? [`“${visible(this.name)}” takes numbers.`] : []);
+  }
+
+  get widens() {
+    return true;
+  }
+
+  passing(number) {
+    const { min, max } = this.choice;
+    return this.having(
+      number,
+      (value) => (min === null || value >= min) && (max === null || value <= max),
+    );
+  }
+
+  said() {
+    const { min, max } = this.choice;
+    if (min === max) return `exactly ${inEnglish(min)}`;
+    if (min === null) return `at most ${inEnglish(max)}`;
+    return max === null ? `at least ${inEnglish(min)}` : `${inEnglish(min)} to ${inEnglish(max)}`;
+  }
+
+  /** Return the choice as Python. */
+  python() {
+    const { min, max } = this.choice;
+    return `(${min ?? "None"}, ${max ?? "None"})`;
+  }
+
+  show() {
+    this.counts.forEach((count, place) => {
+      const bar = this.bars[place];
+      if (bar.shown === count) return;
+      bar.shown = count;
+      bar.now.style.height = `${(100 * count) / this.most}%`;
+      bar.box.title = inEnglish(count);
+    });
+  }
+}
+
+/** Return a number without the traces of binary fractions. */
+const round = (number) => Number(number.toPrecision(12));
+
+/** Return the clauses of the chosen filters as one sentence. */
+function sentence(chosen, together, ...more) {
+  const own = chosen.filter((filter) => filter.sides).map((filter) => filter.clause());
+  const clauses = chosen.filter((filter) => !filter.sides).map((filter) => filter.clause());
+  if (together && own.length) clauses.unshift(`one participant ${own.join(" and ")}`);
+  else clauses.unshift(...own.map((clause) => `a participant ${clause}`));
+  clauses.push(...more);
+  return clauses.length ? ` in which ${clauses.join(", and ")}` : "";
+}

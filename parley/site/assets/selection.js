@@ -1,0 +1,218 @@
+// The selection to take along: tables and text to download, Python and a command.
+"use strict";
+
+const FORMULA = /^[=+\-@\t\r']/; // a spreadsheet could take such a text for a formula
+
+/** Return a value as a cell of CSV: a text that could be a formula gets a ' before it. */
+function cell(value) {
+  if (typeof value !== "string") return String(value ?? "");
+  const text = FORMULA.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** Return rows, each a Map from column to value, as CSV with the columns of all. */
+function csv(rows) {
+  const columns = [...new Set(rows.flatMap((row) => [...row.keys()]))];
+  const lines = [columns, ...rows.map((row) => columns.map((column) => row.get(column)))];
+  return lines.map((line) => `${line.map(cell).join(",")}\r\n`).join("");
+}
+
+class Selection {
+  constructor(reader) {
+    this.reader = reader;
+    this.index = reader.index;
+    this.numbers = reader.hits.slice(0, reader.count);
+    this.said = reader.counted() + reader.said();
+    const { name } = this.index.dataset;
+    this.files = {
+      "dialogues.csv": () => csv(this.dialogues()),
+      "participants.csv": () => csv(this.participants()),
+      "utterances.csv": () => csv(this.utterances()),
+      "dialogues.jsonl": () => this.jsonLines(),
+      "ids.txt": () => this.ids().map((id) => `${id}\n`).join(""),
+    };
+    this.command = `parley export ${name} csv ${name}-csv --ids ids.txt`;
+  }
+
+  /** Return each id once. */
+  ids() {
+    return [...new Set(Array.from(this.numbers, (number) => this.index.ids[number]))];
+  }
+
+  /** Return the columns that name a dialogue. */
+  named(number) {
+    return new Map([["id", this.index.ids[number]]]);
+  }
+
+  place(number) {
+    const { config, split } = this.index.places[this.index.place[number]];
+    return [["config", config], ["split", split]];
+  }
+
+  /** Add the values of the filters to a row: of the dialogue, or of one participant. */
+  addFacets(row, number, side = null) {
+    for (const { name, labels, values, sides, ends } of this.reader.filters) {
+      if (Boolean(sides) !== (side !== null) || name === "split") continue;
+      const told = [];
+      for (let n = number ? ends[number - 1] : 0; n < ends[number]; n++)
+        if (!sides || sides[n] === side) told.push(labels ? labels[values[n]] : values[n]);
+      row.set(name, told.length > 1 ? told.join("; ") : told[0]);
+    }
+  }
+
+  /** Add facts to a row, unless a filter has told the same. */
+  addFacts(row, facts = []) {
+    const told = new Map();
+    for (const [label, text] of facts)
+      told.set(label, told.has(label) ? `${told.get(label)}; ${text}` : text);
+    for (const [label, text] of told) if (!row.has(label)) row.set(label, text);
+  }
+
+  dialogues() {
+    return Array.from(this.numbers, (number) => {
+      const { before, after } = this.reader.dialogue(number);
+      const row = new Map([...this.named(number), ...this.place(number)]);
+      row.set("title", this.index.titles[number]);
+      row.set("utterances", this.index.utterances[number]);
+      this.addFacets(row, number);
+      this.addFacts(row, [...(before ?? []), ...(after ?? [])]);
+      return row;
+    });
+  }
+
+  participants(numbers = this.numbers) {
+    return Array.from(numbers).flatMap((number) => {
+      const { sides = [] } = this.reader.dialogue(number);
+      return sides.map(([name, known], side) => {
+        const row = this.named(number).set("participant", name);
+        this.addFacets(row, number, side);
+        this.addFacts(row, known);
+        return row;
+      });
+    });
+  }
+
+  utterances() {
+    return Array.from(this.numbers).flatMap((number) => {
+      const { speakers, turns = [] } = this.reader.dialogue(number);
+      return turns.map(({ speaker, text, action, notes = [] }, turn) =>
+        this.named(number)
+          .set("turn", turn)
+          .set("speaker", speakers[speaker])
+          .set("text", text)
+          .set("action", action ? "true" : "false")
+          .set("labels", notes.map((each) => each.text).join("; ")),
+      );
+    });
+  }
+
+  jsonLines() {
+    const lines = Array.from(this.numbers, (number) => {
+      const { speakers, sides, turns = [], ...rest } = this.reader.dialogue(number);
+      const facets = new Map();
+      this.addFacets(facets, number);
+      const own = {
+        ...Object.fromEntries([...this.named(number), ...this.place(number)]),
+        title: this.index.titles[number],
+        facets: Object.fromEntries(facets),
+        participants: this.participants([number]).map((row) => Object.fromEntries(row)),
+        turns: turns.map((turn) => ({ ...turn, speaker: speakers[turn.speaker] })),
+      };
+      return `${JSON.stringify({ ...own, ...rest })}\n`;
+    });
+    return lines.join("");
+  }
+
+  /** Return the Python that loads the rows of these dialogues.
+   *
+   * @param ids the Python of their ids, for places of which they are a part
+   * @param imports what it imports
+   */
+  python(numbers, ids, imports = "") {
+    const { index } = this;
+    const of = new Map(); // place -> number of its dialogues
+    for (const number of numbers)
+      of.set(index.place[number], (of.get(index.place[number]) ?? 0) + 1);
+    const { path, revision } = index.load;
+    const exact = revision ? `, revision=${python(revision)}` : "";
+    const isPart = ids && [...of].some(([number, count]) => count < index.places[number].rows);
+    const parts = [...of].map(([number, count]) => {
+      const { config, split, column, rows } = index.places[number];
+      const named = config === index.default ? "" : `, ${python(config)}`;
+      const call = `load_dataset(${python(path)}${named}, split=${python(split)}${exact})`;
+      const filter = `.filter(\n    lambda row: str(row[${python(column)}]) in ids\n)`;
+      return [`${config}/${split}`, ids && count < rows ? call + filter : call];
+    });
+    const entries = parts.map(
+      ([place, code]) => `    ${python(place)}: ${code.replaceAll("\n", "\n    ")},\n`,
+    );
+    const loaded = parts.length === 1 ? parts[0][1] : `{\n${entries.join("")}}`;
+    const top = `${isPart ? imports : ""}from datasets import load_dataset\n\n`;
+    return `${top}${isPart ? ids : ""}rows = ${loaded}\n`;
+  }
+
+  /** Return the Python that selects their ids by the same search and filters, if there are any. */
+  selecting() {
+    const { index, reader } = this;
+    const { around, apart, query } = reader.state;
+    const words = wordsOf(query);
+    if (!words.length && !reader.chosen.length) return "";
+    const { path, revision } = index.load;
+    const folder = python(revision ? `copy/${index.dataset.name}` : path);
+    const facets = reader.chosen.map((filter) => `${python(filter.name)}: ${filter.python()}`);
+    const every = reader.chosen.filter((filter) => !filter.widens);
+    const lines = [folder];
+    if (facets.length) lines.push(`{${facets.join(", ")}}`);
+    if (every.length) lines.push(`every=[${every.map(({ name }) => python(name)).join(", ")}]`);
+    if (apart) lines.push("together=False");
+    if (words.length) lines.push(`words=[${words.map(python).join(", ")}]`);
+    if (words.length && around) lines.push("around=True");
+    const copied = revision
+      ? `huggingface_hub.snapshot_download(\n    ${python(path)}, repo_type="dataset", ` +
+        `revision=${python(revision)}, local_dir=${folder}\n)\n`
+      : "";
+    const said = `# ${visible(this.said).replace(/\s+/g, " ")}\n`;
+    return `${said}${copied}ids = parley.select(\n${lines.map((each) => `    ${each},\n`).join("")})\n`;
+  }
+
+  show() {
+    const { reader } = this;
+    byId("code-title").textContent = `Use these ${inEnglish(this.numbers.length)}`;
+    byId("code-said").replaceChildren(addText(element("span"), this.said));
+    const isWhole = reader.loaded === reader.parts.length;
+    const buttons = Object.entries(this.files).map(([name, text]) => {
+      const button = makeButton("", () => this.save(name, text()), name);
+      button.disabled = !isWhole;
+      return element("li", "", button);
+    });
+    byId("code-files").replaceChildren(...buttons);
+    const imports = `${this.index.load.revision ? "import huggingface_hub\n" : ""}import parley\n`;
+    byId("code-all").textContent = this.python(this.numbers, this.selecting(), imports);
+    byId("code-command").textContent = this.command;
+    byId("code-one-part").hidden = reader.open < 0;
+    const ids = reader.open < 0 ? "" : `ids = {${python(this.index.ids[reader.open])}}\n`;
+    byId("code-one").textContent = ids && this.python([reader.open], ids);
+    byId("code").showModal();
+  }
+
+  /** Let the browser save a text as a file. */
+  save(name, text) {
+    const link = element("a");
+    link.href = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
+    link.download = `${this.index.dataset.name}-${name}`.replace(/^.*-(?=ids\.txt$)/, "");
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+  }
+}
+
+/** Return text as an ASCII Python string in double quotes. */
+function python(text) {
+  const escaped = [...text].map((sign) => {
+    if (sign === '"' || sign === "\\") return `\\${sign}`;
+    const code = sign.codePointAt(0);
+    if (code >= 32 && code < 127) return sign;
+    const hex = code.toString(16);
+    return code > 0xffff ? `\\U${hex.padStart(8, "0")}` : `\\u${hex.padStart(4, "0")}`;
+  });
+  return `"${escaped.join("")}"`;
+}

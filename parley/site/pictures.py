@@ -1,0 +1,171 @@
+"""The charts of a build: filters, lengths, labels and scores of any dataset, and its own."""
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote_plus
+
+from parley.charts import Bar, Bars, Chart, Dots, Where, own_charts
+from parley.dialogues import dialogues
+from parley.exports.export import note_sample
+from parley.folder.built import BuiltFolder
+from parley.folder.replace import replacing
+from parley.site.draw import shown, svg
+from parley.site.filters import filters
+from parley.tasks import MEASURED, flat, tasks_of
+from parley.transcript import Facets, Transcript
+
+_MOST_LABELS = 20  # in a chart
+
+
+class Counts:
+    """The filters of a build's dialogues and the counts for its charts.
+
+    Args:
+        built: The build.
+    """
+
+    def __init__(self, built: BuiltFolder) -> None:
+        self.built = built
+        self._facets: list[Facets] = []
+        self._labels: Counter[str] = Counter()  # turns with a note of this text
+
+    def add(self, facets: Facets, transcript: Transcript | None) -> None:
+        """Add a dialogue."""
+        turns = transcript.turns if transcript else []
+        self._facets.append(facets)
+        self._labels.update(text for turn in turns for text in {note.text for note in turn.notes})
+
+    @cached_property
+    def filters(self) -> dict[str, dict[str, Any]]:
+        """The filters of the dialogues by their names."""
+        tool = self.built.dataset.transcript
+        order, phrases = (getattr(tool, name, {}) for name in ("ORDER", "PHRASES"))
+        return {each["name"]: each for each in filters(self._facets, order, phrases)}
+
+    def charts(self) -> dict[str, Chart]:
+        """Return the charts by the names of their files; ScriptError if charts.py fails."""
+        found: dict[str, Chart] = {}
+        for name, chart in (
+            *own_charts(self.built),
+            *self._of_labels(),
+            *((name, _bars(filter)) for name, filter in self.filters.items()),
+            *_scores(self.built),
+        ):
+            slug = re.sub(r"[^a-z0-9]+", "-", name.lower())[:60].strip("-") or "chart"
+            while slug in found:
+                slug += "-2"
+            found[slug] = chart
+        return found
+
+    def address(self, where: Where) -> str:
+        """Return the address of the dialogues of a mark, or "" if no filter finds them."""
+        if "id" in where:
+            return f"dialogues.html#id={_quoted(where['id'])}"
+        said = []
+        for name, value in where.items():
+            filter = self.filters.get(name, {"labels": ()})
+            if "labels" in filter:
+                if shown(value) not in map(shown, filter["labels"]):
+                    return ""
+                said.append((f"is.{name}", value))
+            else:
+                least, most = value if isinstance(value, tuple) else (value, value)
+                said += [(f"min.{name}", least), (f"max.{name}", most)]
+        query = "&".join(f"{_quoted(key)}={_quoted(value)}" for key, value in said)
+        return f"dialogues.html#{query}" if query else ""
+
+    def _of_labels(self) -> Iterator[tuple[str, Chart]]:
+        """Yield a chart of the most frequent notes on turns."""
+        if not self._labels:
+            return
+        least = max(self._labels.values()) / 200  # rarer ones would be no bars
+        every = sorted(
+            ((label, count) for label, count in self._labels.items() if count > least),
+            key=lambda each: (-each[1], each[0]),
+        )
+        homes = {
+            label: name
+            for name, filter in reversed(self.filters.items())
+            for label in filter.get("labels", ())
+        }
+        about = f"The number of turns with a label, of the {min(len(every), _MOST_LABELS)} "
+        bars = (
+            Bar(label, (count,), {homes[label]: label} if label in homes else {})
+            for label, count in every[:_MOST_LABELS]
+        )
+        yield "labels", Bars("Labels", f"{about}most frequent.", "label", ("turns",), tuple(bars))
+
+
+def _quoted(value: object) -> str:
+    return quote_plus(str(value).encode(errors="backslashreplace"))
+
+
+def _bars(filter: Mapping[str, Any]) -> Chart:
+    """Return the chart of a filter: the dialogues of each label or bar of its histogram."""
+    name = filter["name"]
+    if "labels" in filter:
+        counts = Counter(place for values in filter["values"] for place in set(values))
+        bars = [
+            Bar(label, (counts[place],), {name: label})
+            for place, label in enumerate(filter["labels"])
+        ]
+    else:
+        edges = filter["scale"]["edges"]
+        within: dict[int, list[float]] = {}
+        counts = Counter()
+        for values in filter["values"]:
+            for place in {bisect_right(edges, value) for value in values}:
+                counts[place] += 1
+            for value in values:
+                within.setdefault(bisect_right(edges, value), []).append(value)
+        bars = []
+        for place in range(filter["scale"]["first"], filter["scale"]["last"] + 1):
+            held = within.get(place)
+            ends = (min(held), max(held)) if held else (edges[place - 1], edges[place - 1])
+            label = shown(ends if ends[0] < ends[1] else ends[0])
+            bars.append(Bar(label, (counts[place],), {name: ends}))
+    whose = ", of a participant" if "sides" in filter else ""
+    title = f"{name[:1].upper()}{name[1:]}"
+    return Bars(title, f"Dialogues by {name}{whose}.", name, ("dialogues",), tuple(bars))
+
+
+def _scores(built: BuiltFolder) -> Iterator[tuple[str, Chart]]:
+    """Yield a chart of each metric that several references of a task state."""
+    for name, task in tasks_of(built.dataset).items():
+        for metric, meaning in task.metrics.items():
+            dots = tuple(
+                (
+                    " ".join((each.name, *each.options.values())),
+                    "baseline" if each.place == MEASURED else "documented",
+                    float(value),
+                )
+                for each in task.references
+                if (value := flat(each.metrics).get((metric,))) is not None
+            )
+            if len(dots) > 1:
+                about = f"{meaning[:1].upper()}{meaning[1:]}. Scored on {task.evaluated_on}."
+                yield f"{name}-{metric}", Dots(f"{name}: {metric}", about, task.unit, dots)
+
+
+def write_charts(built: BuiltFolder, target: Path) -> list[str]:
+    """Write the charts of a build as SVG files, and return their names.
+
+    `target` must not exist or be empty. The same build gives the same bytes.
+
+    Raises:
+        OutputError: the target is not empty, or the build is damaged.
+        ScriptError: transcript.py or charts.py fails on a row.
+    """
+    counts = Counts(built)
+    for dialogue in dialogues(built):
+        counts.add(dialogue.facets, dialogue.transcript)
+    with replacing(target, mark="") as folder:
+        for name, chart in counts.charts().items():
+            (folder / f"{name}.svg").write_text(svg(chart), encoding="utf-8", newline="\n")
+        note_sample(built, folder)
+        return sorted(path.name for path in folder.iterdir())

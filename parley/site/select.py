@@ -1,0 +1,114 @@
+"""Select dialogues by filters and words, with the same result as the page."""
+
+import unicodedata
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import asdict, replace
+from functools import reduce
+from operator import and_, or_
+from typing import Any
+
+from parley.dialogues import Dialogue, dialogues, sides_of
+from parley.errors import UsageError
+from parley.folder.built import BuiltFolder
+from parley.site.data import transcript_of
+from parley.site.filters import Pairs, pairs_of, text_of
+from parley.transcript import Facets, Transcript, Value
+
+Choice = list[str] | tuple[float | None, float | None]  # labels, or the least and most number
+_EVERY = -1  # every participant of a dialogue, as bits
+
+
+def selected(
+    built: BuiltFolder,
+    chosen: Mapping[str, Choice],
+    every: Collection[str],
+    together: bool,
+    words: Collection[str],
+    around: bool,
+) -> set[str]:
+    """Return the ids of the dialogues that pass; `parley.select` describes the arguments.
+
+    Raises:
+        UsageError: the dialogues have no such facet.
+        ScriptError: transcript.py fails on a row.
+        OutputError: a file of the build is not readable Parquet.
+    """
+    folded = [_fold(word) for word in words]
+    known: set[str] = set()
+    found = set()
+    for dialogue in dialogues(built):
+        facets = dialogue.facets
+        known.update(facets)
+        if _passes(facets, chosen, every, together) and _has(dialogue, folded, around):
+            found.add(dialogue.id)
+    if unknown := chosen.keys() - known:
+        names = ", ".join(map(repr, sorted(unknown)))
+        raise UsageError(f"no facet {names}; there are: {', '.join(sorted(known))}")
+    return found
+
+
+def _passes(
+    facets: Facets, chosen: Mapping[str, Choice], every: Collection[str], together: bool
+) -> bool:
+    """Whether a dialogue, or one of its participants, passes all filters."""
+    sides = sides_of(facets)
+    mask = _EVERY  # the participants who pass, as bits
+    for name, choice in chosen.items():
+        pairs = pairs_of(facets.get(name), sides)
+        if not together:
+            pairs = [(-1, value) for _, value in pairs]
+        mask &= _passing(pairs, choice, name in every)
+    return mask != 0
+
+
+def _passing(pairs: Pairs, choice: Choice, all_of_them: bool) -> int:
+    """Return the participants with the chosen values, as bits."""
+
+    def having(passes: Callable[[Value], bool]) -> int:
+        bits = (1 << side if side >= 0 else _EVERY for side, value in pairs if passes(value))
+        return reduce(or_, bits, 0)
+
+    if isinstance(choice, tuple):
+        return having(lambda value: _is_between(value, *choice))
+    masks = [having(lambda value, label=label: text_of(value) == label) for label in choice]  # type: ignore[misc]
+    return reduce(and_, masks, _EVERY) if all_of_them else reduce(or_, masks, 0)
+
+
+def _is_between(value: Value, least: float | None, most: float | None) -> bool:
+    if isinstance(value, str):
+        return False
+    return (least is None or value >= least) and (most is None or value <= most)
+
+
+def _has(dialogue: Dialogue, words: list[str], around: bool) -> bool:
+    """Whether an utterance has all words, or, with `around`, everything else together has."""
+    if not words:
+        return True
+    transcript = transcript_of(dialogue)
+    texts = [turn.text for turn in transcript.turns if not turn.action]
+    if around:
+        texts.append("\n".join(_around(transcript)))
+    return any(all(word in text for word in words) for text in map(_fold, texts))
+
+
+def _around(transcript: Transcript) -> Iterator[str]:
+    """Yield reasons, descriptions, actions and labels."""
+    yield from transcript.speakers
+    yield from _strings(asdict(replace(transcript, turns=[], language="", entry="")))
+    for turn in transcript.turns:
+        yield from [turn.text] if turn.action else []
+        yield from _strings([asdict(note) for note in turn.notes])
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """Yield the texts inside lists and values of dicts."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list | tuple):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _strings(each)
+
+
+def _fold(text: str) -> str:
+    """Return text for comparison, as page.js does."""
+    return unicodedata.normalize("NFKC", text).lower()

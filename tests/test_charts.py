@@ -1,0 +1,120 @@
+"""Charts: their counts against the rows, links into the list, and SVG files."""
+
+import re
+import xml.etree.ElementTree as ElementTree
+from collections import Counter
+
+import hostile
+import pytest
+
+from parley.build import build
+from parley.charts import Bars, Heatmap, Panels, own_charts
+from parley.cli import main
+from parley.collection import discover, get
+from parley.dialogues import dialogues
+from parley.errors import ScriptError
+from parley.folder.built import open_folder
+from parley.source.files import open_source
+
+pictures = pytest.importorskip("parley.site.pictures", reason="the extra `site` is not installed")
+
+
+def counts_of(built):
+    counts = pictures.Counts(built)
+    for dialogue in dialogues(built):
+        counts.add(dialogue.facets, dialogue.transcript)
+    return counts
+
+
+def test_the_files_are_the_same_each_time_and_hold_title_text_and_no_link(
+    sample_build, tmp_path, monkeypatch, capsys
+):
+    for name in discover():
+        for number in "12":
+            command = ["parley", "charts", name, str(tmp_path / number / name)]
+            monkeypatch.setattr("sys.argv", [*command, "--build", str(sample_build)])
+            with pytest.raises(SystemExit) as left:
+                main()
+            assert left.value.code == 0
+        first, second = (
+            {path.name: path.read_bytes() for path in (tmp_path / number / name).iterdir()}
+            for number in "12"
+        )
+        assert first == second
+        assert "SAMPLE.txt" in first
+        assert "turns.svg" in first  # no dataset declares it
+        for file, content in first.items():
+            if file.endswith(".svg"):
+                top = ElementTree.fromstring(content)
+                assert [child.tag.rpartition("}")[2] for child in top[:2]] == ["title", "desc"]
+                assert b"href" not in content
+    assert "SAMPLE.txt" in capsys.readouterr().out
+
+
+def test_hostile_text_is_text_in_a_chart(tmp_path, monkeypatch):
+    monkeypatch.setenv("PARLEY_DATASETS", str(hostile.write(tmp_path)))
+    build(open_source(get("hostile"), None, sample=True), tmp_path / "build")
+    built = open_folder(tmp_path / "build" / "hostile")
+    names = pictures.write_charts(built, tmp_path / "charts")
+    assert len(names) > 8
+    for name in names:
+        assert re.fullmatch(r"[a-z0-9-]+\.svg|SAMPLE\.txt", name)
+        if name.endswith(".svg"):
+            content = (tmp_path / "charts" / name).read_bytes()
+            assert len(content) < 200_000  # of a word of a megabyte
+            tags = {each.tag.rpartition("}")[2] for each in ElementTree.fromstring(content).iter()}
+            drawn = {"rect", "line", "polyline", "circle", "text", "g"}
+            assert tags <= {"svg", "title", "desc", "style", *drawn}
+
+
+def test_a_chart_that_fails_is_named(sample_build):
+    built = open_folder(sample_build / "casino")
+    for broken in (lambda data: data.rows("dialogues", "train")[0]["x"], lambda data: "no chart"):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(type(built.dataset), "charts", {"spoilt": broken})
+            with pytest.raises(ScriptError, match=r"casino: charts\.py: spoilt fails"):
+                list(own_charts(built))
+
+
+def test_the_counts_are_those_of_the_parquet(real_build):
+    """Counted from views that the charts do not read."""
+    casino = open_folder(real_build / "casino")
+    counts = counts_of(casino)
+    charts = counts.charts()
+    heat = charts["satisfaction-by-points"]
+    assert isinstance(heat, Heatmap)
+    sides = [
+        (side["outcomes"]["points_scored"], side["outcomes"]["satisfaction"])
+        for row in casino.rows("dialogues", "train")
+        for side in row["participant_info"].values()
+    ]
+    assert (len(sides), Counter(sides)) == (2060, heat.cells)
+    labels = Counter(
+        label for row in casino.named("utterances", "train") for label in row["annotations"] or ()
+    )
+    shown = charts["labels"]
+    assert isinstance(shown, Bars)
+    assert {bar.label: bar.values[0] for bar in shown.bars} == labels
+    turns = charts["turns"]
+    assert isinstance(turns, Bars)
+    assert sum(bar.values[0] for bar in turns.bars) == 1030
+
+
+def test_grades_and_prices_are_those_of_the_parquet(real_build):
+    grades = counts_of(open_folder(real_build / "cosrec")).charts()["grades-by-query"]
+    qrels = open_folder(real_build / "cosrec").rows("qrels", "curated")
+    due = Counter((row["query_id"], row["relevance"]) for row in qrels)
+    assert isinstance(grades, Bars)
+    assert len(grades.bars) == 268
+    for bar in grades.bars:
+        assert bar.values == tuple(due[bar.label, grade] for grade in (2, 1, 0))
+    bargains = open_folder(real_build / "craigslist_bargains")
+    prices = counts_of(bargains).charts()["prices-over-turns"]
+    assert isinstance(prices, Panels)
+    scenes = {
+        row["uuid"]: row["scenario"]["kbs"]
+        for row in bargains.rows("negotiations", *bargains.splits("negotiations"))
+    }
+    for panel in prices.panels:
+        for kb, level in zip(scenes[panel.where["id"]], panel.levels.values(), strict=True):
+            assert level == kb["personal"]["Target"] / kb["item"]["Price"]
