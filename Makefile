@@ -4,9 +4,10 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+INSPECT := inspect-ai>=0.3.285
 INSTALL := $(BIN)/uv pip install --quiet --python .venv/bin/python --constraint constraints.txt
 
-.PHONY: demo test test-all check compat bench faults cards constraints clean
+.PHONY: demo test test-all check compat inspect bench faults measure constraints clean
 
 demo: .venv/demo
 	@$(BIN)/parley build --sample --build build/demo > /dev/null
@@ -33,6 +34,11 @@ check: .venv/ready
 compat: .venv/ready
 	$(BIN)/python tests/compat.py
 
+# The tasks for inspect, in an environment of their own, as inspect needs an older fsspec. It runs in
+# tests/ to import the installed package, whose entry point inspect reads.
+inspect: .inspect/ready
+	cd tests && ../.inspect/bin/python -m pytest -q -W default -p no:unraisableexception test_inspect.py
+
 # Compares with the limit and with peers; prints tables for benchmarks/README.md. 20 minutes.
 bench: .venv/ready
 	$(BIN)/python benchmarks/run.py
@@ -44,18 +50,18 @@ faults: .venv/ready
 	PARLEY_TRIALS=20 $(BIN)/python -m pytest -n 2 -q tests/faults --junitxml=build/faults.xml
 	$(BIN)/python tests/faults/tables.py build/faults.xml
 
-# Renews the generated parts of the cards from the real files in PARLEY_SOURCE, and what is said of
-# the tasks there and in docs/tasks.md.
-cards: .venv/ready
-	for script in */tasks.py; do name=$${script%%/*}; [ $$name = parley ] || \
-	  $(BIN)/parley tasks $$name --update $$name/README.md || exit 1; done
+# Renews docs/tasks.md, and each measured.json from the real files in PARLEY_SOURCE.
+measure: .venv/ready
 	$(BIN)/parley tasks --update docs/tasks.md
-	$(BIN)/parley build --allow-missing --update-cards --build build
+	$(BIN)/parley build --allow-missing --measure --build build
 
 constraints: .venv/ready
 	$(BIN)/uv pip compile --universal --python-version 3.10 --upgrade --all-extras \
 	  --no-annotate --custom-compile-command "make constraints" pyproject.toml \
 	  --output-file constraints.txt --quiet
+	echo "$(INSPECT)" | $(BIN)/uv pip compile --universal --python-version 3.11 --upgrade \
+	  --extra ask --extra tasks --no-annotate --custom-compile-command "make constraints" - \
+	  pyproject.toml --output-file constraints-inspect.txt --quiet
 
 .venv/demo: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -64,12 +70,18 @@ constraints: .venv/ready
 	touch $@
 
 .venv/ready: .venv/demo
-	$(INSTALL) --editable ".[test,check,tokens,tasks,examples,site]"
+	$(INSTALL) --editable ".[test,check,tokens,tasks,examples,site,ask]"
 	touch $@
 
 # pip, not uv: it follows settings for a CPU build of torch
 .venv/full: .venv/ready
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[browser,catalogue,croissant,engines,trainers]"
+	touch $@
+
+.inspect/ready: pyproject.toml constraints-inspect.txt
+	$(PYTHON) -m venv .inspect
+	.inspect/bin/pip install --quiet --constraint constraints-inspect.txt ".[ask,tasks]" "$(INSPECT)" \
+	  hypothesis pytest
 	touch $@
 
 .olah/ready:
@@ -78,4 +90,4 @@ constraints: .venv/ready
 	touch $@
 
 clean:
-	rm -rf .venv build dist .compat .olah .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv build dist .compat .inspect .olah .mypy_cache .pytest_cache .ruff_cache
