@@ -13,7 +13,6 @@ import hashlib
 import importlib
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -74,11 +73,9 @@ def build(output: Path, option: str) -> Path:
         split = path.name.split("-")[0]
         splits.append([str(path.parent.parent), path.parent.name, split, str(path), str(rows)])
     source = os.environ.get("PARLEY_SOURCE", "")
-    no_card = shutil.ignore_patterns("README.md", "__pycache__")
     scripts = {
         name: [
-            # without the card: datasets 2 and 3 would compare its counts with the sample's
-            str(shutil.copytree(dataset.folder, output / "scripts" / name, ignore=no_card)),
+            str(dataset.folder),
             str(
                 open_source(
                     dataset, Path(source or "."), sample=option == "--sample", allow_missing=True

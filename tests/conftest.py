@@ -6,6 +6,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from hub import Hub
+from server import BODY, Page, Server, pinned
 
 from parley.collection import discover
 
@@ -37,6 +38,20 @@ def hub():
     """A Hub of this test's own, on 127.0.0.1."""
     with Hub() as hub:
         yield hub
+
+
+@pytest.fixture
+def server():
+    """A web server of this test's own."""
+    with Server() as server:
+        server.pages["/a"] = Page(BODY)
+        yield server
+
+
+@pytest.fixture
+def pin(server):
+    """The pin of the page of that server."""
+    return pinned(server.url("/a"), BODY)
 
 
 @pytest.fixture
@@ -106,3 +121,24 @@ def real_build(source, tmp_path_factory):
         if files := at_hand(dataset, source):
             build(files, output)
     return output
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Return the exit status of a command, and what it prints to either stream."""
+    from parley.cli import main
+
+    monkeypatch.delenv("PARLEY_SOURCE", raising=False)
+    monkeypatch.setattr("signal.signal", lambda *_: None)
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def run(*args):
+        monkeypatch.setattr("sys.argv", ["parley", *map(str, args)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        out, err = capsys.readouterr()
+        assert "internal error" not in err, (args, err)
+        assert ended.value.code in (None, 0, 1, 2)
+        return ended.value.code or 0, out, err
+
+    return run

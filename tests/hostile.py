@@ -30,6 +30,10 @@ ATTACKS = [
     "\u202eleft to right\u202c \u2066isolated \u200e\u200f\u061c",
     "controls: \x00 \x07 \x08 \x1b[31m \x7f \x85 \x9b \u2028 \u2029 \ufeff \u200b \xad",
     "\u0301",
+    '=HYPERLINK("https://example.org")',
+    "+1+1",
+    "-1+1",
+    "@SUM(1)",
     "spaces   and\ttabs \n\n and lines\r\n",
     "",
     WORD,
@@ -61,10 +65,11 @@ class Hostile(Builder):
 
 _TRANSCRIPT = '''"""Put the attack of a row into every text of a transcript."""
 
-from parley.transcript import Note, Table, Transcript, Turn
+from parley.transcript import Judged, Note, Pool, Table, Transcript, Turn
 
 CONFIGS = ("dialogues",)
 ORDER = {"kind": ("even", "odd")}
+PHRASES = {"attack": "<img src=x onerror='window.acted = 1'> {}"}
 
 
 def transcript(row):
@@ -82,8 +87,9 @@ def transcript(row):
         after=facts,
         sides={attack: facts, "other": facts},
         tables=[Table(attack, (attack,), ((attack, (attack,)),))],
-        documents={attack: [attack]},
+        judged=[Judged(1, attack, (Pool(attack, attack, ((attack, (attack,)),)),))],
         language=attack,
+        entry=f"entry {attack}",
     )
 
 
@@ -94,8 +100,49 @@ def facets(row):
         "attacks": [attack, "<b>every</b>"],
         attack: attack,
         "length": len(attack),
+        "side": {attack: attack, "other": [attack, len(attack)]},
+        "number of a side": {attack: len(attack), "other": -1.5},
         "kind": ("even", "odd")[len(attack) % 2],
     }
+'''
+
+_CHARTS = '''"""Put the attacks into every text of each kind of chart."""
+
+from parley import Bar, Bars, Dots, Heatmap, Panel, Panels
+
+
+def attacks(data):
+    return [row["attack"] for row in data.rows("dialogues", "train")]
+
+
+def bars(data):
+    bars = [Bar(text, (n + 1, 2), {text: text}) for n, text in enumerate(attacks(data))]
+    return Bars(ATTACK, ATTACK, ATTACK, (ATTACK, "b"), tuple(bars))
+
+
+def many(data):
+    bars = [Bar(text, (1,), {"id": text}) for text in attacks(data)] * 3
+    return Bars(ATTACK, ATTACK, ATTACK, (ATTACK,), tuple(bars))
+
+
+def heatmap(data):
+    texts = attacks(data)
+    cells = {pair: n + 1 for n, pair in enumerate(zip(texts, texts[1:]))}
+    return Heatmap(ATTACK, ATTACK, ATTACK, "attack", ATTACK, cells)
+
+
+def dots(data):
+    return Dots(ATTACK, ATTACK, ATTACK, tuple((text, text, 1.5) for text in attacks(data)))
+
+
+def panels(data):
+    drawn = (
+        Panel(text, {text: ((0, 1), (1, 2))}, {text: 0.5}, {"id": text}) for text in attacks(data)
+    )
+    return Panels(ATTACK, ATTACK, ATTACK, ATTACK, tuple(drawn))
+
+
+CHARTS = {ATTACK: bars, "many": many, "heatmap": heatmap, "dots": dots, "panels": panels}
 '''
 
 _FIGURES = '''"""Figures with attacks as document, names and reasons."""
@@ -144,6 +191,7 @@ def write(folder: Path) -> Path:
         re.sub(r"\bATTACK\b", lambda _: one, _SCRIPT), encoding="utf-8"
     )
     (place / "figures.py").write_text(_FIGURES.replace("ATTACK", one), encoding="utf-8")
+    (place / "charts.py").write_text(_CHARTS.replace("ATTACK", one), encoding="utf-8")
     (place / "transcript.py").write_text(_TRANSCRIPT, encoding="utf-8")
     front = {
         "license": ATTACKS[0],

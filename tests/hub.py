@@ -87,6 +87,17 @@ class Blob:
         return {"type": "file", "oid": git_oid(pointer), "size": size, "lfs": lfs}
 
 
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return the files of a folder by their names in a repository."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+def blobs(files: Mapping[str, bytes]) -> dict[str, Blob]:
+    """Return files as they are kept."""
+    return {path: Blob(data, path.endswith(".parquet")) for path, data in files.items()}
+
+
 @dataclass(frozen=True)
 class Commit:
     """The files of a repository at one time."""
@@ -457,11 +468,7 @@ class Hub:
         self, repo_id: str, folder: Path | str, private: bool = False, tags: Iterable[str] = ()
     ) -> None:
         """Make a repository, or the next commit of one, hold exactly the files of a folder."""
-        paths = sorted(path for path in Path(folder).rglob("*") if path.is_file())
-        files = {
-            path.relative_to(folder).as_posix(): Blob(path.read_bytes(), path.suffix == ".parquet")
-            for path in paths
-        }
+        files = blobs(contents(Path(folder)))
         with self.lock:
             repo = self.repos.setdefault(repo_id, Repo(repo_id, private))
             repo.tags.update(dict.fromkeys(tags, repo.add(files)))
@@ -470,8 +477,7 @@ class Hub:
         """Add files past all clients, as somebody else would."""
         with self.lock:
             repo = self.repos[repo_id]
-            new = {path: Blob(data, path.endswith(".parquet")) for path, data in files.items()}
-            repo.add({**repo.commits[-1].files, **new})
+            repo.add({**repo.commits[-1].files, **blobs(files)})
 
     def files(self, repo_id: str, revision: str = "main") -> dict[str, bytes]:
         """Return the files at a revision."""

@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import random
 import re
 import ssl
 import stat
@@ -15,6 +16,11 @@ from types import TracebackType
 from typing import Any
 
 import pytest
+
+from parley.source.download import Patience
+
+BODY = random.Random(7).randbytes(200_000)  # of "/a", by the fixture `server`
+QUICK = Patience(tries=3, backoff=0.01, longest_wait=0.05, connect=2, read=0.3)
 
 
 def pinned(url: str, body: bytes, **more: Any) -> dict[str, Any]:

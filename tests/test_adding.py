@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from parley.folder.measured import FILE
-from parley.scoring.leaderboard import BEGIN, END
 from parley.source.pins import git_tree, problem
 from parley.starting.new import SKELETON
 
@@ -71,11 +70,10 @@ def test_every_command_and_file_works_in_the_order_of_the_page(place):
             commands += file(code)
         elif code.startswith("import parley"):
             commands += f"{sys.executable} - <<'END-OF-FILE'\n{code}END-OF-FILE\n"
-    card, section = "more/chatter/README.md", f"## Tasks\\n\\n{BEGIN}\\n{END}\\n\\n"
-    commands = commands.replace(  # described in words on the page
-        "parley tasks",
-        f"{file(TASKS)}perl -pi -e 's/^(?=## How it was)/{section}/' {card}\nparley tasks",
-    )
+    measure = "parley build chatter --source upstream --measure"
+    heading = "perl -pi -e 's/^(?=## How it was)/## Tasks\\n\\n/' more/chatter/README.md"
+    assert measure in commands
+    commands = commands.replace(measure, f"{file(TASKS)}{heading}\n{measure}")  # told in words
     printed = run(commands, place)
     assert "Hello! Is the kettle still there?\n" in printed
     assert printed.count("chatter: all checks hold") == 2

@@ -9,18 +9,17 @@ import datasets
 import pytest
 import yaml
 
+from parley.collection import get
 from parley.errors import OutputError
 from parley.figures import Differs, documented, figures
 from parley.folder import card
-from parley.folder.card import BEGIN, END, figures_section, parse, render, splits_section
+from parley.folder.card import BEGIN, END, figures_section, own_parts, parse, render, splits_section
 from parley.folder.measured import FILE, measured, text_of
 
 CARD = f"""---
 license: mit
 tags:
 - dialogue
-configs: old
-dataset_info: old
 ---
 # Name
 
@@ -40,29 +39,28 @@ TRAIN = {"rows": 1234, "digest": "0", "bytes": 10, "arrow_bytes": 20, "null": ["
 
 def dataset_of(text=CARD, where="here", **more):
     """Return what a card is rendered for: a dataset of the configs `a` and `b`."""
+    given = {"tasks": {}, **more}
     return types.SimpleNamespace(
+        name="name",
         card=Path(where),
         read_card=lambda: text,
         splits=SPLITS,
         default="a",
         features=lambda config: datasets.Features({"é: '1'": datasets.Value("string")}),
         builder=types.SimpleNamespace(licence=lambda config: "mit"),
-        **more,
+        **given,
     )
 
 
-def test_a_card_is_rendered_and_rendering_again_changes_nothing():
-    text = render(dataset_of(), {"a": {"train": TRAIN}}, "| new |\n", whole=True)
+def test_a_card_is_rendered():
+    text = render(dataset_of(), {"a": {"train": TRAIN}}, "| new |\n")
     front, body = parse(text, "here")
     assert front["license"] == "mit"
     assert front["configs"] == [
         {
             "config_name": "a",
             "default": True,
-            "data_files": [
-                {"split": "train", "path": "a/train-*.parquet"},
-                {"split": "test", "path": "a/test-*.parquet"},
-            ],
+            "data_files": [{"split": "train", "path": "a/train-*.parquet"}],
         }
     ]
     assert front["dataset_info"] == [
@@ -76,13 +74,14 @@ def test_a_card_is_rendered_and_rendering_again_changes_nothing():
         }
     ]
     assert body == f"# Name\n\nbefore\n\n{BEGIN}\n\n| new |\n\n{END}\n\nafter\n"
-    again = render(dataset_of(text), {"a": {"train": TRAIN}}, "| new |\n", whole=True)
-    assert again == text
 
 
-def test_the_card_of_a_built_folder_names_the_splits_that_are_there():
-    front, _ = parse(render(dataset_of(), {"a": {"train": TRAIN}}, ""), "here")
-    assert [file["split"] for file in front["configs"][0]["data_files"]] == ["train"]
+def test_the_tasks_of_a_card_end_the_section_tasks():
+    text = CARD + "## Tasks\n\nmine\n\n## Next\n"
+    _, body = own_parts(dataset_of(text, tasks=get("casino").tasks))
+    _, _, rest = body.partition("## Tasks\n\nmine\n\n### `name strategies`\n")
+    assert "| LR-BoW | 49.6 |" in rest
+    assert rest.endswith("\n\n## Next\n")
 
 
 def test_a_card_is_the_same_without_libyaml(monkeypatch):
@@ -138,7 +137,7 @@ FIGURES = types.SimpleNamespace(f=f, g=g, h=h, i=i)
 
 
 def test_figures_come_back_from_measured_json_whatever_they_hold(tmp_path):
-    dataset = types.SimpleNamespace(folder=tmp_path, version="1.0.0", figures=FIGURES)
+    dataset = dataset_of(folder=tmp_path, version="1.0.0", figures=FIGURES, configs=["a"])
     found = list(figures(FIGURES, None))
     assert [each.verdict for each in found] == [
         "differs",
@@ -159,9 +158,6 @@ def test_figures_come_back_from_measured_json_whatever_they_hold(tmp_path):
     rows = [line for line in text.splitlines() if line.startswith("| `")]
     assert len(rows) == len(found)
     assert {line.count("|") for line in rows} == {6}  # as Markdown counts them
-    assert [each for each in figures_section(found, whole=False).splitlines() if "| `" in each] == [
-        rows[0]
-    ]
 
 
 def test_of_a_new_dataset_nothing_was_measured(tmp_path):
@@ -181,7 +177,7 @@ SPLIT = '{"rows": 1, "digest": "0", "bytes": 1, "arrow_bytes": 1, "null": [], "c
         ("", "cannot be read"),
         ("<<<<<<< ours\n{}", "cannot be read"),
         ('{"version": "1", "version": "2"}', "cannot be read"),
-        ('{"version": "1", "splits": {}, "figures": {"f": {"measured": NaN}}}', "cannot be read"),
+        ('{"version": "1", "figures": {"f": {"measured": NaN}}}', "cannot be read"),
         ("[" * 100_000, "cannot be read"),
         ("[]", "expected an object"),
         ('{"version": "1", "splits": {}}', r"\.figures: missing"),

@@ -3,7 +3,7 @@
 import json
 import random
 from itertools import product
-from statistics import mean, stdev
+from statistics import mean, median, stdev
 
 import pytest
 
@@ -170,6 +170,11 @@ def test_deals(built, scored):
         "share_of_most": mean(j / b for j, b in zip(joint, best, strict=True)),
         "pareto_optimal": mean(optimal),
         "walk_aways": mean(walked),
+        "median_points": {SIDES[n]: median(got[n] for got in points) for n in range(2)},
+        "fairness": mean(min(got) / sum(got) for got in points),
+        "below_walk_away": mean(mean(each < 5 for each in got) for got in points),
+        "turn_limits": 0,
+        "unreadable": 0,
     }
     same(found.metrics, due)
     interval = found.spread["joint_points"]

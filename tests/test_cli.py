@@ -21,6 +21,7 @@ from parley.collection import Dataset, discover, get
 from parley.figures import Figure
 from parley.folder.card import summary
 from parley.folder.diff import Difference, SplitDifference
+from parley.folder.measured import FILE
 from parley.folder.verify import Verification
 from parley.terminal import console
 from parley.terminal.listing import listing
@@ -296,13 +297,13 @@ FREE = [
     "score casino deals --template",
 ]  # fmt: skip
 BROKEN = [
-    "def", "import nothing_of_this_name", "raise SystemExit", "JOBS = TASKS = EXPORTS = 1",
-    "JOBS = TASKS = EXPORTS = {'x': 1}; CONFIGS = ()",
+    "def", "import nothing_of_this_name", "raise SystemExit", "JOBS = TASKS = EXPORTS = CHARTS = 1",
+    "JOBS = TASKS = EXPORTS = CHARTS = {'x': 1}; CONFIGS = ()",
 ]  # fmt: skip
 NEEDING = {
     "jobs": ["run", "run spoilt", "run spoilt x", "fetch spoilt --job x"],
     "tasks": ["tasks", "score spoilt x"],
-    **dict.fromkeys(("export", "transcript", "figures", "checks"), ()),
+    **dict.fromkeys(("export", "transcript", "charts", "figures", "checks"), ()),
     "spoilt": ["build spoilt --sample"],
 }
 
@@ -311,7 +312,8 @@ NEEDING = {
 def test_a_broken_module_stops_only_commands_that_need_it(text, run, tmp_path):
     folder = tmp_path / "more/spoilt"
     folder.mkdir(parents=True)
-    shutil.copy(get("duo").card, folder)
+    for file in (get("duo").card, get("duo").folder / FILE):
+        shutil.copy(file, folder)
     home = {"PARLEY_DATASETS": folder.parent, "PARLEY_CACHE": tmp_path}
     for module in NEEDING:
         (folder / f"{module}.py").write_text(text)

@@ -132,20 +132,6 @@ def test_transcripts(sample: Any) -> None:
 # The views --------------------------------------------------------------------------------
 
 
-def test_the_rows_of_the_sample_stay(sample_build: Path) -> None:
-    built = open_folder(sample_build / "craigslist_bargains").provenance["configs"]
-    digests = {name: [s["digest"][:8] for s in each.values()] for name, each in built.items()}
-    assert {name: " ".join(each) for name, each in digests.items()} == {
-        "dialogues": "06db494f 8d3c5df6 ef75e320",
-        "negotiations": "2dc151f3 a4a5deca 7807b541",
-        "utterances": "2e44d941 b4fe6e6e 4226c3ae",
-        "outcomes": "886a71a3 87321648 c6ead9ab",
-        "scenarios": "f8335321 469effc4 b1ebab67",
-        "messages": "ad899a26 2dbc1308 61cfe262",
-        "dialogue_acts": "7ee50cff 17f0502f 98908058",
-    }
-
-
 def view(name: str, *records: dict[str, Any]) -> list[dict[str, Any]]:
     """The rows of a view, with the names of the labels at the top level for their numbers."""
     features = CONFIGS[name].features
@@ -277,9 +263,32 @@ def test_margins_and_utilities_of_prices(scored: Any) -> None:
         "margin_to_seller_target": (4100 / 5000 + 60 / 60) / 2 - 1,
         "buyer_utility": (300 / 600 - 1 - 0.5) / 3,
         "seller_utility": (-300 / 600 + 1 - 0.5) / 3,
+        "success_rate": 2 / 3,
+        "turn_limits": 0,
+        "unreadable": 0,
+        "sl": (900 / 1200 + 0) / 2,
+        "sl_with_0_without_deal": (900 / 1200 + 0) / 3,
+        "fairness": (300 / 1200 + 0) / 2,
+        "below_walk_away": (0 + 1 / 2) / 3,
     }
+    medians = found.metrics.pop("median")
+    assert medians == pytest.approx({name: due[name] for name in medians}, rel=1e-12)  # of two
     assert found.metrics == pytest.approx(due, rel=1e-12)
-    assert found.spread.keys() == {"walk_aways", "buyer_utility", "seller_utility"}
+    no_spread = {"margin_to_list_price", "margin_to_buyer_target", "margin_to_seller_target"}
+    assert found.spread.keys() == found.metrics.keys() - no_spread - {"sl", "fairness"}
+
+
+@pytest.mark.parametrize("last", [{"price": None, "end": "turn_limit"}, {"unreadable": "empty"}])
+def test_ends_without_a_deal_are_told_apart(built: Any, last: Any) -> None:
+    ids = [key for (key,) in tasks_of(DATASET)["deals"].gold(built)]
+    found = [{"scenario_id": id, "price": None} for id in ids[:-1]]
+    result = score(built, "deals", {}, found=[*found, {"scenario_id": ids[-1]} | last])
+    metrics = result.score.metrics
+    is_over_time = "end" in last
+    shares = [metrics[name] for name in ("walk_aways", "turn_limits", "unreadable")]
+    assert shares == pytest.approx([2 / 3, is_over_time / 3, (not is_over_time) / 3])
+    assert isinstance(metrics["seller_utility"], Undefined) != is_over_time
+    assert result.unreadable == ({} if is_over_time else {"empty": 1})
 
 
 def test_where_all_walk_away_there_are_no_margins(scored: Any) -> None:

@@ -9,9 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from parley.api import select
 from parley.collection import Dataset, get
 from parley.dialogues import Dialogue, dialogues, related_by_dialogue
-from parley.errors import OutputError, ScriptError
+from parley.errors import OutputError, ScriptError, UsageError
 from parley.folder.built import find_folder
 from parley.terminal.show import find_dialogue
 from parley.transcript import Note, Transcript, Turn
@@ -92,8 +93,9 @@ def test_without_a_function_the_scalars_and_labels_of_a_row_are_its_facets(folde
 
 def test_facets_and_transcripts_of_another_form_are_errors_that_name_the_field(folder, monkeypatch):
     each = next(dialogues(folder("duo")))
-    of_a = ([[None, b"x"]], float("nan"), object(), {"b": "c"}, ("b",))
-    for wrong in (*({"a": value} for value in of_a), ["a"], {1: "b"}):
+    of_a = ([[None, b"x"]], float("nan"), object(), {"b": object()}, {"b": {}}, ("b",))
+    many = {"of all": {str(number): number for number in range(31)}}
+    for wrong in (*({"a": value} for value in of_a), ["a"], {1: "b"}, {"of a": {1: "b"}}, many):
         monkeypatch.setattr(each.dataset.transcript, "facets", lambda row, wrong=wrong: wrong)
         field = "a" if isinstance(wrong, dict) and "a" in wrong else "facets"
         with pytest.raises(ScriptError, match=rf"duo/transcript\.py fails .*Error: {field}: "):
@@ -175,6 +177,32 @@ FACETS = [
 ]
 
 
+def held(facet):
+    """Return the values of a facet, of all participants."""
+    if isinstance(facet, dict):
+        return set().union(*map(held, facet.values()))
+    return set(facet) if isinstance(facet, list) else {facet} - {None}
+
+
+@pytest.mark.parametrize("build", ["sample_build", "real_build"])
+def test_facets_of_a_side_are_those_of_its_rows(build, request):
+    """Strategies by the speaker of the utterance, outcomes and person by the participant's row."""
+    built = find_folder(request.getfixturevalue(build), get("casino"))
+    of = {"points": "points_scored", "satisfaction": "satisfaction", "age": "age"}
+    of |= {"education": "education", "social value orientation": "svo"}
+    due = {}
+    for id, side, *values in column(built, "participants", "dialogue_id", "speaker", *of.values()):
+        due[id, side] = {**dict(zip(of, values, strict=True)), "strategies": set()}
+    for id, side, labels in column(built, "strategies", "dialogue_id", "speaker", "labels"):
+        due[id, side]["strategies"] |= set(labels)
+    found = {}
+    for each in dialogues(built):
+        for side in each.row["participant_info"]:
+            mine = {name: each.facets[name][side] for name in (*of, "strategies")}
+            found[int(each.id), side] = mine | {"strategies": set(mine["strategies"])}
+    assert found == due
+
+
 @pytest.mark.parametrize("build", ["sample_build", "real_build"])
 @pytest.mark.parametrize("name", sorted({name for name, *_ in FACETS}))
 def test_facets_count_what_the_other_configs_say(name, build, request):
@@ -182,8 +210,7 @@ def test_facets_count_what_the_other_configs_say(name, build, request):
     found = {}  # facet -> value -> how many dialogues have it
     for each in dialogues(built):
         for facet, value in each.facets.items():
-            values = value if isinstance(value, list) else [] if value is None else [value]
-            found.setdefault(facet, Counter()).update(set(values))
+            found.setdefault(facet, Counter()).update(held(value))
     stated = [(c, id, *each) for n, c, id, of in FACETS if n == name for each in of.items()]
     for config, id, facet, of in stated:
         due = set()
@@ -198,3 +225,8 @@ def test_facets_count_what_the_other_configs_say(name, build, request):
             assert found[f"{aspect.replace('_', ' ')}, own"][score] == count
         rated = {id for id, _, by, _ in ratings if by == "objective"}
         assert found["rated by others"]["yes"] == len(rated)
+
+
+def test_a_selection_by_an_unknown_facet_names_the_known_ones(sample_build):
+    with pytest.raises(UsageError, match=r"no facet 'colour'; there are: .*points"):
+        select(sample_build / "casino", {"colour": ["red"]})

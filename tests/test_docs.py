@@ -199,13 +199,3 @@ def test_the_commands_of_the_pages_exist():
         for option in rest if name != "run" else ():  # its options are the jobs' own
             if option.startswith("--"):
                 assert option.partition("=")[0] in options, line
-
-
-def test_every_config_is_told_of():
-    rows = re.findall(r"^\| (?:(\w+) )?\| (.+?) \| .+ \|$", PAGES["docs/using.md"], re.MULTILINE)
-    found, name = set(), ""
-    for dataset, configs in rows:
-        name = dataset or name
-        found |= {(name, config) for config in re.findall(r"`(\w+)`", configs)}
-    due = {(name, c) for name, dataset in discover().items() for c in dataset.splits}
-    assert due <= found

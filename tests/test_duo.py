@@ -192,15 +192,6 @@ def test_the_turn_is_the_place_and_not_the_number_upstream() -> None:
     assert [(row["turn"], row["message_id"]) for row in made[:2]] == [(0, 100), (1, 101)]
 
 
-def test_messages_join_the_bots_first_turns_after_the_cue() -> None:
-    record = sample("wow/en/1901.json")
-    record["dialogue"].insert(0, {**record["dialogue"][0], "message": "Hello!"})
-    (row,) = dataset.configs["messages"].rows([record])
-    assert row["source_turns"][:3] == [[], [0, 1], [2]]
-    assert row["messages"][0] == {"role": "user", "content": "<start>"}
-    assert row["messages"][1]["content"] == f"Hello!\n{record['dialogue'][1]['message']}"
-
-
 # Tasks ------------------------------------------------------------------------------------
 
 

@@ -1,4 +1,4 @@
-from types import ModuleType
+from types import SimpleNamespace
 
 import pytest
 
@@ -70,29 +70,19 @@ def test_verdicts(documented, measured, known, verdict):
     assert judge(documented, measured, known)[1] == verdict
 
 
-def module(**functions):
-    result = ModuleType("figures")
-    vars(result).update(functions)
-    return result
-
-
-def named(function):
-    function.__name__ = "f"
-    return function
-
-
 def verdicts(function):
-    return {f.name: (f.verdict, f.reason) for f in figures(module(f=named(function)), None)}
+    function.__name__ = "f"
+    found = figures(SimpleNamespace(f=function), None)
+    return {figure.name: (figure.verdict, figure.reason) for figure in found}
 
 
 def test_verdicts_are_told_as_a_sentence_has_them():
-    assert tally(["differs", "matches", "matches", "not checked"]) == (
-        "2 match, 1 differs, 1 not checked"
-    )
-    assert tally(["matches", "differs", "differs", "UNEXPLAINED"]) == (
-        "1 matches, 2 differ, 1 UNEXPLAINED"
-    )
-    assert tally([]) == ""
+    for verdicts, told in (
+        (["differs", "matches", "matches", "not checked"], "2 match, 1 differs, 1 not checked"),
+        (["matches", "differs", "differs", "UNEXPLAINED"], "1 matches, 2 differ, 1 UNEXPLAINED"),
+        ([], ""),
+    ):
+        assert tally(verdicts) == told
 
 
 def test_a_missing_split_and_a_missing_package_are_not_checked():

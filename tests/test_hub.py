@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hub import Hub, User
+from hub import Hub, User, contents
 from huggingface_hub import HfApi, constants, get_hf_file_metadata, get_session, hf_hub_url
 from huggingface_hub.errors import RepositoryNotFoundError
 
@@ -20,11 +20,6 @@ HOME = Path(__file__).resolve().parent.parent
 CASINO = {"repo_id": "org/casino", "repo_type": "dataset"}
 PARQUET = "dialogues/train-00000-of-00001.parquet"
 API, FILES = "/api/datasets/org/casino", "/datasets/org/casino/resolve"
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
 def sha256(data: bytes) -> str:

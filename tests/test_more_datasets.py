@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from parley.build import build, own_card
+from parley.build import build
 from parley.collection import Dataset
 from parley.folder.built import open_folder
 from parley.folder.verify import verify
@@ -28,7 +28,6 @@ def with_card(name, home):
     dataset = Dataset(name, home / name)
     shutil.copytree(HOME / name, dataset.folder)
     dataset.card.write_text(drafted_card(dataset))
-    dataset.card.write_text(own_card(dataset))
     return dataset
 
 

@@ -79,6 +79,14 @@ def test_a_broken_row_is_noticed_by_the_check_that_guards_it(built, name, check,
     assert problems_of(folder, check)
 
 
+def test_the_rows_of_the_sample_stay(dataset, declared, sample_build):
+    configs = open_folder(sample_build / dataset.name, dataset).provenance["configs"]
+    found = {
+        name: [split["digest"][:8] for split in each.values()] for name, each in configs.items()
+    }
+    assert {name: " ".join(digests) for name, digests in found.items()} == declared.SAMPLE
+
+
 def test_every_check_is_known_to_fail(dataset, declared):
     assert own_checks(dataset).keys() <= declared.ROWS.keys()
 
@@ -107,7 +115,7 @@ def test_every_value_is_guarded(dataset, built, declared):
 
 
 def inner(value, way):
-    """Return what holds the end of a way."""
+    """Return the dict or list that holds the end of a way."""
     for step in way[:-1]:
         value = value[step]
     return value
@@ -130,26 +138,14 @@ def notices(built, check):
         return True
 
 
-def keyed(dataset):
-    """Return the configs whose rows have a key, with its columns."""
-    return {config: each.keys for config, each in dataset.configs.items() if each.keys}
-
-
 def test_a_key_that_comes_twice_is_noticed(dataset, built):
     assert not problems_of(built(dataset), "keys")
-    for config in keyed(dataset):
+    for config in (name for name, each in dataset.configs.items() if each.keys):
         folder = built(dataset)
         split = next(iter(dataset.splits[config]))
         changed(folder.held, f"{config}/{split}", lambda rows: [*rows, rows[0]])
         (problem,) = problems_of(folder, "keys")
         assert re.fullmatch(f"{config}/{split}: .* occurs 2 times", problem)
-
-
-def test_keys_are_unique_over_the_splits_of_a_config(dataset, built):
-    folder = built(dataset)
-    for config, columns in keyed(dataset).items():
-        rows = folder.rows(config, *dataset.splits[config])
-        assert len({tuple(row[column] for column in columns) for row in rows}) == len(rows), config
 
 
 def test_a_number_that_stands_for_no_label_is_noticed(dataset, built):

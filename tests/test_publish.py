@@ -3,19 +3,21 @@
 import hashlib
 import itertools
 import json
+import os
 import re
 import shutil
 import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import huggingface_hub
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hub import User
+from hub import User, contents
 
 from parley.collection import get
 from parley.errors import OutputError, PublishError, UsageError
@@ -23,7 +25,6 @@ from parley.folder.built import open_folder
 from parley.folder.card import figures_section
 from parley.folder.measured import measured
 from parley.folder.verify import verify
-from parley.hub import publish as publishing
 from parley.hub import repository
 from parley.hub.publish import (
     files_to_upload,
@@ -68,14 +69,9 @@ def folder(sample_build, tmp_path):
     return Path(shutil.copytree(sample_build / "casino", tmp_path / "casino"))
 
 
-def content(folder):
-    files = (path for path in folder.rglob("*") if path.is_file())
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
-
-
 def held(folder):
     """Return the files of a folder as if they had been verified, which a sample in parts is not."""
-    hashes = {name: hashlib.sha256(data).hexdigest() for name, data in content(folder).items()}
+    hashes = {name: hashlib.sha256(data).hexdigest() for name, data in contents(folder).items()}
     return {name: LocalFile(folder / name, sha256) for name, sha256 in hashes.items()}
 
 
@@ -125,7 +121,7 @@ def test_what_is_published_is_what_was_verified(hub, dataset, sample_build):
     files = files_to_upload(built)
     assert not verify(built).failed
     done = publish(built, files, repo, endpoint=hub.endpoint)
-    assert published(hub, repo) == content(built.path)
+    assert published(hub, repo) == contents(built.path)
     assert len(hub.commits(repo)) == 2  # the Hub's own first one, and ours
     version = f"v{built.version}"
     assert hub.tags(repo) == {version: done.commit} == {version: hub.commits(repo)[-1]}
@@ -144,27 +140,30 @@ def test_the_same_folder_again_changes_nothing(hub, folder):
     assert {method for method, _, _ in hub.log} <= {"GET", "HEAD"}
 
 
-def test_a_new_version_and_its_dry_run(hub, folder):
+def test_a_new_version_and_its_dry_run(hub, folder, sample_build):
     first = put(hub, folder, dry_run=True)
     assert (first.is_new, first.commit, hub.repos) == (True, None, {})
-    assert {change.path for change in first.changed} == set(content(folder))
+    assert {change.path for change in first.changed} == set(contents(folder))
     put(hub, folder)
     before = published(hub)
     next_version(folder)
     changes = [
         Change(DIALOGUES, "change", 9),
         Change(NEW, "add", 4),
-        Change("provenance.json", "change", len(content(folder)["provenance.json"])),
+        Change("provenance.json", "change", len(contents(folder)["provenance.json"])),
         Change(SPEAKERS, "remove", len(before[SPEAKERS])),
     ]
     hub.log.clear()
     assert put(hub, folder, dry_run=True).changed == changes
     assert {method for method, _, _ in hub.log} <= {"GET", "HEAD"}
     assert put(hub, folder).changed == changes
-    assert published(hub) == content(folder)
+    assert published(hub) == contents(folder)
     assert published(hub, revision=NOW) == before
     assert len(hub.commits("org/casino")) == 3
     assert sorted(hub.tags("org/casino")) == [NOW, NEXT]
+    with pytest.raises(PublishError, match="the repository changed since"):
+        put(hub, sample_build / "casino")  # the older version does not replace the newer one
+    assert published(hub) == contents(folder)
 
 
 def test_a_published_version_is_not_replaced(hub, folder):
@@ -175,37 +174,23 @@ def test_a_published_version_is_not_replaced(hub, folder):
         put(hub, folder)
     assert published(hub) == before
     put(hub, folder, tag=False)
-    assert published(hub) == content(folder)
+    assert published(hub) == contents(folder)
     assert published(hub, revision=NOW) == before
-
-
-def test_an_older_version_does_not_replace_a_newer_one(hub, folder, sample_build):
-    put(hub, folder)
-    next_version(folder)
-    put(hub, folder)
-    with pytest.raises(PublishError, match="the repository changed since"):
-        put(hub, sample_build / "casino")
-    assert published(hub) == content(folder)
 
 
 def test_what_is_not_ours_is_not_removed(hub, folder, sample_build, tmp_path):
     other = tmp_path / "other"
     other.mkdir()
-    (other / "thesis.csv").write_text("years of work")
-    hub.seed("org/casino", other)
-    with pytest.raises(PublishError, match=r"data from elsewhere, 1 files such as thesis\.csv"):
-        put(hub, folder)
-    assert published(hub) == content(other)
-    (other / "provenance.json").write_text("[]")
-    hub.seed("org/casino", other)
-    with pytest.raises(
-        PublishError, match=r"data from elsewhere, 2 files such as provenance\.json"
-    ):
-        put(hub, folder)
+    for name, said in (("thesis.csv", "1 files such as thesis"), ("provenance.json", "2 files")):
+        (other / name).write_text("[]")
+        hub.seed("org/casino", other)
+        with pytest.raises(PublishError, match=f"data from elsewhere, {said}"):
+            put(hub, folder)
+        assert published(hub) == contents(other)
     hub.seed("org/casino", sample_build / "duo")
     with pytest.raises(PublishError, match="holds the dataset 'duo'"):
         put(hub, folder)
-    assert published(hub) == content(sample_build / "duo")
+    assert published(hub) == contents(sample_build / "duo")
 
 
 LEFT_ALONE = ("eval.yaml", "LICENSE", "docs/a.png", "dialogues/look.ipynb", "cite.txt", "other.py")
@@ -223,24 +208,18 @@ def test_files_of_others_are_left_alone(hub, folder, tmp_path, first):
         next_version(folder)
     hub.push("org/casino", others)
     done = put(hub, folder)
-    assert published(hub) == content(folder) | others
+    assert published(hub) == contents(folder) | others
     assert sorted(done.left) == sorted(LEFT_ALONE)
     assert put(hub, folder).changed == []
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "dialogues/train-00001-of-00002.parquet",
-        "more/a.csv.gz",
-        "a.JSONL",
-        "dataset_infos.json",
-        "a.arrow",
-        "a.zip",
-        "casino.py",
-        ".huggingface.yaml",
-    ],
+REFUSED = (
+    *("dialogues/train-00001-of-00002.parquet", "more/a.csv.gz", "a.JSONL", "dataset_infos.json"),
+    *("a.arrow", "a.zip", "casino.py", ".huggingface.yaml"),
 )
+
+
+@pytest.mark.parametrize("name", REFUSED)
 def test_data_of_others_is_refused(hub, folder, name):
     put(hub, folder)
     next_version(folder)
@@ -272,8 +251,11 @@ def test_private_repositories(hub, folder, monkeypatch):
 
 @pytest.mark.parametrize("large", [False, True], ids=["sent as it is", "sent by its hash"])
 @pytest.mark.parametrize("name", [SPEAKERS, "README.md"])
-@pytest.mark.parametrize("how", ["other", "gone", "a link"])
-def test_a_folder_that_changes_after_it_was_verified(hub, folder, monkeypatch, how, name, large):
+@pytest.mark.parametrize("how", ["other", "gone", "a link", "a pipe"])
+@pytest.mark.parametrize("step", ["reading", "uploading"])
+def test_a_folder_that_changes_after_it_was_verified(
+    hub, folder, monkeypatch, step, how, name, large
+):
     if large:
         monkeypatch.setattr(repository, "_SMALL", 0)
     path = folder / name
@@ -284,27 +266,13 @@ def test_a_folder_that_changes_after_it_was_verified(hub, folder, monkeypatch, h
             path.write_bytes(path.with_name("elsewhere").read_bytes()[::-1])
         elif how == "a link":
             path.symlink_to("elsewhere")
+        elif how == "a pipe":  # which would block a reader
+            os.mkfifo(path)
 
     with pytest.raises(OutputError, match=rf"{name}: changed after it was verified") as raised:
-        put(hub, folder, on_step=meanwhile("uploading", change))
+        put(hub, folder, on_step=meanwhile(step, change))
     assert "Publish again while no other program writes" in str(raised.value)
-    assert published(hub) == {}
-    assert hub.tags("org/casino") == {}
-
-
-def test_a_build_of_the_sample_after_the_check(hub, folder, sample_build):
-    """As a build does it: the whole folder is another, and what it says of itself fits it."""
-    put(hub, folder)
-    before = published(hub)
-    next_version(folder)
-
-    def rebuild():
-        shutil.rmtree(folder)
-        shutil.copytree(sample_build / "duo", folder)
-
-    with pytest.raises(OutputError, match="changed after it was verified"):
-        put(hub, folder, on_step=meanwhile("reading the repository", rebuild))
-    assert published(hub) == before
+    assert not hub.repos or (published(hub), hub.tags("org/casino")) == ({}, {})
 
 
 def test_a_file_that_changes_while_it_is_uploaded(hub, folder, monkeypatch):
@@ -321,7 +289,7 @@ def test_a_file_that_changes_while_it_is_uploaded(hub, folder, monkeypatch):
 @pytest.mark.parametrize("how", ["longer", "other", "gone"])
 def test_a_folder_that_changes_while_it_is_published(hub, folder, request_, how):
     """What was read before is published, and nobody says that it was not."""
-    verified = content(folder)
+    verified = contents(folder)
     path = folder / "README.md"
 
     def change():
@@ -364,7 +332,7 @@ def test_what_comes_back_otherwise_is_named(hub, folder, sample_build, tmp_path,
 
 def test_who_commits_first(hub, folder):
     put(hub, folder)
-    before = content(folder)
+    before = contents(folder)
     next_version(folder)
     hub.fail("POST", "/commit/", lambda: hub.push("org/casino", {"other.csv": b"first!\n"}))
     with pytest.raises(PublishError, match="Somebody else changed it meanwhile"):
@@ -378,14 +346,14 @@ def test_who_publishes_the_same_at_the_same_time(hub, folder):
     next_version(folder)
     hub.fail("POST", "/commit/", lambda: hub.seed("org/casino", folder))
     assert put(hub, folder).commit == hub.tags("org/casino")[NEXT]
-    assert published(hub) == content(folder)
+    assert published(hub) == contents(folder)
     assert len(hub.commits("org/casino")) == 3
 
 
 def test_who_brings_the_same_files_and_more_is_somebody_else(hub, folder):
     put(hub, folder)
     edit_card(folder)
-    new = {"README.md": content(folder)["README.md"], "other.csv": b"more"}
+    new = {"README.md": contents(folder)["README.md"], "other.csv": b"more"}
     # huggingface_hub then has nothing left to commit
     step = meanwhile("uploading", lambda: hub.push("org/casino", new))
     with pytest.raises(PublishError, match="Somebody else changed it meanwhile"):
@@ -404,27 +372,16 @@ def test_a_repository_that_somebody_else_makes_public(hub, folder, tmp_path):
 def test_two_publishers_of_two_folders_at_once(hub, folder, tmp_path):
     put(hub, folder)
     other = Path(shutil.copytree(folder, tmp_path / "other"))
-    outcomes, start = {}, threading.Barrier(2, timeout=60)
-
-    def run(each):
-        # both have seen the same last commit
-        step = meanwhile("uploading", start.wait)
-        try:
-            outcomes[each] = put(hub, each, tag=False, on_step=step)
-        except PublishError as error:
-            outcomes[each] = error
-
-    threads = [threading.Thread(target=run, args=(each,)) for each in (folder, other)]
+    start = threading.Barrier(2, timeout=60)  # both have seen the same last commit
     for number, each in enumerate((folder, other)):
         edit_card(each, number)
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    (winner,) = (each for each, found in outcomes.items() if not isinstance(found, Exception))
-    (error,) = (str(found) for found in outcomes.values() if isinstance(found, Exception))
-    assert "Somebody else changed it meanwhile" in error
-    assert published(hub) == content(winner)
+    with ThreadPoolExecutor() as pool:
+        step = {each: meanwhile("uploading", start.wait) for each in (folder, other)}
+        runs = {each: pool.submit(put, hub, each, tag=False, on_step=step[each]) for each in step}
+    ((winner, _),) = [each for each in runs.items() if not each[1].exception()]
+    ((_, lost),) = [each for each in runs.items() if each[1].exception()]
+    assert "Somebody else changed it meanwhile" in str(lost.exception())
+    assert published(hub) == contents(winner)
     assert len(hub.commits("org/casino")) == 3
 
 
@@ -450,7 +407,7 @@ def cut_everywhere(hub, **how):
 def test_a_cut_at_any_request_leaves_the_old_version_or_the_new(
     hub, folder, sample_build, done, forever, first
 ):
-    old = {} if first else content(folder)
+    old = {} if first else contents(folder)
     if not first:
         next_version(folder)
     outcomes = []
@@ -460,7 +417,7 @@ def test_a_cut_at_any_request_leaves_the_old_version_or_the_new(
             hub.seed(repo, sample_build / "casino", tags=[NOW])
         # so that the Hub does not have it yet
         (folder / (SPEAKERS if first else NEW)).write_bytes(b"PAR1 %d" % n)
-        new = content(folder)
+        new = contents(folder)
         try:
             put(hub, folder, repo)
             outcomes.append("done")
@@ -511,7 +468,8 @@ def test_what_the_hub_answers_is_explained(hub, folder, pattern, how, says):
 
 def test_a_dry_run_that_fails_has_begun_nothing(hub, folder):
     hub.fail("*", "", 500, times=-1)
-    with pytest.raises(PublishError, match=LATER) as raised:
+    hub.headers["X-Error-Message"] = f"x {TOKEN} y"  # a token in a message is hidden
+    with pytest.raises(PublishError, match=f"x … y(?s:.)*{LATER}") as raised:
         put(hub, folder, dry_run=True)
     assert "completes" not in str(raised.value)
 
@@ -533,13 +491,9 @@ def test_a_full_disk_in_the_cache(hub, sample_build, small_disk, monkeypatch):
         ("casino", r"casino: .* found a name alone\. Write --repo ORG/casino, with"),
         ("org/-", "org/-: "),
         ("org/casino/train", "org/casino/train: expected org/name"),
-        (
-            "datasets/org/casino",
-            r"expected org/name, found a URL or path\. Write --repo org/casino\.",
-        ),
+        ("datasets/org/a", r"expected org/name, found a URL or path\. Write --repo org/a\."),
         ("hf://datasets/org/casino", r"Write --repo org/casino\."),
         ("huggingface.co/datasets/org/casino", r"Write --repo org/casino\."),
-        ("https://huggingface.co/datasets/org/casino", r"Write --repo org/casino\."),
         (f"https://a:{TOKEN}@hub/datasets/org/x-y/tree/main?b", r"Write --repo org/x-y\."),
         (f"https://a:{TOKEN}@huggingface.co/org/casino", "expected org/name, found a URL$"),
     ],
@@ -558,10 +512,7 @@ def test_a_hub_without_a_token_in_its_url():
 
 
 def test_tokens_that_may_not(hub, folder, monkeypatch):
-    for token, says in (
-        (READ_ONLY, "may not write there"),
-        ("hf_unknown", "unknown to the Hub"),
-    ):
+    for token, says in ((READ_ONLY, "may not write there"), ("hf_unknown", "unknown to the Hub")):
         monkeypatch.setenv("HF_TOKEN", token)
         with pytest.raises(PublishError, match=says) as raised:
             put(hub, folder)
@@ -590,14 +541,6 @@ def test_a_dry_run_says_what_it_knows_of_rights(hub, folder, monkeypatch):
     monkeypatch.delenv("HF_TOKEN")
     assert put(hub, folder, "other/casino", dry_run=True, on_step=said.append).is_new
     assert "no token" in said[-1]
-
-
-def test_a_token_in_a_message_is_hidden(hub, folder, monkeypatch):
-    monkeypatch.setattr(
-        publishing.Repository, "state", lambda self: (_ for _ in ()).throw(OSError(f"x {TOKEN} y"))
-    )
-    with pytest.raises(PublishError, match="x … y"):
-        put(hub, folder)
 
 
 # What is refused --------------------------------------------------------------------------
@@ -654,7 +597,7 @@ def test_a_card_that_leaves_figures_out_is_refused(source, real_build, tmp_path,
         monkeypatch.setattr(f"parley.{module}.measured", lambda dataset: known)
     with pytest.raises(OutputError, match="of 1 figures, such as") as raised:
         verify_for_upload(open_folder(folder), None, permitted=False)
-    assert f"run `parley build casino --build {tmp_path} --update-cards`" in str(raised.value)
+    assert f"run `parley build casino --build {tmp_path} --measure`" in str(raised.value)
 
 
 # The command line -------------------------------------------------------------------------
@@ -691,7 +634,7 @@ def test_the_command_line(hub, source, real_build, tmp_path):
     found = json.loads(stdout)
     assert found["revision"] == f"v{get('duo').builder.VERSION}"
     assert found["commit"] == hub.commits("org/duo")[-1]
-    assert published(hub, "org/duo") == content(real_build / "duo")
+    assert published(hub, "org/duo") == contents(real_build / "duo")
     status, stdout, stderr = run(hub, tmp_path, *common)
     assert status == 0, stderr
     assert f"no change: commit {found['commit']}, read back and equal" in stdout
@@ -769,7 +712,7 @@ def test_a_trusted_publisher(hub, folder):
     status, stdout, stderr = publish_trusted(hub, folder)
     assert status == 0, stderr
     assert "read back and equal" in stdout
-    assert published(hub)["README.md"] == content(folder)["README.md"]
+    assert published(hub)["README.md"] == contents(folder)["README.md"]
     assert [path for _, path, _ in hub.log].count("/oauth/token") == 1
 
 
@@ -790,43 +733,39 @@ def test_who_is_no_trusted_publisher(hub, folder, environ, expected, says):
 
 def odd_names(hub):
     hub.tokens[TOKEN] = User(f"ana{TOKEN}", orgs=(f"org{TOKEN}",))
-    return "cannot be written with this token"
 
 
 def odd_file(hub):
     hub.seed("org/casino", Path(__file__).parent / "mutations")
     hub.push("org/casino", {f"!{TOKEN}.csv": b"x"})
-    return "data from elsewhere"
 
 
 def odd_commit(hub):
     hub.seed("org/casino", Path(__file__).parent / "mutations")
     vars(hub.repos["org/casino"].commits[-1])["id"] = TOKEN
-    return "an invalid commit id"
 
 
 def odd_warning(hub):
     hub.headers["X-HF-Warning"] = f"a; warned of {TOKEN}\x1b]"
-    return "warned of …"
-
-
-def odd_error(hub):
-    hub.fail("*", "whoami", 500, times=-1)
-    hub.headers["X-Error-Message"] = f"no {TOKEN}"
-    return "no …"
 
 
 def a_password(hub):
     hub.fail("*", "", 500, times=-1)
     hub.endpoint = hub.endpoint.replace("//", "//ana:passw0rd@")
-    return "http://…127.0.0.1"
 
 
 @pytest.mark.parametrize(
-    "odd", [odd_names, odd_file, odd_commit, odd_warning, odd_error, a_password]
+    ("odd", "said"),
+    [
+        (odd_names, "cannot be written with this token"),
+        (odd_file, "data from elsewhere"),
+        (odd_commit, "an invalid commit id"),
+        (odd_warning, "warned of …"),
+        (a_password, "http://…127.0.0.1"),
+    ],
 )
-def test_what_the_hub_gives_back_of_a_token_is_not_printed(hub, folder, odd):
-    said = odd(hub)
+def test_what_the_hub_gives_back_of_a_token_is_not_printed(hub, folder, odd, said):
+    odd(hub)
     arguments = ("publish", "casino", "--repo", "org/casino", "--build", folder.parent)
     how = {"program": UNVERIFIED, "token": TOKEN}
     _, stdout, stderr = run(hub, folder.parent, *arguments, "--dry-run", "--json", **how)
@@ -840,7 +779,7 @@ def test_what_the_hub_gives_back_of_a_token_is_not_printed(hub, folder, odd):
 def test_a_build_waits_until_the_folder_is_published(hub, folder):
     """Nobody builds into the folder between the check and the upload."""
     next_version(folder)  # so that the build brings something else
-    expected, build = content(folder), folder.parent
+    expected, build = contents(folder), folder.parent
     asked, go_on = threading.Event(), threading.Event()
     hub.fail("POST", "/preupload/", lambda: (asked.set(), go_on.wait(60)))
     arguments = ("publish", "casino", "--repo", "org/casino", "--build", build)
@@ -856,11 +795,11 @@ def test_a_build_waits_until_the_folder_is_published(hub, folder):
             assert builder.poll() is None, "it did not wait"
             assert time.monotonic() < deadline
             time.sleep(0.05)
-        assert content(folder) == expected
+        assert contents(folder) == expected
     finally:
         go_on.set()
         publisher.communicate(timeout=60)
         if builder:
             builder.communicate(timeout=60)
     assert published(hub) == expected
-    assert content(folder) != expected
+    assert contents(folder) != expected

@@ -257,6 +257,9 @@ REFUSED = {  # format, content, place and problem
     "null for a list": ("json", b"null", "file: expected a list of records, found null"),
     "an object for a list": ("json", b'{"a": 1}', 'file: expected a list .* found {"a": 1}'),
     "a JSON list cut off": ("json", b'["a",\n', "file: invalid JSON: .* at line 2 column 1"),
+    "an empty JSON file": ("json", b"", "file: invalid JSON: Expecting value at line 1 column 1"),
+    "a deep JSON list": ("json", b"[\n" + b"[" * 9000, "file: .* too deeply at line 2 column 100"),
+    "JSON of other bytes": ("json", b'[\n"\xff"]', "file: invalid UTF-8: .* 0xff on line 2"),
     "a record of the list": ("json", b"[true]", r"file\[0\]: expected .*, found true"),
     "a byte order mark": ("json", b"\xef\xbb\xbf[]", "file: invalid JSON: unexpected BOM"),
     "a value that is none": ("json value", b"{", "file: invalid JSON"),
@@ -267,6 +270,7 @@ REFUSED = {  # format, content, place and problem
     "a line of two values": ("json lines", b"1\n2 3\n", "file, line 2: invalid JSON: Extra data"),
     "a mark on the first line": ("json lines", b"\xef\xbb\xbf1\n", "file, line 1: expected a JSON"),
     "a line of other bytes": ("json lines", b'1\n"\xff"\n', "file, line 2: invalid UTF-8: .*0xff"),
+    "a line of a key twice": ("json lines", b'1\n{"a": 1, "a": 2}', "file, line 2: .*'a' .* twice"),
     "a line of another shape": ("json lines", b"1\ntrue\n", "file, line 2: expected .*found true"),
     "a line of bytes": ("lines", b"a\n\xff\n", "file, line 2: invalid UTF-8: the byte 0xff"),
     "a marked line": ("lines", b"\xef\xbb\xbfa\n", "file, line 1: .*byte order mark"),
@@ -296,6 +300,7 @@ def test_each_format_names_the_place_of_a_problem(tmp_path, reader, name):
         records(reader, declared(ANY, "file", read=format))
     (problem,) = error.value.problems
     assert re.match(message, str(problem)), problem
+    assert str(problem).count("file,") <= 1
 
 
 def folder(**options):

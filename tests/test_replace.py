@@ -1,5 +1,4 @@
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -145,66 +144,61 @@ def test_the_current_folder_is_not_replaced(place, mark, tmp_path, monkeypatch):
     assert sorted(p.name for p in tmp_path.rglob("*")) == ["inner", "link", MARK, "out"]
 
 
-PROGRAM = """
+OF_A_FOLDER = """
 import sys, pathlib
 from parley.folder.replace import replacing
-from parley.temporary import temporary_folder
-for turn in range(10_000):
+for turn in range(int(sys.argv[2])):
     with replacing(pathlib.Path(sys.argv[1]), "made.json") as staging:
-        for number in range(20):
-            (staging / f"{number}.txt").write_text(f"{turn}")
-        (staging / "made.json").write_text(f"{turn}")
+        for name in (*range(20), "made.json"):
+            (staging / f"{name}").write_text(f"{turn}")
 """
 OF_A_FILE = """
 import sys, pathlib
 from parley.folder.replace import write_whole
-for turn in range(10_000):
+for turn in range(int(sys.argv[2])):
     write_whole(pathlib.Path(sys.argv[1]), f"{turn:5}" * 10_000)
 """
+both = pytest.mark.parametrize("program", [OF_A_FOLDER, OF_A_FILE], ids=["a folder", "a file"])
+
+
+def write(program, target, turns):
+    """Start to write something whole, again and again."""
+    command = [sys.executable, "-c", program, target, f"{turns}"]
+    return subprocess.Popen(command, stderr=subprocess.PIPE)
+
+
+def is_whole(target):
+    """Tell whether one turn has written all of it."""
+    if target.is_dir():
+        texts = [path.read_text() for path in target.iterdir()]
+        return texts == texts[:1] * 21
+    text = target.read_text()
+    return text == text[:5] * 10_000
 
 
 @pytest.mark.slow
-def test_killed_at_any_moment_a_whole_folder_stands_there(tmp_path):
+@both
+def test_killed_at_any_moment_the_whole_stands_there(program, tmp_path):
     target = tmp_path / "out"
-    fill(target, "0")
-    for number in range(20):
-        (target / f"{number}.txt").write_text("0")
+    write(program, target, 1).communicate()
     for delay in range(10):
-        process = subprocess.Popen([sys.executable, "-c", PROGRAM, target])
+        process = write(program, target, 10_000)
         time.sleep(0.1 + delay * 0.013)
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-        assert len({path.read_text() for path in target.iterdir()}) == 1
-        assert len(list(target.iterdir())) == 21
-    fill(target, "last")
+        process.kill()
+        process.communicate()
+        assert is_whole(target)
+    write(program, target, 1).communicate()
+    assert is_whole(target)
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
 
 
-@pytest.mark.slow
-def test_killed_at_any_moment_a_whole_file_stands_there(tmp_path):
-    target = tmp_path / "out"
-    write_whole(target, " " * 50_000)
-    for delay in range(10):
-        process = subprocess.Popen([sys.executable, "-c", OF_A_FILE, target])
-        time.sleep(0.1 + delay * 0.013)
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-        text = target.read_text()
-        assert text == text[:5] * 10_000
-    write_whole(target, "last")
-    assert target.read_text() == "last"
-    assert [p.name for p in tmp_path.iterdir()] == ["out"]
-
-
-@pytest.mark.parametrize("program", [PROGRAM, OF_A_FILE], ids=["a folder", "a file"])
+@both
 def test_two_writers_wait_for_each_other(program, tmp_path):
-    target = tmp_path / "out"
-    args = [sys.executable, "-c", program.replace("10_000):", "60):"), target]
-    processes = [subprocess.Popen(args, stderr=subprocess.PIPE) for _ in range(2)]
+    processes = [write(program, tmp_path / "out", 60) for _ in range(2)]
     for process in processes:
         assert process.communicate(timeout=60)[1] == b""
         assert process.returncode == 0
-    assert len(list(target.iterdir())) == 21 if target.is_dir() else target.stat().st_size == 50_000
+    assert is_whole(tmp_path / "out")
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
 
 

@@ -65,7 +65,7 @@ def test_new_refuses_a_wrong_name(tmp_path, name, why):
 @pytest.mark.parametrize("make", [os.mkdir, lambda p: p.touch(), lambda p: p.symlink_to("nowhere")])
 def test_new_overwrites_nothing(tmp_path, make):
     make(tmp_path / "tea")
-    with pytest.raises(UsageError, match="exists already"):
+    with pytest.raises(UsageError, match="already exists"):
         write_skeleton("tea", tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["tea"]
 
@@ -101,12 +101,27 @@ def frames(dialogue):
     return {"dialogue_id": f"1_{dialogue:05}", "services": ["Trains"], "turns": turns * 3}
 
 
+def conversation(number):
+    said = {"start_index": 1, "text": "x", "annotations": [{"name": "pizza.order"}]}
+    user = {"index": 0, "speaker": "USER", "text": "A pizza, please."}
+    assistant = {"index": 1, "speaker": "ASSISTANT", "text": "Which one?", "segments": [said]}
+    about = {"conversation_id": f"dlg-{number}", "instruction_id": "pizza"}
+    return about | {"utterances": [user, assistant]}
+
+
 def goal(number):
     log = [{"text": f"Turn {turn} of it.", "metadata": {"n": turn}} for turn in range(4)]
     return {"goal": {"taxi": {}, "hotel": {"area": "north"}}, "log": log[: 2 + number % 3]}
 
 
-# kind: (files, what --from names, rows, key, whether chats are found)
+ODD_KEYS = {
+    "ok": {"a?": 1, "`|\n": 2},
+    '"""\\N{x}': "a",
+    "{x}": {"": {}},
+    "naïve key": {"_type": "Value", "dtype": "int8"},
+    "list": {"struct": ["x"]},
+}
+# kind: (files, (rows, key, whether chats are found))
 FORMATS = {
     "JSON lists in folders, a schema beside them": (
         {
@@ -117,17 +132,11 @@ FORMATS = {
             for n in range(7)
         }
         | {f"{split}/schema.json": '[{"service_name": "Trains"}]' for split in ("train", "dev")},
-        ["train", "dev", "test"],
-        {"train": 21, "validation": 21, "test": 21},
-        ("dialogue_id",),
-        True,
+        ({"train": 21, "validation": 21, "test": 21}, ("dialogue_id",), True),
     ),
     "one object of dialogues by name": (
         {"data.json": json.dumps({f"PMUL{n}.json": goal(n) for n in range(9)})},
-        ["data.json"],
-        {"train": 9},
-        ("id",),
-        True,
+        ({"train": 9}, ("id",), True),
     ),
     "texts in folders of an archive": (
         {
@@ -136,59 +145,22 @@ FORMATS = {
                 | {"talks/LICENCE": "", "__MACOSX/talks/._x.txt": "x", "README.md": "read"}
             )
         },
-        ["talks-2.1.zip"],
-        {"train": 6},
-        ("file",),
-        False,
+        ({"train": 6}, ("file",), False),
     ),
     "lines with a mark between turns": (
         {
             f"{split}/dialogues_{split}.txt": "Hi . __eou__ Hello . __eou__\n" * 3
             for split in ("train", "validation", "test")
         },
-        ["train", "validation", "test"],
-        {"train": 3, "validation": 3, "test": 3},
-        ("file", "number"),
-        False,
+        ({"train": 3, "validation": 3, "test": 3}, ("file", "number"), False),
     ),
     "numbered lines with tabs, some odd": (
         {"train.txt": "1 your persona: i ski.\n2 hi\tyo\t\ta|b\n\n1 \x0bé\r\n", "valid.txt": "1 x"},
-        ["train.txt", "valid.txt"],
-        {"train": 4, "validation": 1},
-        ("file", "number"),
-        False,
+        ({"train": 4, "validation": 1}, ("file", "number"), False),
     ),
     "a JSON list of conversations": (
-        {
-            "woz.json": json.dumps(
-                [
-                    {
-                        "conversation_id": f"dlg-{n}",
-                        "instruction_id": "pizza",
-                        "utterances": [
-                            {"index": 0, "speaker": "USER", "text": "A pizza, please."},
-                            {
-                                "index": 1,
-                                "speaker": "ASSISTANT",
-                                "text": "Which one, please?",
-                                "segments": [
-                                    {
-                                        "start_index": 1,
-                                        "text": "x",
-                                        "annotations": [{"name": "pizza.order"}],
-                                    }
-                                ],
-                            },
-                        ],
-                    }
-                    for n in range(5)
-                ]
-            )
-        },
-        ["woz.json"],
-        {"train": 5},
-        ("conversation_id",),
-        True,
+        {"woz.json": json.dumps([conversation(number) for number in range(5)])},
+        ({"train": 5}, ("conversation_id",), True),
     ),
     "a table": (
         {
@@ -196,27 +168,18 @@ FORMATS = {
             + "".join(f'hit:{n // 2},{n % 2 + 1},yes,"a, ""b"""\n' for n in range(6))
             for split in ("train", "test")
         },
-        ["train.csv", "test.csv"],
-        {"train": 6, "test": 6},
-        ("file", "number"),
-        False,
+        ({"train": 6, "test": 6}, ("file", "number"), False),
     ),
     "a table whose key is of two columns": (
         {
             "all.tsv": "conv_id\tidx\ttext\n"
             + "".join(f"c{n // 2}\t{n % 2}\thi\n" for n in range(6))
         },
-        ["all.tsv"],
-        {"train": 6},
-        ("conv_id", "idx"),
-        False,
+        ({"train": 6}, ("conv_id", "idx"), False),
     ),
     "a table of which a row has more cells": (
         {"train.csv": "a,b\n1,2\n", "test.csv": "a,b\n1,2\n1,2,3\n"},
-        ["train.csv", "test.csv"],
-        {"train": 2, "test": 3},
-        ("file", "number"),
-        False,
+        ({"train": 2, "test": 3}, ("file", "number"), False),
     ),
     "JSON Lines of what is not the same everywhere": (
         {
@@ -226,31 +189,19 @@ FORMATS = {
                 {"id": "c", "n": 2, "m": 3, "s": {"a": 1}, "e": "é", "deep": [], "o_absent": 3},
             )
         },
-        ["all.jsonl"],
-        {"train": 3},
-        ("id",),
-        False,
+        ({"train": 3}, ("id",), False),
     ),
     "JSON Lines under a JSON name, with an id twice": (
         {"all.json": jsonl(*({"id": 1, "turns": ["Hello there.", "Oh hello."]} for _ in range(3)))},
-        ["all.json"],
-        {"train": 3},
-        (),
-        True,
+        ({"train": 3}, (), True),
     ),
     "lines of one entry": (
         {"all.jsonl": jsonl({"x-1": {"a": 1}}, {"x-2": {"a": 2, "b": "c"}}, {"x-3": {"a": 3}})},
-        ["all.jsonl"],
-        {"train": 3},
-        ("id",),
-        False,
+        ({"train": 3}, ("id",), False),
     ),
     "lists of lists": (
         {"all.json": '[[{"a": 1}], [{"a": 2}], []]'},
-        ["all.json"],
-        {"train": 3},
-        ("file", "number"),
-        False,
+        ({"train": 3}, ("file", "number"), False),
     ),
     "a JSON value a file, in two folders": (
         {
@@ -258,38 +209,15 @@ FORMATS = {
             for split in ("train", "test")
             for n in range(5)
         },
-        ["train", "test"],
-        {"train": 5, "test": 5},
-        ("file",),
-        True,
+        ({"train": 5, "test": 5}, ("file",), True),
     ),
     "keys that no column can have": (
-        {
-            "odd.json": json.dumps(
-                [
-                    {
-                        "id": n,
-                        "ok": {"a?": 1, "`|\n": n},
-                        '"""\\N{x}': "a",
-                        "{x}": {"": {}},
-                        "naïve key": {"_type": "Value", "dtype": "int8"},
-                        "list": {"struct": ["x"]},
-                    }
-                    for n in range(3)
-                ]
-            )
-        },
-        ["odd.json"],
-        {"train": 3},
-        ("id",),
-        False,
+        {"odd.json": json.dumps([ODD_KEYS | {"id": number} for number in range(3)])},
+        ({"train": 3}, ("id",), False),
     ),
     "names of files that are code": (
         {"a\"'\n{x}`|\\.json": '[{"id": "\\"\\"\\"", "speaker\\"": "{x}"}, {"id": "b"}]'},
-        ["."],
-        {"train": 2},
-        ("id",),
-        False,
+        ({"train": 2}, ("id",), False),
     ),
 }
 
@@ -325,11 +253,12 @@ def drafted(tmp_path, name, paths):
     return dataset, built, notes
 
 
-@pytest.mark.parametrize(("files", "given", "rows", "key", "chats"), FORMATS.values(), ids=FORMATS)
-def test_a_draft_builds_from_its_files(tmp_path, upstream, files, given, rows, key, chats):
-    name = f"drafted_{next(_numbers)}"
+@pytest.mark.parametrize(("files", "due"), FORMATS.values(), ids=FORMATS)
+def test_a_draft_builds_from_its_files(tmp_path, upstream, files, due):
+    (rows, key, chats), name = due, f"drafted_{next(_numbers)}"
     folder = upstream(name, files)
-    dataset, built, _ = drafted(tmp_path, name, [folder / each for each in given])
+    given = [folder / each for each in dict.fromkeys(file.split("/")[0] for file in files)]
+    dataset, built, _ = drafted(tmp_path, name, given)
     assert {split: len(built.rows("dialogues", split)) for split in rows} == rows
     assert list(dataset.splits["dialogues"]) == list(rows)
     assert dataset.configs["dialogues"].keys == key
@@ -461,7 +390,7 @@ def test_an_interrupted_draft_leaves_nothing(tmp_path, upstream, monkeypatch):
     def interrupt(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("parley.starting.new.own_card", interrupt)
+    monkeypatch.setattr("parley.starting.new.drafted_card", interrupt)
     with pytest.raises(KeyboardInterrupt):
         write_draft("tea", tmp_path / "more", [folder])
     assert list((tmp_path / "more").iterdir()) == []

@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import hashlib
 import io
 import itertools
 import json
@@ -17,8 +18,8 @@ from contextlib import suppress
 from types import SimpleNamespace
 
 import pytest
-from test_fifth_dataset import CARD, SAMPLE, SCRIPT
 
+from parley import __version__
 from parley.build import build
 from parley.cli import main
 from parley.collection import Dataset
@@ -30,6 +31,40 @@ from parley.scoring.predictions import read, validate_predictions
 from parley.source.files import open_source
 from parley.tasks import OWN_OPTIONS, tasks_of
 
+SCRIPT = '''"""Chatter: two invented greetings."""
+
+from parley import Builder, Config, File
+
+LINES = File(
+    "chatter.jsonl",
+    {"id": str, "turns": [str]},
+    url="https://example.org/chatter.jsonl",
+    sha256="0" * 64,
+)
+
+
+class Chatter(Builder):
+    """Two invented greetings."""
+
+    VERSION = "0.1.0"
+    HOMEPAGE = "https://example.org/chatter"
+    LICENSE = "cc0-1.0"
+    CITATION = "@misc{chatter}"
+    CONFIGS = [Config("dialogues", "all greetings", {"train": [LINES]}, key="id")]
+'''
+CARD = """---
+license: cc0-1.0
+pretty_name: Chatter
+---
+# Chatter
+
+<!-- parley: generated from here -->
+<!-- parley: generated to here -->
+"""
+SAMPLE = """\
+{"id": "one", "turns": ["Hi!", "Hello."]}
+{"id": "two", "turns": ["Is anybody there?"]}
+"""
 TASKS = '''"""Tasks of an invented dataset."""
 
 from parley.figures import Data
@@ -129,7 +164,7 @@ def place(tmp_path_factory):
     (folder / "chatter.py").write_text(SCRIPT)
     (folder / "README.md").write_text(CARD)
     (folder / "tasks.py").write_text(TASKS)
-    (folder / "sample" / "chatter.txt").write_text(SAMPLE)
+    (folder / "sample" / "chatter.jsonl").write_text(SAMPLE)
     build(open_source(Dataset("chatter", folder), None, sample=True), place / "build")
     return place
 
@@ -179,7 +214,7 @@ def piped(data):
 WORDS = ("score", "chatter", "words")
 
 
-def test_a_file_is_scored_in_any_order_compressed_or_from_a_pipe(run, tmp_path):
+def test_a_file_is_scored_in_any_order_compressed_or_from_a_pipe(run, chatter, tmp_path):
     found = []
     for text in (GOOD, GOOD[::-1]):
         for packed in (bytes, gzip.compress):
@@ -193,19 +228,34 @@ def test_a_file_is_scored_in_any_order_compressed_or_from_a_pipe(run, tmp_path):
         each.pop("predictions")
     assert found == [found[0]] * 8
     (reference,) = found[0].pop("references")
-    assert reference.pop("metrics") == {"right": "0.9"}
-    assert reference == {"name": "a paper's", "place": "paper, Table 1", "note": "on other turns"}
+    assert reference.pop("metrics") == {"right": 0.9}
+    assert reference == {
+        "name": "a paper's",
+        "unit": "fraction",
+        "decimals": {"right": 1},
+        "place": "paper, Table 1",
+        "note": "on other turns",
+    }
+    text = "".join(json.dumps(e, sort_keys=True, separators=(",", ":")) + "\n" for e in GOOD)
+    proof = found[0].pop("provenance")
+    assert proof.pop("predictions") == hashlib.sha256(text.encode()).hexdigest()
+    assert re.fullmatch("[0-9a-f]{64}", proof.pop("rows"))
+    assert proof == {"parley": __version__, "version": chatter.version}
     assert found[0] == {
         "dataset": "chatter",
         "task": "words",
         "options": {"unit": "words"},
         "sample": True,
+        "subset": "",
+        "pilot": 0,
         "unit": "fraction",
         "metrics": {"right": 2 / 3, "by_side": {"left": 0.25, "none": None}},
         "undefined": {"by_side": {"none": "no side"}},
         "spread": {"right": {"sd": 0.125}},
         "counts": {"turns": 3, "one0one1two0": 12, "words": 1},
+        "unreadable": {},
         "moved": [],
+        "run": {},
     }
     text = "two Q0 d\u00a02 1 -.5e-3 x\none\tQ0 d1 1 2 x\r\none Q0 d3 2 1. x\n"
     done = run("score", "chatter", "run", "-", "--json", text=text)

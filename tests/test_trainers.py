@@ -7,7 +7,6 @@ import io
 import itertools
 import math
 
-import datasets
 import pyarrow.parquet as pq
 import pytest
 from datasets import load_dataset
@@ -186,27 +185,6 @@ def test_resuming_gives_exactly_the_rest(folder, workers, make):
     resumed = loader()
     resumed.load_state_dict(state)
     assert list(itertools.chain.from_iterable(resumed)) == after
-
-
-def test_numbers_and_labels_come_as_tensors(dataset, sample_build):
-    """A missing number is NaN."""
-    folder = sample_build / dataset.name
-    for config in dataset.splits:
-        for split, rows in load_dataset(str(folder), config, streaming=True).items():
-            plain = {
-                name
-                for name, feature in rows.features.items()
-                if isinstance(feature, datasets.ClassLabel)
-                or (isinstance(feature, datasets.Value) and feature.dtype != "string")
-            }
-            for row, found in zip(rows, rows.with_format("torch"), strict=True):
-                for name in plain:
-                    value, tensor = row[name], found[name]
-                    assert isinstance(tensor, torch.Tensor), (config, split, name)
-                    if value is None:
-                        assert tensor.isnan()
-                    else:
-                        assert tensor.item() == pytest.approx(value, rel=1e-6)
 
 
 def chats(tokenizer, rows):

@@ -20,7 +20,6 @@ import pytest
 from mutations import DROP, InMemory, changed, swap
 
 from parley.build import build as build_files
-from parley.cli import main
 from parley.collection import discover, get
 from parley.errors import OutputError
 from parley.figures import NO_LONGER, UNEXPLAINED, Figure, documented, figures
@@ -45,22 +44,6 @@ def build(sample_build, tmp_path):
     return copy
 
 
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Return the exit status of a command, and what it prints to either stream."""
-    monkeypatch.delenv("PARLEY_SOURCE", raising=False)
-    monkeypatch.setattr("signal.signal", lambda *_: None)
-    monkeypatch.setenv("COLUMNS", "200")
-
-    def run(*args):
-        monkeypatch.setattr("sys.argv", ["parley", *map(str, args)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return ended.value.code or 0, *capsys.readouterr()
-
-    return run
-
-
 def parquet(folder, config, split):
     return folder / config / f"{split}-00000-of-00001.parquet"
 
@@ -82,6 +65,11 @@ def restate(folder, place, change):
 
 def failed(found):
     return {check.name for check in found.checks if check.failed}
+
+
+def in_memory(folder, rows):
+    """Return a built folder with other rows in some splits."""
+    return InMemory(folder, {f"{c}/{s}": folder.rows(c, s) for c, s in folder.declared} | rows)
 
 
 # Sound folders ----------------------------------------------------------------------------
@@ -225,6 +213,7 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
         "another path": on_card("dialogues/train-*.parquet", "../../../etc/*"),
         "another type": on_card("dtype: int64", "dtype: int32"),
         "another licence": on_card("license: cc-by-4.0", "license: mit"),
+        "another licence of a config": on_card("\n  license: cc-by-4.0", "\n  license: mit"),
         "other words": on_card("## Known limits", "## No limits"),
         "no config": lambda folder: shutil.rmtree(folder / "official_split"),
     },
@@ -330,7 +319,7 @@ def as_if_real(folder, **changes):
     built = open_folder(folder)
     figure = Figure("f", 7, "paper", "what is computed", 8, "differs", "a reason")
     found = {"f": {"measured": 8, "verdict": "differs"}}
-    known = Measured(built.version, built.provenance["configs"], found)
+    known = Measured(built.version, {}, built.provenance["configs"], found)
     return integrity.Inputs(built, None, [figure]), replace(known, **changes)
 
 
@@ -378,13 +367,12 @@ def test_a_damaged_measured_json_fails_the_checks_that_read_it(build, monkeypatc
 @pytest.mark.parametrize("shared", [False, True])
 def test_a_key_in_two_splits_is_noticed_unless_splits_share_keys(sample_build, monkeypatch, shared):
     built = open_folder(sample_build / "casino")
-    held = {f"{c}/{s}": built.rows(c, s) for c, s in built.declared}
-    held["official_split/test"] = held["official_split/train"][:1]
+    row = built.rows("official_split", "train")[0]
     declared = built.dataset.configs["official_split"]
     monkeypatch.setitem(vars(declared), "splits_share_keys", shared)
-    found = list(integrity.keys(integrity.Inputs(InMemory(built, held), None)))
-    key = held["official_split/train"][0]["dialogue_id"]
-    named = [f"official_split/test: {key} is also in train"]
+    twice = in_memory(built, {"official_split/test": [row]})
+    found = list(integrity.keys(integrity.Inputs(twice, None)))
+    named = [f"official_split/test: {row['dialogue_id']} is also in train"]
     assert found == ([] if shared else named)
 
 
@@ -552,34 +540,21 @@ def test_rows_without_a_key_are_aligned_by_content(difference):
     assert [(row.key, row.fields[0][0]) for row in split.changed] == [("row 2", "utterance[0]")]
 
 
-def test_keys_that_come_twice_are_told_from_keys_that_look_like_it(sample_build):
+def test_keys_that_look_alike_are_told_apart(sample_build):
     built = open_folder(sample_build / "cosrec")
-    first, *_ = built.rows("prompts", "prompts")
 
-    def named(*names):
-        folder = InMemory(built, {f"{c}/{s}": built.rows(c, s) for c, s in built.declared})
-        folder.held["prompts/prompts"] = [first | {"name": name} for name in names]
-        return folder
+    def difference(place, columns, *both):
+        first, *_ = built.rows(*place.split("/"))
+        rows = ([first | dict(zip(columns, key, strict=True)) for key in keys] for keys in both)
+        found = compare(*(in_memory(built, {place: each}) for each in rows))
+        (split,) = (split for split in found.splits if split.differs)
+        return split.removed, split.added, split.changed
 
-    found = compare(named("a", "a", "a (2)"), named("a", "a (2)", "a (2)"))
-    (split,) = (split for split in found.splits if split.differs)
-    assert (split.removed, split.added) == (["a (2)"], ["a (2) (2)"])
-
-
-def test_keys_of_several_columns_are_told_apart(sample_build):
-    built = open_folder(sample_build / "cosrec")
-    first, *_ = built.rows("qrels", "curated")
-
-    def judged(*keys):
-        folder = InMemory(built, {f"{c}/{s}": built.rows(c, s) for c, s in built.declared})
-        folder.held["qrels/curated"] = [
-            first | {"query_id": query, "document_id": document} for query, document in keys
-        ]
-        return folder
-
-    found = compare(judged(("x y", "z"), ("a", "b")), judged(("x", "y z"), ("a", "b")))
-    (split,) = (split for split in found.splits if split.differs)
-    assert (split.removed, split.added, split.changed) == (["'x y' z"], ["x 'y z'"], [])
+    one, other = [["a"], ["a"], ["a (2)"]], [["a"], ["a (2)"], ["a (2)"]]
+    assert difference("prompts/prompts", ["name"], one, other) == (["a (2)"], ["a (2) (2)"], [])
+    one, other = [("x y", "z"), ("a", "b")], [("x", "y z"), ("a", "b")]
+    found = difference("qrels/curated", ["query_id", "document_id"], one, other)
+    assert found == (["'x y' z"], ["x 'y z'"], [])
 
 
 def test_a_config_too_many_and_another_provenance_are_named(difference):
@@ -658,9 +633,8 @@ def test_columns_of_other_values_or_none_are_not_taken_for_another(difference):
 def test_figures_that_moved_are_named(sample_build):
     built = open_folder(sample_build / "casino")
     built.provenance["sample"] = False  # so that its figures are computed
-    held = {f"{c}/{s}": built.rows(c, s) for c, s in built.declared}
-    fewer = held | {"dialogues/train": held["dialogues/train"][1:]}
-    found = compare(InMemory(built, held), InMemory(built, fewer))
+    fewer = {"dialogues/train": built.rows("dialogues", "train")[1:]}
+    found = compare(in_memory(built, {}), in_memory(built, fewer))
     assert ("number_of_dialogues", 5, 4) in found.figures
 
 
@@ -692,27 +666,6 @@ def test_a_check_or_a_figure_alone_fails_a_verification():
     assert not Verification("x", checks=[held]).failed
     assert Verification("x", checks=[held, failed]).failed
     assert Verification("x", checks=[held], figures=[figure]).failed
-
-
-@pytest.mark.slow
-def test_an_interrupt_of_verify_is_one_line(sample_build):
-    command = [sys.executable, "-m", "parley", "verify", "--build", str(sample_build)]
-    for wait in (1.2, 2.5):
-        process = subprocess.Popen(
-            command,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,  # so that all of its processes get the signal, as by Ctrl-C
-        )
-        time.sleep(wait)
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGINT)
-        _, err = process.communicate(timeout=60)
-        assert "Traceback" not in err, err
-        assert process.returncode in (0, 130)
-        if process.returncode == 130:
-            assert err == "interrupted; the same command again does what is left\n"
 
 
 def children(of):

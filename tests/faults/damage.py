@@ -5,10 +5,12 @@ the records lack such a place. A function of bytes returns the damaged file and 
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 from typing import Any
+
+from mutations import nodes
 
 Path = tuple[int | str, ...]  # the record's number, then keys and places in lists
 Records = list[Any]
@@ -39,14 +41,6 @@ OfBytes = Callable[[bytes, Random], tuple[bytes, int]]
 # Finding a place --------------------------------------------------------------------------
 
 
-def walk(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """Yield every value with its path, containers before their content."""
-    yield path, value
-    if isinstance(value, dict | list):
-        for step, inner in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from walk(inner, (*path, step))
-
-
 def pattern(path: Path) -> str:
     """Return a path below its record with a star for every index."""
     return ".".join("*" if isinstance(step, int) else step for step in path[1:])
@@ -55,7 +49,7 @@ def pattern(path: Path) -> str:
 def pick(records: Records, draw: Random, fits: Callable[[Path, Any], bool]) -> Path | None:
     """Return a random fitting path; each field is equally likely."""
     found: dict[str, list[Path]] = {}
-    for path, value in walk(records):
+    for path, value in nodes(records):
         if path and fits(path, value):
             found.setdefault(pattern(path), []).append(path)
     return draw.choice(found[draw.choice(sorted(found))]) if found else None

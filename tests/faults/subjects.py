@@ -13,7 +13,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from damage import OfRecords, Records, Wound, at, pattern, pick, put, walk
+from damage import OfRecords, Records, Wound, at, pattern, pick, put
+from mutations import nodes
 
 Files = dict[str, Records]
 
@@ -86,7 +87,7 @@ def sampled(values: list[Any], count: int, draw: Random) -> list[Any]:
 
 
 def places(records: Records, wanted: str) -> list[Any]:
-    return [path for path, _ in walk(records) if path and pattern(path) == wanted]
+    return [path for path, _ in nodes(records) if path and pattern(path) == wanted]
 
 
 def unknown_label(*labels: str) -> OfRecords:
@@ -146,6 +147,14 @@ def exchanged(field: str, *keys: str) -> OfRecords:
     return damage
 
 
+Special = tuple[tuple[str, OfRecords], ...]
+
+
+def of(files: str, *damages: OfRecords) -> Special:
+    """Return damages with the pattern of the files that each is for."""
+    return tuple((files, damage) for damage in damages)
+
+
 class Subject(ABC):
     """A dataset to damage.
 
@@ -159,7 +168,7 @@ class Subject(ABC):
     """
 
     labels: tuple[str, ...] = ()
-    special: dict[str, tuple[tuple[str, OfRecords], ...]] = {}
+    special: dict[str, Special] = {}
     whole: tuple[str, ...] = ()
     ties: tuple[tuple[str, str], ...] = ()
     excluded: tuple[OfRecords, ...] = ()
@@ -216,10 +225,13 @@ def deal_of_the_other(records: Records, draw: Random) -> Wound | None:
     return Wound((*path, "id"))
 
 
-wrong_points = changed(
-    "participant_info.mturk_agent_1.outcomes.points_scored",
-    "participant_info.mturk_agent_2.outcomes.points_scored",
+SIDES = ("participant_info.mturk_agent_1", "participant_info.mturk_agent_2")
+LABELLED = (  # of each side
+    *("value2issue.High", "value2issue.Low", "outcomes.satisfaction", "personality.svo"),
+    *("outcomes.opponent_likeness", "demographics.gender", "demographics.ethnicity"),
+    "demographics.education",
 )
+wrong_points = changed(*(f"{side}.outcomes.points_scored" for side in SIDES))
 wrong_shares = same("chat_logs.*.task_data.issue2youget.Food")
 
 
@@ -232,37 +244,16 @@ class Casino(Subject):
         "chat_logs.*.id",
         "chat_logs.*.task_data.data",
         *(f"chat_logs.*.task_data.issue2youget.{i}" for i in ("Food", "Water", "Firewood")),
-        *(
-            f"participant_info.mturk_agent_{n}.{field}"
-            for n in (1, 2)
-            for field in (
-                "value2issue.High",
-                "value2issue.Low",
-                "outcomes.satisfaction",
-                "outcomes.opponent_likeness",
-                "demographics.gender",
-                "demographics.ethnicity",
-                "demographics.education",
-                "personality.svo",
-            )
-        ),
+        *(f"{side}.{field}" for side in SIDES for field in LABELLED),
     )
     special = {
-        "unknown label": (
-            ("^data", unknown_label(*labels)),
-            ("^data", unknown_label("annotations.*.*")),
+        "unknown label": of("^data", unknown_label(*labels), unknown_label("annotations.*.*")),
+        "duplicate id": of("^data", same("dialogue_id")),
+        "swapped speakers": of(
+            "^data", exchanged("chat_logs.*", "id"), sides_exchanged, deal_of_the_other
         ),
-        "duplicate id": (("^data", same("dialogue_id")),),
-        "swapped speakers": (
-            ("^data", exchanged("chat_logs.*", "id")),
-            ("^data", sides_exchanged),
-            ("^data", deal_of_the_other),
-        ),
-        "broken reference": (
-            ("^data", annotation_of_another),
-            ("^data", changed("chat_logs.*.text")),
-            ("^data", wrong_points),
-            ("^data", wrong_shares),
+        "broken reference": of(
+            "^data", annotation_of_another, changed("chat_logs.*.text"), wrong_points, wrong_shares
         ),
     }
     excluded = (deal_of_the_other, annotation_of_another, wrong_points, wrong_shares)
@@ -328,20 +319,19 @@ class CraigslistBargains(Subject):
         "scenario.kbs.*.personal.Role",
     )
     special = {
-        "unknown label": (("", unknown_label(*labels)),),
-        "duplicate id": (("", same("uuid")),),
-        "swapped speakers": (("", exchanged("events.*", "agent")), ("", roles_exchanged)),
-        "broken reference": (
-            ("", changed("events.*.agent")),
-            ("", changed("scenario_uuid", "scenario.uuid")),
-            ("", exchanged("events.*", "action")),
+        "unknown label": of("", unknown_label(*labels)),
+        "duplicate id": of("", same("uuid")),
+        "swapped speakers": of("", exchanged("events.*", "agent"), roles_exchanged),
+        "broken reference": of(
+            "",
+            changed("events.*.agent"),
+            changed("scenario_uuid", "scenario.uuid"),
+            exchanged("events.*", "action"),
         ),
     }
     excluded = (roles_exchanged,)
     whole = ("scenario.attributes",)
-    beside = (
-        "price_tracker.pkl",
-    )  # no text; what is wrong with it is in tests/test_dialogue_acts.py
+    beside = ("price_tracker.pkl",)  # no text; tests/test_dialogue_acts.py damages it
     ties = ((" events.*action", "events["), (" scenario", "the key "))
 
     def ids(self, record: Any) -> list[str]:
@@ -546,6 +536,7 @@ other_ids = changed("dialogue.*.user_id", "dialogue.*.system_id")
 other_mean = changed("objective_evaluation.preference", "objective_evaluation.consistency")
 other_place = changed("dialogue_id")
 other_order = changed("dialogue.*.message_id")
+ASPECTS = ("preference", "stylistic_similarity", "consistency", "empathy", "engagingness")
 
 
 class Duo(Subject):
@@ -560,37 +551,20 @@ class Duo(Subject):
         "objective_evaluation.preference_scores.*",
     )
     special = {
-        "unknown label": (("", unknown_label(*labels)),),
-        "duplicate id": (("", other_name), ("", same("dialogue.*.message_id"))),
-        "swapped speakers": (
-            ("", exchanged("dialogue.*", "speaker")),
-            ("", exchanged("dialogue.*", "speaker", "user_id", "system_id")),
-            ("", exchanged("dialogue.*")),
-            ("", other_begins),
+        "unknown label": of("", unknown_label(*labels)),
+        "duplicate id": of("", other_name, same("dialogue.*.message_id")),
+        "swapped speakers": of(
+            "",
+            exchanged("dialogue.*", "speaker"),
+            exchanged("dialogue.*", "speaker", "user_id", "system_id"),
+            exchanged("dialogue.*"),
+            other_begins,
         ),
-        "broken reference": (
-            ("", other_ids),
-            ("", other_mean),
-            ("", other_place),
-            ("", other_order),
-        ),
+        "broken reference": of("", other_ids, other_mean, other_place, other_order),
     }
     excluded = (other_begins, other_ids, other_mean, other_place, other_order)
-    whole = tuple(
-        f"objective_evaluation.{aspect}_scores"
-        for aspect in (
-            "preference",
-            "stylistic_similarity",
-            "consistency",
-            "empathy",
-            "engagingness",
-        )
-    )
-
-    ties = (
-        (" dialogue(_id)?$", "the dialogue_id"),
-        (" dialogue", "dialogue["),
-    )
+    whole = tuple(f"objective_evaluation.{aspect}_scores" for aspect in ASPECTS)
+    ties = ((" dialogue(_id)?$", "the dialogue_id"), (" dialogue", "dialogue["))
 
     def form(self, file: str) -> Form:
         return ONE

@@ -19,6 +19,7 @@ import pytest
 from parley.build import build
 from parley.collection import Dataset, get
 from parley.errors import OutputError
+from parley.folder.measured import FILE
 from parley.source.files import Source, open_source
 
 MISSING = sorted(set(get("cosrec").sources) - {generate.RAW})
@@ -159,50 +160,47 @@ def test_a_full_disk(sample_build, small_disk, tally):
 
 
 def copy_of_casino(place):
-    """Return a copy of a dataset with an outdated card."""
+    """Return a copy of a dataset with an outdated `measured.json`."""
     folder = Path(shutil.copytree(get("casino").folder, place / "casino"))
-    with (folder / "README.md").open("a", encoding="utf-8") as card:
-        card.write("\nAnd more.\n")
+    own = folder / FILE
+    own.write_text(own.read_text().replace('"version": "', '"version": "0.'))
     return Dataset("casino", folder)
 
 
-def update(dataset, output):
-    """Build with `--update-cards` from the sample as if from upstream files."""
-    build(Source(dataset, dataset.sample), output, update_card=True)
+def measure(dataset, output):
+    """Build with `--measure` from the sample as if from upstream files."""
+    build(Source(dataset, dataset.sample), output, measure=True)
 
 
-def test_a_card_is_updated_in_one_step(tmp_path):
+def test_measured_values_are_renewed_in_one_step(tmp_path):
     own = copy_of_casino(tmp_path / "own")
-    before = own.read_card()
-    with own.card.open(encoding="utf-8") as reader:
-        update(own, tmp_path / "out")
-        assert reader.read() == before  # an open reader still sees the old card
-    assert own.read_card() != before
+    before = (own.folder / FILE).read_text()
+    with (own.folder / FILE).open(encoding="utf-8") as reader:
+        measure(own, tmp_path / "out")
+        assert reader.read() == before  # an open reader still sees the old one
+    assert (own.folder / FILE).read_text() != before
 
 
-def test_a_full_disk_under_a_card(small_disk, tmp_path, tally):
+def test_a_full_disk_under_measured_values(small_disk, tmp_path, tally):
     subprocess.run(["mount", "-o", "remount,size=1m", str(small_disk)], check=True, timeout=20)
     roomy = copy_of_casino(tmp_path)
-    update(roomy, tmp_path / "out")
+    measure(roomy, tmp_path / "out")
     after = content(roomy.folder)
     own = copy_of_casino(small_disk)
     before = content(own.folder)
-    size = len(before["README.md"])
+    size = len(before[FILE])
     rooms = [0, 4096, size // 2, size - 4096]
     for room in rooms:
         with (small_disk / "filler").open("wb", buffering=0) as filler:
             filler.write(bytes(shutil.disk_usage(small_disk).free - room))
-        full = r"(README\.md|measured\.json).*: the disk is full\. What stood in"
+        full = r"measured\.json.*: the disk is full\. What stood in"
         with pytest.raises(OutputError, match=full):
-            update(own, tmp_path / "out")
+            measure(own, tmp_path / "out")
         (small_disk / "filler").unlink()
-        found = content(own.folder)
-        assert found.keys() == before.keys()
-        assert found["README.md"] == before["README.md"]
-        assert all(found[name] in (before[name], after[name]) for name in before)
-    update(own, tmp_path / "out")
+        assert content(own.folder) == before
+    measure(own, tmp_path / "out")
     assert content(own.folder) == after
-    tally("full disk under an updated card", len(rooms))
+    tally("full disk under `--measure`", len(rooms))
 
 
 @pytest.mark.parametrize(("trials", "kill"), [(3, False), (5, True)])

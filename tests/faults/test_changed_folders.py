@@ -2,7 +2,6 @@
 
 import contextlib
 import hashlib
-import io
 import json
 import math
 import os
@@ -15,14 +14,13 @@ import pyarrow.parquet as pq
 import pytest
 from mutations import nodes
 
-from parley.cli import main
 from parley.collection import discover
 from parley.errors import RowError
 from parley.folder.built import open_folder
 from parley.rows.digest import Digest, same
 
 TRIALS = 15 * int(os.environ.get("PARLEY_TRIALS", 0)) or 24  # `make faults` has 300
-FORMATS = {name: list(dataset.exports) for name, dataset in discover().items()}
+FORMATS = {name: [*dataset.exports, "csv", "jsonl"] for name, dataset in discover().items()}
 ODD = (
     *(None, math.nan, math.inf, -math.inf, -0.0, 0, -1, 2**62, 1.5, True, "", "\x1b[2J", "é😀"),
     *([], [None], [[]], {}, {"a": None}, b"\xff"),
@@ -152,28 +150,6 @@ def strict(text):
     return json.loads(text, parse_constant=refuse)
 
 
-@pytest.fixture
-def run(monkeypatch):
-    """Return the exit status and output of a command; an internal error fails the test."""
-    monkeypatch.delenv("PARLEY_SOURCE", raising=False)
-    monkeypatch.setattr("signal.signal", lambda *_: None)
-
-    def run(*args):
-        monkeypatch.setattr("sys.argv", ["parley", *map(str, args)])
-        out, err = io.StringIO(), io.StringIO()
-        with (
-            contextlib.redirect_stdout(out),
-            contextlib.redirect_stderr(err),
-            pytest.raises(SystemExit) as ended,
-        ):
-            main()
-        assert "internal error" not in err.getvalue(), (args, err.getvalue())
-        assert ended.value.code in (None, 0, 1, 2)
-        return ended.value.code or 0, out.getvalue()
-
-    return run
-
-
 def changed(draw, sample_build, tmp_path):
     """Change one file of a copy; return the folder, the change, and whether the rows are equal."""
     name = draw.choice(list(discover()))
@@ -202,21 +178,22 @@ def test_a_changed_folder_is_noticed_in_words(seed, sample_build, tmp_path, run,
     draw = random.Random(f"changed folder {seed}")
     folder, what, same_rows = changed(draw, sample_build, tmp_path)
     name, build = folder.name, ("--build", folder.parent)
-    status, out = run("verify", name, *build, "--json")
+    status, out, _ = run("verify", name, *build, "--json")
     (found,) = strict(out)
     assert found["failed"] == (status == 1), what
     assert found["failed"] or same_rows, what
-    status, out = run("diff", sample_build / name, folder, "--json")
+    status, out, _ = run("diff", sample_build / name, folder, "--json")
     assert status == 2 if not out else strict(out)["differs"] == (status == 1), what
     assert status or same_rows, what
-    status, out = run("show", name, *build, "--json")
+    status, out, _ = run("show", name, *build, "--json")
     assert not out if status else strict(out), what
     for command in (
         ("show", name, *build),
         ("verify", name, *build),
         ("diff", folder, sample_build / name),
         ("site", name, *build, "--output", tmp_path / "site"),
+        ("charts", name, tmp_path / "charts", *build),
         *(("export", name, each, tmp_path / each, *build) for each in FORMATS[name]),
     ):
         run(*command)
-    tally("command on a changed build folder", 7 + len(FORMATS[name]))
+    tally("command on a changed build folder", 8 + len(FORMATS[name]))

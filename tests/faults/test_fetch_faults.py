@@ -15,27 +15,11 @@ import time
 import zipfile
 
 import pytest
-from server import Page, Server, archive, pinned
+from server import BODY, QUICK, Page, archive, pinned
 
 from parley.errors import FetchError
 from parley.source.archive import extract
-from parley.source.download import Patience
 from parley.source.fetch import fetch
-
-BODY = random.Random(11).randbytes(200_000)
-QUICK = Patience(tries=3, backoff=0.01, longest_wait=0.05, connect=2, read=0.3)
-
-
-@pytest.fixture
-def server():
-    with Server() as server:
-        server.pages["/a"] = Page(BODY)
-        yield server
-
-
-@pytest.fixture
-def pin(server):
-    return pinned(server.url("/a"), BODY)
 
 
 def run(cache, sources):

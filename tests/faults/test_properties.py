@@ -11,9 +11,11 @@ import struct
 import orjson
 import pyarrow as pa
 import pytest
-from damage import at, put, walk
+from damage import at, put
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from mutations import nodes
+from test_conversion import records_of
 
 from parley.errors import RowError
 from parley.rows.arrow import to_batch
@@ -53,7 +55,7 @@ def nearly(draw, fitting):
     """Return a value that fits or, more often, one with a single place that may not."""
     holder = [draw(fitting)]
     if draw(st.integers(0, 3)):
-        places = [(path, value) for path, value in walk(holder) if path]
+        places = [(path, value) for path, value in nodes(holder) if path]
         leaves = [place for place in places if not isinstance(place[1], dict | list)]
         path, _ = draw(st.sampled_from(leaves if leaves and draw(st.booleans()) else places))
         found, change = at(holder, path), draw(st.sampled_from(["more", "fewer", "renamed", "no"]))
@@ -196,25 +198,6 @@ shapes = st.recursive(
 )
 
 
-def records_of(shape):
-    """Return values of a shape."""
-    if isinstance(shape, dict) and str in shape:
-        return st.dictionaries(keys, records_of(shape[str]), max_size=2)
-    if isinstance(shape, dict):
-        return st.fixed_dictionaries(
-            {key: records_of(inner) for key, inner in shape.items() if not key.endswith("?")},
-            optional={key[0]: records_of(inner) for key, inner in shape.items() if key[1:]},
-        )
-    if isinstance(shape, list):
-        return st.lists(records_of(shape[0]), max_size=3)
-    if isinstance(shape, tuple):
-        return st.one_of([records_of(option) for option in shape])
-    if isinstance(shape, set):
-        return st.sampled_from(sorted(shape, key=repr))
-    samples = {str: "x", int: 4, float: 0.5, bool: True, None: None}
-    return st.just(samples.get(shape, 2))
-
-
 def fits(shape, value):
     if isinstance(shape, dict) and str in shape:
         return type(value) is dict and all(fits(shape[str], inner) for inner in value.values())
@@ -251,13 +234,13 @@ def test_a_record_has_no_problem_just_if_it_fits(case):
 
 def require_path(value, problem):
     """Every step of a path leads somewhere, but the last one to a missing field."""
-    steps = re.findall(r"\.(\w+)|\[(\d+)\]", problem.place)
-    assert "".join(f".{key}" if key else f"[{number}]" for key, number in steps) == problem.place
+    steps = re.findall(r"\.(\w*)|\[(\d+)\]", problem.place)
+    assert "".join(f"[{number}]" if number else f".{key}" for key, number in steps) == problem.place
     missing = None
     if problem.what.startswith("missing"):
         *steps, (missing, _) = steps
     for key, number in steps:
-        value = value[key] if key else value[int(number)]
+        value = value[int(number)] if number else value[key]
     assert missing is None or missing not in value
 
 

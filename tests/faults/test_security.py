@@ -23,14 +23,15 @@ import pytest
 import yaml
 from hub import User
 from server import Page, Server
+from test_publish import held
 
 from parley.cli import main
 from parley.collection import discover, get
-from parley.errors import OutputError, PublishError
+from parley.errors import PublishError
 from parley.folder.built import open_folder
 from parley.folder.card import parse, summary
+from parley.folder.measured import FILE as MEASURED
 from parley.hub.publish import publish
-from parley.hub.repository import LocalFile
 from parley.rows.strict_json import loads
 from parley.scoring.prediction_formats import TREC_RUN
 from parley.terminal.console import plain, to_json
@@ -267,35 +268,36 @@ def places(value, path=()):
             yield from places(inner, (*path, step))
 
 
-def test_list_shows_any_card_or_names_the_odd_place(tmp_path, monkeypatch, capsys, tally):
+def test_list_shows_any_folder_or_names_the_odd_place(tmp_path, monkeypatch, capsys, tally):
     folder = tmp_path / "datasets" / "talks"
     folder.mkdir(parents=True)
     (folder / "talks.py").touch()
     monkeypatch.setenv("PARLEY_DATASETS", str(folder.parent))
     monkeypatch.setattr("sys.argv", ["parley", "list", "talks"])
     monkeypatch.setattr("signal.signal", lambda *_: None)
-    front, _ = parse(get("casino").read_card(), "")
-    front = {key: front[key] for key in ("pretty_name", "license")} | {
-        "configs": front["configs"][:1],
-        "dataset_info": [{**front["dataset_info"][0], "features": []}],
-    }
+    known = json.loads((get("casino").folder / MEASURED).read_text())
+    known |= {part: dict([*known[part].items()][:1]) for part in ("configs", "splits", "figures")}
+    sound = {"README.md": {"pretty_name": "Talks"}, MEASURED: known}
     statuses = []
-    for path in places(front):
+    for file, path in [(name, path) for name in sound for path in places(sound[name])]:
         for odd in ODD:
-            holder = [copy.deepcopy(front)]
+            holder = [copy.deepcopy(sound[file])]
             value = holder
             for step in (0, *path)[:-1]:
                 value = value[step]
             value[(0, *path)[-1]] = odd
-            (folder / "README.md").write_text(f"---\n{yaml.safe_dump(holder[0])}---\n")
+            found = sound | {file: holder[0]}
+            front = yaml.safe_dump(found["README.md"])
+            (folder / "README.md").write_text(f"---\n{front}---\n")
+            (folder / MEASURED).write_text(json.dumps(found[MEASURED], default=str))
             with pytest.raises(SystemExit) as ended:
                 main()
             statuses.append(ended.value.code or 0)
             said = capsys.readouterr().err
             assert (said == "") == (statuses[-1] == 0), (path, odd)
-            assert f"{folder}/README.md: " in said or not said, said
+            assert f"{folder}/{file}:" in said or not said, said
     assert set(statuses) == {0, 1}
-    tally("card of an odd form listed", len(statuses))
+    tally("dataset folder of an odd form listed", len(statuses))
 
 
 # What a person types --------------------------------------------------------------------
@@ -426,7 +428,8 @@ def test_rows_with_escapes(sample_build, hostile, tmp_path, tally):
             ("show", name, ESCAPES, "--build", hostile),
             ("verify", name, "--build", hostile),
             ("diff", sample_build / name, hostile / name),
-            *(("export", name, x, out / x, "--build", hostile) for x in dataset.exports),
+            *(("export", name, x, out / x, "--build", hostile) for x in [*dataset.exports, "csv"]),
+            ("charts", name, out / "charts", "--build", hostile),
         ]
     found = run(tmp_path, commands)
     for (name, *args), (status, output) in zip(commands, found, strict=True):
@@ -570,6 +573,8 @@ def commands_on(folder, sound, out):
         ("show", "casino", *build),
         ("show", "casino", *build, "--json"),
         ("export", "casino", "convokit", out / "convokit", *build),
+        ("export", "casino", "csv", out / "csv", *build),
+        ("charts", "casino", out / "charts", *build),
         ("site", "casino", *build, "--output", out / "site"),
     ]
 
@@ -588,7 +593,7 @@ def test_nothing_outside_a_folder_is_read_or_written(hub, sample_build, outside,
     provenance.write_text(json.dumps(said))
     before = state(outside, *folders)
     found = run(tmp_path, commands, **hub.environ(tmp_path / "home", "hf_writes"))
-    assert {status for status, _ in found[:-1:6]} == {1}
+    assert {status for status, _ in found[:-1:8]} == {1}
     status, output = found[-1]
     assert (status, "`parley verify casino --build " in output) == (1, True)
     assert "` fails; read its output" in output
@@ -598,19 +603,6 @@ def test_nothing_outside_a_folder_is_read_or_written(hub, sample_build, outside,
     assert exported
     assert not any(CANARY in text for text in exported)
     tally("command on a link, device or huge file in a folder", len(commands))
-
-
-@pytest.mark.parametrize("what", ["a Parquet file is a fifo", "a config is a link"])
-def test_a_file_that_became_a_link_is_not_uploaded(
-    hub, sample_build, outside, tmp_path, monkeypatch, what
-):
-    folder = shutil.copytree(sample_build / "casino", tmp_path / "casino")
-    built = open_folder(folder)
-    PLACED[what](folder, outside)
-    log_in(hub, monkeypatch)
-    with bounded(30), pytest.raises(OutputError, match="changed after it was verified"):
-        publish(built, held(sample_build / "casino", folder), "org/casino", endpoint=hub.endpoint)
-    assert all(set(hub.files(repo)) <= {".gitattributes"} for repo in hub.repos)
 
 
 @contextmanager
@@ -643,21 +635,6 @@ def test_no_line_takes_long_to_refuse(parse, line):
     """Quadratic work would take minutes or hours."""
     with bounded(20), pytest.raises(ValueError, match=r"twice|expected a finite number"):
         parse(line)
-
-
-def held(sound, folder):
-    """Return the files of a folder with the hashes of a sound one."""
-    hashes = {
-        path.relative_to(sound).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sound.rglob("*.*")
-    }
-    return {name: LocalFile(folder / name, sha256) for name, sha256 in hashes.items()}
-
-
-def log_in(hub, monkeypatch):
-    hub.tokens["hf_writes"] = User("ana", orgs=("org",))
-    monkeypatch.setenv("HF_TOKEN", "hf_writes")
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
 
 
 FILE = {"path": "../../outside/secret.txt", "bytes": 1, "sha256": "0" * 64}
@@ -705,7 +682,7 @@ def test_a_provenance_from_elsewhere(hub, sample_build, outside, tmp_path, tally
                         split |= {"rows": 10**30, "digest": CANARY[:0]}
             path.write_text(json.dumps(whole | {key: value}))
         found = commands_on(folder, sample_build / "casino", tmp_path / "out" / str(number))
-        commands += [*found[:2], found[5]]
+        commands += [*found[:2], found[-1]]
     publishing = ("publish", "casino", "--repo", "org/a", "--build", tmp_path / "0", "--dry-run")
     commands.append(publishing)
     before = state(outside)
@@ -744,23 +721,26 @@ def test_rows_of_another_shape(sample_build, tmp_path, tally):
         reseal(folder)
         commands += commands_on(folder, sample_build / "casino", tmp_path / "out" / str(number))
     found = run(tmp_path, commands)
-    assert [status for status, _ in found[0::6]] == [1] * len(ROWS)
+    assert [status for status, _ in found[0::8]] == [1] * len(ROWS)
     tally("command on rows of another shape", len(commands))
 
 
 def test_a_hub_with_escapes_and_a_path_upwards(hub, sample_build, tmp_path, monkeypatch, tally):
     """Names and content in a repository do not escape the message or the temporary folder."""
-    log_in(hub, monkeypatch)
-    hub.seed("org/casino", sample_build / "casino")
+    hub.tokens["hf_writes"] = User("ana", orgs=("org",))
+    monkeypatch.setenv("HF_TOKEN", "hf_writes")
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
+    folder = sample_build / "casino"
+    given = open_folder(folder), held(folder), "org/casino"
+    hub.seed("org/casino", folder)
     said = {"dataset": ESCAPES, "../outside.txt": CANARY}
     hub.push("org/casino", {"provenance.json": json.dumps(said).encode(), f"{ESCAPES}.csv": b"x"})
-    folder = sample_build / "casino"
     with pytest.raises(PublishError) as caught:
-        publish(open_folder(folder), held(folder, folder), "org/casino", endpoint=hub.endpoint)
+        publish(*given, endpoint=hub.endpoint)
     assert not ACTING & set(plain(str(caught.value)))
     provenance = (folder / "provenance.json").read_bytes()
     hub.push("org/casino", {"provenance.json": provenance, "/up.csv": b"x"})
     with pytest.raises(PublishError, match="data from elsewhere, 2 files such as"):
-        publish(open_folder(folder), held(folder, folder), "org/casino", endpoint=hub.endpoint)
+        publish(*given, endpoint=hub.endpoint)
     assert not list(tmp_path.rglob("up.csv"))
     tally("answer of a Hub with escapes or a path upwards", 2)

@@ -7,6 +7,7 @@ A module a dataset, of its name, declares
     RECORDS    (file, place, change, message): what a build refuses of an upstream file, and how
     OPTIONAL   what a record may lack, or have null for, and
     FREE       what may be any value of its type: patterns of places
+    SAMPLE     the digests of the sample's splits: each config's, their first eight digits
 
 A place is a path, like "messages/train[6].source_turns[0]" in rows or "[0].chat_logs" in a file. A
 change is the new value, `DROP`, or a function of the old value that returns the new one.
@@ -38,7 +39,7 @@ def steps(place: str) -> list[str | int]:
 
 
 def changed(value: Any, place: str, change: Any) -> Any:
-    """Return the value with what stands at a place changed, in it."""
+    """Return the value, changed at a place."""
     holder = [value]
     *way, last = [0, *steps(place)]
     inside: Any = holder

@@ -58,6 +58,7 @@ RECORDS: list[tuple[str, str, Any, str]] = [
         ("[0].annotations[0]", ["Hi", None], r"annotations\[0\]\[1\]: expected a string"),
         ("[0].annotations[0]", ["Hi"], _LABELS),
         ("[0].annotations[0]", "Hi", r"annotations\[0\]: expected a list"),
+        ("[3].dialogue_id", 2002, r"\[3\]: the key 2002 appears twice, first in .*json\[1\]$"),
         ("[1].annotations[-1][0]", "Never said.", r"dialogue 2002: annotations\[8\].*Never said"),
         ("[0].chat_logs[0].task_data", {"data": "maybe"}, r'expected "accept_deal" or .*"maybe"'),
         ("[0].chat_logs", [], r"\[0\]: chat_logs: expected at least one entry"),
@@ -91,3 +92,15 @@ FREE = (
     r"dialogue_id|annotations\[\]\[\]|chat_logs\[\]\.text|seeds\[\]|cvs\.\d\.\w+\[\]"
     r"|participant_info\.\w+\.(\w+\.(age|points_scored|big-five\.[a-z-]+)|value2reason\.\w+)"
 )
+
+SAMPLE = {
+    "dialogues": "52892566",
+    "official_split": "59592c31 d50c9e4b 234e66cc",
+    "utterances": "d782092b",
+    "speakers": "cc97d2fd",
+    "participants": "5a0ef434",
+    "strategies": "b49a907c",
+    "messages": "7d01459e",
+    "scenarios": "cbe2cd96",
+    "priority_folds": "7c8956ae",
+}

@@ -8,35 +8,21 @@ from mutations import DROP, swap
 _INTENT = "CoSRec-Curated_9001_1_0"
 
 ROWS: dict[str, list[tuple[str, Any]]] = {
-    "no_conversation_is_in_two_splits": [
-        ("dialogues/crowd[0].dialogue_id", "CoSRec-Raw_9001"),
-    ],
     "annotated_conversations_are_those_of_dialogues": [
         ("crowd/crowd[0].turns[0].text", "Hi"),
         ("crowd/crowd[0].turns[-1]", DROP),
         ("curated/curated[0]", DROP),
     ],
-    "utterances_with_intents_exist": [
+    "references_hold": [
         ("crowd/crowd[0].intent_annotations[1].utterance", 0),
         ("curated/curated[0].intents[0].utterance", 9),
         ("curated/curated[0].intents[0].utterance", -1),
-    ],
-    "intent_ids_have_the_documented_form": [
         ("curated/curated[0].intents[1].intents[0].id", "CoSRec-Curated_9001_1_1"),
         ("curated/curated[0].intents[3].intents", swap(0, 1)),
-    ],
-    "users_are_told_apart": [
-        ("crowd/crowd[0].users", lambda users: [*users, users[0]]),
-        ("crowd/crowd[0].users[0].user_id", None),
-        ("curated/curated[0].users[0].keywords", None),
-    ],
-    "judgments_are_of_intents": [
         ("qrels/curated[0].query_id", f"{_INTENT}#0"),  # of a search
         ("qrels/curated[0].query_id", "CoSRec-Curated_9001_0_7#0"),
-        ("qrels/curated[0].query_id", "CoSRec-Curated_9001_0_0#5"),
-        ("qrels/curated[0].type", 0),
     ],
-    "queries_are_the_judged_intents": [
+    "views_follow_from_the_conversations": [
         ("queries/curated[0].judged_2", 9),
         ("queries/curated[0].text", "x"),
         ("queries/curated[0].user_index", None),
@@ -44,29 +30,29 @@ ROWS: dict[str, list[tuple[str, Any]]] = {
         ("queries/curated[0].judgments", swap(0, 1)),
         ("queries/curated[-1]", DROP),
         ("queries/curated", swap(0, 1)),
-    ],
-    "intents_stand_in_their_dialogues": [
+        ("qrels/curated[0].query_id", "CoSRec-Curated_9009_0_0#0"),
         ("intent_labels/crowd[3].turn", 1),
         ("intent_labels/crowd[3].context[-1]", DROP),
         ("intent_labels/curated[3].utterance", 1),
-    ],
-    "intents_are_those_of_the_annotation": [
         ("intent_labels/crowd[-1]", DROP),
         ("intent_labels/crowd[0].annotators", 9),
         ("intent_labels/curated[3].product", None),
         ("intent_labels/curated[1].formulations[0]", DROP),
-    ],
-    "messages_are_the_dialogues": [
         ("messages/raw[-1]", DROP),
         ("messages/raw[0].messages[-1]", DROP),
         ("messages/raw[0].messages", swap(0, 1)),
         ("messages/raw[0].source_turns[0]", []),
         ("messages/raw[0].source_turns", swap(0, 1)),
-    ],
-    "ratings_of_chats_are_means": [
         ("messages/crowd[0].fluency", None),
         ("messages/crowd[0].raters", 3.0),
         ("messages/raw[0].raters", 3.0),
+    ],
+    "keys": [("dialogues/crowd[0].dialogue_id", "CoSRec-Raw_9001")],
+    "records": [
+        ("crowd/crowd[0].users", lambda users: [*users, users[0]]),
+        ("curated/curated[0].users[0].keywords", None),
+        ("qrels/curated[0].query_id", "CoSRec-Curated_9001_0_0#5"),
+        ("qrels/curated[0].type", 0),
     ],
 }
 
@@ -163,3 +149,14 @@ FREE = (
     r"CoSRec-\w+(\.A\w+(\[\])?)?|CoSRec-\w+\[\]\.(utterance|intent_annotations\[\]\[\]\.query)"
     r"|CoSRec-\w+\[\]\.intents\[\]\.(id|product|query_variants\[\])"
 )
+
+SAMPLE = {
+    "dialogues": "1d044f3a e603cb5a e2a898f4",
+    "crowd": "df5704f3",
+    "curated": "2cb0bed9",
+    "qrels": "54b17811",
+    "prompts": "cbe954d5",
+    "queries": "c4135260",
+    "intent_labels": "cd1827d2 8ecde3e2",
+    "messages": "d8238d3e 32207a56 b0db2914",
+}

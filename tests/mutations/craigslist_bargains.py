@@ -41,10 +41,7 @@ ROWS: dict[str, list[tuple[str, Any]]] = {
         ("dialogue_acts/train[10].tags", ["question"]),
         ("dialogue_acts/train[0].parsed_upstream", False),
     ],
-    "chats": [
-        ("messages/train[0].messages[1]", DROP),
-        ("messages/train[0].source_turns[0]", [0]),
-    ],
+    "chats": [("messages/train[0].messages[1]", DROP), ("messages/train[0].source_turns[0]", [0])],
 }
 
 UNGUARDED = {
@@ -101,3 +98,13 @@ FREE = (
     r"|scenario\.kbs\[\]\.item\.(Title|Price|Images\[\]|Description\[\])"
     r"|events\[\]\.(data|data\.price|data\.sides|metadata\.price)"
 )
+
+SAMPLE = {
+    "dialogues": "06db494f 8d3c5df6 ef75e320",
+    "negotiations": "2dc151f3 a4a5deca 7807b541",
+    "utterances": "2e44d941 b4fe6e6e 4226c3ae",
+    "outcomes": "7be752af 31975b36 4f6be88f",
+    "scenarios": "f8335321 469effc4 b1ebab67",
+    "messages": "ad899a26 2dbc1308 61cfe262",
+    "dialogue_acts": "7ee50cff 17f0502f 98908058",
+}

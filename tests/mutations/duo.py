@@ -5,41 +5,32 @@ from typing import Any
 from mutations import DROP, swap
 
 ROWS: dict[str, list[tuple[str, Any]]] = {
-    "rows_stand_in_their_split": [("dialogues/en[0].language", "ja")],
+    "dialogues_are_sound": [
+        ("dialogues/en[0].language", "ja"),
+        ("dialogues/en[0].objective_evaluation.empathy", 1.5),
+        ("wow/ja[0].objective_evaluation.engagingness_scores[1]", 1.0),
+        ("ed/en[0].dialogue", swap(0, 1)),
+        ("ed/en[0].dialogue[2].user_id", "1"),
+        ("ed/en[0].dialogue[3].system_id", "1"),
+    ],
     "ed_and_wow_make_up_dialogues": [
         ("ed/en[0]", DROP),
         ("ed/en[0].episode", "I baked."),
         ("wow/ja", lambda rows: [*rows, rows[0]]),
         ("dialogues/ja[-1]", DROP),
     ],
-    "dialogue_ids_are_unique": [("dialogues/ja[0].dialogue_id", "0901")],
-    "means_follow_from_the_scores": [
-        ("dialogues/en[0].objective_evaluation.empathy", 1.5),
-        ("ed/en[0].objective_evaluation.preference", None),
-        ("wow/ja[0].objective_evaluation.engagingness_scores[1]", 1.0),
-    ],
-    "a_person_talks_with_a_bot": [
-        ("ed/en[0].dialogue", swap(0, 1)),
-        ("ed/en[0].dialogue[2].user_id", "1"),
-        ("ed/en[0].dialogue[3].system_id", "1"),
-        ("ed/en[0].dialogue[3].speaker", "Human"),
-    ],
     "a_system_is_a_model_with_a_prompt": [
         ("ed/en[0].model", "Llama-3.1-70B-Instruct"),
         ("ed/en[0].prompt", "neutral"),
         ("dialogues/en[1].dialogue[1].system_id", "0911"),
     ],
-    "utterances_are_the_turns": [
+    "views_follow_from_dialogues": [
         ("utterances/ja[-1]", DROP),
         ("utterances/ja", swap(0, 1)),
         ("utterances/ja[3].text", "Hello!"),
-    ],
-    "ratings_are_the_scores": [
         ("ratings/ja[-1]", DROP),
         ("ratings/ja[4].annotator", 2),
         ("ratings/ja", swap(0, 1)),
-    ],
-    "messages_are_the_dialogues": [
         ("messages/ja[-1]", DROP),
         ("messages/ja[0].messages[2].role", "system"),
         ("messages/ja[0].prompt_style", 1),
@@ -47,6 +38,11 @@ ROWS: dict[str, list[tuple[str, Any]]] = {
         ("messages/ja[-1].messages[0].content", "Hello!"),  # the cue
         ("messages/ja[0].source_turns[1]", [1, 1]),
         ("messages/ja[0].source_turns", swap(0, 1)),
+    ],
+    "keys": [("dialogues/ja[0].dialogue_id", "0901")],
+    "records": [
+        ("ed/en[0].objective_evaluation.preference", None),
+        ("ed/en[0].dialogue[3].speaker", "Human"),
     ],
 }
 
@@ -98,3 +94,12 @@ FREE = (
     r"dialogue_id|episode|topic|dialogue\[\]\.(message|message_id|user_id|system_id)"
     r"|objective_evaluation\.(preference|stylistic_similarity|consistency|empathy|engagingness)"
 )
+
+SAMPLE = {
+    "dialogues": "b85b9ab0 2699f77d",
+    "ed": "2165cf1d c6038fc8",
+    "wow": "9128a416 7cb38051",
+    "utterances": "a493bc01 b0da7342",
+    "ratings": "3682ef3b 322075a9",
+    "messages": "3906ece7 d227d3dd",
+}
