@@ -11,6 +11,8 @@ from typing import Any
 
 import datasets
 
+from parley import CHAT, chat_of
+
 from .rows import TYPES, to_judgment_row, to_turns
 
 Record = dict[str, Any]
@@ -18,7 +20,6 @@ Rows = Iterator[dict[str, Any]]
 
 ASPECTS = ("coherence", "logicality", "informativeness", "fluency")
 LABELS = (0, 1, 2)  # of relevance
-START = "<start>"  # text of the first user message if the assistant speaks first
 
 # The shape of a row --------------------------------------------------------------------
 
@@ -55,8 +56,7 @@ FEATURES = {
     },
     "messages": {
         "dialogue_id": str,
-        "messages": [{"role": str, "content": str}],
-        "source_turns": [[int]],
+        **CHAT,
         # raters too: integers from 4 to 5 alone cost a split its statistics on the Hub
         **dict.fromkeys(("raters", *ASPECTS), float),
     },
@@ -160,21 +160,9 @@ def intent_labels(records: Iterable[Record]) -> Rows:
 def messages(records: Iterable[Record]) -> Rows:
     """Yield each conversation as a chat in which the system is the assistant."""
     for record in records:
-        chat: list[dict[str, str]] = []
-        source_turns: list[list[int]] = []
-        for place, turn in enumerate(to_turns(record["conversations"])):
-            if not chat and turn["role"] == "assistant":
-                chat.append({"role": "user", "content": START})
-                source_turns.append([])
-            if chat and chat[-1]["role"] == turn["role"]:
-                chat[-1]["content"] += "\n" + turn["text"]
-                source_turns[-1].append(place)
-            else:
-                chat.append({"role": turn["role"], "content": turn["text"]})
-                source_turns.append([place])
+        turns = to_turns(record["conversations"])
         yield {
             "dialogue_id": record["dialogue_id"],
-            "messages": chat,
-            "source_turns": source_turns,
+            **chat_of((turn["role"], turn["text"]) for turn in turns),
             **ratings_of(record),
         }

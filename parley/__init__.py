@@ -7,9 +7,24 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from parley.api import dataset, datasets, load, open, score  # noqa: A004 - as `parley.open`
+    from parley.api import dataset, datasets, load, open, score, select  # noqa: A004 - as `parley.open`
+    from parley.asking import (
+        Asking,
+        Playing,
+        Question,
+        Unreadable,
+        chat,
+        choice,
+        object_schema,
+        read_labels,
+        read_number,
+        read_object,
+        read_order,
+        spoken,
+    )
     from parley.build import build as build_folder
     from parley.builder import Builder
+    from parley.charts import Bar, Bars, Chart, Dots, Heatmap, Panel, Panels
     from parley.chats import CHAT, chat_of
     from parley.collection import Dataset
     from parley.declaration import Config, File, Folder, View
@@ -39,18 +54,21 @@ if TYPE_CHECKING:
     from parley.folder.replace import write_whole, writing
     from parley.folder.verify import Verification, verify_each
     from parley.jobs import Job
+    from parley.negotiation import Rules as NegotiationRules
+    from parley.negotiation import State as NegotiationState
+    from parley.negotiation import make_game
     from parley.rows.digest import Digest
     from parley.rows.features import arrow_schema, card_yaml
     from parley.rows.parquet import write as write_parquet
     from parley.scoring.evaluate import Result
-    from parley.scoring.prediction_formats import NO_HIT, TREC_RUN, Key, Prediction, Run
+    from parley.scoring.prediction_formats import NO_HIT, TREC_RUN, UNREADABLE, Key, Prediction, Run
     from parley.scoring.spread import Folds, Interval, interval, over_folds, resamples
     from parley.shapes import Checked, Converted, as_json, null_or_absent, problems
     from parley.site.write import write_site
     from parley.source.files import Source, at_hand, open_source
-    from parley.tasks import MEASURED, Reference, Score, Task, Undefined
+    from parley.tasks import MEASURED, Reference, Score, Subset, Task, Undefined
     from parley.terminal.console import print_message
-    from parley.transcript import Facets, Fact, Note, Table, Transcript, Turn
+    from parley.transcript import Facets, Fact, Judged, Note, Pool, Table, Transcript, Turn
 
 __version__ = "1.0.0"
 
@@ -58,7 +76,7 @@ __version__ = "1.0.0"
 # pyarrow. "name:inner" renames the module's `inner`.
 _PUBLIC = {
     # Using datasets
-    "parley.api": "datasets dataset load open score",
+    "parley.api": "datasets dataset load open score select",
     "parley.folder.built": "BuiltFolder",
     "parley.scoring.evaluate": "Result",
     # A dataset's script
@@ -69,9 +87,13 @@ _PUBLIC = {
     # Other modules of a dataset
     "parley.figures": "Data Differs MissingSplitError related_rows check differing documented"
     " mean_and_deviation",
-    "parley.transcript": "Fact Facets Note Table Transcript Turn",
-    "parley.tasks": "MEASURED Reference Score Task Undefined",
-    "parley.scoring.prediction_formats": "NO_HIT TREC_RUN Key Prediction Run",
+    "parley.transcript": "Fact Facets Judged Note Pool Table Transcript Turn",
+    "parley.charts": "Bar Bars Chart Dots Heatmap Panel Panels",
+    "parley.tasks": "MEASURED Reference Score Subset Task Undefined",
+    "parley.asking": "Asking Playing Question Unreadable chat choice object_schema read_labels"
+    " read_number read_object read_order spoken",
+    "parley.negotiation": "NegotiationRules:Rules NegotiationState:State make_game",
+    "parley.scoring.prediction_formats": "NO_HIT TREC_RUN UNREADABLE Key Prediction Run",
     "parley.scoring.spread": "Folds Interval interval over_folds resamples",
     "parley.exports.convokit": "utterance write_corpus",
     "parley.jobs": "Job",
@@ -96,17 +118,21 @@ _PLACES = {
     for module, names in _PUBLIC.items()
     for name, _, inner in (each.partition(":") for each in names.split())
 }
-__all__ = ["CHAT", "MEASURED", "NO_HIT", "TREC_RUN", "Builder", "BuiltFolder", "Checked", "Config"]
-__all__ += ["Converted", "Data", "Dataset", "Differs", "Digest", "Facets", "Fact", "File", "Folder"]
-__all__ += ["Folds", "Interval", "Job", "Key", "MissingSplitError", "Note", "OutputError"]
-__all__ += ["ParleyError", "Prediction", "Problem", "RecordError", "Reference", "Result"]
-__all__ += ["RowError", "Run", "Score", "ScriptError", "Source", "SourceError", "Table", "Task"]
-__all__ += ["Transcript", "Turn", "Undefined", "UsageError", "Verification", "View", "__version__"]
-__all__ += ["arrow_schema", "as_json", "at_hand", "build_folder", "card_yaml", "chat_of", "check"]
-__all__ += ["dataset", "datasets", "differing", "documented", "export_folder", "interval", "load"]
-__all__ += ["mean_and_deviation", "null_or_absent", "open", "open_source", "over_folds"]
-__all__ += ["print_message", "problems", "related_rows", "resamples", "score", "utterance"]
-__all__ += ["verify_each", "write_corpus", "write_parquet", "write_site", "write_whole", "writing"]
+__all__ = ["CHAT", "MEASURED", "NO_HIT", "TREC_RUN", "UNREADABLE", "Asking", "Bar", "Bars"]
+__all__ += ["Builder", "BuiltFolder", "Chart", "Checked", "Config", "Converted", "Data", "Dataset"]
+__all__ += ["Differs", "Digest", "Dots", "Facets", "Fact", "File", "Folder", "Folds", "Heatmap"]
+__all__ += ["Interval", "Job", "Judged", "Key", "MissingSplitError", "NegotiationRules"]
+__all__ += ["NegotiationState", "Note", "OutputError", "Panel", "Panels", "ParleyError", "Playing"]
+__all__ += ["Pool", "Prediction", "Problem", "Question", "RecordError", "Reference", "Result"]
+__all__ += ["RowError", "Run", "Score", "ScriptError", "Source", "SourceError", "Subset", "Table"]
+__all__ += ["Task", "Transcript", "Turn", "Undefined", "Unreadable", "UsageError", "Verification"]
+__all__ += ["View", "__version__", "arrow_schema", "as_json", "at_hand", "build_folder"]
+__all__ += ["card_yaml", "chat", "chat_of", "check", "choice", "dataset", "datasets", "differing"]
+__all__ += ["documented", "export_folder", "interval", "load", "make_game", "mean_and_deviation"]
+__all__ += ["null_or_absent", "object_schema", "open", "open_source", "over_folds", "print_message"]
+__all__ += ["problems", "read_labels", "read_number", "read_object", "read_order", "related_rows"]
+__all__ += ["resamples", "score", "select", "spoken", "utterance", "verify_each", "write_corpus"]
+__all__ += ["write_parquet", "write_site", "write_whole", "writing"]
 
 
 def __getattr__(name: str) -> Any:

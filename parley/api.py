@@ -1,6 +1,6 @@
-"""Functions for programs: list and load datasets, open builds, score predictions."""
+"""Functions for programs: list and load datasets, open builds, select, score predictions."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from parley.collection import Dataset
     from parley.folder.built import BuiltFolder
     from parley.scoring.evaluate import Result
+    from parley.site.select import Choice
 
 
 def datasets() -> list[str]:
@@ -90,6 +91,7 @@ def score(
     predictions: str | Path | Iterable[Any] | None = None,
     *,
     baseline: str = "",
+    subset: str = "",
     **options: str,
 ) -> "Result":
     """Return the score of predictions, or of a baseline, on a task.
@@ -97,24 +99,61 @@ def score(
     Args:
         folder: A build, or its path.
         task: A task of its dataset (`parley tasks` lists them).
-        predictions: A file of predictions, or predictions (see `parley score --template`).
+        predictions: A file of predictions, a log of `parley ask`, or predictions (see
+            `parley score --template`).
         baseline: A baseline of the task, instead of predictions.
+        subset: A published subset of the task.
         options: Options of the task: topics="search".
 
     Returns:
         A result whose `as_dict()` has metrics, their unit, counts and references.
 
     Raises:
-        UsageError: no such task, option or baseline, or no predictions.
+        UsageError: no such task, option, subset or baseline, or no predictions.
         RecordError: the predictions have mistakes; names all of them.
         OutputError: the build lacks a split that the task reads.
     """
+    from parley.ask.score import score_file
     from parley.scoring.evaluate import score as evaluate
+    from parley.scoring.gold import Part
 
     built = open(folder) if isinstance(folder, str | Path) else folder
-    if isinstance(predictions, str | Path):
-        return evaluate(built, task, options, file=str(predictions), baseline=baseline)
-    return evaluate(built, task, options, baseline=baseline, found=predictions)
+    if isinstance(predictions, str | Path) and not baseline:
+        return score_file(built, task, options, str(predictions), Part(subset))
+    given: Any = {"file": str(predictions)} if isinstance(predictions, str | Path) else {}
+    given = given or {"found": predictions}
+    return evaluate(built, task, options, baseline=baseline, part=Part(subset), **given)
+
+
+def select(
+    folder: "BuiltFolder | str | Path",
+    chosen: "Mapping[str, Choice] | None" = None,
+    *,
+    every: Collection[str] = (),
+    together: bool = True,
+    words: Collection[str] = (),
+    around: bool = False,
+) -> set[str]:
+    """Return the ids of the dialogues that filters and words choose on the page.
+
+    Args:
+        folder: A build, or its path.
+        chosen: Facet -> a list of labels, one of which a dialogue must have; or a tuple of the
+            least and the most number, each or None: `{"deal": ["yes"], "points": (None, 14)}`.
+        every: The facets of which a dialogue must have all labels.
+        together: Whether one participant must pass the filters of participants.
+        words: Words and phrases that one utterance must have.
+        around: Whether they may also be in what stands around the utterances.
+
+    Raises:
+        UsageError: the dialogues have no such facet.
+        ScriptError: the dataset's transcript.py fails on a row.
+        OutputError: the folder is no build, or a file of it is not readable Parquet.
+    """
+    from parley.site.select import selected
+
+    built = open(folder) if isinstance(folder, str | Path) else folder
+    return selected(built, chosen or {}, every, together, words, around)
 
 
 def _complete_build(path: Path, name: str) -> "BuiltFolder | None":

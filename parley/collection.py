@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 
 _YAML = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
-_BESIDE = {"figures", "checks", "transcript", "export", "jobs", "tasks", "views"}
+_BESIDE = {"figures", "checks", "transcript", "charts", "export", "jobs", "tasks", "views"}
+_BESIDE |= {"prompts", "game", "subsets"}
 
 
 def collection_folder() -> Path:
@@ -229,6 +230,11 @@ class Dataset:
     def exports(self) -> dict[str, Any]:
         """Format -> function of (data, folder) that writes it, from `export.py`."""
         return self._declared("export", "EXPORTS")
+
+    @property
+    def charts(self) -> dict[str, Any]:
+        """Name -> function of (data) that returns a chart, from `charts.py`."""
+        return self._declared("charts", "CHARTS")
 
     @property
     def jobs(self) -> dict[str, Any]:

@@ -160,7 +160,7 @@ def _outdated(built: BuiltFolder, found: Verification) -> Iterator[str]:
     if unsaid:
         yield (
             f"its card lacks the measured values of {len(unsaid)} figures, such as "
-            f"{unsaid[0].name}; run {built.command('build', '--update-cards')}"
+            f"{unsaid[0].name}; run {built.command('build', '--measure')}"
         )
 
 
@@ -283,7 +283,7 @@ def read_back(built: BuiltFolder, published: Publication, endpoint: str | None) 
             for name in ("HF_HUB_CACHE", "HF_DATASETS_CACHE", "HF_ASSETS_CACHE", "HF_XET_CACHE")
         }
         hub = {"HF_ENDPOINT": endpoint.rstrip("/")} if endpoint else {}
-        if trusted_for():  # whose proof to the Hub may be too old by now for a second token
+        if trusted_for():  # the workflow's proof may have expired, so reuse the first token
             with clear_errors(published.repo, BEGUN):
                 hub |= {"HF_OIDC_RESOURCE": "", "HF_TOKEN": token() or ""}
         # a process of its own, since caches and endpoint are set at import; torch, which takes

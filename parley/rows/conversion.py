@@ -165,9 +165,7 @@ def _of_object(shape: dict[str, Any], path: str) -> Conversion:
         return record
 
     return Conversion(
-        feature,
-        to_row if optional or forth else None,
-        to_record if optional or back else None,
+        feature, to_row if optional or forth else None, to_record if optional or back else None
     )
 
 
@@ -191,7 +189,8 @@ def _of_alternatives(shape: tuple[Any, ...], path: str) -> Conversion:
 
 
 def _of_several(options: list[Any], path: str) -> Conversion:
-    made = [_convert_option(option, path) for option in options]
+    # an alternative may be an object without keys
+    made = [Conversion({}) if option == {} else _convert(option, path) for option in options]
     feature = made[0].feature
     for each in made[1:]:
         feature = _union(feature, each.feature, path)
@@ -199,7 +198,10 @@ def _of_several(options: list[Any], path: str) -> Conversion:
         return Conversion(feature, float) if feature == "float64" else Conversion(feature)
     _require_told_apart(options, path)
     ways = [
-        (fitter(option), each.to_row or _same, each.to_record or _same, *_between(each, feature))
+        (
+            *(fitter(option), each.to_row or _same, each.to_record or _same),
+            *(_widener(each.feature, feature) or _same, _narrower(each.feature, feature) or _same),
+        )
         for option, each in zip(options, made, strict=True)
     ]
 
@@ -220,11 +222,6 @@ def _of_several(options: list[Any], path: str) -> Conversion:
         raise ValueError(f"no alternative gives {row!r:.60}")
 
     return Conversion(feature, to_row, to_record)
-
-
-def _convert_option(option: Any, path: str) -> Conversion:
-    """Return the conversion of one alternative, which may be an object without keys."""
-    return Conversion({}) if option == {} else _convert(option, path)
 
 
 def _union(one: Any, other: Any, path: str) -> Any:
@@ -250,12 +247,8 @@ def _word(feature: Any) -> str:
     return "a list" if isinstance(feature, list) else f"{feature}"
 
 
-def _between(made: Conversion, whole: Any) -> tuple[Convert, Convert]:
-    """Return functions that add the keys of other alternatives as null and remove them."""
-    return _widener(made.feature, whole) or _same, _narrower(made.feature, whole) or _same
-
-
 def _widener(part: Any, whole: Any) -> Convert | None:
+    """Return a function that adds the keys of other alternatives as null."""
     if part == whole:
         return None
     if isinstance(whole, list):
@@ -275,6 +268,7 @@ def _widener(part: Any, whole: Any) -> Convert | None:
 
 
 def _narrower(part: Any, whole: Any) -> Convert | None:
+    """Return a function that removes the keys of other alternatives."""
     if part == whole:
         return None
     if isinstance(whole, list):

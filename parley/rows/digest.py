@@ -69,6 +69,9 @@ class Digest:
         return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
+_NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean)
+
+
 class _Column:
     """The streams of a column and its inner columns."""
 
@@ -88,10 +91,7 @@ class _Column:
         elif pa.types.is_string(type_):
             self.add = self._add_strings
             self._streams += [self._lengths, self._values]
-        elif pa.types.is_boolean(type_):
-            self.add = self._add_booleans
-            self._streams.append(self._values)
-        elif pa.types.is_integer(type_) or pa.types.is_floating(type_):
+        elif any(is_(type_) for is_ in _NUMBERS):
             self.add = self._add_numbers
             self._streams.append(self._values)
         else:
@@ -123,11 +123,10 @@ class _Column:
             start, stop = ends[array.offset], ends[array.offset + len(array)]
             self._values.update(memoryview(data)[start:stop])
 
-    def _add_booleans(self, array: pa.Array) -> None:
-        self._values.update(_bytes(self._valid_values(array).cast(pa.uint8())))
-
     def _add_numbers(self, array: pa.Array) -> None:
-        self._values.update(_bytes(self._valid_values(array)))
+        array = self._valid_values(array)
+        is_flag = pa.types.is_boolean(array.type)
+        self._values.update(_bytes(array.cast(pa.uint8()) if is_flag else array))
 
     def _valid_values(self, array: pa.Array) -> pa.Array:
         """Hash which values are not null, and return these values."""

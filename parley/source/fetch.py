@@ -12,6 +12,7 @@ If the URL fails or its content differs from the pin, the first mirror that matc
 import errno
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -75,6 +76,10 @@ def fetch(
             errors.append(FetchError("", Problem(str(folder / source), what=found), remedy=remedy))
         elif found:
             jobs.setdefault(pin["url"] if "git_tree" in pin else source, {})[source] = pin
+    parts = {source: _part(folder, source, pin) for source, pin in sources.items()}
+    needed = {parts[source] for pins in jobs.values() for source in pins}
+    for part in {*parts.values()} - needed:
+        _clear(part)
     with open_session() as session:
         fetcher = _Fetcher(Downloader(session, on_progress, patience), folder, on_mirror, seen)
         for pins in jobs.values():
@@ -87,6 +92,20 @@ def fetch(
     if errors:
         raise _together(f"{name} could not be fetched", errors)
     return folder
+
+
+def _part(folder: Path, source: str, pin: Pin) -> Path:
+    """Return the .part path of a source; a folder uses its archive's."""
+    name = Path(urlsplit(pin["url"]).path).name if "git_tree" in pin else source
+    return folder / f"{name}.part"
+
+
+def _clear(part: Path) -> None:
+    """Remove the rest of a killed fetch of complete sources."""
+    with suppress(OSError):
+        if part.exists():
+            with open_part(part) as file:
+                file.truncate(0)
 
 
 def _together(message: str, errors: Sequence[FetchError]) -> FetchError:
@@ -123,16 +142,15 @@ class _Fetcher:
     def fetch_one(self, pins: dict[str, Pin]) -> None:
         """Fetch one file, or the folders of one archive, unless another fetch was faster."""
         (source, pin), *_ = pins.items()
-        archive = "git_tree" in pin
-        target = self.folder / (Path(urlsplit(pin["url"]).path).name if archive else source)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with open_part(target.with_name(f"{target.name}.part")) as part:
+        place = _part(self.folder, source, pin)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with open_part(place) as part:
             lacking = {s: pin for s, pin in pins.items() if self._lacks(s, pin)}
-            if lacking and archive:
-                self._fetch_archive(part, target.name, lacking)
+            if lacking and "git_tree" in pin:
+                self._fetch_archive(part, place.stem, lacking)
             elif lacking:
                 self._fetch_file(part, source, pin)
-                os.replace(part.name, target)
+                os.replace(part.name, place.with_suffix(""))
 
     def _lacks(self, source: str, pin: Pin) -> bool:
         """Tell whether a source is still missing: another fetch may have put a new file there."""

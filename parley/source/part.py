@@ -19,7 +19,7 @@ def open_part(path: Path) -> Iterator[BinaryIO]:
         OSError: it cannot be opened or locked.
     """
     while True:
-        with open(path, "a+b", opener=_open) as part:
+        with open(path, "a+b", opener=lambda p, f: os.open(p, f | os.O_NOFOLLOW, 0o666)) as part:
             fcntl.flock(part, fcntl.LOCK_EX)
             if not _is_at(part, path):  # its last holder moved or removed it
                 continue
@@ -29,10 +29,6 @@ def open_part(path: Path) -> Iterator[BinaryIO]:
                 if _is_at(part, path) and not part.seek(0, os.SEEK_END):
                     path.unlink()
             return
-
-
-def _open(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NOFOLLOW, 0o666)
 
 
 def _is_at(file: BinaryIO, path: Path) -> bool:

@@ -212,10 +212,7 @@ def _read_archive(path: Path, tables: bool) -> Iterator[_Read]:
 
 
 def _read(
-    home: Path,
-    name: str,
-    opened: Callable[[], AbstractContextManager[Any]],
-    formats: Sequence[str],
+    home: Path, name: str, opened: Callable[[], AbstractContextManager[Any]], formats: Sequence[str]
 ) -> _Read:
     """Read a file in the first format that fits."""
     first: ValueError | None = None

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import parley
-from parley.build import own_card
 from parley.collection import Dataset, collection_folder, wrong_name
 from parley.errors import UsageError
 from parley.folder.card import BEGIN
@@ -40,7 +39,6 @@ def write_skeleton(name: str, home: Path) -> Path:
         for path in sorted(SKELETON.rglob("*"))
         if path.is_file() and path.suffix != ".pyc"
     }
-    texts["README.md"] = own_card(Dataset(_NAME, SKELETON))
     with replacing(target, mark="") as folder:
         for file, text in texts.items():
             path = folder / file.replace(_NAME, name)
@@ -77,7 +75,6 @@ def write_draft(name: str, home: Path, files: Sequence[Path]) -> tuple[Path, lis
             text = transcript(made, made.chat)
             (folder / "transcript.py").write_text(text, encoding="utf-8")
         dataset.card.write_text(drafted_card(dataset), encoding="utf-8")
-        dataset.card.write_text(own_card(dataset), encoding="utf-8")
         shutil.rmtree(folder / "__pycache__", ignore_errors=True)  # of importing the script
     return target, made.notes
 
@@ -94,7 +91,7 @@ def _free(name: str, home: Path) -> Path:
         what = f"{name!r} cannot name a dataset: its class {title} would hide a name of the script"
         raise UsageError(what, remedy="Choose another name.")
     if (target := home / name).exists() or target.is_symlink():
-        raise UsageError(f"{target}: exists already", remedy="Choose another name or folder.")
+        raise UsageError(f"{target}: already exists", remedy="Choose another name or folder.")
     if (known := collection_folder() / name).is_dir():
         raise UsageError(f"{known} has this name already", remedy="Choose another name.")
     return target
