@@ -10,12 +10,7 @@ INSTALL := $(BIN)/uv pip install --quiet --python .venv/bin/python --constraint 
 .PHONY: demo test test-all check compat inspect bench faults measure constraints clean
 
 demo: .venv/demo
-	@$(BIN)/parley build --sample --build build/demo > /dev/null
-	@for sample in */sample; do \
-	  $(BIN)/parley show $${sample%/sample} --build build/demo || exit 1; echo; done
-	@$(BIN)/python examples/load_every_config.py build/demo
-	@$(BIN)/python examples/score_every_task.py build/demo
-	@$(BIN)/parley site --build build/demo --output build/demo-site
+	@$(BIN)/python examples/demo.py build
 
 test: .venv/ready
 	$(BIN)/python -m pytest -n 2 -m "not slow"
