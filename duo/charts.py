@@ -21,8 +21,8 @@ def ratings(data: Data, aspect: str) -> Heatmap:
         f"{name.capitalize()}: own rating and others'",
         f"The rating of {name} by the person who took part, and the mean of three others', "
         f"for the {cells.total()} dialogues with both.",
-        x=f"{name}, own",
-        y=f"{name}, others",
+        x="own rating",
+        y="mean of others",
         counted="dialogues",
         cells=cells,
     )

@@ -31,6 +31,7 @@ _FACTS = {
 _SECTIONS = ("overview", "charts", "warnings", "configs", "fields", "figures", "tasks", "sources")
 # section of a card -> section of the page; the rest goes to "sources"
 _PLACES = {
+    "": "overview",
     "Known limits": "warnings",
     "How to load": "configs",
     "Splits": "configs",
@@ -86,14 +87,10 @@ class Description:
         return str(self._card[0].get("pretty_name") or self.name)
 
     @property
-    def about(self) -> str:
-        """The first paragraph of the card."""
-        return first_paragraph(self._card[1])
-
-    @property
     def summary(self) -> str:
         """The first two sentences of the card."""
-        return " ".join(re.split(r"(?<=[.!?])\s+(?=[A-Z0-9])", self.about)[:2])
+        about = first_paragraph(self._card[1])
+        return " ".join(re.split(r"(?<=[.!?])\s+(?=[A-Z0-9])", about)[:2])
 
     @cached_property
     def card(self) -> dict[str, Markup]:

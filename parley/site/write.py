@@ -18,6 +18,7 @@ from parley.site.data import write_data
 from parley.site.describe import Description
 from parley.site.draw import STYLE, is_broad, svg, table
 from parley.site.draw import shown as shorten
+from parley.site.markdown import to_html
 from parley.terminal.console import plain
 
 _HERE = Path(__file__).parent
@@ -99,7 +100,7 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    templates.filters |= {"shown": shorten, "breakable": breakable}
+    templates.filters |= {"shown": shorten, "breakable": breakable, "markdown": to_html}
     templates.globals |= {
         "policy": _POLICY,
         "is_broad": is_broad,
