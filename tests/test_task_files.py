@@ -29,41 +29,12 @@ from parley.scoring.leaderboard import BEGIN, END
 from parley.scoring.prediction_formats import Run
 from parley.scoring.predictions import read, validate_predictions
 from parley.source.files import open_source
+from parley.starting.new import write_skeleton
 from parley.tasks import OWN_OPTIONS, tasks_of
 
-SCRIPT = '''"""Chatter: two invented greetings."""
-
-from parley import Builder, Config, File
-
-LINES = File(
-    "chatter.jsonl",
-    {"id": str, "turns": [str]},
-    url="https://example.org/chatter.jsonl",
-    sha256="0" * 64,
-)
-
-
-class Chatter(Builder):
-    """Two invented greetings."""
-
-    VERSION = "0.1.0"
-    HOMEPAGE = "https://example.org/chatter"
-    LICENSE = "cc0-1.0"
-    CITATION = "@misc{chatter}"
-    CONFIGS = [Config("dialogues", "all greetings", {"train": [LINES]}, key="id")]
-'''
-CARD = """---
-license: cc0-1.0
-pretty_name: Chatter
----
-# Chatter
-
-<!-- parley: generated from here -->
-<!-- parley: generated to here -->
-"""
 SAMPLE = """\
-{"id": "one", "turns": ["Hi!", "Hello."]}
-{"id": "two", "turns": ["Is anybody there?"]}
+{"id": "one", "turns": [{"speaker": "clerk", "text": "Hi!"}, {"speaker": "clerk", "text": "Yes?"}]}
+{"id": "two", "turns": [{"speaker": "customer", "text": "Is anybody there?"}]}
 """
 TASKS = '''"""Tasks of an invented dataset."""
 
@@ -76,9 +47,9 @@ from parley.errors import Problem
 
 def turns(data: Data):
     return {
-        (row["id"], number): text
+        (row["id"], number): turn["text"]
         for row in data.rows("dialogues", "train")
-        for number, text in enumerate(row["turns"])
+        for number, turn in enumerate(row["turns"])
     }
 
 
@@ -159,12 +130,9 @@ SOUND = lines(GOOD).encode()
 def place(tmp_path_factory):
     """A folder with a dataset `chatter` in `more` and its build in `build`."""
     place = tmp_path_factory.mktemp("place")
-    folder = place / "more" / "chatter"
-    (folder / "sample").mkdir(parents=True)
-    (folder / "chatter.py").write_text(SCRIPT)
-    (folder / "README.md").write_text(CARD)
+    folder = write_skeleton("chatter", place / "more")
     (folder / "tasks.py").write_text(TASKS)
-    (folder / "sample" / "chatter.jsonl").write_text(SAMPLE)
+    (folder / "sample" / "dialogues.jsonl").write_text(SAMPLE)
     build(open_source(Dataset("chatter", folder), None, sample=True), place / "build")
     return place
 
@@ -599,8 +567,8 @@ def test_an_option_may_have_the_name_of_an_argument_but_not_of_an_option(run):
         ('{"right": Folds(0.125)}', '{"left": Folds(0.125)}'),
         ("unit: 1}", "unit: float('nan')}"),
         ("return Score(\n", "return gold['nothing'](\n"),
-        ('        (row["id"], number): text', '        row["id"]: text'),
-        ('        (row["id"], number): text', '        (row["id"],): text'),
+        ('        (row["id"], number): turn', '        row["id"]: turn'),
+        ('        (row["id"], number): turn', '        (row["id"],): turn'),
     ],
 )
 def test_a_wrong_score_or_gold_is_an_error_of_the_script(run, tmp_path, old, new):

@@ -37,8 +37,14 @@ ROWS: dict[str, list[tuple[str, Any]]] = {
     ],
     "chats": [
         ("messages/train[6].messages[1]", DROP),
+        ("messages/train[6].messages[2].role", "system"),
+        ("messages/train[6].messages[2].role", "bot"),
         ("messages/train[6].messages[3].role", "assistant"),
         ("messages/train[6].source_turns[0]", [0]),
+        ("messages/train[6].source_turns[-1]", DROP),
+        ("messages/train[6].source_turns[-1]", []),
+        ("messages/train[6].source_turns[-1]", lambda turns: [*turns, turns[-1]]),
+        ("messages/train[6].source_turns", lambda turns: [*turns[:-2], turns[-1], turns[-2]]),
     ],
 }
 

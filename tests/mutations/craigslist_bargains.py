@@ -41,7 +41,6 @@ ROWS: dict[str, list[tuple[str, Any]]] = {
         ("dialogue_acts/train[10].tags", ["question"]),
         ("dialogue_acts/train[0].parsed_upstream", False),
     ],
-    "chats": [("messages/train[0].messages[1]", DROP), ("messages/train[0].source_turns[0]", [0])],
 }
 
 UNGUARDED = {
