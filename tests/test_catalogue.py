@@ -16,7 +16,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from catalogue_files import ASINS, DETAILS, PRODUCT, REVIEW, hostile
+from catalogue_files import PRODUCT, REVIEW, hostile
 from catalogue_reference import reference
 
 from parley.collection import get
@@ -85,16 +85,21 @@ def refused(output):
 # The output -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("seed", "workers"), [(1, 0), (2, 0), (2, 2)])
-def test_the_output_is_the_reference(seed, workers, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("seed", "workers", "thresholds"),
+    [(1, 0, ()), (2, 2, ()), (4, 0, (3, 0.9, 0.3))],
+)
+def test_the_output_is_the_reference(seed, workers, thresholds, tmp_path, monkeypatch):
     """Byte for byte, and each refused line by the same rule, on hostile files in small blocks."""
     monkeypatch.setattr(files, "BLOCK", 50_000)
     monkeypatch.setattr(files, "_CHUNK", 10_000)
     folder = hostile(tmp_path / "raw", seed, records=250)
-    expected, counts = reference(folder)
+    expected, counts = reference(folder, *thresholds)
     assert expected.count(b"\n") > 20
-    run(folder, tmp_path / "out", workers=workers, jsonl=tmp_path / "out.jsonl")
-    assert (tmp_path / "out.jsonl").read_bytes() == expected
+    names = ("shortest_text", "title_latin", "text_latin")
+    options = dict(zip(names, thresholds, strict=False))
+    run(folder, tmp_path / "out", workers=workers, jsonl=tmp_path / "out.jsonl.gz", **options)
+    assert gzip.decompress((tmp_path / "out.jsonl.gz").read_bytes()) == expected
     assert refused(tmp_path / "out") == counts
     for tables in json.loads((tmp_path / "out" / "counts.json").read_text()).values():
         for count in tables.values():
@@ -111,22 +116,6 @@ def test_the_same_bytes_with_any_number_of_workers(tmp_path):
         built.append(contents(tmp_path / f"out{workers}"))
     assert all(each == built[0] for each in built[1:])
     assert len(built[0]) > 8
-
-
-def test_thresholds_reach_the_output(tmp_path):
-    folder = hostile(tmp_path / "raw", 4, records=150)
-    expected, _ = reference(folder, 3, 0.9, 0.3)
-    run(
-        folder, tmp_path / "out", workers=0, shortest_text=3, title_latin=0.9, text_latin=0.3,
-        jsonl=tmp_path / "out.jsonl",
-    )  # fmt: skip
-    assert (tmp_path / "out.jsonl").read_bytes() == expected != reference(folder)[0]
-
-
-def test_compressed_output_holds_the_same(tmp_path):
-    folder = hostile(tmp_path / "raw", 5, records=100)
-    run(folder, tmp_path / "out", workers=0, jsonl=tmp_path / "out.jsonl.gz")
-    assert gzip.decompress((tmp_path / "out.jsonl.gz").read_bytes()) == reference(folder)[0]
 
 
 def test_right_values_stand_beside_upstreams(raw, tmp_path):
@@ -153,14 +142,6 @@ def test_what_a_column_cannot_hold_is_under_exact(raw, tmp_path):
     (row,) = pq.read_table(tmp_path / "out" / "reviews").to_pylist()
     assert (row["helpful"], row["timestamp"]) == (1, None)
     assert json.loads(row["exact"]) == {"helpful": True, "timestamp": 2**64}
-
-
-def test_details_and_ids_of_any_kind_come_back(raw, tmp_path):
-    products = [PRODUCT | {"details": d, "parent_asin": f"B{n}"} for n, d in enumerate(DETAILS)]
-    products += [PRODUCT | {"parent_asin": asin} for asin in ASINS]
-    folder = raw({"C": (products, [REVIEW | {"parent_asin": asin} for asin in ASINS])})
-    run(folder, tmp_path / "out", workers=0, jsonl=tmp_path / "out.jsonl")
-    assert (tmp_path / "out.jsonl").read_bytes() == reference(folder)[0]
 
 
 def test_it_loads(tmp_path):
@@ -522,14 +503,13 @@ def test_killed_at_any_moment_it_goes_on(tmp_path):
     draw = random.Random(0)
     kills = 0
     for _ in range(int(os.environ.get("KILLS", 5))):
-        quiet = {"stderr": subprocess.DEVNULL, "start_new_session": True}
-        with subprocess.Popen(command, **quiet) as process:
+        with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
             try:
                 process.wait(draw.uniform(0.1, 0.8) * took)
             except subprocess.TimeoutExpired:
                 process.kill()
                 kills += 1
-        assert gone(process.pid)
+            process.stderr.read()  # its workers have it too: until the last of them has ended
         if (tmp_path / "out" / "provenance.json").exists():
             for key, digest in digests(tmp_path / "out").items():
                 assert digest == expected[key]
@@ -551,24 +531,6 @@ def check_whole(output):
                 path = output / table / file["name"]
                 assert path.stat().st_size == file["size"]
                 assert pq.read_metadata(path).num_rows == file["rows"]
-
-
-def gone(session):
-    """Wait until no process of a session is left."""
-    for _ in range(100):
-        if not [p for p in Path("/proc").glob("[0-9]*") if session_of(p) == session]:
-            return True
-        time.sleep(0.1)
-    os.killpg(session, signal.SIGKILL)
-    return False
-
-
-def session_of(process):
-    try:
-        state, _, _, session = (process / "stat").read_text().rpartition(")")[2].split()[:4]
-    except OSError:
-        return None
-    return None if state == "Z" else int(session)
 
 
 def test_a_worker_that_is_killed_is_an_error(raw, tmp_path, monkeypatch):
