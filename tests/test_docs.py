@@ -17,6 +17,7 @@ from hub import User
 
 from parley.cli import app
 from parley.collection import discover
+from parley.folder.built import open_folder
 from parley.tasks import OWN_OPTIONS
 
 ROOT = Path(__file__).parent.parent
@@ -108,8 +109,8 @@ def test_the_python_of_training_runs(hub, place, grouped_build):
     run(code, hub, place)
 
 
-def test_the_collate_function_refuses_a_template_that_marks_nothing(place):
-    """Else a model would train on nothing."""
+def test_the_collate_function_labels_what_the_assistant_says(sample_build, place):
+    """It refuses a template that marks nothing: a model would train on nothing."""
     if missing := lacking(code := SCRIPTS[TRAINING]):
         pytest.skip(f"not installed, but comes with the extra `trainers`: {', '.join(missing)}")
     import tiny_model
@@ -120,12 +121,19 @@ def test_the_collate_function_refuses_a_template_that_marks_nothing(place):
     (function,) = re.findall(r"^def collate.*?(?=^\S)", code, re.MULTILINE | re.DOTALL)
     scope = {"tokenizer": tokenizer}
     exec(function, scope)
-    chat = [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Hello."}]
-    assert (scope["collate"]([{"messages": chat}])["labels"] != -100).any()
+    built = open_folder(sample_build / "casino")
+    rows = built.rows("messages", "train")
+    batch = scope["collate"](rows)
+    assert len(batch["labels"]) == len(rows)
+    for tokens, labels, row in zip(batch["input_ids"], batch["labels"], rows, strict=True):
+        own = labels != -100
+        assert (tokens[own] == labels[own]).all()
+        said = [each["content"] for each in row["messages"] if each["role"] == "assistant"]
+        assert tokenizer.decode(labels[own]) == "".join(f"{text}{tiny_model.END}" for text in said)
     marks = r"\{%-? *(end)?generation *-?%\}"
     tokenizer.chat_template = re.sub(marks, "", tokenizer.chat_template)
     with pytest.raises(ValueError, match=r"the template needs \{% generation %\}"):
-        scope["collate"]([{"messages": chat}])
+        scope["collate"](rows)
 
 
 def test_the_commands_of_publishing_run(hub, real_build, tmp_path):
