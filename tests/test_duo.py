@@ -55,15 +55,10 @@ def test_ids_and_prompts_are_alike_in_both_languages() -> None:
     }
 
 
-def test_sample_files_return_to_their_bytes() -> None:
-    assert_bytes_return(dataset.sample)
-
-
-def test_published_files_return_to_their_bytes(source: Path) -> None:
-    assert_bytes_return(source / "duo")
-
-
-def assert_bytes_return(folder: Path) -> None:
+@pytest.mark.parametrize("data", ["sample", "published"])
+def test_files_return_to_their_bytes(data: str, request: pytest.FixtureRequest) -> None:
+    published = data == "published"
+    folder = request.getfixturevalue("source") / "duo" if published else dataset.sample
     for source in dataset.sources:
         for file in sorted((folder / source).iterdir()):
             record = dialogues.to_record(dialogues.to_row(json.loads(file.read_bytes())))
