@@ -11,18 +11,14 @@ ROWS: dict[str, list[tuple[str, Any]]] = {
         ("official_split/test[0].annotations", [["Hi!", "small-talk"]]),
     ],
     "views_follow_from_dialogues": [
-        ("utterances/train[5].reply_to", "utterance_3"),
         ("utterances/train[9].annotations", [0]),  # a deal
         ("utterances/train", swap(3, 4)),
-        ("speakers/train[0].dialogues", 1),
-        ("participants/train[0].points_scored", 19),
         ("participants/train[-1]", DROP),
         ("strategies/train[5].context", []),
         ("strategies/train", lambda rows: [row | {"fold": 0} for row in rows]),
         ("messages/train[6].messages[3].content", lambda text: f"{text}!"),
         ("messages/train[6].messages[0].content", lambda text: text.replace("4 p", "3 p")),
         ("messages/train[6]", DROP),
-        ("scenarios/train[0].points.Medium", 3),
         ("scenarios/train[-1]", DROP),
     ],
     "guesses_are_items": [("participants/train[0].guess_partner_lowest_item", "Fire")],

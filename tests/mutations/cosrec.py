@@ -23,28 +23,19 @@ ROWS: dict[str, list[tuple[str, Any]]] = {
         ("qrels/curated[0].query_id", "CoSRec-Curated_9001_0_7#0"),
     ],
     "views_follow_from_the_conversations": [
-        ("queries/curated[0].judged_2", 9),
-        ("queries/curated[0].text", "x"),
-        ("queries/curated[0].user_index", None),
         ("queries/curated[0].variants[0]", DROP),
         ("queries/curated[0].judgments", swap(0, 1)),
         ("queries/curated[-1]", DROP),
         ("queries/curated", swap(0, 1)),
         ("qrels/curated[0].query_id", "CoSRec-Curated_9009_0_0#0"),
-        ("intent_labels/crowd[3].turn", 1),
         ("intent_labels/crowd[3].context[-1]", DROP),
-        ("intent_labels/curated[3].utterance", 1),
         ("intent_labels/crowd[-1]", DROP),
-        ("intent_labels/crowd[0].annotators", 9),
-        ("intent_labels/curated[3].product", None),
         ("intent_labels/curated[1].formulations[0]", DROP),
         ("messages/raw[-1]", DROP),
         ("messages/raw[0].messages[-1]", DROP),
         ("messages/raw[0].messages", swap(0, 1)),
         ("messages/raw[0].source_turns[0]", []),
         ("messages/raw[0].source_turns", swap(0, 1)),
-        ("messages/crowd[0].fluency", None),
-        ("messages/crowd[0].raters", 3.0),
         ("messages/raw[0].raters", 3.0),
     ],
     "keys": [("dialogues/crowd[0].dialogue_id", "CoSRec-Raw_9001")],
@@ -77,6 +68,11 @@ def _and_ids(*ids: str) -> Callable[[list[Any]], list[Any]]:
     return lambda lines: [*lines, dict.fromkeys(ids, "U: Hi")]
 
 
+def _intent(**changes: Any) -> list[dict[str, Any]]:
+    """The intents of a conversation with one intent."""
+    return [{"utterance": 0, "intents": [{"id": "x", "query_variants": []} | changes]}]
+
+
 _CURATED, _CROWD = "dataset/curated/", "dataset/crowd/"
 _RATING = {"coherence": 1, "logicality": 1, "informativeness": 1}
 _OFF = r"CoSRec-Crowd_9001\[0\].utterance: expected 0 to 4, an utterance of the user in .*, found "
@@ -87,28 +83,8 @@ RECORDS: list[tuple[str, str, Any, str]] = [
         for name, value, message in (
             ("quality", [{**_RATING, "fluency": 6}], r"line 3: .*fluency: .*found 6"),
             ("quality", [_RATING], "line 3: .*fluency: missing"),
-            (
-                "intents",
-                [
-                    {
-                        "utterance": 0,
-                        "intents": [
-                            {"id": "x", "type": "search", "product": "B0", "query_variants": []}
-                        ],
-                    }
-                ],
-                r"line 3: .*product: unknown field",
-            ),
-            (
-                "intents",
-                [
-                    {
-                        "utterance": 0,
-                        "intents": [{"id": "x", "type": "product_details", "query_variants": []}],
-                    }
-                ],
-                r"line 3: .*product: missing",
-            ),
+            ("intents", _intent(type="search", product="B0"), r"line 3: .*product: unknown field"),
+            ("intents", _intent(type="product_details"), r"line 3: .*product: missing"),
         )
     ),
     (

@@ -27,14 +27,9 @@ ROWS: dict[str, list[tuple[str, Any]]] = {
     "views_follow_from_dialogues": [
         ("utterances/ja[-1]", DROP),
         ("utterances/ja", swap(0, 1)),
-        ("utterances/ja[3].text", "Hello!"),
         ("ratings/ja[-1]", DROP),
-        ("ratings/ja[4].annotator", 2),
         ("ratings/ja", swap(0, 1)),
         ("messages/ja[-1]", DROP),
-        ("messages/ja[0].messages[2].role", "system"),
-        ("messages/ja[0].prompt_style", 1),
-        ("messages/ja[0].messages[2].content", "Hello!"),
         ("messages/ja[-1].messages[0].content", "Hello!"),  # the cue
         ("messages/ja[0].source_turns[1]", [1, 1]),
         ("messages/ja[0].source_turns", swap(0, 1)),
