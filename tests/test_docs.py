@@ -88,25 +88,18 @@ def run(code, hub, place):
     assert asked == ("org/" in code)
 
 
-@pytest.mark.parametrize("page", [name for name in SCRIPTS if name != TRAINING])
-def test_the_python_of_a_page_runs(page, hub, place):
+@pytest.mark.parametrize("page", SCRIPTS)
+def test_the_python_of_a_page_runs(page, hub, place, grouped_build):
     if missing := lacking(SCRIPTS[page]):
         pytest.skip(f"not installed: {', '.join(missing)}")
+    if page == TRAINING:  # with a model made for it, and row groups enough for two workers
+        if multiprocessing.get_start_method() != "fork":
+            pytest.skip("workers are spawned here, for which a script needs a `__main__`")
+        import tiny_model
+
+        tiny_model.save(place / "my-model")
+        hub.seed("org/casino", grouped_build / "casino")
     run(SCRIPTS[page], hub, place)
-
-
-def test_the_python_of_training_runs(hub, place, grouped_build):
-    """With a model made for it, and row groups enough for two workers."""
-    if multiprocessing.get_start_method() != "fork":
-        pytest.skip("workers are spawned here, for which a script needs a `__main__`")
-    code = SCRIPTS[TRAINING]
-    if missing := lacking(code):
-        pytest.skip(f"not installed, but comes with the extra `trainers`: {', '.join(missing)}")
-    import tiny_model
-
-    tiny_model.save(place / "my-model")
-    hub.seed("org/casino", grouped_build / "casino")
-    run(code, hub, place)
 
 
 def test_the_collate_function_labels_what_the_assistant_says(sample_build, place):

@@ -5,8 +5,6 @@ import json
 import re
 import warnings
 import zipfile
-from pathlib import Path
-from typing import Any
 
 import fsspec
 import numpy as np
@@ -24,19 +22,19 @@ from parley.source.pins import git_tree
 from parley.tasks import Undefined
 
 dataset = get("duo")
-dialogues: Any = dataset.configs["dialogues"]
+dialogues = dataset.configs["dialogues"]
 TOP = "duo-dataset-a1c424371fc6fb716184bb177beaba91a183093a/"
 
 
-def sample(place: str) -> Any:
+def sample(place):
     return json.loads((dataset.sample / place).read_bytes())
 
 
-def rows(config: str, split: str) -> list[dict[str, Any]]:
+def rows(config, split):
     return list(generate(open_source(dataset, None, sample=True), config, split))
 
 
-def test_ids_and_prompts_are_alike_in_both_languages() -> None:
+def test_ids_and_prompts_are_alike_in_both_languages():
     made = [dialogues.to_row(sample(f"ed/{place}.json")) for place in ("ja/2901", "en/0902")]
     assert [row["dialogue_id"] for row in made] == ["2901", "0902"]
     assert [dialogues.to_record(row)["dialogue_id"] for row in made] == [2901, "0902"]
@@ -56,7 +54,7 @@ def test_ids_and_prompts_are_alike_in_both_languages() -> None:
 
 
 @pytest.mark.parametrize("data", ["sample", "published"])
-def test_files_return_to_their_bytes(data: str, request: pytest.FixtureRequest) -> None:
+def test_files_return_to_their_bytes(data, request):
     published = data == "published"
     folder = request.getfixturevalue("source") / "duo" if published else dataset.sample
     for source in dataset.sources:
@@ -67,7 +65,7 @@ def test_files_return_to_their_bytes(data: str, request: pytest.FixtureRequest) 
 
 
 @pytest.mark.parametrize("config", dataset.configs)
-def test_licence_of_each_config(config: str, tmp_path: Path) -> None:
+def test_licence_of_each_config(config, tmp_path):
     licence = dataset.builder(config_name=config, cache_dir=str(tmp_path)).info.license
     only = {"ed": (True, False), "wow": (False, True)}
     assert ("cc-by-nc-4.0" in licence, "apache-2.0" in licence) == only.get(config, (True, True))
@@ -77,7 +75,7 @@ def test_licence_of_each_config(config: str, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def archive() -> bytes:
+def archive():
     """The sample as upstream's archive, in an order that is not that of the rows."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as opened:
@@ -89,23 +87,21 @@ def archive() -> bytes:
 
 
 @pytest.fixture
-def pinned(monkeypatch: pytest.MonkeyPatch) -> None:
+def pinned(monkeypatch):
     """The sample's own folders are the pinned ones."""
     for path, source in dataset.sources.items():
         tree = git_tree(sorted((dataset.sample / path).iterdir()))
         monkeypatch.setitem(source.pin, "git_tree", tree)
 
 
-def take_from(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def take_from(url, monkeypatch):
     for source in dataset.sources.values():
         monkeypatch.setitem(vars(source), "url", url)
 
 
 @pytest.mark.usefixtures("pinned")
 @pytest.mark.parametrize("config", dataset.configs)
-def test_archive(
-    config: str, archive: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_archive(config, archive, tmp_path, monkeypatch):
     """The archive gives the rows of the folders, prepared and streamed."""
     (tmp_path / "upstream.zip").write_bytes(archive)
     fsspec.filesystem("memory").pipe("/upstream.zip", archive)
@@ -130,9 +126,7 @@ def test_archive(
         (lambda archive: archive.replace(b"/ed/en/", b"/ed/xx/"), "no files"),
     ],
 )
-def test_archive_that_is_not_the_pinned_one(
-    spoil: Any, found: str, archive: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_archive_that_is_not_the_pinned_one(spoil, found, archive, tmp_path, monkeypatch):
     (tmp_path / "upstream.zip").write_bytes(spoil(archive))
     take_from(str(tmp_path / "upstream.zip"), monkeypatch)
     builder = dataset.builder(config_name="ed", cache_dir=str(tmp_path / "cache"))
@@ -144,7 +138,7 @@ def test_archive_that_is_not_the_pinned_one(
 # Figures ----------------------------------------------------------------------------------
 
 
-def test_alpha_is_krippendorffs() -> None:
+def test_alpha_is_krippendorffs():
     """As in the worked example of his Computing Krippendorff's Alpha-Reliability (2011).
 
     A line is an observer, a column a unit, of which one has a single value.
@@ -159,7 +153,7 @@ def test_alpha_is_krippendorffs() -> None:
 # Transcripts and views --------------------------------------------------------------------
 
 
-def test_transcript() -> None:
+def test_transcript():
     assert dataset.transcript is not None
     found = dataset.transcript.transcript(dialogues.to_row(sample("ed/en/0901.json")))
     assert ("prompt", "aligned") in found.before
@@ -179,7 +173,7 @@ def test_transcript() -> None:
     assert found.tables[0].rows[-1] == ("engagingness", ("4",))
 
 
-def test_the_turn_is_the_place_and_not_the_number_upstream() -> None:
+def test_the_turn_is_the_place_and_not_the_number_upstream():
     record = sample("ed/en/0901.json")
     for message in record["dialogue"]:
         message["message_id"] += 100
@@ -191,13 +185,13 @@ def test_the_turn_is_the_place_and_not_the_number_upstream() -> None:
 
 
 @pytest.fixture
-def built(sample_build: Path) -> Any:
+def built(sample_build):
     """The sample, its rows in memory."""
     folder = open_folder(sample_build / dataset.name, dataset)
     return InMemory(folder, {f"{c}/{s}": folder.rows(c, s) for c, s in folder.declared})
 
 
-def agreement(folder: Path, built: Any, scores: Any, **options: str) -> Any:
+def agreement(folder, built, scores, **options):
     """The score of a function of a row."""
     file = folder / "predictions.jsonl"
     rows = built.rows("dialogues", "ja", "en")
@@ -206,11 +200,11 @@ def agreement(folder: Path, built: Any, scores: Any, **options: str) -> Any:
     return score(built, "agreement", options, file=str(file)).score
 
 
-def test_scores_are_compared_within_a_language_and_setting(tmp_path: Path, built: Any) -> None:
+def test_scores_are_compared_within_a_language_and_setting(tmp_path, built):
     """Of the sample, whose English dialogues are three a setting, the Japanese ones two."""
     built.held["dialogues/ja"][-1]["subjective_evaluation"]["preference"] = 1.0  # else all alike
 
-    def shifted(row: Any) -> float:
+    def shifted(row):
         return float(row["subjective_evaluation"]["preference"] + 7 * (row["language"] == "ja"))
 
     person = agreement(tmp_path, built, shifted).metrics["person"]
@@ -219,7 +213,7 @@ def test_scores_are_compared_within_a_language_and_setting(tmp_path: Path, built
         assert found == dict.fromkeys(found, pytest.approx(1)), group
 
 
-def test_correlations_are_those_of_scipy(tmp_path: Path, built: Any) -> None:
+def test_correlations_are_those_of_scipy(tmp_path, built):
     stats = pytest.importorskip("scipy.stats", reason="it is in the extra `tasks`")
     rows = [row for row in built.rows("dialogues", "en") if row["setting"] == "wow"]
     scores = dict(zip((row["dialogue_id"] for row in rows), (3, 1.5, 2), strict=True))
@@ -237,7 +231,7 @@ def test_correlations_are_those_of_scipy(tmp_path: Path, built: Any) -> None:
     assert found.counts["rated by the person"] == 5
 
 
-def test_a_correlation_with_a_constant_is_undefined(tmp_path: Path, built: Any) -> None:
+def test_a_correlation_with_a_constant_is_undefined(tmp_path, built):
     found = agreement(tmp_path, built, lambda row: 3)
     assert found.metrics["person"]["ja ed"]["pearson"] == Undefined("all scores are the same")
     for row in built.held["dialogues/ja"]:
@@ -246,7 +240,7 @@ def test_a_correlation_with_a_constant_is_undefined(tmp_path: Path, built: Any) 
     assert found.metrics["person"]["ja ed"]["kendall"] == Undefined("all ratings are the same")
 
 
-def test_scores_that_are_nearly_the_same_have_ranks() -> None:
+def test_scores_that_are_nearly_the_same_have_ranks():
     pytest.importorskip("scipy", reason="it is in the extra `tasks`")
     agreement = dataset.load_module("tasks").agreement
     ratings = [1.0, 2.0, 4.0, 3.0, 5.0] * 4
@@ -258,12 +252,12 @@ def test_scores_that_are_nearly_the_same_have_ranks() -> None:
     assert near_spread == {name: each for name, each in spread.items() if name != "pearson"}
 
 
-def test_a_score_beyond_reckoning_is_refused(tmp_path: Path, built: Any) -> None:
+def test_a_score_beyond_reckoning_is_refused(tmp_path, built):
     with pytest.raises(RecordError, match=r"score: expected from -1e.100 to .*, found -1e.308"):
         agreement(tmp_path, built, lambda row: -1e308)
 
 
-def test_the_others_rate_some_dialogues_alone(tmp_path: Path, built: Any) -> None:
+def test_the_others_rate_some_dialogues_alone(tmp_path, built):
     found = agreement(tmp_path, built, lambda row: int(row["dialogue_id"]))
     rated = [
         f"{row['language']} {row['setting']}"
@@ -280,7 +274,7 @@ def test_the_others_rate_some_dialogues_alone(tmp_path: Path, built: Any) -> Non
         )
 
 
-def test_samples_are_correlated_as_scipy_correlates_each() -> None:
+def test_samples_are_correlated_as_scipy_correlates_each():
     """With ties, and with some in which one side is constant."""
     stats = pytest.importorskip("scipy.stats", reason="it is in the extra `tasks`")
     random = np.random.default_rng(1)

@@ -395,11 +395,6 @@ def test_every_row_is_predicted_once(run, table, sample_build, tmp_path, options
     assert [*map(float, own)] == pytest.approx([due["f1"], due["joint_accuracy"]], abs=0.051)
 
 
-def test_some_folds(run, table):
-    _, found = run("output", "--folds", "1")
-    assert keys(found) == keys(row for row in table if row["fold"] == 1)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

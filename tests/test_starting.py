@@ -101,14 +101,6 @@ def frames(dialogue):
     return {"dialogue_id": f"1_{dialogue:05}", "services": ["Trains"], "turns": turns * 3}
 
 
-def conversation(number):
-    said = {"start_index": 1, "text": "x", "annotations": [{"name": "pizza.order"}]}
-    user = {"index": 0, "speaker": "USER", "text": "A pizza, please."}
-    assistant = {"index": 1, "speaker": "ASSISTANT", "text": "Which one?", "segments": [said]}
-    about = {"conversation_id": f"dlg-{number}", "instruction_id": "pizza"}
-    return about | {"utterances": [user, assistant]}
-
-
 def goal(number):
     log = [{"text": f"Turn {turn} of it.", "metadata": {"n": turn}} for turn in range(4)]
     return {"goal": {"taxi": {}, "hotel": {"area": "north"}}, "log": log[: 2 + number % 3]}
@@ -147,20 +139,9 @@ FORMATS = {
         },
         ({"train": 6}, ("file",), False),
     ),
-    "lines with a mark between turns": (
-        {
-            f"{split}/dialogues_{split}.txt": "Hi . __eou__ Hello . __eou__\n" * 3
-            for split in ("train", "validation", "test")
-        },
-        ({"train": 3, "validation": 3, "test": 3}, ("file", "number"), False),
-    ),
     "numbered lines with tabs, some odd": (
         {"train.txt": "1 your persona: i ski.\n2 hi\tyo\t\ta|b\n\n1 \x0bé\r\n", "valid.txt": "1 x"},
         ({"train": 4, "validation": 1}, ("file", "number"), False),
-    ),
-    "a JSON list of conversations": (
-        {"woz.json": json.dumps([conversation(number) for number in range(5)])},
-        ({"train": 5}, ("conversation_id",), True),
     ),
     "a table": (
         {

@@ -1,10 +1,8 @@
 """What is broken in the sample of CaSiNo."""
 
-from typing import Any
-
 from mutations import DROP, swap
 
-ROWS: dict[str, list[tuple[str, Any]]] = {
+ROWS = {
     "official_split_is_a_partition": [
         ("official_split/train[0]", DROP),
         ("official_split/train", lambda rows: [*rows, rows[0]]),
@@ -52,7 +50,7 @@ _SIDE = "[0].participant_info.mturk_agent_1"
 _GUESSES = "opponent-modeling/casino_ix2guessing.json"
 _FOLDS = "opponent-modeling/data_splits_seeds.json"
 
-RECORDS: list[tuple[str, str, Any, str]] = [
+RECORDS = [
     ("data/casino.json", place, change, message)
     for place, change, message in (
         ("[0].annotations[0]", ["Hi", "smalltalk"], _LABELS),

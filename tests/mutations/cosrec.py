@@ -1,13 +1,10 @@
 """What is broken in the sample of CoSRec."""
 
-from collections.abc import Callable
-from typing import Any
-
 from mutations import DROP, swap
 
 _INTENT = "CoSRec-Curated_9001_1_0"
 
-ROWS: dict[str, list[tuple[str, Any]]] = {
+ROWS = {
     "annotated_conversations_are_those_of_dialogues": [
         ("crowd/crowd[0].turns[0].text", "Hi"),
         ("crowd/crowd[0].turns[-1]", DROP),
@@ -58,17 +55,17 @@ UNGUARDED = {
 }
 
 
-def _and(key: str, value: Any) -> Callable[[list[Any]], list[Any]]:
+def _and(key, value):
     """Add a line for a conversation."""
     return lambda lines: [*lines, {key: value}]
 
 
-def _and_ids(*ids: str) -> Callable[[list[Any]], list[Any]]:
+def _and_ids(*ids):
     """Add a line for several conversations, or for none."""
     return lambda lines: [*lines, dict.fromkeys(ids, "U: Hi")]
 
 
-def _intent(**changes: Any) -> list[dict[str, Any]]:
+def _intent(**changes):
     """The intents of a conversation with one intent."""
     return [{"utterance": 0, "intents": [{"id": "x", "query_variants": []} | changes]}]
 
@@ -77,7 +74,7 @@ _CURATED, _CROWD = "dataset/curated/", "dataset/crowd/"
 _RATING = {"coherence": 1, "logicality": 1, "informativeness": 1}
 _OFF = r"CoSRec-Crowd_9001\[0\].utterance: expected 0 to 4, an utterance of the user in .*, found "
 
-RECORDS: list[tuple[str, str, Any, str]] = [
+RECORDS = [
     *(
         (f"{_CURATED}{name}.jsonl", "", _and("CoSRec-Curated_9999", value), message)
         for name, value, message in (

@@ -1,10 +1,8 @@
 """What is broken in the sample of CraigslistBargains."""
 
-from typing import Any
-
 from mutations import DROP, swap
 
-ROWS: dict[str, list[tuple[str, Any]]] = {
+ROWS = {
     "sides_see_one_item": [
         ("negotiations/train[0].scenario.kbs", swap(0, 1)),
         ("negotiations/train[0].scenario.kbs[0].item.Title", "A boat"),
@@ -52,7 +50,7 @@ UNGUARDED = {
 
 _NUMBER = "Target: expected a number"
 _SECONDS = r"events\[0\].time: expected seconds as a string that is the repr of a float"
-RECORDS: list[tuple[str, str, Any, str]] = [
+RECORDS = [
     ("test.json", "[0].scenario.attributes[3].entity", 0, "attributes: expected the eight attrib"),
     (
         "test.json",
