@@ -91,6 +91,9 @@ def test_deal_actions_read_as_words_and_outcomes_stand_side_by_side(sample):
     assert left.turns[-1].text == "walks away"
     assert "packages" not in dict(left.tables[0].rows)
     assert left.after[0] == ("deal", "no")
+    said = "showing-empathy, promote-coordination, no-need, elicit-pref, uv-part, vouch-fair"
+    assert shown.entry == f"2001 · 18–22 points · deal · {said}, self-need, other-need"
+    assert left.entry == "2003 · 5–5 points · no deal"
 
 
 # The views --------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 import importlib
 import itertools
-import json
 import math
 import random
 from operator import mul
@@ -59,14 +58,16 @@ def measured(documents, pool):
     }
 
 
-def write_run(file, run):
-    """Write topic -> document -> score in the format of TREC, with ranks that mean nothing."""
-    lines = [f"{topic} 0 {d} 7 {s!r} me" for topic, found in run.items() for d, s in found.items()]
-    file.write_text("".join(f"{line}\n" for line in lines))
-    return str(file)
+def ranked(run):
+    """Return predictions of topic -> document -> score."""
+    return [
+        {"query_id": topic, "document_id": document, "score": value}
+        for topic, found in run.items()
+        for document, value in found.items()
+    ]
 
 
-def test_measures_are_those_of_a_plain_computation(built, tmp_path):
+def test_measures_are_those_of_a_plain_computation(built):
     draw = random.Random(1)
     run, due = {}, {"search": [], "recommendation": []}
     for number, (topic, pool) in enumerate(pools(built).items()):
@@ -75,7 +76,7 @@ def test_measures_are_those_of_a_plain_computation(built, tmp_path):
         documents = documents[: max(1, len(documents) - number % 3)]
         run[topic] = {document: -1.5 * place for place, document in enumerate(documents)}
         due["recommendation" if "#" in topic else "search"].append(measured(documents, pool))
-    found = score(built, "retrieval", {}, file=write_run(tmp_path / "run", run)).score
+    found = score(built, "retrieval", {}, found=ranked(run)).score
     for kind, values in due.items():
         expected = {name: mean(each[name] for each in values) for name in values[0]}
         assert found.metrics[kind] == pytest.approx(expected, abs=1e-12)
@@ -132,12 +133,12 @@ def test_a_file_of_one_type_of_topics_names_the_option(built, tmp_path):
         assert score(built, "retrieval", {"topics": kind}, file=str(tmp_path / "run"))
 
 
-def test_a_topic_without_a_hit_is_worth_nothing_and_counts(built, tmp_path):
+def test_a_topic_without_a_hit_is_worth_nothing_and_counts(built):
     run = {
         topic: {NO_HIT: 0.0} if topic == SEARCH else {d: float(grade) for d, grade in pool.items()}
         for topic, pool in pools(built).items()
     }
-    found = score(built, "retrieval", {}, file=write_run(tmp_path / "run", run)).score
+    found = score(built, "retrieval", {}, found=ranked(run)).score
     searches = found.counts["search topics"]
     assert found.metrics["search"]["nDCG@10"] == pytest.approx(1 - 1 / searches)
     assert found.metrics["search"]["judged"] == pytest.approx(1 - 1 / searches)
@@ -189,19 +190,18 @@ def reviewed(built):
     }
 
 
-def write_types(file, types):
-    lines = [
-        json.dumps({"dialogue_id": dialogue, "utterance": utterance, "types": found})
+def typed(types):
+    """Return predictions of utterance -> types."""
+    return [
+        {"dialogue_id": dialogue, "utterance": utterance, "types": found}
         for (dialogue, utterance), found in types.items()
     ]
-    file.write_text("".join(f"{line}\n" for line in lines))
-    return str(file)
 
 
-def test_f1_exact_match_and_intervals_are_those_of_a_plain_computation(built, tmp_path):
+def test_f1_exact_match_and_intervals_are_those_of_a_plain_computation(built):
     due, draw = reviewed(built), random.Random(3)
     said = {key: [t for t in TYPES if n and draw.random() < 0.5] for n, key in enumerate(due)}
-    found = score(built, "intents", {}, file=write_types(tmp_path / "said", said)).score
+    found = score(built, "intents", {}, found=typed(said)).score
 
     def f1(type_, keys):
         both = sum(type_ in due[key] and type_ in said[key] for key in keys)
@@ -219,19 +219,17 @@ def test_f1_exact_match_and_intervals_are_those_of_a_plain_computation(built, tm
     assert found.spread["f1_by_type"]["search"] == interval(values)
 
 
-def test_all_empty_is_worth_nothing_and_a_type_twice_is_an_error(built, tmp_path):
+def test_all_empty_is_worth_nothing_and_a_type_twice_is_an_error(built):
     due = reviewed(built)
-    nothing = score(
-        built, "intents", {}, file=write_types(tmp_path / "none", {key: [] for key in due})
-    ).score
+    nothing = score(built, "intents", {}, found=typed({key: [] for key in due})).score
     assert nothing.metrics == {
         "macro_f1": 0.0,
         "exact_match": 0.0,
         "f1_by_type": dict.fromkeys(TYPES, 0.0),
     }
-    file = write_types(tmp_path / "twice", {key: ["search", "search"] for key in due})
+    twice = typed({key: ["search", "search"] for key in due})
     with pytest.raises(RecordError, match="types: expected each type once, found search 2 times"):
-        score(built, "intents", {}, file=file)
+        score(built, "intents", {}, found=twice)
 
 
 def test_the_majority_is_of_the_annotators_of_an_utterance_empty_lists_counted():

@@ -232,7 +232,7 @@ def built(sample_build):
 
 
 @pytest.fixture
-def scored(built, tmp_path):
+def scored(built):
     """Score these values of a field of a task's predictions, in the order of the sample's rows."""
 
     def scored(task, *values):
@@ -240,12 +240,9 @@ def scored(built, tmp_path):
             "deal": ("dialogue_id", "outcomes", "probability"),
             "deals": ("scenario_id", "scenarios", "price"),
         }[task]
-        names = [row[key] for row in built.rows(config, "test")][: len(values)]
-        pairs = zip(names, values, strict=True)
-        lines = [json.dumps({key: name, field: value}) for name, value in pairs]
-        file = tmp_path / "predictions.jsonl"
-        file.write_text("\n".join(lines))
-        return score(built, task, {}, file=str(file)).score
+        rows = built.rows(config, "test")
+        found = [{key: row[key], field: value} for row, value in zip(rows, values, strict=False)]
+        return score(built, task, {}, found=found).score
 
     return scored
 

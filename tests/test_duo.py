@@ -191,35 +191,31 @@ def built(sample_build):
     return InMemory(folder, {f"{c}/{s}": folder.rows(c, s) for c, s in folder.declared})
 
 
-def agreement(folder, built, scores, **options):
+def agreement(built, scores, **options):
     """The score of a function of a row."""
-    file = folder / "predictions.jsonl"
     rows = built.rows("dialogues", "ja", "en")
-    lines = [{"dialogue_id": row["dialogue_id"], "score": scores(row)} for row in rows]
-    file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    return score(built, "agreement", options, file=str(file)).score
+    found = [{"dialogue_id": row["dialogue_id"], "score": scores(row)} for row in rows]
+    return score(built, "agreement", options, found=found).score
 
 
-def test_scores_are_compared_within_a_language_and_setting(tmp_path, built):
+def test_scores_are_compared_within_a_language_and_setting(built):
     """Of the sample, whose English dialogues are three a setting, the Japanese ones two."""
     built.held["dialogues/ja"][-1]["subjective_evaluation"]["preference"] = 1.0  # else all alike
 
     def shifted(row):
         return float(row["subjective_evaluation"]["preference"] + 7 * (row["language"] == "ja"))
 
-    person = agreement(tmp_path, built, shifted).metrics["person"]
+    person = agreement(built, shifted).metrics["person"]
     assert person.keys() == {"en ed", "en wow", "ja ed", "ja wow"}
     for group, found in person.items():
         assert found == dict.fromkeys(found, pytest.approx(1)), group
 
 
-def test_correlations_are_those_of_scipy(tmp_path, built):
+def test_correlations_are_those_of_scipy(built):
     stats = pytest.importorskip("scipy.stats", reason="it is in the extra `tasks`")
     rows = [row for row in built.rows("dialogues", "en") if row["setting"] == "wow"]
     scores = dict(zip((row["dialogue_id"] for row in rows), (3, 1.5, 2), strict=True))
-    found = agreement(
-        tmp_path, built, lambda row: scores.get(row["dialogue_id"], 1), aspect="engagingness"
-    )
+    found = agreement(built, lambda row: scores.get(row["dialogue_id"], 1), aspect="engagingness")
     pair = list(scores.values()), [row["subjective_evaluation"]["engagingness"] for row in rows]
     assert found.metrics["person"]["en wow"] == {
         "pearson": pytest.approx(stats.pearsonr(*pair).statistic, abs=1e-12),
@@ -231,12 +227,12 @@ def test_correlations_are_those_of_scipy(tmp_path, built):
     assert found.counts["rated by the person"] == 5
 
 
-def test_a_correlation_with_a_constant_is_undefined(tmp_path, built):
-    found = agreement(tmp_path, built, lambda row: 3)
+def test_a_correlation_with_a_constant_is_undefined(built):
+    found = agreement(built, lambda row: 3)
     assert found.metrics["person"]["ja ed"]["pearson"] == Undefined("all scores are the same")
     for row in built.held["dialogues/ja"]:
         row["subjective_evaluation"]["preference"] = 4.0
-    found = agreement(tmp_path, built, lambda row: int(row["dialogue_id"]))
+    found = agreement(built, lambda row: int(row["dialogue_id"]))
     assert found.metrics["person"]["ja ed"]["kendall"] == Undefined("all ratings are the same")
 
 
@@ -252,13 +248,13 @@ def test_scores_that_are_nearly_the_same_have_ranks():
     assert near_spread == {name: each for name, each in spread.items() if name != "pearson"}
 
 
-def test_a_score_beyond_reckoning_is_refused(tmp_path, built):
+def test_a_score_beyond_reckoning_is_refused(built):
     with pytest.raises(RecordError, match=r"score: expected from -1e.100 to .*, found -1e.308"):
-        agreement(tmp_path, built, lambda row: -1e308)
+        agreement(built, lambda row: -1e308)
 
 
-def test_the_others_rate_some_dialogues_alone(tmp_path, built):
-    found = agreement(tmp_path, built, lambda row: int(row["dialogue_id"]))
+def test_the_others_rate_some_dialogues_alone(built):
+    found = agreement(built, lambda row: int(row["dialogue_id"]))
     rated = [
         f"{row['language']} {row['setting']}"
         for row in built.rows("dialogues", "en", "ja")

@@ -615,21 +615,6 @@ def test_a_print_holds_the_whole_dialogue(real, open_page):
     )
 
 
-def test_the_list_tells_what_came_of_each_dialogue(real, open_page):
-    page = open_page(page_of(real, "casino"))
-    field(page, "points", "at most").fill("9")
-    sides = Casino(real.build).sides
-    for entry in page.locator("#window .title").all_inner_texts():
-        number, points, deal, *used = entry.split(" · ")
-        one, other = sides[int(number)].values()
-        assert points == f"{one['points_scored']}–{other['points_scored']} points"
-        assert deal == ("deal" if one["deal"] else "no deal")
-        assert set(", ".join(used).split(", ")) - {""} == (one["used"] | other["used"]) - {
-            "small-talk",
-            "non-strategic",
-        }
-
-
 def test_clearing_the_filters_moves_nothing(sample, open_page):
     page = open_page(page_of(sample, "casino"))
     clear = page.get_by_role("button", name="Clear the filters")
