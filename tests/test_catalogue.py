@@ -200,13 +200,6 @@ def test_judged_products_are_looked_up(raw, sample_build, tmp_path, capsys):
     assert "judged.json" not in (tmp_path / "out" / "README.md").read_text()
 
 
-def test_judgments_that_are_not_there_are_an_error_before_any_work(raw, tmp_path):
-    folder = raw({"C": ([PRODUCT], [REVIEW])})
-    with pytest.raises(OutputError, match="not a build"):
-        run(folder, tmp_path / "out", workers=0, judgments=tmp_path)
-    assert not (tmp_path / "out").exists()
-
-
 JUDGED = {
     "no column": pa.table({}),
     "null for an id": pa.table({"document_id": ["a", None], "type": [1, 1]}),
@@ -224,8 +217,10 @@ def test_judgments_that_are_none_are_an_error_before_any_work(table, raw, sample
     build = shutil.copytree(sample_build / "cosrec", tmp_path / "cosrec")
     (path,) = (build / "qrels").glob("curated-*.parquet")
     pq.write_table(table, path)
-    with pytest.raises(OutputError, match="qrels/curated"):
-        run(raw({"C": ([PRODUCT], [REVIEW])}), tmp_path / "out", workers=0, judgments=build)
+    folder = raw({"C": ([PRODUCT], [REVIEW])})
+    for place, said in ((build, "qrels/curated"), (tmp_path, "not a build")):
+        with pytest.raises(OutputError, match=said):
+            run(folder, tmp_path / "out", workers=0, judgments=place)
     assert not (tmp_path / "out").exists()
 
 

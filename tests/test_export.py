@@ -277,10 +277,6 @@ def test_a_convokit_corpus_holds_every_turn_in_its_place(name, builds, tmp_path)
     for part, metas in components.items():
         keys = {key for meta in metas for key in meta}
         assert corpus["index"][part].keys() >= keys, part
-        if name == "casino":  # the types as ConvoKit counts them; others state theirs
-            for key in keys:
-                types = {str(type(m[key])) for m in metas if m.get(key) is not None}
-                assert set(corpus["index"][part][key]) == types
 
 
 def test_the_corpus_of_casino_is_what_upstream_says(builds, tmp_path, request):
