@@ -14,7 +14,6 @@ import pytest
 from model_server import completion, serving
 
 import parley
-from parley import cli
 from parley.ask.batch import read_answers, write_requests
 from parley.ask.client import Sampling
 from parley.ask.log import Questions, read_log
@@ -512,9 +511,7 @@ def test_batch_files_give_the_same_log_as_asking(of, tmp_path):
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_two_models_play_and_the_log_is_read_again(
-    name, of, tmp_path, sample_build, monkeypatch, capfd
-):
+def test_two_models_play(name, of, tmp_path, sample_build, monkeypatch, run):
     questions = of(name)
     first, second = questions.asking.roles
     offer = {"casino": "[Offer: Food=1 Water=1 Firewood=3]"}.get(name.split()[0], "[Offer: 100]")
@@ -544,13 +541,7 @@ def test_two_models_play_and_the_log_is_read_again(
             assert mean == near(metrics["points"][role] if is_camp else metrics[f"{role}_utility"])
     assert {(row["end"], len(row["turns"])) for row in rows} == {("deal", 2)}
     monkeypatch.setenv("PARLEY_DATASETS", str(played.folder.parent))
-    monkeypatch.setattr(
-        sys, "argv", ["parley", "show", played.name, "--build", f"{tmp_path}/played/build"]
-    )
-    monkeypatch.setattr("signal.signal", lambda *args: None)
-    with pytest.raises(SystemExit):
-        cli.main()
-    assert "Fine. [Accept]" in capfd.readouterr().out
+    assert "Fine. [Accept]" in run("show", played.name, "--build", tmp_path / "played/build")[1]
     monkeypatch.delenv("PARLEY_DATASETS")
     for text, metric in (("[Walk-Away]", "walk_aways"), ("Hm [.", "turn_limits")):
         with serving(lambda request, text=text: text) as server:

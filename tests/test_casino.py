@@ -2,7 +2,6 @@
 
 import copy
 import json
-from itertools import permutations
 
 import pytest
 
@@ -144,22 +143,6 @@ def test_folds_are_those_of_scikit_learn(sample, dialogues):
 
 ORDER = {"High": "Water", "Medium": "Food", "Low": "Firewood"}
 OTHER = {"High": "Firewood", "Medium": "Food", "Low": "Water"}
-
-
-def test_the_points_of_a_side():
-    for food, water, firewood, points in ((3, 3, 3, 36), (0, 0, 0, 0), (1, 2, 0, 14), (0, 0, 2, 6)):
-        items = {"Food": food, "Water": water, "Firewood": firewood}
-        assert scenarios.points_of(ORDER, items) == points
-    assert scenarios.points_of(ORDER, None) == 5
-
-
-def test_the_most_joint_points_are_those_of_the_best_allocation():
-    for order in permutations(ORDER.values()):
-        both = ORDER, dict(zip(ORDER, order, strict=True))
-        sides = dict(zip(scenarios.SIDES, both, strict=True))
-        found = scenarios.outcomes(sides)
-        assert len(found) == 64
-        assert scenarios.most_joint_points(sides) == max(map(sum, found))
 
 
 ALIKE = {"High": "Water", "Medium": "Firewood", "Low": "Food"}

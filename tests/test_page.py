@@ -368,9 +368,7 @@ def field(page, name, end):
 
 
 @pytest.mark.parametrize("data", ["sample", "real"])
-def test_filters_of_a_side_hold_for_one_side_and_their_bars_count_the_parquet(
-    request, open_page, data
-):
+def test_filters_of_a_side_count_the_parquet(request, open_page, data):
     found = request.getfixturevalue(data)
     casino = Casino(found.build)
     page = open_page(page_of(found, "casino"))
@@ -874,9 +872,7 @@ def records(text):
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
-def test_the_files_hold_the_selection_and_python_and_command_take_its_ids(
-    real, open_page, tmp_path, monkeypatch
-):
+def test_files_python_and_command_of_a_selection(real, open_page, tmp_path, monkeypatch):
     casino, address = Casino(real.build), addresses(real, "casino", "dialogues.html")[1]
     due = sorted(casino.having(used("uv-part"), got(0, 14)))
     assert len(due) == 10
@@ -929,9 +925,7 @@ def test_the_files_hold_the_selection_and_python_and_command_take_its_ids(
         ("duo", "q=I&apart=1"),
     ],
 )
-def test_the_python_of_a_selection_computes_its_ids(
-    real, open_page, tmp_path, monkeypatch, name, chosen
-):
+def test_the_python_of_a_selection(real, open_page, tmp_path, monkeypatch, name, chosen):
     (tmp_path / "build").symlink_to(real.build)
     monkeypatch.chdir(tmp_path)
     page = open_page(page_of(real, name, f"{chosen}"))
@@ -942,9 +936,7 @@ def test_the_python_of_a_selection_computes_its_ids(
     assert scope["ids"] == set(due)
 
 
-def test_the_python_of_a_published_build_selects_in_a_copy(
-    sample, open_page, tmp_path, monkeypatch
-):
+def test_the_python_of_a_published_build(sample, open_page, tmp_path, monkeypatch):
     page = open_page(page_of(sample, "duo", "is.setting=ed"))
     page.evaluate("reader.index.load = { path: 'org/duo', revision: 'a1' }")
     asked = []

@@ -29,6 +29,7 @@ ROWS = {
             lambda rows: [row | rows[0] | {"fold": row["fold"]} for row in rows],
         ),
     ],
+    "labels": [("strategies/train[0].labels", [99]), ("strategies/train[0].labels", [-1])],
     "chats": [
         ("messages/train[6].messages[1]", DROP),
         ("messages/train[6].messages[2].role", "system"),
