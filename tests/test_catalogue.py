@@ -337,9 +337,10 @@ def test_a_line_without_end_is_an_error(raw, tmp_path, monkeypatch):
         run(folder, tmp_path / "out")
 
 
-def test_input_that_is_not_there(folder, tmp_path):
+def test_input_that_is_not_there(raw, tmp_path):
     with pytest.raises(UsageError, match="expected one folder meta"):
         run(tmp_path, tmp_path / "out")
+    folder = raw({"C": ([PRODUCT], [REVIEW])})
     with pytest.raises(UsageError, match=r"file of D; .*: C"):
         run(folder, tmp_path / "out", category=["D"])
     path = folder / "meta_categories" / "meta_C.jsonl"
@@ -487,7 +488,7 @@ def test_a_full_disk_leaves_what_is_finished(workers, raw, small_disk, tmp_path)
 @pytest.mark.slow
 def test_killed_at_any_moment_it_goes_on(tmp_path):
     """What is there is whole after each kill, and in the end the same as in one go."""
-    folder = hostile(tmp_path / "raw", 10, records=600)
+    folder = hostile(tmp_path / "raw", 10, records=300)
     run(folder, tmp_path / "whole")
     whole = contents(tmp_path / "whole")
     expected = digests(tmp_path / "whole")
@@ -498,7 +499,7 @@ def test_killed_at_any_moment_it_goes_on(tmp_path):
     shutil.rmtree(tmp_path / "out")
     draw = random.Random(0)
     kills = 0
-    for _ in range(int(os.environ.get("KILLS", 5))):
+    for _ in range(int(os.environ.get("KILLS", 3))):
         with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
             try:
                 process.wait(draw.uniform(0.1, 0.8) * took)

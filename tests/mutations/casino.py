@@ -35,7 +35,7 @@ ROWS = {
         ("messages/train[6].messages[2].role", "system"),
         ("messages/train[6].messages[2].role", "bot"),
         ("messages/train[6].messages[3].role", "assistant"),
-        ("messages/train[6].source_turns", swap(0, 1)),
+        ("messages/train[0].source_turns", swap(0, 1)),
         ("messages/train[6].source_turns[-1]", DROP),
         ("messages/train[6].source_turns[-1]", []),
         ("messages/train[6].source_turns[-1]", lambda turns: [*turns, turns[-1]]),
