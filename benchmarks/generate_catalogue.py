@@ -14,38 +14,33 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-# Quirk -> share of products. In 1,719 real records, description and features are both empty in 75%
-# and the price is missing in 86%. Lower shares keep about half of the products, twice upstream's
-# share (12 of 48 million), so that the later steps are measured too.
-PRODUCT_QUIRKS = {
-    "no description": 0.2,
-    "no details": 0.002,
-    "no categories": 0.08,
-    "price null": 0.2,
-    "price text": 0.03,
-    "price dash": 0.01,
-    "price from": 0.01,
-    "price whole": 0.01,
-    "store null": 0.03,
-    "not Latin": 0.02,
-    "twice": 0.002,
-    "rank in details": 0.3,
-    "hi_res null": 0.4,
-    "break": 0.1,
-    "entity": 0.1,
-    "odd space": 0.05,
-}
-REVIEW_QUIRKS = {
-    "unknown product": 0.3,
-    "short text": 0.12,
-    "no title": 0.003,
-    "not Latin": 0.01,
-    "break": 0.15,
-    "same time": 0.01,
-    "images": 0.05,
-    "half star": 0.001,
-}
-ODD_SPACES = "\u00a0\u2003\u3000\u2028\x85\x1f"
+# Field -> share of products -> another value. In 1,719 real records, description and features are
+# both empty in 75% and the price is missing in 86%. Lower shares keep about half of the products,
+# twice upstream's share (12 of 48 million), so that the later steps are measured too.
+ODD_PRODUCTS: list[tuple[float, str, Any]] = [
+    (0.2, "price", None),
+    (0.03, "price", "12.34"),
+    (0.01, "price", "\u2014"),
+    (0.01, "price", "from 12.34"),
+    (0.01, "price", 12),
+    (0.02, "description", ["\u65e5\u672c\u8a9e\u306e\u8aac\u660e" * 10]),
+    (0.1, "description", ["Of one<br />and of two <br /> parts"]),
+    (0.1, "title", "This &amp; that"),
+    (0.05, "title", "Two\u2003words\u3000and\x85more"),
+    (0.002, "details", {}),
+    (0.08, "categories", []),
+    (0.03, "store", None),
+]
+# The same of reviews
+ODD_REVIEWS: list[tuple[float, str, Any]] = [
+    (0.12, "text", "Good."),
+    (0.15, "text", "A sentence of some words.<br /><br />And another one."),
+    (0.01, "text", "\u043e\u0442\u043b\u0438\u0447\u043d\u043e " * 3),
+    (0.003, "title", ""),
+    (0.001, "rating", 3.5),
+]
+WITHOUT_TEXT, UNKNOWN_PRODUCT = 0.2, 0.3
+TWICE = 0.002
 
 
 class Maker:
@@ -71,125 +66,73 @@ class Maker:
         ]
         self.stores = [word.capitalize() for word in words[:2000]]
 
-    def text(self, sentences: int) -> str:
-        """Return some sentences."""
-        return " ".join(self.draw.choices(self.sentences, k=sentences))
+    def odd(self, record: dict[str, Any], kinds: list[tuple[float, str, Any]]) -> dict[str, Any]:
+        """Return a record with an odd value here and there."""
+        for share, field, value in kinds:
+            if self.draw.random() < share:
+                record[field] = value
+        return record
 
-    def image(self, hi_res: bool) -> dict[str, Any]:
+    def image(self) -> dict[str, Any]:
         """Return an image of a product."""
         name = f"https://images.example/I/{self.draw.getrandbits(52):011x}"
-        return {
-            "thumb": f"{name}._AC_US40_.jpg",
-            "large": f"{name}._AC_.jpg",
-            "variant": "MAIN",
-            "hi_res": f"{name}._AC_SL1500_.jpg" if hi_res else None,
-        }
+        sizes = {"thumb": f"{name}._AC_US40_.jpg", "large": f"{name}._AC_.jpg", "variant": "MAIN"}
+        return sizes | {"hi_res": f"{name}._AC_SL1500_.jpg" if self.draw.random() < 0.6 else None}
 
     def product(self, asin: str) -> dict[str, Any]:
         """Return a metadata record."""
         draw = self.draw
-        quirks = {name for name, share in PRODUCT_QUIRKS.items() if draw.random() < share}
-        title = draw.choice(self.titles)
-        features = draw.choices(self.sentences, k=draw.randint(0, 5))
-        description = draw.choices(self.sentences, k=draw.randint(1, 3))
-        details: dict[str, Any] = {
-            "Brand": draw.choice(self.stores),
-            "Item Weight": f"{draw.randint(1, 40)} Ounces",
-            "Package Dimensions": f"{draw.randint(1, 20)} x {draw.randint(1, 20)} x 2 inches",
-            "Date First Available": f"July {draw.randint(1, 28)}, 20{draw.randint(10, 23)}",
-        }
-        price: Any = draw.randint(100, 20_000) / 100
-        if quirks & {"break", "entity", "odd space"}:
-            if "break" in quirks:
-                description.append(f"one<br />two <br /> {draw.choice(self.titles)}")
-            if "entity" in quirks:
-                title += " &amp; more"
-            if "odd space" in quirks:
-                title += draw.choice(ODD_SPACES) + " end"
-        if "not Latin" in quirks:
-            description = ["\u65e5\u672c\u8a9e\u306e\u8aac\u660e" * draw.randint(1, 20)]
-        if "no description" in quirks:
-            features, description = [], []
-        if "rank in details" in quirks:
-            details["Best Sellers Rank"] = {self.category: draw.randint(1, 10**6)}
-        if "no details" in quirks:
-            details = {}
-        for kind, value in (
-            ("price null", None),
-            ("price text", f"{price}"),
-            ("price dash", "\u2014"),
-            ("price from", f"from {price}"),
-            ("price whole", int(price)),
-        ):
-            if kind in quirks:
-                price = value
-        categories = (
-            []
-            if "no categories" in quirks
-            else [self.category, *draw.choices(self.stores, k=draw.randint(1, 3))]
-        )
-        hi_res = "hi_res null" not in quirks
-        return {
+        empty = draw.random() < WITHOUT_TEXT
+        record = {
             "main_category": self.category.replace("_", " "),
-            "title": title,
+            "title": draw.choice(self.titles),
             "average_rating": draw.randint(10, 50) / 10,
             "rating_number": draw.randint(1, 3000),
-            "features": features,
-            "description": description,
-            "price": price,
-            "images": [self.image(hi_res) for _ in range(draw.randint(1, 3))],
+            "features": [] if empty else draw.choices(self.sentences, k=draw.randint(0, 5)),
+            "description": [] if empty else draw.choices(self.sentences, k=draw.randint(1, 3)),
+            "price": draw.randint(100, 20_000) / 100,
+            "images": [self.image() for _ in range(draw.randint(1, 3))],
             "videos": [],
-            "store": None if "store null" in quirks else draw.choice(self.stores),
-            "categories": categories,
-            "details": details,
+            "store": draw.choice(self.stores),
+            "categories": [self.category, *draw.choices(self.stores, k=draw.randint(1, 3))],
+            "details": {
+                "Brand": draw.choice(self.stores),
+                "Item Weight": f"{draw.randint(1, 40)} Ounces",
+                "Package Dimensions": f"{draw.randint(1, 20)} x {draw.randint(1, 20)} x 2 inches",
+                "Best Sellers Rank": {self.category: draw.randint(1, 10**6)},
+            },
             "parent_asin": asin,
             "bought_together": None,
         }
+        return self.odd(record, ODD_PRODUCTS)
 
     def products(self, count: int) -> Iterator[dict[str, Any]]:
         """Yield metadata records; repeat some ids with other content."""
         for number in range(count):
-            if self.draw.random() < PRODUCT_QUIRKS["twice"]:
+            if self.draw.random() < TWICE:
                 yield self.product(asin(self.draw.randrange(number + 1)))
             yield self.product(asin(number))
 
     def reviews(self, count: int, products: int) -> Iterator[dict[str, Any]]:
         """Yield review records of the products, and of some products without metadata."""
-        draw, time = self.draw, 0
+        draw = self.draw
         for _ in range(count):
-            chance = draw.random
-            number = int(products * chance() ** 2)  # skewed towards some products
-            if chance() < REVIEW_QUIRKS["unknown product"]:
+            number = int(products * draw.random() ** 2)  # skewed towards some products
+            if draw.random() < UNKNOWN_PRODUCT:
                 number += products
-            if chance() >= REVIEW_QUIRKS["same time"]:
-                time = 1_000_000_000_000 + int(6e11 * chance())
-            text = self.text(1 + int(4 * chance() ** 2))
-            if chance() < REVIEW_QUIRKS["short text"]:
-                text = "Good."
-            if chance() < REVIEW_QUIRKS["break"]:
-                text = text.replace(". ", ".<br /><br />")
-            if chance() < REVIEW_QUIRKS["not Latin"]:
-                text = "\u043e\u0442\u043b\u0438\u0447\u043d\u043e " * 3
-            pictures = []
-            if chance() < REVIEW_QUIRKS["images"]:
-                url = f"https://images.example/I/{draw.getrandbits(52):011x}"
-                pictures = [
-                    {f"{size}_image_url": f"{url}.jpg" for size in ("small", "medium", "large")}
-                    | {"attachment_type": "IMAGE"}
-                ]
-            stars = 5.0 - int(5 * chance() ** 3)
-            yield {
-                "rating": stars - 0.5 if chance() < REVIEW_QUIRKS["half star"] else stars,
-                "title": "" if chance() < REVIEW_QUIRKS["no title"] else draw.choice(self.titles),
-                "text": text,
-                "images": pictures,
+            record = {
+                "rating": 5.0 - int(5 * draw.random() ** 3),
+                "title": draw.choice(self.titles),
+                "text": " ".join(draw.choices(self.sentences, k=1 + int(4 * draw.random() ** 2))),
+                "images": [],
                 "asin": asin(number),
                 "parent_asin": asin(number),
                 "user_id": f"A{draw.getrandbits(130):027X}"[:28],
-                "timestamp": time,
-                "helpful_vote": int(3 * chance() ** 4),
-                "verified_purchase": chance() < 0.9,
+                "timestamp": 1_000_000_000_000 + int(6e11 * draw.random()),
+                "helpful_vote": int(3 * draw.random() ** 4),
+                "verified_purchase": draw.random() < 0.9,
             }
+            yield self.odd(record, ODD_REVIEWS)
 
 
 def asin(number: int) -> str:

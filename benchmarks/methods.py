@@ -207,28 +207,20 @@ def polars(source: str) -> int:
 
 
 @method
-def build_all(source: str) -> int:
-    """Build all datasets in `source`, including imports and hash checks."""
+def build(source: str, *names: str) -> int:
+    """Build some datasets without imports, or all that are in `source` with imports."""
     from parley import build_folder, dataset, datasets, open_source
 
+    for name in names:
+        dataset(name).builder  # noqa: B018 - imports it
+    if names:
+        begin()
     rows = 0
     with tempfile.TemporaryDirectory() as folder:
-        for name in datasets():
+        for name in names or datasets():
             files = open_source(dataset(name), Path(source), allow_missing=True)
             rows += sum(split.rows for split in build_folder(files, Path(folder)))
     return rows
-
-
-@method
-def build_one(source: str, name: str) -> int:
-    """Build one dataset, without imports."""
-    from parley import build_folder, dataset, open_source
-
-    dataset(name).builder  # noqa: B018 - imports it
-    begin()
-    with tempfile.TemporaryDirectory() as folder:
-        files = open_source(dataset(name), Path(source), allow_missing=True)
-        return sum(split.rows for split in build_folder(files, Path(folder)))
 
 
 @method

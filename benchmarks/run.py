@@ -176,7 +176,7 @@ class Benchmark:
         rows_folder = self._rows_of(Path(source))
         runs = {
             "importing datasets, and the limit for the same rows": ("limit_all", rows_folder),
-            "`parley build` of all available files": ("build_all", source),
+            "`parley build` of all available files": ("build", source),
             "`parley verify` of the same; rows: its figures": (
                 "verify_all",
                 source,
@@ -184,7 +184,7 @@ class Benchmark:
             ),
             "the dialogue acts of validation and test, imports not counted": ("acts", source),
         }
-        names = {f"{name}, imports not counted": ("build_one", source, name) for name in datasets()}
+        names = {f"{name}, imports not counted": ("build", source, name) for name in datasets()}
         found = self.rounds(runs | names)
         seconds, cpu = ("seconds", ".2f"), ("cpu", ".2f")
         rows = summary(found, ("rows", ",.0f"), seconds, cpu, ("/cpu", ".2f"), ("mb", ".0f"))

@@ -73,17 +73,11 @@ def build(output: Path, option: str) -> Path:
         split = path.name.split("-")[0]
         splits.append([str(path.parent.parent), path.parent.name, split, str(path), str(rows)])
     source = os.environ.get("PARLEY_SOURCE", "")
-    scripts = {
-        name: [
-            str(dataset.folder),
-            str(
-                open_source(
-                    dataset, Path(source or "."), sample=option == "--sample", allow_missing=True
-                ).folder
-            ),
-        ]
-        for name, dataset in discover().items()
-    }
+    scripts = {}
+    for name, dataset in discover().items():
+        options = {"sample": option == "--sample", "allow_missing": True}
+        files = open_source(dataset, Path(source or "."), **options)
+        scripts[name] = [str(dataset.folder), str(files.folder)]
     job = output / "job.json"
     job.write_text(json.dumps({"splits": splits, "scripts": scripts}))
     return job

@@ -186,13 +186,10 @@ def write(folder: Path) -> Path:
     place = folder / "hostile"
     (place / "sample").mkdir(parents=True)
     (place / "sample" / "attacks.json").write_text(json.dumps(ATTACKS), encoding="utf-8")
-    one = repr(ATTACKS[2])
-    (place / "hostile.py").write_text(
-        re.sub(r"\bATTACK\b", lambda _: one, _SCRIPT), encoding="utf-8"
-    )
-    (place / "figures.py").write_text(_FIGURES.replace("ATTACK", one), encoding="utf-8")
-    (place / "charts.py").write_text(_CHARTS.replace("ATTACK", one), encoding="utf-8")
-    (place / "transcript.py").write_text(_TRANSCRIPT, encoding="utf-8")
+    files = {"hostile": _SCRIPT, "figures": _FIGURES, "charts": _CHARTS, "transcript": _TRANSCRIPT}
+    for name, code in files.items():
+        code = re.sub(r"\bATTACK\b", lambda _: repr(ATTACKS[2]), code)
+        (place / f"{name}.py").write_text(code, encoding="utf-8")
     front = {
         "license": ATTACKS[0],
         "pretty_name": ATTACKS[2],

@@ -1,7 +1,6 @@
 """Asking a model: what it sees, what becomes of its answers, faults, resuming, logs, batches."""
 
 import json
-import os
 import re
 import signal
 import subprocess
@@ -10,13 +9,11 @@ import time
 from dataclasses import replace
 from fnmatch import fnmatch
 from itertools import permutations
-from pathlib import Path
 
 import pytest
 from model_server import completion, serving
 
 import parley
-from parley import cli
 from parley.ask.batch import read_answers, write_requests
 from parley.ask.client import Sampling
 from parley.ask.log import Questions, read_log
@@ -27,7 +24,6 @@ from parley.asking import Playing
 from parley.collection import discover
 from parley.errors import ParleyError, RecordError, UsageError
 from parley.folder.built import find_folder
-from parley.negotiation import play
 from parley.scoring.gold import Part
 from parley.tasks import Undefined, flat, tasks_of
 
@@ -515,9 +511,7 @@ def test_batch_files_give_the_same_log_as_asking(of, tmp_path):
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_two_models_play_and_the_log_is_read_again(
-    name, of, tmp_path, sample_build, monkeypatch, capfd
-):
+def test_two_models_play(name, of, tmp_path, sample_build, monkeypatch, run):
     questions = of(name)
     first, second = questions.asking.roles
     offer = {"casino": "[Offer: Food=1 Water=1 Firewood=3]"}.get(name.split()[0], "[Offer: 100]")
@@ -547,13 +541,7 @@ def test_two_models_play_and_the_log_is_read_again(
             assert mean == near(metrics["points"][role] if is_camp else metrics[f"{role}_utility"])
     assert {(row["end"], len(row["turns"])) for row in rows} == {("deal", 2)}
     monkeypatch.setenv("PARLEY_DATASETS", str(played.folder.parent))
-    monkeypatch.setattr(
-        sys, "argv", ["parley", "show", played.name, "--build", f"{tmp_path}/played/build"]
-    )
-    monkeypatch.setattr("signal.signal", lambda *args: None)
-    with pytest.raises(SystemExit):
-        cli.main()
-    assert "Fine. [Accept]" in capfd.readouterr().out
+    assert "Fine. [Accept]" in run("show", played.name, "--build", tmp_path / "played/build")[1]
     monkeypatch.delenv("PARLEY_DATASETS")
     for text, metric in (("[Walk-Away]", "walk_aways"), ("Hm [.", "turn_limits")):
         with serving(lambda request, text=text: text) as server:
@@ -569,95 +557,26 @@ def test_two_models_play_and_the_log_is_read_again(
     assert result.score.metrics["unreadable"] == 1
 
 
-def most(sides):
-    """Return the most joint points of two orders of priorities, by trying all shares."""
-    values = {"High": 5, "Medium": 4, "Low": 3}
-    worth = [{item: values[level] for level, item in side["value2issue"].items()} for side in sides]
-    return worth, max(
-        sum(n * worth[0][i] + (3 - n) * worth[1][i] for i, n in zip(worth[0], shares, strict=True))
-        for shares in [(a, b, c) for a in range(4) for b in range(4) for c in range(4)]
-    )
-
-
-def test_scripted_campers_score_as_counted_by_hand(of, built_of):
-    questions = of("casino deals", limit=0) if built_of is None else built_of("casino", "deals")
-    asking = questions.asking
-    rows = {row["dialogue_id"]: row for row in questions.built.rows("scenarios", "train")}
-    for pair in (("joint", "joint"), ("concede", "joint"), ("firm", "firm")):
-        players = dict(zip(asking.roles, (asking.agents[each] for each in pair), strict=True))
-        found = [
-            {"dialogue_id": key[0], **asking.outcome(play(asking, state, players))}
-            for key, state in questions.by_key.items()
-        ]
-        points = []
-        for each in found:
-            worth, highest = most([rows[each["dialogue_id"]][side] for side in asking.roles])
-            shares = each["allocation"]
-            own = (
-                [5, 5]
-                if shares is None
-                else [
-                    sum(worth[n][item] * shares[side][item] for item in worth[n])
-                    for n, side in enumerate(asking.roles)
-                ]
-            )
-            points.append((*own, highest))
-            if pair[1] == "joint":
-                assert sum(own) == highest
-            if pair == ("firm", "firm"):
-                assert (shares, each["end"]) == (None, "turn_limit")
-        score = parley.score(questions.built, "deals", found).score.metrics
-        count = len(points)
-        assert score["joint_points"] == near(sum(a + b for a, b, _ in points) / count)
-        assert score["fairness"] == near(sum(min(a, b) / (a + b) for a, b, _ in points) / count)
-        assert score["share_of_most"] == near(sum((a + b) / top for a, b, top in points) / count)
-        for place, side in enumerate(asking.roles):
-            mean = sum(each[place] for each in points) / count
-            assert score["points"][side] == near(mean)
-
-
-def test_scripted_traders_score_as_counted_by_hand(of, built_of):
-    questions = of("craigslist_bargains deals")
-    questions = questions if built_of is None else built_of("craigslist_bargains", "deals")
-    asking = questions.asking
-    for pair in (("joint", "joint"), ("firm", "concede"), ("firm", "firm")):
-        players = dict(zip(asking.roles, (asking.agents[each] for each in pair), strict=True))
-        found = {
-            key: asking.outcome(play(asking, s, players)) for key, s in questions.by_key.items()
-        }
-        shares = []
-        for key, each in found.items():
-            row = questions.gold[key]
-            low, high = row["buyer_target"], row["seller_target"]
-            price = each["price"]
-            shares.append(None if price is None else (high - price) / (high - low))
-        score = parley.score(
-            questions.built, "deals", [{"scenario_id": k[0], **e} for k, e in found.items()]
-        ).score.metrics
-        deals = [share for share in shares if share is not None]
-        assert score["success_rate"] == near(len(deals) / len(shares))
-        assert score["turn_limits"] == near(1 - len(deals) / len(shares))
-        if not deals:
-            assert isinstance(score["sl"], Undefined)
-            continue
-        assert score["sl"] == near(sum(deals) / len(deals))
-        assert score["sl_with_0_without_deal"] == near(sum(deals) / len(shares))
-        utility = sum(-0.5 if s is None else 2 * s - 1 for s in shares) / len(shares)
-        assert score["buyer_utility"] == near(utility)
-
-
-@pytest.fixture
-def built_of(request):
-    """Return questions of the real build where it is at hand, else None."""
-    if not os.environ.get("PARLEY_SOURCE"):
-        return None
-    real = request.getfixturevalue("real_build")
-
-    def built_of(name, task):
-        built = find_folder(Path(real), discover()[name])
-        return Questions(built, task, {}, Part())
-
-    return built_of
+@pytest.mark.parametrize(
+    ("name", "pair", "due"),
+    [
+        ("casino deals", ("joint", "joint"), {"share_of_most": 1, "fairness": 0.4223}),
+        ("casino deals", ("concede", "joint"), {"share_of_most": 1, "turn_limits": 0}),
+        ("casino deals", ("concede", "concede"), {"share_of_most": 0.9183, "turn_limits": 0}),
+        ("casino deals", ("firm", "concede"), {"turn_limits": 1}),
+        ("craigslist_bargains deals", ("joint", "joint"), {"sl": 0.5, "success_rate": 1}),
+        ("craigslist_bargains deals", ("concede", "concede"), {"sl": 0.4618, "success_rate": 1}),
+        ("craigslist_bargains deals", ("firm", "concede"), {"sl": 1, "turn_limits": 1 / 3}),
+        ("craigslist_bargains deals", ("firm", "firm"), {"turn_limits": 1}),
+    ],
+)
+def test_scripted_agents_reach_what_they_aim_at(name, pair, due, of, tmp_path):
+    questions, path = of(name), tmp_path / "log.jsonl"
+    models = (f"script:{each}" for each in pair)
+    roles = questions.asking.roles
+    ask(questions, Settings(dict(zip(roles, models, strict=True)), Sampling({})), path)
+    metrics = scored(questions, path).score.metrics
+    assert {metric: metrics[metric] for metric in due} == pytest.approx(due, abs=1e-4)
 
 
 # Subsets ---------------------------------------------------------------------------------

@@ -26,139 +26,122 @@ LABELS = ("small-talk", "self-need", "no-need", "uv-part")
 ITEMS = ("Food", "Water", "Firewood")
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ('{"labels": ["self-need", "small-talk"]}', ["small-talk", "self-need"]),
-        ('```json\n{"labels": ["Small Talk"]}\n```', ["small-talk"]),
-        ('Sure! {"Labels": ["UV_part"], "why": "..."} I hope it helps.', ["uv-part"]),
-        ('<think>{"labels": []}</think>{"labels": ["no-need"]}', ["no-need"]),
-        ('["no-need"]', ["no-need"]),
-        ("[]", []),
-        ('{"labels": []}', []),
-        ('{"labels": ["none"]}', []),
-        ("None.", []),
-        ("It uses small-talk and self-need.", ["small-talk", "self-need"]),
-        ("no-need", ["no-need"]),
-        ("{'labels': ['no-need']}", ["no-need"]),
-        ('{"labels": ["no-need"]} {"labels": ["no-need"]}', ["no-need"]),
-        ('{"labels": ["no-need"]} or {"labels": []}', AMBIGUOUS),
-        ("It does not use small-talk.", AMBIGUOUS),
-        ("There is no need to explain. Labels: self-need", AMBIGUOUS),
-        ("It lacks small-talk", AMBIGUOUS),
-        ("small-talk: 0, self-need: 1", AMBIGUOUS),
-        ("- [ ] small-talk\n- [x] self-need", AMBIGUOUS),
-        ('{"self-need": true, "small-talk": false}', ["self-need"]),
-        ('{"labels": "self-need, small-talk"}', ["small-talk", "self-need"]),
-        ("1. self-need\n2. uv-part", ["self-need", "uv-part"]),
-        ("There are no strategies.", []),
-        ("small\u2011talk", ["small-talk"]),
-        ("I have none of the information needed to answer.", NO_ANSWER),
-        ('{"excluded": ["small-talk"]}', NO_ANSWER),
-        ("<think>small-talk", NO_ANSWER),
-        ("self-need" + " " * 30_000, NO_ANSWER),
-        ("It isn't small-talk", AMBIGUOUS),
-        ("small-talk or none", AMBIGUOUS),
-        ('{"labels": ["bluff"]}', INVALID),
-        ('{"labels": null}', INVALID),
-        ('{"labels": {"no-need": true}}', INVALID),
-        ("I cannot tell.", NO_ANSWER),
-        ("smalltalker", NO_ANSWER),
-        ("", NO_ANSWER),
-    ],
-)
-def test_labels(text, expected):
-    found = read_labels(text, LABELS, "labels")
-    assert found == (Unreadable(expected) if isinstance(expected, str) else expected)
+OF_LABELS = [
+    ('{"labels": ["self-need", "small-talk"]}', ["small-talk", "self-need"]),
+    ('```json\n{"labels": ["Small Talk"]}\n```', ["small-talk"]),
+    ('Sure! {"Labels": ["UV_part"], "why": "..."} I hope it helps.', ["uv-part"]),
+    ('<think>{"labels": []}</think>{"labels": ["no-need"]}', ["no-need"]),
+    ('["no-need"]', ["no-need"]),
+    ("[]", []),
+    ('{"labels": []}', []),
+    ('{"labels": ["none"]}', []),
+    ("None.", []),
+    ("It uses small-talk and self-need.", ["small-talk", "self-need"]),
+    ("no-need", ["no-need"]),
+    ("{'labels': ['no-need']}", ["no-need"]),
+    ('{"labels": ["no-need"]} {"labels": ["no-need"]}', ["no-need"]),
+    ('{"labels": ["no-need"]} or {"labels": []}', AMBIGUOUS),
+    ("It does not use small-talk.", AMBIGUOUS),
+    ("There is no need to explain. Labels: self-need", AMBIGUOUS),
+    ("It lacks small-talk", AMBIGUOUS),
+    ("small-talk: 0, self-need: 1", AMBIGUOUS),
+    ("- [ ] small-talk\n- [x] self-need", AMBIGUOUS),
+    ('{"self-need": true, "small-talk": false}', ["self-need"]),
+    ('{"labels": "self-need, small-talk"}', ["small-talk", "self-need"]),
+    ("1. self-need\n2. uv-part", ["self-need", "uv-part"]),
+    ("There are no strategies.", []),
+    ("small\u2011talk", ["small-talk"]),
+    ("I have none of the information needed to answer.", NO_ANSWER),
+    ('{"excluded": ["small-talk"]}', NO_ANSWER),
+    ("<think>small-talk", NO_ANSWER),
+    ("self-need" + " " * 30_000, NO_ANSWER),
+    ("It isn't small-talk", AMBIGUOUS),
+    ("small-talk or none", AMBIGUOUS),
+    ('{"labels": ["bluff"]}', INVALID),
+    ('{"labels": null}', INVALID),
+    ('{"labels": {"no-need": true}}', INVALID),
+    ("I cannot tell.", NO_ANSWER),
+    ("smalltalker", NO_ANSWER),
+    ("", NO_ANSWER),
+]
+OF_ORDERS = [
+    ('{"order": ["water", "Food", "FIREWOOD"]}', ["Water", "Food", "Firewood"]),
+    ('["Water", "Food", "Firewood"]', ["Water", "Food", "Firewood"]),
+    ("Water > Food > Firewood", ["Water", "Food", "Firewood"]),
+    ("1. **Water**\n2. **Food**\n3. **Firewood**", ["Water", "Food", "Firewood"]),
+    ("I think Water, then Food, then Firewood.", ["Water", "Food", "Firewood"]),
+    ("Food > Water > Firewood\nThe final answer: food, water, firewood", [*ITEMS]),
+    ("The order from high to low is Food, Water and Firewood.", [*ITEMS]),
+    ('{"order": "Food > Water > Firewood"}', [*ITEMS]),
+    ("It is not Food, Water, Firewood", AMBIGUOUS),
+    ("My own order is Food > Water > Firewood, so my partner's is the opposite.", AMBIGUOUS),
+    ("3. Food\n2. Water\n1. Firewood", AMBIGUOUS),
+    ("I get 3 Food, 2 Water, 1 Firewood", AMBIGUOUS),
+    ("Food = Water = Firewood", AMBIGUOUS),
+    ('My order: ["Food", "Water", "Firewood"]. I cannot say about theirs.', AMBIGUOUS),
+    ("Food" + "\n" * 19_000 + "is first", NO_ANSWER),
+    ("!" * 20_000, NO_ANSWER),
+    ("Food > Water > Firewood or Water > Food > Firewood", AMBIGUOUS),
+    ("From the lowest: Food, Water, Firewood", AMBIGUOUS),
+    ('{"order": ["Food", "Food", "Water"]}', INVALID),
+    ('{"order": ["Food", null, "Water"]}', INVALID),
+    ("Food, Food, Water", NO_ANSWER),
+    ("Food", NO_ANSWER),
+]
+OF_NUMBERS = [
+    ('{"p": 0.8}', 0.8),
+    ('{"p": "80%"}', 0.8),
+    ("0.8", 0.8),
+    ("I would say 80 percent.", 0.8),
+    (".5", 0.5),
+    ("8e-1", 0.8),
+    ("<think>0.1</think> 0.8", 0.8),
+    ("thoughts 0.1</think>0.8", 0.8),
+    ("スコアは0.8です", 0.8),
+    ("０.８点", 0.8),
+    ("I think the probability is 0.8.", 0.8),
+    ("0.7ish", AMBIGUOUS),
+    ("less than 0.8", AMBIGUOUS),
+    ("The probability that they reach no deal is 0.2", AMBIGUOUS),
+    ("Turn 1 fails", AMBIGUOUS),
+    ('{"no_deal_probability": 0.2}', NO_ANSWER),
+    ("\u22120.5", INVALID),
+    ("1" + " " * 19_000 + "x", AMBIGUOUS),
+    ("1", 1.0),
+    ("1/1", 1.0),
+    ("between 0.2 and 0.4", AMBIGUOUS),
+    ('{"p": 0.2} {"p": 0.4}', AMBIGUOUS),
+    ("1.5", INVALID),
+    ("-0.1", INVALID),
+    ("3/5", INVALID),
+    ('{"p": true}', INVALID),
+    ('{"p": null}', INVALID),
+    ("NaN", NO_ANSWER),
+    ("likely", NO_ANSWER),
+]
+OF_OBJECTS = [
+    ('x {"A": 1, "b": {"c": [1]}} y', {"a": 1, "b": {"c": [1]}}),
+    ("**A:** one\n- b: two", {"a": "one", "b": "two"}),
+    ("A: one\nb: two\nc: three", NO_ANSWER),
+    ('{"a": 1, "A": 2, "b": 3}', NO_ANSWER),
+    ('{"a": 1, "a": 1, "b": 3}', NO_ANSWER),
+    ('{"a": NaN, "b": 3}', NO_ANSWER),
+    ('{"a": 1}', NO_ANSWER),
+    ("{" * 5000, NO_ANSWER),
+]
+READERS = [
+    (lambda text: read_labels(text, LABELS, "labels"), OF_LABELS),
+    (lambda text: read_order(text, ITEMS, "order"), OF_ORDERS),
+    (lambda text: read_number(text, "p", 0, 1), OF_NUMBERS),
+    (lambda text: read_object(text, "a", "b"), OF_OBJECTS),
+]
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ('{"order": ["water", "Food", "FIREWOOD"]}', ["Water", "Food", "Firewood"]),
-        ('["Water", "Food", "Firewood"]', ["Water", "Food", "Firewood"]),
-        ("Water > Food > Firewood", ["Water", "Food", "Firewood"]),
-        ("1. **Water**\n2. **Food**\n3. **Firewood**", ["Water", "Food", "Firewood"]),
-        ("I think Water, then Food, then Firewood.", ["Water", "Food", "Firewood"]),
-        ("Food > Water > Firewood\nThe final answer: food, water, firewood", [*ITEMS]),
-        ("The order from high to low is Food, Water and Firewood.", [*ITEMS]),
-        ('{"order": "Food > Water > Firewood"}', [*ITEMS]),
-        ("It is not Food, Water, Firewood", AMBIGUOUS),
-        ("My own order is Food > Water > Firewood, so my partner's is the opposite.", AMBIGUOUS),
-        ("3. Food\n2. Water\n1. Firewood", AMBIGUOUS),
-        ("I get 3 Food, 2 Water, 1 Firewood", AMBIGUOUS),
-        ("Food = Water = Firewood", AMBIGUOUS),
-        ('My order: ["Food", "Water", "Firewood"]. I cannot say about theirs.', AMBIGUOUS),
-        ("Food" + "\n" * 19_000 + "is first", NO_ANSWER),
-        ("!" * 20_000, NO_ANSWER),
-        ("Food > Water > Firewood or Water > Food > Firewood", AMBIGUOUS),
-        ("From the lowest: Food, Water, Firewood", AMBIGUOUS),
-        ('{"order": ["Food", "Food", "Water"]}', INVALID),
-        ('{"order": ["Food", null, "Water"]}', INVALID),
-        ("Food, Food, Water", NO_ANSWER),
-        ("Food", NO_ANSWER),
-    ],
+    ("read", "text", "expected"), [(read, *case) for read, cases in READERS for case in cases]
 )
-def test_orders(text, expected):
-    found = read_order(text, ITEMS, "order")
-    assert found == (Unreadable(expected) if isinstance(expected, str) else expected)
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ('{"p": 0.8}', 0.8),
-        ('{"p": "80%"}', 0.8),
-        ("0.8", 0.8),
-        ("I would say 80 percent.", 0.8),
-        (".5", 0.5),
-        ("8e-1", 0.8),
-        ("<think>0.1</think> 0.8", 0.8),
-        ("thoughts 0.1</think>0.8", 0.8),
-        ("スコアは0.8です", 0.8),
-        ("０.８点", 0.8),
-        ("I think the probability is 0.8.", 0.8),
-        ("0.7ish", AMBIGUOUS),
-        ("less than 0.8", AMBIGUOUS),
-        ("The probability that they reach no deal is 0.2", AMBIGUOUS),
-        ("Turn 1 fails", AMBIGUOUS),
-        ('{"no_deal_probability": 0.2}', NO_ANSWER),
-        ("\u22120.5", INVALID),
-        ("1" + " " * 19_000 + "x", AMBIGUOUS),
-        ("1", 1.0),
-        ("1/1", 1.0),
-        ("between 0.2 and 0.4", AMBIGUOUS),
-        ('{"p": 0.2} {"p": 0.4}', AMBIGUOUS),
-        ("1.5", INVALID),
-        ("-0.1", INVALID),
-        ("3/5", INVALID),
-        ('{"p": true}', INVALID),
-        ('{"p": null}', INVALID),
-        ("NaN", NO_ANSWER),
-        ("likely", NO_ANSWER),
-    ],
-)
-def test_numbers(text, expected):
-    found = read_number(text, "p", 0, 1)
-    assert found == (Unreadable(expected) if isinstance(expected, str) else expected)
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ('x {"A": 1, "b": {"c": [1]}} y', {"a": 1, "b": {"c": [1]}}),
-        ("**A:** one\n- b: two", {"a": "one", "b": "two"}),
-        ("A: one\nb: two\nc: three", NO_ANSWER),
-        ('{"a": 1, "A": 2, "b": 3}', NO_ANSWER),
-        ('{"a": 1, "a": 1, "b": 3}', NO_ANSWER),
-        ('{"a": NaN, "b": 3}', NO_ANSWER),
-        ('{"a": 1}', NO_ANSWER),
-        ("{" * 5000, NO_ANSWER),
-    ],
-)
-def test_objects(text, expected):
-    found = read_object(text, "a", "b")
-    assert found == (Unreadable(expected) if isinstance(expected, str) else expected)
+def test_a_reader(read, text, expected):
+    assert read(text) == (Unreadable(expected) if isinstance(expected, str) else expected)
 
 
 # Negotiations ----------------------------------------------------------------------------

@@ -2,8 +2,6 @@
 
 import copy
 import json
-from itertools import permutations
-from typing import Any
 
 import pytest
 
@@ -11,13 +9,13 @@ from parley.collection import get
 
 POINTS = ("High", "Medium", "Low")
 casino = get("casino")
-scenarios: Any = casino.load_module("scenarios")
+scenarios = casino.load_module("scenarios")
 SAMPLE = json.loads((casino.sample / "data/casino.json").read_bytes())
 GUESSES = json.loads((casino.sample / "opponent-modeling/casino_ix2guessing.json").read_bytes())
 
 
 @pytest.fixture
-def sample() -> dict[int, dict[str, Any]]:
+def sample():
     """The records, as `participants` is made of them: with the guesses."""
     return {
         record["dialogue_id"]: {**record, "guesses": GUESSES[str(record["dialogue_id"])]}
@@ -25,25 +23,25 @@ def sample() -> dict[int, dict[str, Any]]:
     }
 
 
-def transcript(record: dict[str, Any]) -> Any:
-    dialogues: Any = casino.configs["dialogues"]
+def transcript(record):
+    dialogues = casino.configs["dialogues"]
     assert casino.transcript is not None
     return casino.transcript.transcript(dict(dialogues.to_row(record)))
 
 
-def labels(turn: Any) -> tuple[str, ...]:
+def labels(turn):
     assert all(note.kind == "strategy" for note in turn.notes)
     return tuple(note.text for note in turn.notes)
 
 
-def view(name: str, records: dict[int, dict[str, Any]]) -> list[dict[str, Any]]:
+def view(name, records):
     """Return the rows of a view, with the names of labels in place of their numbers."""
     features = casino.features(name)
     rows = casino.configs[name].rows(records.values())
     return [{column: named(value, features[column]) for column, value in r.items()} for r in rows]
 
 
-def named(value: Any, feature: Any) -> Any:
+def named(value, feature):
     if isinstance(value, list):
         return [named(item, feature.feature) for item in value]
     return feature.names[value] if hasattr(feature, "names") else value
@@ -52,7 +50,7 @@ def named(value: Any, feature: Any) -> Any:
 # Transcripts ------------------------------------------------------------------------------
 
 
-def test_labels_pass_over_deal_actions_and_utterances_without_annotation(sample: Any) -> None:
+def test_labels_pass_over_deal_actions_and_utterances_without_annotation(sample):
     # 2004: a rejected deal stands in the middle, and after it the same speaker goes on.
     turns = transcript(sample[2004]).turns
     assert [(turn.action, labels(turn)) for turn in turns][4:8] == [
@@ -71,7 +69,7 @@ def test_labels_pass_over_deal_actions_and_utterances_without_annotation(sample:
         transcript(sample[2002])
 
 
-def test_deal_actions_read_as_words_and_outcomes_stand_side_by_side(sample: Any) -> None:
+def test_deal_actions_read_as_words_and_outcomes_stand_side_by_side(sample):
     shown, left = transcript(sample[2001]), transcript(sample[2003])
     first = "2 food, 3 water, 0 firewood for me; 1 food, 0 water, 3 firewood for you"
     mine, theirs = "1 food, 1 water, 3 firewood", "2 food, 2 water, 0 firewood"
@@ -92,12 +90,15 @@ def test_deal_actions_read_as_words_and_outcomes_stand_side_by_side(sample: Any)
     assert left.turns[-1].text == "walks away"
     assert "packages" not in dict(left.tables[0].rows)
     assert left.after[0] == ("deal", "no")
+    said = "showing-empathy, promote-coordination, no-need, elicit-pref, uv-part, vouch-fair"
+    assert shown.entry == f"2001 · 18–22 points · deal · {said}, self-need, other-need"
+    assert left.entry == "2003 · 5–5 points · no deal"
 
 
 # The views --------------------------------------------------------------------------------
 
 
-def test_an_utterance_that_reads_like_a_deal_action_is_none(sample: Any) -> None:
+def test_an_utterance_that_reads_like_a_deal_action_is_none(sample):
     record = sample[2004]  # turn 5 is a Reject-Deal, turn 6 an utterance
     record["chat_logs"][6]["text"] = record["annotations"][4][0] = "Reject-Deal"
     rows = view("utterances", {2004: record})
@@ -106,7 +107,7 @@ def test_an_utterance_that_reads_like_a_deal_action_is_none(sample: Any) -> None
     assert view("strategies", {2004: record})[5]["context"][-1]["text"] == "Reject-Deal"
 
 
-def test_a_participant_is_told_by_demographics_and_personality(sample: Any) -> None:
+def test_a_participant_is_told_by_demographics_and_personality(sample):
     records = [copy.deepcopy(sample[2001]) for _ in range(6)]
     people = [record["participant_info"]["mturk_agent_1"] for record in records]
     people[1]["personality"]["svo"] = "unclassified"
@@ -118,7 +119,7 @@ def test_a_participant_is_told_by_demographics_and_personality(sample: Any) -> N
     assert speakers[::2] == [f"speaker_{n}" for n in (0, 2, 3, 4, 5, 0)]
 
 
-def test_the_integrative_potential_of_every_pair_of_orders(sample: Any) -> None:
+def test_the_integrative_potential_of_every_pair_of_orders(sample):
     names, people = {"F": "Food", "W": "Water", "O": "Firewood"}, sample[2003]["participant_info"]
     for order, potential in {"FWO": 1, "FOW": 2, "WFO": 2, "WOF": 3, "OFW": 3, "OWF": 3}.items():
         for side, letters in zip(people.values(), ("FWO", order), strict=True):
@@ -128,7 +129,7 @@ def test_the_integrative_potential_of_every_pair_of_orders(sample: Any) -> None:
 
 
 @pytest.mark.parametrize("dialogues", [59, 60, 396 * 5 // 3])  # 36, 36 and 396 are annotated
-def test_folds_are_those_of_scikit_learn(sample: Any, dialogues: int) -> None:
+def test_folds_are_those_of_scikit_learn(sample, dialogues):
     model_selection = pytest.importorskip("sklearn.model_selection")
     many = {n: {**sample[2001 + n % 5], "dialogue_id": n} for n in range(dialogues)}
     found = dict.fromkeys((r["dialogue_id"], r["fold"]) for r in view("strategies", many))
@@ -142,22 +143,6 @@ def test_folds_are_those_of_scikit_learn(sample: Any, dialogues: int) -> None:
 
 ORDER = {"High": "Water", "Medium": "Food", "Low": "Firewood"}
 OTHER = {"High": "Firewood", "Medium": "Food", "Low": "Water"}
-
-
-def test_the_points_of_a_side() -> None:
-    for food, water, firewood, points in ((3, 3, 3, 36), (0, 0, 0, 0), (1, 2, 0, 14), (0, 0, 2, 6)):
-        items = {"Food": food, "Water": water, "Firewood": firewood}
-        assert scenarios.points_of(ORDER, items) == points
-    assert scenarios.points_of(ORDER, None) == 5
-
-
-def test_the_most_joint_points_are_those_of_the_best_allocation() -> None:
-    for order in permutations(ORDER.values()):
-        both = ORDER, dict(zip(ORDER, order, strict=True))
-        sides = dict(zip(scenarios.SIDES, both, strict=True))
-        found = scenarios.outcomes(sides)
-        assert len(found) == 64
-        assert scenarios.most_joint_points(sides) == max(map(sum, found))
 
 
 ALIKE = {"High": "Water", "Medium": "Firewood", "Low": "Food"}
@@ -175,6 +160,6 @@ ALIKE = {"High": "Water", "Medium": "Firewood", "Low": "Food"}
         (ALIKE, (19, 19), True),
     ],
 )
-def test_a_deal_is_pareto_optimal(other: Any, reached: tuple[int, int], optimal: bool) -> None:
+def test_a_deal_is_pareto_optimal(other, reached, optimal):
     sides = dict(zip(scenarios.SIDES, (ORDER, other), strict=True))
     assert scenarios.is_pareto_optimal(sides, reached) == optimal

@@ -1,6 +1,5 @@
 """CaSiNo's tasks against plain loops: what a score must be, on the sample and on the real data."""
 
-import json
 import random
 from itertools import product
 from statistics import mean, median, stdev
@@ -28,15 +27,9 @@ def built(request):
 
 
 @pytest.fixture
-def scored(built, tmp_path):
-    """Score predictions of a task, from a file."""
-
-    def scored(task, predictions):
-        file = tmp_path / "predictions.jsonl"
-        file.write_text("".join(f"{json.dumps(each)}\n" for each in predictions))
-        return score(built, task, {}, file=str(file)).score
-
-    return scored
+def scored(built):
+    """Score predictions of a task."""
+    return lambda task, predictions: score(built, task, {}, found=predictions).score
 
 
 def same(found, due):
@@ -215,16 +208,13 @@ def waters(mine, theirs):
         ("deals", {}, "allocation.mturk_agent_1.*: missing"),
     ],
 )
-def test_what_a_prediction_may_not_say(sample_build, tmp_path, task, change, problem):
+def test_what_a_prediction_may_not_say(sample_build, task, change, problem):
     baseline, field = {
         "strategies": ("majority", "labels"),
         "partner-priorities": ("guesses", "order"),
         "deals": ("people", "allocation"),
     }[task]
     built = open_folder(sample_build / "casino")
-    file = tmp_path / "predictions.jsonl"
-    score(built, task, {}, baseline=baseline, keep=file)
-    first, *rest = file.read_text().splitlines()
-    file.write_text("\n".join([json.dumps(json.loads(first) | {field: change}), *rest]))
-    with pytest.raises(RecordError, match=rf"line 1 \(dialogue_id 200\d.*\): .*{problem}"):
-        score(built, task, {}, file=str(file))
+    first, *rest = tasks_of(built.dataset)[task].baselines[baseline](built)
+    with pytest.raises(RecordError, match=rf"prediction 1 \(dialogue_id 200\d.*\): .*{problem}"):
+        score(built, task, {}, found=[{**first, field: change}, *rest])

@@ -1,11 +1,13 @@
 """The rules of CoSRec's product catalogue, one by one, and the pins of the raw files."""
 
 import importlib
+import itertools
 import json
 import sys
 
 import pytest
-from catalogue_files import PRODUCT, REVIEW, SPACES
+from catalogue_files import ODD, PRODUCT, REVIEW, SPACES, TEXTS
+from catalogue_reference import add_review, to_product
 
 from parley.collection import get
 
@@ -17,115 +19,66 @@ sources = importlib.import_module(f"{HOME}.sources")
 USUAL = rules.Thresholds()
 
 
-def test_what_satisfies_all_rules_is_kept():
-    assert rules.refuse_product(PRODUCT, USUAL) is None
-    assert rules.refuse_review(REVIEW, USUAL) is None
-    assert rules.catalogue_id(REVIEW) == "B01"
+EDGES = [
+    0.99, 1.01, 5.01, "\u0100a", "\u0100\u0100a", "\u00ff", "123456789", "1234567890",
+    ["12345678"], ["123456789"], ["\u0100\u0100 234567"], ["\u0100\u0100\u0100 34567"],
+    "\u0100\u0100 34567890", "\u0100\u0100\u010034567890", '{"a": 1}', "12", "-1", {"B": "x"},
+]  # fmt: skip
 
 
-# fmt: off
-@pytest.mark.parametrize(("rule", "changes"), [
-    ("parent_asin", {"parent_asin": None}), ("parent_asin", {"parent_asin": ""}),
-    ("parent_asin", {"parent_asin": 5}),
-    ("title", {"title": None}), ("title", {"title": ""}), ("title", {"title": ["x"]}),
-    ("description", {"description": None}), ("description", {"description": "text of it"}),
-    ("description", {"description": [None]}), ("description", {"features": None}),
-    ("description", {"features": ["a", 5]}), ("description", {"features": []}),
-    ("details", {"details": None}), ("details", {"details": {}}),
-    ("details", {"details": '{"a": 1}'}),
-    ("categories", {"categories": []}), ("categories", {"categories": [""]}),
-    ("categories", {"categories": None}), ("categories", {"categories": ["a", None]}),
-    ("ratings", {"rating_number": 0}), ("ratings", {"rating_number": 7.0}),
-    ("ratings", {"rating_number": "7"}), ("ratings", {"rating_number": False}),
-    ("ratings", {"average_rating": 4}), ("ratings", {"average_rating": -0.1}),
-    ("ratings", {"average_rating": float("nan")}), ("ratings", {"average_rating": None}),
-    ("store", {"store": None}), ("store", {"store": ""}),
-    ("price", {"price": None}), ("price", {"price": 10}), ("price", {"price": "\u2014"}),
-    ("price", {"price": "from 17.25"}), ("price", {"price": "nan"}), ("price", {"price": "inf"}),
-    ("price", {"price": 0.0}), ("price", {"price": "-1"}), ("price", {"price": True}),
-    ("short", {"features": ["12345678"]}), ("short", {"features": [""]}),
-    ("not_english", {"title": "\u0100\u0100a"}),
-    ("not_english", {"features": ["\u0100\u0100\u0100 34567"]}),
-])
-def test_a_product_is_refused_by(rule, changes):
-    assert rules.refuse_product(PRODUCT | changes, USUAL) == rule
+def variants(record):
+    """Yield a record with another value, or none, in one field, and with two fields null."""
+    for key in record:
+        yield {name: value for name, value in record.items() if name != key}
+        yield from (record | {key: odd} for odd in (*ODD, *TEXTS, *EDGES))
+    yield from (record | dict.fromkeys(keys) for keys in itertools.combinations(record, 2))
+    for empty in ({}, dict.fromkeys(record)):
+        yield empty
+        for key in record:
+            empty = empty | {key: record[key]}
+            yield empty
 
 
-@pytest.mark.parametrize("changes", [
-    {"features": [], "description": ["made of words"]}, {"features": ["123456789"]},
-    {"categories": ["", ""]}, {"categories": ["a", ""]}, {"rating_number": True},
-    {"rating_number": 10**30}, {"average_rating": 0.0}, {"average_rating": -0.0},
-    {"price": " 12 "},
-    {"price": "1e3"}, {"price": "1_000"}, {"price": "\uff11\uff12"}, {"title": "\u0100a"},
-    {"title": "\u00ff"}, {"features": ["\u0100\u0100 234567"]}, {"bought_together": []},
-])
-def test_a_product_is_kept_with(changes):
-    assert rules.refuse_product(PRODUCT | changes, USUAL) is None
+def refused_product(record, *thresholds):
+    found = to_product(record, *thresholds)
+    return found if isinstance(found, str) else None
 
 
-@pytest.mark.parametrize(("rule", "changes"), [
-    ("user_id", {"user_id": None}), ("user_id", {"user_id": ""}),
-    ("timestamp", {"timestamp": -1}), ("timestamp", {"timestamp": 1.0}),
-    ("timestamp", {"timestamp": "1"}),
-    ("rating", {"rating": 5}), ("rating", {"rating": 0.99}), ("rating", {"rating": 5.01}),
-    ("rating", {"rating": float("nan")}), ("rating", {"rating": None}),
-    ("title", {"title": ""}), ("title", {"title": None}), ("text", {"text": ""}),
-    ("text", {"text": 5}),
-    ("verified_purchase", {"verified_purchase": 1}),
-    ("verified_purchase", {"verified_purchase": None}),
-    ("helpful_vote", {"helpful_vote": -1}), ("helpful_vote", {"helpful_vote": 1.0}),
-    ("short", {"text": "123456789"}), ("not_english", {"title": "\u0100\u0100a"}),
-    ("not_english", {"text": "\u0100\u0100\u010034567890"}),
-])
-def test_a_review_is_refused_by(rule, changes):
-    assert rules.refuse_review(REVIEW | changes, USUAL) == rule
-# fmt: on
+def refused_review(record, *thresholds):
+    stars = {"valid_ratings": dict.fromkeys("12345", 0), "valid_reviews": []}
+    return add_review({"B01": stars}, record, *thresholds)
 
 
-def test_the_first_rule_that_is_not_satisfied_refuses():
-    """Each record satisfies the rules up to one, and none after it."""
-    nothing = dict.fromkeys(rules.PRODUCT_KEYS)
-    fields = ["parent_asin", "title", "description", "details", "categories", "ratings", "store"]
-    record = dict(nothing)
-    for rule in [*fields, "price"]:
-        assert rules.refuse_product(record, USUAL) == rule
-        for key in {
-            "ratings": ["rating_number", "average_rating"],
-            "description": ["description", "features"],
-        }.get(rule, [rule]):
-            record[key] = PRODUCT[key]
-    record = dict.fromkeys(rules.REVIEW_KEYS)
-    assert rules.catalogue_id(record) is None
-    for rule in rules.REVIEW_RULES[2:9]:
-        assert rules.refuse_review(record, USUAL) == rule
-        record[rule] = REVIEW[rule]
+def refuse_review(record, thresholds):
+    id = rules.catalogue_id(record)
+    if id != "B01":
+        return "not_in_catalogue" if id else "parent_asin"
+    return rules.refuse_review(record, thresholds)
 
 
-def test_thresholds_are_options():
-    short = PRODUCT | {"features": ["\u0100"], "title": "\u0100"}
-    assert rules.refuse_product(short, rules.Thresholds(3, 0, 0)) == "short"
-    assert rules.refuse_product(short, rules.Thresholds(2, 0.01, 0)) == "not_english"
-    assert rules.refuse_product(short, rules.Thresholds(2, 0, 0.6)) == "not_english"
-    assert rules.refuse_product(short, rules.Thresholds(2, 0, 0.5)) is None
+def judged(judge, *given):
+    try:
+        return judge(*given)
+    except (KeyError, TypeError, rules.BrokenError):
+        return "broken"
 
 
+@pytest.mark.parametrize("thresholds", [(10, 0.5, 0.8), (3, 0.9, 0.3), (2, 0.01, 0.6)])
 @pytest.mark.parametrize(
-    ("key", "whole", "refuse"),
+    ("record", "refuse", "due"),
     [
-        (key, PRODUCT, lambda record: rules.refuse_product(record, USUAL))
-        for key in rules.PRODUCT_KEYS
-    ]
-    + [(key, REVIEW, rules.catalogue_id) for key in rules.REVIEW_KEYS],
+        (PRODUCT, rules.refuse_product, refused_product),
+        (REVIEW, refuse_review, refused_review),
+    ],
 )
-def test_a_record_without_a_key_is_broken(key, whole, refuse):
-    with pytest.raises(rules.BrokenError, match=f"lacks {key}$"):
-        refuse({name: value for name, value in whole.items() if name != key})
-
-
-@pytest.mark.parametrize("together", [5, 0, True, 1.5])
-def test_what_has_no_length_is_no_bought_together(together):
-    with pytest.raises(rules.BrokenError, match="bought_together"):
-        rules.refuse_product(PRODUCT | {"bought_together": together}, USUAL)
+def test_every_value_is_refused_by_the_rule_of_the_reference(record, refuse, due, thresholds):
+    found = set()
+    for each in [record, *variants(record)]:
+        why = judged(due, each, *thresholds)
+        assert judged(refuse, each, rules.Thresholds(*thresholds)) == why, each
+        found.add(why)
+    names = rules.PRODUCT_RULES if record is PRODUCT else rules.REVIEW_RULES
+    assert found - {"short"} == {None, "broken", *names} - {"short"}
 
 
 def test_ratings_become_stars():

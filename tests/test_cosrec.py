@@ -4,7 +4,6 @@ import importlib
 import json
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,30 +20,30 @@ turns_and_back = importlib.import_module("parley_datasets.cosrec.rows")
 
 
 @pytest.fixture
-def copy(tmp_path: Path) -> Path:
+def copy(tmp_path):
     """A copy of the sample, for a test to spoil."""
     return Path(shutil.copytree(cosrec.sample, tmp_path / "source"))
 
 
-def records(root: Path, config: str, split: str | None = None) -> list[Any]:
+def records(root, config, split=None):
     """Return the records of a split, as `parley build` reads them."""
     sources, reader = Source(cosrec, root).sources(config, split or config), Reader(root)
     return list(cosrec.builder.records(config, {s.path: Opened(reader, s) for s in sources}))
 
 
-def rows(root: Path, config: str, split: str | None = None) -> list[dict[str, Any]]:
+def rows(root, config, split=None):
     return list(generate(Source(cosrec, root), config, split or config))
 
 
-def by_id(rows: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+def by_id(rows):
     return {row["dialogue_id"]: row for row in rows}
 
 
-def lines(path: Path) -> dict[str, Any]:
+def lines(path):
     return {k: v for line in path.read_text().splitlines() for k, v in json.loads(line).items()}
 
 
-def add(path: Path, value: Any) -> None:
+def add(path, value):
     path.write_text(path.read_text() + json.dumps(value) + "\n")
 
 
@@ -65,7 +64,7 @@ def add(path: Path, value: Any) -> None:
         ("U: Hi\n", [("user", "Hi\n")]),
     ],
 )
-def test_turns_and_back(text: str, turns: list[tuple[str, str]]) -> None:
+def test_turns_and_back(text, turns):
     found = turns_and_back.to_turns(text)
     assert [(turn["role"], turn["text"]) for turn in found] == turns
     assert turns_and_back.to_text(found) == text
@@ -75,7 +74,7 @@ def test_turns_and_back(text: str, turns: list[tuple[str, str]]) -> None:
     "text",
     ["", "Sure!\nU: Hi", " U: Hi", "u: Hi", "U:Hi", "U: Hi\nS:Hello", "U: Hi\nS: ", "U: \n-"],
 )
-def test_a_text_that_could_not_be_given_back_is_refused(text: str, copy: Path) -> None:
+def test_a_text_that_could_not_be_given_back_is_refused(text, copy):
     with pytest.raises(ValueError, match='turns that begin with "U: " or "S: " and text, not'):
         turns_and_back.to_turns(text)
     add(copy / "dataset/raw/conversations.jsonl", {"CoSRec-Raw_9999": text})
@@ -89,7 +88,7 @@ def test_a_text_that_could_not_be_given_back_is_refused(text: str, copy: Path) -
 # Lines of JSON ----------------------------------------------------------------------------
 
 
-def test_a_line_ends_at_a_newline_only(copy: Path) -> None:
+def test_a_line_ends_at_a_newline_only(copy):
     path = copy / "dataset/raw/conversations.jsonl"
     text = "U: a\u2028b\u0085c\u001ed\ufeff"
     path.write_bytes(json.dumps({"x": text}, ensure_ascii=False).encode())  # and none at the end
@@ -97,7 +96,7 @@ def test_a_line_ends_at_a_newline_only(copy: Path) -> None:
 
 
 @pytest.mark.parametrize("line", ["\ufeff{}", "\x1e{}", "", " {}", "null", "[]"])
-def test_a_line_that_jsonlines_might_pass_over_is_an_error(copy: Path, line: str) -> None:
+def test_a_line_that_jsonlines_might_pass_over_is_an_error(copy, line):
     path = copy / "dataset/raw/conversations.jsonl"
     good = path.read_text().splitlines(keepends=True)
     path.write_text("".join([good[0], line, "\n", *good[1:]]), encoding="utf-8")
@@ -108,7 +107,7 @@ def test_a_line_that_jsonlines_might_pass_over_is_an_error(copy: Path, line: str
 # Files joined by id -----------------------------------------------------------------------
 
 
-def test_files_are_joined_by_id_not_by_position(copy: Path) -> None:
+def test_files_are_joined_by_id_not_by_position(copy):
     before = records(copy, "crowd")
     for path in (copy / "dataset/crowd").glob("[!c]*.jsonl"):
         path.write_text("".join(reversed(path.read_text().splitlines(keepends=True))))
@@ -119,7 +118,7 @@ def test_files_are_joined_by_id_not_by_position(copy: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["quality", "intent_annotations", "keywords"])
-def test_what_a_file_lacks_is_null_and_what_is_empty_is_not(copy: Path, name: str) -> None:
+def test_what_a_file_lacks_is_null_and_what_is_empty_is_not(copy, name):
     column = {"quality": "ratings", "keywords": "users"}.get(name, name)
     key = "CoSRec-Crowd_9002"
     path = copy / f"dataset/crowd/{name}.jsonl"
@@ -146,7 +145,7 @@ def test_what_a_file_lacks_is_null_and_what_is_empty_is_not(copy: Path, name: st
      "q\t0\td\t01", "q\t0\td\t1\r", "q#\t0\td\t1", "q\t0\td\t1\t", "q#a\t0\td\t1",
      "q\t0\td\t\u0661"],
 )  # fmt: skip
-def test_a_malformed_judgment_names_its_line(copy: Path, line: str) -> None:
+def test_a_malformed_judgment_names_its_line(copy, line):
     path = copy / "dataset/curated/qrels.qrels"
     path.write_bytes(path.read_bytes() + line.encode() + b"\n")
     with pytest.raises(RecordError) as raised:
@@ -164,23 +163,21 @@ def test_a_malformed_judgment_names_its_line(copy: Path, line: str) -> None:
         ("CoSRec-Curated_9009_0_0", "9009: expected an id that .*curated/conversations.jsonl has"),
     ],
 )
-def test_a_judgment_without_intent_is_refused_of_queries(
-    copy: Path, query: str, message: str
-) -> None:
+def test_a_judgment_without_intent_is_refused_of_queries(copy, query, message):
     path = copy / "dataset/curated/qrels.qrels"
     path.write_text(path.read_text() + f"{query}\t0\td\t1\n")
     with pytest.raises(ValueError, match=message):
         records(copy, "queries", "curated")
 
 
-def test_judgments_without_a_line_of_intents_are_refused(copy: Path) -> None:
+def test_judgments_without_a_line_of_intents_are_refused(copy):
     path = copy / "dataset/curated/intents.jsonl"
     path.write_text("".join(path.read_text().splitlines(keepends=True)[1:]))
     with pytest.raises(ValueError, match="expected a query id of a recommendation intent in"):
         records(copy, "queries", "curated")
 
 
-def test_judgments_of_a_query_need_not_stand_together(copy: Path) -> None:
+def test_judgments_of_a_query_need_not_stand_together(copy):
     path = copy / "dataset/curated/qrels.qrels"
     before = {row["query_id"]: row for row in rows(copy, "queries", "curated")}
     path.write_text("".join(sorted(path.read_text().splitlines(True), key=lambda x: x[::-1])))
@@ -190,7 +187,7 @@ def test_judgments_of_a_query_need_not_stand_together(copy: Path) -> None:
     assert all(len(row["judgments"]) == 3 for row in mixed.values())
 
 
-def test_prompts_are_exact(copy: Path) -> None:
+def test_prompts_are_exact(copy):
     (copy / "prompts/user_summary_prompt.txt").write_bytes(b"\n a\r\nb {x} \n\n")
     found = {row["name"]: row["text"].encode() for row in rows(copy, "prompts")}
     assert found == {path.stem: path.read_bytes() for path in (copy / "prompts").iterdir()}
@@ -200,11 +197,11 @@ def test_prompts_are_exact(copy: Path) -> None:
 # Views ------------------------------------------------------------------------------------
 
 
-def record(text: str, **files: Any) -> dict[str, Any]:
+def record(text, **files):
     return {"dialogue_id": "c", "conversations": text, **files}
 
 
-def an_intent(**changes: Any) -> list[dict[str, Any]]:
+def an_intent(**changes):
     intent = {"id": "c_0_0", "type": "search", "query_variants": ["a"]} | changes
     return [{"utterance": 0, "intents": [intent]}]
 
@@ -213,9 +210,7 @@ def an_intent(**changes: Any) -> list[dict[str, Any]]:
     ("variants", "text"),
     [(["one", "three", "four"], "three"), (["abc", "xyz", "b"], "abc"), ([], None)],
 )
-def test_the_text_of_a_query_is_the_longest_formulation(
-    variants: list[str], text: str | None
-) -> None:
+def test_the_text_of_a_query_is_the_longest_formulation(variants, text):
     judged = record("U: Hi", intents=an_intent(query_variants=variants), qrels=["c_0_0\t0\td\t1"])
     (row,) = configs["queries"].rows([judged])
     assert (row["text"], row["variants"]) == (text, variants)
@@ -232,9 +227,7 @@ def test_the_text_of_a_query_is_the_longest_formulation(
         ("U: a\nb", [("user", "a\nb")], [[0]]),
     ],
 )  # fmt: skip
-def test_a_chat_alternates_and_knows_its_turns(
-    text: str, messages: list[tuple[str, str]], turns: list[list[int]]
-) -> None:
+def test_a_chat_alternates_and_knows_its_turns(text, messages, turns):
     (row,) = configs["messages"].rows([record(text)])
     assert row["dialogue_id"] == "c"
     assert [(m["role"], m["content"]) for m in row["messages"]] == messages
@@ -245,7 +238,7 @@ def test_a_chat_alternates_and_knows_its_turns(
 # Transcripts ------------------------------------------------------------------------------
 
 
-def test_intents_stand_beside_the_users_turns(copy: Path) -> None:
+def test_intents_stand_beside_the_users_turns(copy):
     assert cosrec.transcript is not None
     lay_out = cosrec.transcript.transcript
     crowd = lay_out(by_id(rows(copy, "crowd"))["CoSRec-Crowd_9002"])
@@ -275,7 +268,7 @@ def test_intents_stand_beside_the_users_turns(copy: Path) -> None:
     assert [label for label, _ in curated.after].count("profile") == 2
 
 
-def test_a_plain_conversation_has_no_notes(copy: Path) -> None:
+def test_a_plain_conversation_has_no_notes(copy):
     assert cosrec.transcript is not None
     row, *_ = rows(copy, "dialogues", "crowd")
     plain = cosrec.transcript.transcript(row)
@@ -284,7 +277,7 @@ def test_a_plain_conversation_has_no_notes(copy: Path) -> None:
     assert not any(turn.notes for turn in plain.turns)
 
 
-def test_a_query_is_laid_out_with_the_judged_documents(copy: Path) -> None:
+def test_a_query_is_laid_out_with_the_judged_documents(copy):
     assert cosrec.transcript is not None
     found = {row["query_id"]: row for row in rows(copy, "queries", "curated")}
     search = cosrec.transcript.transcript(found["CoSRec-Curated_9001_1_0"])

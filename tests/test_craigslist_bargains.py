@@ -4,8 +4,6 @@ import copy
 import json
 import re
 import struct
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -24,18 +22,18 @@ SAMPLE = {
     path.name: json.loads(path.read_bytes()) for path in sorted(DATASET.sample.glob("*.json"))
 }
 
-CONFIGS: dict[str, Any] = DATASET.configs
+CONFIGS = DATASET.configs
 NEGOTIATIONS = CONFIGS["negotiations"]
 
 
-def documented(record: dict[str, Any]) -> Any:
+def documented(record):
     """The row of a record in the Hub's old schema."""
     (row,) = CONFIGS["dialogues"].rows([record])
     return row
 
 
 @pytest.fixture
-def sample() -> dict[str, list[dict[str, Any]]]:
+def sample():
     """The sample's records, by file."""
     return copy.deepcopy(SAMPLE)
 
@@ -43,7 +41,7 @@ def sample() -> dict[str, list[dict[str, Any]]]:
 # The old schema ---------------------------------------------------------------------------
 
 
-def test_defaults_of_the_old_schema(sample: Any) -> None:
+def test_defaults_of_the_old_schema(sample):
     record, unparsed = sample["train.json"][0], sample["test.json"][0]
     for act, intent, price in (
         (None, "", -1.0),
@@ -67,7 +65,7 @@ def test_defaults_of_the_old_schema(sample: Any) -> None:
     assert row["agent_info"]["Bottomline"] == ["100", "None"]
 
 
-def test_prices_are_rounded_only_where_documented(sample: Any) -> None:
+def test_prices_are_rounded_only_where_documented(sample):
     record = sample["train.json"][2]
     rounded = struct.unpack("f", struct.pack("f", 849.99))[0]
     assert documented(record)["dialogue_acts"]["price"][6] == rounded != 849.99
@@ -77,7 +75,7 @@ def test_prices_are_rounded_only_where_documented(sample: Any) -> None:
 # Full rows --------------------------------------------------------------------------------
 
 
-def test_events_are_typed_by_action(sample: Any) -> None:
+def test_events_are_typed_by_action(sample):
     events = NEGOTIATIONS.to_row(sample["train.json"][0])["events"]
     said, offered, accepted = events[-4], events[-3], events[-2]
     assert (said["text"], said["offer"]) == ("Every single morning. ", None)
@@ -86,7 +84,7 @@ def test_events_are_typed_by_action(sample: Any) -> None:
     assert accepted["metadata"] == {"intent": "accept", "price": None}
 
 
-def test_numbers_and_absent_offers_come_back(sample: Any) -> None:
+def test_numbers_and_absent_offers_come_back(sample):
     """Times are text upstream; a price may be an integer there."""
     record = sample["train.json"][0]
     values = ["1499000123.4", "1499000123.45", "-1.37418297005", "5e-05"]
@@ -108,8 +106,8 @@ def test_numbers_and_absent_offers_come_back(sample: Any) -> None:
 # Transcripts ------------------------------------------------------------------------------
 
 
-def test_transcripts(sample: Any) -> None:
-    tool: Any = DATASET.transcript
+def test_transcripts(sample):
+    tool = DATASET.transcript
     bare, shown = (tool.transcript(NEGOTIATIONS.to_row(sample["train.json"][n])) for n in (1, 2))
     assert shown.before[1:] == [("listed at", "$950")]
     assert {side: facts[0] for side, facts in shown.sides.items()} == {
@@ -132,7 +130,7 @@ def test_transcripts(sample: Any) -> None:
 # The views --------------------------------------------------------------------------------
 
 
-def view(name: str, *records: dict[str, Any]) -> list[dict[str, Any]]:
+def view(name, *records):
     """The rows of a view, with the names of the labels at the top level for their numbers."""
     features = CONFIGS[name].features
     rows = list(CONFIGS[name].rows(records))
@@ -143,7 +141,7 @@ def view(name: str, *records: dict[str, Any]) -> list[dict[str, Any]]:
     return rows
 
 
-def test_zeros_and_integers_are_floats(sample: Any) -> None:
+def test_zeros_and_integers_are_floats(sample):
     record = sample["train.json"][0]
     record["events"][4]["metadata"]["price"] = record["events"][9]["data"]["price"] = 0
     rows = view("utterances", record)
@@ -153,7 +151,7 @@ def test_zeros_and_integers_are_floats(sample: Any) -> None:
     assert (repr(row["deal_price"]), row["deal_over_list_price"]) == ("90.0", 0.75)
 
 
-def test_labels_are_numbered_as_in_the_card() -> None:
+def test_labels_are_numbered_as_in_the_card():
     card = DATASET.read_card()
     table = card[card.index("| intent | given to a message") :]
     features = DATASET.features("utterances")
@@ -163,7 +161,7 @@ def test_labels_are_numbered_as_in_the_card() -> None:
         assert f"| `{column}` | ClassLabel | {', '.join(others)} or {last} |" in card
 
 
-def test_outcomes_without_deal_price_or_events(sample: Any) -> None:
+def test_outcomes_without_deal_price_or_events(sample):
     rejected, absent = sample["train.json"][2], sample["validation.json"][1]
     assert rejected["outcome"]["offer"]
     for row in view("outcomes", rejected, absent):
@@ -182,7 +180,7 @@ def test_outcomes_without_deal_price_or_events(sample: Any) -> None:
     assert [len(row["messages"]) for row in view("messages", record)] == [1, 1]
 
 
-def test_a_scenario_is_one_row_whatever_lines_its_dialogues_show(sample: Any) -> None:
+def test_a_scenario_is_one_row_whatever_lines_its_dialogues_show(sample):
     records = sample["test.json"]
     _, chairs, _ = rows = view("scenarios", *records)
     assert [row["dialogue_ids"] for row in rows] == [
@@ -192,7 +190,7 @@ def test_a_scenario_is_one_row_whatever_lines_its_dialogues_show(sample: Any) ->
     assert (len(chairs["buyer_description"]), len(chairs["seller_description"])) == (1, 2)
 
 
-def test_an_id_of_two_scenarios_is_two_rows(sample: Any) -> None:
+def test_an_id_of_two_scenarios_is_two_rows(sample):
     _, first, _, second = sample["test.json"]
     another = copy.deepcopy(second)
     second["scenario"]["post_id"] = "6150099999"
@@ -202,7 +200,7 @@ def test_an_id_of_two_scenarios_is_two_rows(sample: Any) -> None:
     assert [len(row["dialogue_ids"]) for row in rows] == [1] * 3
 
 
-def test_actions_in_words_and_briefings_without_what_is_missing(sample: Any) -> None:
+def test_actions_in_words_and_briefings_without_what_is_missing(sample):
     record, no_price, rejected = sample["train.json"][:3]
     (buyer, _) = view("messages", no_price)
     # an offer without a price and the end, both the buyer's; a message still follows
@@ -226,7 +224,7 @@ def test_actions_in_words_and_briefings_without_what_is_missing(sample: Any) -> 
 
 
 @pytest.fixture
-def built(sample_build: Path) -> Any:
+def built(sample_build):
     """The sample, its rows in memory."""
     folder = open_folder(sample_build / DATASET.name, DATASET)
     rows = {f"{c}/{s}": folder.rows(c, s) for c, s in folder.declared}
@@ -234,25 +232,22 @@ def built(sample_build: Path) -> Any:
 
 
 @pytest.fixture
-def scored(built: Any, tmp_path: Path) -> Any:
+def scored(built):
     """Score these values of a field of a task's predictions, in the order of the sample's rows."""
 
-    def scored(task: str, *values: Any) -> Any:
+    def scored(task, *values):
         key, config, field = {
             "deal": ("dialogue_id", "outcomes", "probability"),
             "deals": ("scenario_id", "scenarios", "price"),
         }[task]
-        names = [row[key] for row in built.rows(config, "test")][: len(values)]
-        pairs = zip(names, values, strict=True)
-        lines = [json.dumps({key: name, field: value}) for name, value in pairs]
-        file = tmp_path / "predictions.jsonl"
-        file.write_text("\n".join(lines))
-        return score(built, task, {}, file=str(file)).score
+        rows = built.rows(config, "test")
+        found = [{key: row[key], field: value} for row, value in zip(rows, values, strict=False)]
+        return score(built, task, {}, found=found).score
 
     return scored
 
 
-def test_margins_and_utilities_of_prices(scored: Any) -> None:
+def test_margins_and_utilities_of_prices(scored):
     """Of three scenarios, buyer's and seller's targets 3800 and 5000, 30 and 60, 67 and 75."""
     found = scored("deals", 4100, 60.0, None)
     assert found.counts == {"scenarios": 3, "deals": 2}
@@ -279,7 +274,7 @@ def test_margins_and_utilities_of_prices(scored: Any) -> None:
 
 
 @pytest.mark.parametrize("last", [{"price": None, "end": "turn_limit"}, {"unreadable": "empty"}])
-def test_ends_without_a_deal_are_told_apart(built: Any, last: Any) -> None:
+def test_ends_without_a_deal_are_told_apart(built, last):
     ids = [key for (key,) in tasks_of(DATASET)["deals"].gold(built)]
     found = [{"scenario_id": id, "price": None} for id in ids[:-1]]
     result = score(built, "deals", {}, found=[*found, {"scenario_id": ids[-1]} | last])
@@ -291,14 +286,14 @@ def test_ends_without_a_deal_are_told_apart(built: Any, last: Any) -> None:
     assert result.unreadable == ({} if is_over_time else {"empty": 1})
 
 
-def test_where_all_walk_away_there_are_no_margins(scored: Any) -> None:
+def test_where_all_walk_away_there_are_no_margins(scored):
     found = scored("deals", None, None, None)
     assert (found.metrics["walk_aways"], found.metrics["seller_utility"]) == (1.0, -0.5)
     margins = [value for name, value in found.metrics.items() if name.startswith("margin")]
     assert margins == [Undefined("no scenario has a deal")] * 3
 
 
-def test_scenarios_and_their_people(built: Any) -> None:
+def test_scenarios_and_their_people(built):
     """People are those of the first dialogue; an id that two scenarios have is not predicted."""
     first, second, third = built.held["scenarios/test"]
     for deals in (1, 2):  # of the second scenario: one dialogue without a deal, and one with
@@ -309,7 +304,7 @@ def test_scenarios_and_their_people(built: Any) -> None:
     assert list(tasks_of(DATASET)["deals"].gold(built)) == [(third["scenario_id"],)]
 
 
-def test_probabilities_of_deals(built: Any, scored: Any) -> None:
+def test_probabilities_of_deals(built, scored):
     """The sample's dialogues of test, of which the first and the last are deals."""
     found = scored("deal", 0.5, 0.4999, 1, 0)  # a half is a yes
     # two told right of four; of the four pairs of a deal with none, one is in order
@@ -335,15 +330,13 @@ def test_probabilities_of_deals(built: Any, scored: Any) -> None:
         ("deals", "$50", "price: expected a number"),
     ],
 )
-def test_no_probability_or_price_is_refused(
-    scored: Any, task: str, value: Any, message: str
-) -> None:
+def test_no_probability_or_price_is_refused(scored, task, value, message):
     with pytest.raises(RecordError) as refused:
         scored(task, value)
     assert message in str(refused.value.problems[0])
 
 
-def test_samples_are_scored_as_scikit_learn_scores_each() -> None:
+def test_samples_are_scored_as_scikit_learn_scores_each():
     """With classes that are not there, chances that are tied, and some that are just a half."""
     metrics = pytest.importorskip("sklearn.metrics", reason="it is in the extra `tasks`")
     random = np.random.default_rng(3)
@@ -364,7 +357,7 @@ def test_samples_are_scored_as_scikit_learn_scores_each() -> None:
     assert np.isnan(found["auc"]).any()
 
 
-def test_real_deals_have_prices_and_real_scenarios_room_for_one(real_build: Path) -> None:
+def test_real_deals_have_prices_and_real_scenarios_room_for_one(real_build):
     """What the scores take for granted."""
     folder = open_folder(real_build / DATASET.name, DATASET)
     rows = folder.rows("outcomes", "test")

@@ -106,11 +106,15 @@ def test_facets_and_transcripts_of_another_form_are_errors_that_name_the_field(f
         ({"notes": "a label"}, r"notes: expected a list"),
         ({"terms": (("price",),)}, r"terms\[0\]: expected 2 values"),
         ({"action": "yes"}, r"action: expected true or false"),
+        ({"text": None}, r"turns\[0\]\.text: expected text, found None"),
     ):
         made = Transcript("a title", turns=[replace(Turn("a", "b"), **change)])
         monkeypatch.setattr(each.dataset.transcript, "transcript", lambda row, made=made: made)
         with pytest.raises(ScriptError, match=rf"duo/transcript\.py fails .*{said}"):
             _ = each.transcript
+    monkeypatch.setattr(each.dataset.transcript, "transcript", lambda row: row)
+    with pytest.raises(ScriptError, match="expected a Transcript, found "):
+        _ = each.transcript
 
 
 @pytest.mark.parametrize("value", [None, math.nan, True, b"x", [1]])

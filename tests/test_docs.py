@@ -17,6 +17,7 @@ from hub import User
 
 from parley.cli import app
 from parley.collection import discover
+from parley.folder.built import open_folder
 from parley.tasks import OWN_OPTIONS
 
 ROOT = Path(__file__).parent.parent
@@ -87,29 +88,22 @@ def run(code, hub, place):
     assert asked == ("org/" in code)
 
 
-@pytest.mark.parametrize("page", [name for name in SCRIPTS if name != TRAINING])
-def test_the_python_of_a_page_runs(page, hub, place):
+@pytest.mark.parametrize("page", SCRIPTS)
+def test_the_python_of_a_page_runs(page, hub, place, grouped_build):
     if missing := lacking(SCRIPTS[page]):
         pytest.skip(f"not installed: {', '.join(missing)}")
+    if page == TRAINING:  # with a model made for it, and row groups enough for two workers
+        if multiprocessing.get_start_method() != "fork":
+            pytest.skip("workers are spawned here, for which a script needs a `__main__`")
+        import tiny_model
+
+        tiny_model.save(place / "my-model")
+        hub.seed("org/casino", grouped_build / "casino")
     run(SCRIPTS[page], hub, place)
 
 
-def test_the_python_of_training_runs(hub, place, grouped_build):
-    """With a model made for it, and row groups enough for two workers."""
-    if multiprocessing.get_start_method() != "fork":
-        pytest.skip("workers are spawned here, for which a script needs a `__main__`")
-    code = SCRIPTS[TRAINING]
-    if missing := lacking(code):
-        pytest.skip(f"not installed, but comes with the extra `trainers`: {', '.join(missing)}")
-    import tiny_model
-
-    tiny_model.save(place / "my-model")
-    hub.seed("org/casino", grouped_build / "casino")
-    run(code, hub, place)
-
-
-def test_the_collate_function_refuses_a_template_that_marks_nothing(place):
-    """Else a model would train on nothing."""
+def test_the_collate_function_labels_what_the_assistant_says(sample_build, place):
+    """It refuses a template that marks nothing: a model would train on nothing."""
     if missing := lacking(code := SCRIPTS[TRAINING]):
         pytest.skip(f"not installed, but comes with the extra `trainers`: {', '.join(missing)}")
     import tiny_model
@@ -120,12 +114,19 @@ def test_the_collate_function_refuses_a_template_that_marks_nothing(place):
     (function,) = re.findall(r"^def collate.*?(?=^\S)", code, re.MULTILINE | re.DOTALL)
     scope = {"tokenizer": tokenizer}
     exec(function, scope)
-    chat = [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Hello."}]
-    assert (scope["collate"]([{"messages": chat}])["labels"] != -100).any()
+    built = open_folder(sample_build / "casino")
+    rows = built.rows("messages", "train")
+    batch = scope["collate"](rows)
+    assert len(batch["labels"]) == len(rows)
+    for tokens, labels, row in zip(batch["input_ids"], batch["labels"], rows, strict=True):
+        own = labels != -100
+        assert (tokens[own] == labels[own]).all()
+        said = [each["content"] for each in row["messages"] if each["role"] == "assistant"]
+        assert tokenizer.decode(labels[own]) == "".join(f"{text}{tiny_model.END}" for text in said)
     marks = r"\{%-? *(end)?generation *-?%\}"
     tokenizer.chat_template = re.sub(marks, "", tokenizer.chat_template)
     with pytest.raises(ValueError, match=r"the template needs \{% generation %\}"):
-        scope["collate"]([{"messages": chat}])
+        scope["collate"](rows)
 
 
 def test_the_commands_of_publishing_run(hub, real_build, tmp_path):

@@ -5,8 +5,6 @@ import json
 import re
 import warnings
 import zipfile
-from pathlib import Path
-from typing import Any
 
 import fsspec
 import numpy as np
@@ -24,19 +22,19 @@ from parley.source.pins import git_tree
 from parley.tasks import Undefined
 
 dataset = get("duo")
-dialogues: Any = dataset.configs["dialogues"]
+dialogues = dataset.configs["dialogues"]
 TOP = "duo-dataset-a1c424371fc6fb716184bb177beaba91a183093a/"
 
 
-def sample(place: str) -> Any:
+def sample(place):
     return json.loads((dataset.sample / place).read_bytes())
 
 
-def rows(config: str, split: str) -> list[dict[str, Any]]:
+def rows(config, split):
     return list(generate(open_source(dataset, None, sample=True), config, split))
 
 
-def test_ids_and_prompts_are_alike_in_both_languages() -> None:
+def test_ids_and_prompts_are_alike_in_both_languages():
     made = [dialogues.to_row(sample(f"ed/{place}.json")) for place in ("ja/2901", "en/0902")]
     assert [row["dialogue_id"] for row in made] == ["2901", "0902"]
     assert [dialogues.to_record(row)["dialogue_id"] for row in made] == [2901, "0902"]
@@ -55,15 +53,10 @@ def test_ids_and_prompts_are_alike_in_both_languages() -> None:
     }
 
 
-def test_sample_files_return_to_their_bytes() -> None:
-    assert_bytes_return(dataset.sample)
-
-
-def test_published_files_return_to_their_bytes(source: Path) -> None:
-    assert_bytes_return(source / "duo")
-
-
-def assert_bytes_return(folder: Path) -> None:
+@pytest.mark.parametrize("data", ["sample", "published"])
+def test_files_return_to_their_bytes(data, request):
+    published = data == "published"
+    folder = request.getfixturevalue("source") / "duo" if published else dataset.sample
     for source in dataset.sources:
         for file in sorted((folder / source).iterdir()):
             record = dialogues.to_record(dialogues.to_row(json.loads(file.read_bytes())))
@@ -72,7 +65,7 @@ def assert_bytes_return(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("config", dataset.configs)
-def test_licence_of_each_config(config: str, tmp_path: Path) -> None:
+def test_licence_of_each_config(config, tmp_path):
     licence = dataset.builder(config_name=config, cache_dir=str(tmp_path)).info.license
     only = {"ed": (True, False), "wow": (False, True)}
     assert ("cc-by-nc-4.0" in licence, "apache-2.0" in licence) == only.get(config, (True, True))
@@ -82,7 +75,7 @@ def test_licence_of_each_config(config: str, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def archive() -> bytes:
+def archive():
     """The sample as upstream's archive, in an order that is not that of the rows."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as opened:
@@ -94,23 +87,21 @@ def archive() -> bytes:
 
 
 @pytest.fixture
-def pinned(monkeypatch: pytest.MonkeyPatch) -> None:
+def pinned(monkeypatch):
     """The sample's own folders are the pinned ones."""
     for path, source in dataset.sources.items():
         tree = git_tree(sorted((dataset.sample / path).iterdir()))
         monkeypatch.setitem(source.pin, "git_tree", tree)
 
 
-def take_from(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def take_from(url, monkeypatch):
     for source in dataset.sources.values():
         monkeypatch.setitem(vars(source), "url", url)
 
 
 @pytest.mark.usefixtures("pinned")
 @pytest.mark.parametrize("config", dataset.configs)
-def test_archive(
-    config: str, archive: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_archive(config, archive, tmp_path, monkeypatch):
     """The archive gives the rows of the folders, prepared and streamed."""
     (tmp_path / "upstream.zip").write_bytes(archive)
     fsspec.filesystem("memory").pipe("/upstream.zip", archive)
@@ -135,9 +126,7 @@ def test_archive(
         (lambda archive: archive.replace(b"/ed/en/", b"/ed/xx/"), "no files"),
     ],
 )
-def test_archive_that_is_not_the_pinned_one(
-    spoil: Any, found: str, archive: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_archive_that_is_not_the_pinned_one(spoil, found, archive, tmp_path, monkeypatch):
     (tmp_path / "upstream.zip").write_bytes(spoil(archive))
     take_from(str(tmp_path / "upstream.zip"), monkeypatch)
     builder = dataset.builder(config_name="ed", cache_dir=str(tmp_path / "cache"))
@@ -149,7 +138,7 @@ def test_archive_that_is_not_the_pinned_one(
 # Figures ----------------------------------------------------------------------------------
 
 
-def test_alpha_is_krippendorffs() -> None:
+def test_alpha_is_krippendorffs():
     """As in the worked example of his Computing Krippendorff's Alpha-Reliability (2011).
 
     A line is an observer, a column a unit, of which one has a single value.
@@ -164,7 +153,7 @@ def test_alpha_is_krippendorffs() -> None:
 # Transcripts and views --------------------------------------------------------------------
 
 
-def test_transcript() -> None:
+def test_transcript():
     assert dataset.transcript is not None
     found = dataset.transcript.transcript(dialogues.to_row(sample("ed/en/0901.json")))
     assert ("prompt", "aligned") in found.before
@@ -184,7 +173,7 @@ def test_transcript() -> None:
     assert found.tables[0].rows[-1] == ("engagingness", ("4",))
 
 
-def test_the_turn_is_the_place_and_not_the_number_upstream() -> None:
+def test_the_turn_is_the_place_and_not_the_number_upstream():
     record = sample("ed/en/0901.json")
     for message in record["dialogue"]:
         message["message_id"] += 100
@@ -196,41 +185,37 @@ def test_the_turn_is_the_place_and_not_the_number_upstream() -> None:
 
 
 @pytest.fixture
-def built(sample_build: Path) -> Any:
+def built(sample_build):
     """The sample, its rows in memory."""
     folder = open_folder(sample_build / dataset.name, dataset)
     return InMemory(folder, {f"{c}/{s}": folder.rows(c, s) for c, s in folder.declared})
 
 
-def agreement(folder: Path, built: Any, scores: Any, **options: str) -> Any:
+def agreement(built, scores, **options):
     """The score of a function of a row."""
-    file = folder / "predictions.jsonl"
     rows = built.rows("dialogues", "ja", "en")
-    lines = [{"dialogue_id": row["dialogue_id"], "score": scores(row)} for row in rows]
-    file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    return score(built, "agreement", options, file=str(file)).score
+    found = [{"dialogue_id": row["dialogue_id"], "score": scores(row)} for row in rows]
+    return score(built, "agreement", options, found=found).score
 
 
-def test_scores_are_compared_within_a_language_and_setting(tmp_path: Path, built: Any) -> None:
+def test_scores_are_compared_within_a_language_and_setting(built):
     """Of the sample, whose English dialogues are three a setting, the Japanese ones two."""
     built.held["dialogues/ja"][-1]["subjective_evaluation"]["preference"] = 1.0  # else all alike
 
-    def shifted(row: Any) -> float:
+    def shifted(row):
         return float(row["subjective_evaluation"]["preference"] + 7 * (row["language"] == "ja"))
 
-    person = agreement(tmp_path, built, shifted).metrics["person"]
+    person = agreement(built, shifted).metrics["person"]
     assert person.keys() == {"en ed", "en wow", "ja ed", "ja wow"}
     for group, found in person.items():
         assert found == dict.fromkeys(found, pytest.approx(1)), group
 
 
-def test_correlations_are_those_of_scipy(tmp_path: Path, built: Any) -> None:
+def test_correlations_are_those_of_scipy(built):
     stats = pytest.importorskip("scipy.stats", reason="it is in the extra `tasks`")
     rows = [row for row in built.rows("dialogues", "en") if row["setting"] == "wow"]
     scores = dict(zip((row["dialogue_id"] for row in rows), (3, 1.5, 2), strict=True))
-    found = agreement(
-        tmp_path, built, lambda row: scores.get(row["dialogue_id"], 1), aspect="engagingness"
-    )
+    found = agreement(built, lambda row: scores.get(row["dialogue_id"], 1), aspect="engagingness")
     pair = list(scores.values()), [row["subjective_evaluation"]["engagingness"] for row in rows]
     assert found.metrics["person"]["en wow"] == {
         "pearson": pytest.approx(stats.pearsonr(*pair).statistic, abs=1e-12),
@@ -242,16 +227,16 @@ def test_correlations_are_those_of_scipy(tmp_path: Path, built: Any) -> None:
     assert found.counts["rated by the person"] == 5
 
 
-def test_a_correlation_with_a_constant_is_undefined(tmp_path: Path, built: Any) -> None:
-    found = agreement(tmp_path, built, lambda row: 3)
+def test_a_correlation_with_a_constant_is_undefined(built):
+    found = agreement(built, lambda row: 3)
     assert found.metrics["person"]["ja ed"]["pearson"] == Undefined("all scores are the same")
     for row in built.held["dialogues/ja"]:
         row["subjective_evaluation"]["preference"] = 4.0
-    found = agreement(tmp_path, built, lambda row: int(row["dialogue_id"]))
+    found = agreement(built, lambda row: int(row["dialogue_id"]))
     assert found.metrics["person"]["ja ed"]["kendall"] == Undefined("all ratings are the same")
 
 
-def test_scores_that_are_nearly_the_same_have_ranks() -> None:
+def test_scores_that_are_nearly_the_same_have_ranks():
     pytest.importorskip("scipy", reason="it is in the extra `tasks`")
     agreement = dataset.load_module("tasks").agreement
     ratings = [1.0, 2.0, 4.0, 3.0, 5.0] * 4
@@ -263,13 +248,13 @@ def test_scores_that_are_nearly_the_same_have_ranks() -> None:
     assert near_spread == {name: each for name, each in spread.items() if name != "pearson"}
 
 
-def test_a_score_beyond_reckoning_is_refused(tmp_path: Path, built: Any) -> None:
+def test_a_score_beyond_reckoning_is_refused(built):
     with pytest.raises(RecordError, match=r"score: expected from -1e.100 to .*, found -1e.308"):
-        agreement(tmp_path, built, lambda row: -1e308)
+        agreement(built, lambda row: -1e308)
 
 
-def test_the_others_rate_some_dialogues_alone(tmp_path: Path, built: Any) -> None:
-    found = agreement(tmp_path, built, lambda row: int(row["dialogue_id"]))
+def test_the_others_rate_some_dialogues_alone(built):
+    found = agreement(built, lambda row: int(row["dialogue_id"]))
     rated = [
         f"{row['language']} {row['setting']}"
         for row in built.rows("dialogues", "en", "ja")
@@ -285,7 +270,7 @@ def test_the_others_rate_some_dialogues_alone(tmp_path: Path, built: Any) -> Non
         )
 
 
-def test_samples_are_correlated_as_scipy_correlates_each() -> None:
+def test_samples_are_correlated_as_scipy_correlates_each():
     """With ties, and with some in which one side is constant."""
     stats = pytest.importorskip("scipy.stats", reason="it is in the extra `tasks`")
     random = np.random.default_rng(1)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from catalogue_files import PRODUCT, REVIEW
 
 from parley.collection import get
 from parley.folder.built import open_folder
@@ -62,14 +63,12 @@ def catalogue(tmp_path):
         "B0OTHER001": "Garden hose of ten metres",
         "B0OTHER002": "Pot for plants",
     }
-    common = {"average_rating": 4.5, "rating_number": 3, "features": ["For every day."]}
-    common |= {"price": 12.5, "store": "Crumb & Co.", "categories": ["Home"]}
-    common |= {"details": {"Colour": "black"}, "bought_together": None}
-    products = [{"parent_asin": id, "title": id, "description": [texts[id]]} for id in texts]
-    reviews = [{"parent_asin": "B0INVENT02", "user_id": "A1", "timestamp": 1, "rating": 5.0}]
-    reviews[0] |= {"title": "Good", "text": "The crust is crisp.", "helpful_vote": 0}
-    reviews[0] |= {"verified_purchase": True}
-    files = {"meta/meta_Home": [product | common for product in products], "review/Home": reviews}
+    products = [
+        PRODUCT | {"parent_asin": id, "title": id, "description": [text]}
+        for id, text in texts.items()
+    ]
+    reviews = [REVIEW | {"parent_asin": "B0INVENT02"}]
+    files = {"meta/meta_Home": products, "review/Home": reviews}
     for name, records in files.items():
         path = tmp_path / "raw" / f"{name}.jsonl"
         path.parent.mkdir(parents=True)

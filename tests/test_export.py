@@ -82,9 +82,7 @@ ODD = [
 
 
 @pytest.mark.parametrize(("name", "format", "config", "change", "said"), ODD)
-def test_a_row_that_a_format_cannot_hold_is_an_error(
-    sample_build, tmp_path, name, format, config, change, said
-):
+def test_an_odd_row_is_an_error(sample_build, tmp_path, name, format, config, change, said):
     build = shutil.copytree(sample_build / name, tmp_path / name)
     (file, *_) = (build / config).glob("*.parquet")
     rows = [row | change for row in pq.read_table(file).to_pylist()]
@@ -277,10 +275,6 @@ def test_a_convokit_corpus_holds_every_turn_in_its_place(name, builds, tmp_path)
     for part, metas in components.items():
         keys = {key for meta in metas for key in meta}
         assert corpus["index"][part].keys() >= keys, part
-        if name == "casino":  # the types as ConvoKit counts them; others state theirs
-            for key in keys:
-                types = {str(type(m[key])) for m in metas if m.get(key) is not None}
-                assert set(corpus["index"][part][key]) == types
 
 
 def test_the_corpus_of_casino_is_what_upstream_says(builds, tmp_path, request):
@@ -347,9 +341,7 @@ def test_the_corpus_of_casino_is_what_upstream_says(builds, tmp_path, request):
 PARTS = ("", ".search", ".recommendation")
 
 
-def test_topics_and_judgments_of_cosrec_are_upstreams_and_make_up_the_whole(
-    builds, tmp_path, request
-):
+def test_topics_and_judgments_are_upstreams(builds, tmp_path, request):
     folder, out = open_folder(builds / "cosrec"), tmp_path / "out"
     export(folder, "trec", out)
     root = request.getfixturevalue("source") / "cosrec" if not folder.is_sample else None

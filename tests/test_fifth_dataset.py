@@ -69,29 +69,12 @@ def test_a_fifth_dataset_has_its_page(tmp_path, more, run):
     assert dict(data("0.js")[0]["before"])["id"] == "s1"
 
 
-TRANSCRIPTS = {
-    "fails": (
-        "CONFIGS = ('dialogues',)\ndef transcript(row): return row['nothing']",
-        "tea/transcript.py fails on this row (KeyError: 'nothing')",
-    ),
-    "gives something else": (
-        "CONFIGS = ('dialogues',)\ndef transcript(row): return row",
-        "(TypeError: expected a Transcript, found {",
-    ),
-    "gives no text": (
-        "from parley.transcript import Transcript, Turn\nCONFIGS = ('dialogues',)\n"
-        "def transcript(row): return Transcript('a', turns=[Turn('b', None)])",
-        "(TypeError: turns[0].text: expected text, found None)",
-    ),
-}
-
-
-@pytest.mark.parametrize(("text", "message"), TRANSCRIPTS.values(), ids=list(TRANSCRIPTS))
-def test_a_broken_transcript_is_reported(more, run, text, message):
+def test_a_broken_transcript_is_reported(more, run):
+    text = "CONFIGS = ('dialogues',)\ndef transcript(row): return row['nothing']"
     (more / "tea" / "transcript.py").write_text(text)
     status, _, err = run("show", "tea", "--sample")
     assert status == 1
-    assert message in err
+    assert "tea/transcript.py fails on this row (KeyError: 'nothing')" in err
 
 
 CARDS = {

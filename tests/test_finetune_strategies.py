@@ -395,17 +395,11 @@ def test_every_row_is_predicted_once(run, table, sample_build, tmp_path, options
     assert [*map(float, own)] == pytest.approx([due["f1"], due["joint_accuracy"]], abs=0.051)
 
 
-def test_some_folds(run, table):
-    _, found = run("output", "--folds", "1")
-    assert keys(found) == keys(row for row in table if row["fold"] == 1)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (["--folds", "0", "7"], r"--folds: expected some of \[0, 1, 2\], found \[7\]"),
         (["--model", "ft", "--no-attention"], "--no-attention and --no-features are of --model"),
-        (["--steps", "0"], "argument --steps: invalid positive value: '0'"),
     ],
 )
 def test_options_that_make_no_sense(run, capsys, options, message, tmp_path):

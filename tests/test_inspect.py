@@ -10,11 +10,9 @@ from parley.ask.log import Questions
 from parley.ask.run import Settings, ask
 from parley.ask.score import score_log
 from parley.asking import Playing
-from parley.build import build
 from parley.collection import discover
 from parley.folder.built import find_folder
 from parley.scoring.gold import Part
-from parley.source.files import open_source
 from parley.tasks import flat, tasks_of
 
 inspect_ai = pytest.importorskip("inspect_ai", reason="`make inspect` runs it")
@@ -43,20 +41,12 @@ def answer(messages):
     return ANSWERS[sum(map(ord, text)) % len(ANSWERS)]
 
 
-@pytest.fixture(scope="module")
-def builds(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("builds")
-    for dataset in discover().values():
-        build(open_source(dataset, None, sample=True), folder)
-    return folder
-
-
 @pytest.mark.parametrize(("name", "task"), TASKS)
-def test_inspect_gives_the_numbers_of_the_runner(name, task, builds, tmp_path):
+def test_inspect_gives_the_numbers_of_the_runner(name, task, sample_build, tmp_path):
     from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
     questions = Questions(
-        find_folder(builds, discover()[name]),
+        find_folder(sample_build, discover()[name]),
         task,
         tasks_of(discover()[name])[task].chosen({}),
         Part(),
@@ -76,7 +66,7 @@ def test_inspect_gives_the_numbers_of_the_runner(name, task, builds, tmp_path):
     (log,) = inspect_ai.eval(
         f"parley/{name}_{task.replace('-', '_')}",
         model=get_model("mockllm/model", custom_outputs=output),
-        task_args={"build": str(builds)},
+        task_args={"build": str(sample_build)},
         log_dir=str(tmp_path / "logs"),
         display="none",
     )

@@ -145,6 +145,11 @@ def addresses(found, *parts):
     return [found.http + "/".join(parts), found.folder.joinpath(*parts).as_uri()]
 
 
+def page_of(found, name, state=""):
+    """Return the address of a state of a dataset's page of dialogues."""
+    return f"{found.http}{name}/dialogues.html" + (f"#{state}" if state else "")
+
+
 # The page ----------------------------------------------------------------------
 
 
@@ -268,7 +273,7 @@ def test_a_search_finds_the_hits_of_the_parquet(request, open_page, data):
     found = request.getfixturevalue(data)
     hits = Counter()
     for name, queries in SEARCHES.items():
-        page = open_page(addresses(found, name, "dialogues.html")[0])
+        page = open_page(page_of(found, name))
         dialogues, said, others = counted(page)
         assert dialogues + others == len(ids(found.build, name))
         assert said == len(utterances(found.build, name))
@@ -289,7 +294,7 @@ def test_a_search_finds_the_hits_of_the_parquet(request, open_page, data):
 
 
 def test_a_search_takes_words_and_quoted_phrases(real, open_page):
-    page = open_page(addresses(real, "casino", "dialogues.html")[0])
+    page = open_page(page_of(real, "casino"))
     counts = []
     for query, words in {
         "water need": ["need", "water"],
@@ -363,12 +368,10 @@ def field(page, name, end):
 
 
 @pytest.mark.parametrize("data", ["sample", "real"])
-def test_filters_of_a_side_hold_for_one_side_and_their_bars_count_the_parquet(
-    request, open_page, data
-):
+def test_filters_of_a_side_count_the_parquet(request, open_page, data):
     found = request.getfixturevalue(data)
     casino = Casino(found.build)
-    page = open_page(addresses(found, "casino", "dialogues.html")[0])
+    page = open_page(page_of(found, "casino"))
     bar(page, "strategies", "uv-part").click()
     field(page, "points", "at most").fill("14")
     uv, few = used("uv-part"), got(0, 14)
@@ -401,7 +404,7 @@ def test_filters_of_a_side_hold_for_one_side_and_their_bars_count_the_parquet(
 
 def test_chosen_values_are_joined_by_any_or_all(real, open_page):
     casino = Casino(real.build)
-    page = open_page(addresses(real, "casino", "dialogues.html")[0])
+    page = open_page(page_of(real, "casino"))
     for label in ("uv-part", "no-need"):
         bar(page, "strategies", label).click()
     either = casino.having(used("uv-part", "no-need"))
@@ -425,7 +428,7 @@ def test_chosen_values_are_joined_by_any_or_all(real, open_page):
 
 def test_numbers_are_filtered_by_typed_ends_and_handles(real, open_page):
     casino = Casino(real.build)
-    page = open_page(addresses(real, "casino", "dialogues.html")[0])
+    page = open_page(page_of(real, "casino"))
     field(page, "points", "at least").fill("11")
     field(page, "points", "at most").fill("13")
     assert counted(page)[0] == len(casino.having(got(11, 13)))
@@ -449,7 +452,7 @@ def test_numbers_are_filtered_by_typed_ends_and_handles(real, open_page):
 
 @pytest.mark.parametrize("name", DATASETS)
 def test_every_value_narrows_to_the_count_of_its_bar(sample, open_page, name):
-    page = open_page(addresses(sample, name, "dialogues.html")[0])
+    page = open_page(page_of(sample, name))
     shown = bars(page)
     found = page.evaluate(
         """() => [...document.querySelectorAll('.value')].map(bar => {
@@ -464,12 +467,6 @@ def test_every_value_narrows_to_the_count_of_its_bar(sample, open_page, name):
     assert found
     for facet, value, count in found:
         assert shown[facet][value] == count, (facet, value)
-
-
-def test_a_conversation_is_in_one_split_of_the_list(real, open_page):
-    page = open_page(addresses(real, "cosrec", "dialogues.html")[0])
-    places = bars(page)["split"]
-    assert sum(places.values()) == sum(counted(page)[::2])
 
 
 # Addresses and keys -----------------------------------------------------------------------
@@ -489,7 +486,7 @@ def test_an_address_opens_the_same_again(sample, open_page, place):
 
 
 def test_back_and_forward_restore_each_state(sample, open_page):
-    page = open_page(addresses(sample, "casino", "dialogues.html")[0])
+    page = open_page(page_of(sample, "casino"))
     seen = [state(page)]
     for act in (
         lambda: bar(page, "deal", "yes").click(),
@@ -509,7 +506,7 @@ def test_back_and_forward_restore_each_state(sample, open_page):
 
 
 def test_shortcuts_move_search_and_go_back(sample, open_page):
-    page = open_page(addresses(sample, "casino", "dialogues.html")[0])
+    page = open_page(page_of(sample, "casino"))
     title = page.locator("#dialogue h2")
     entries = page.locator("#window a .title").all_inner_texts()
 
@@ -548,7 +545,7 @@ def test_shortcuts_move_search_and_go_back(sample, open_page):
 
 
 def test_an_address_marks_a_turn_and_a_turn_gives_its_address_and_quote(sample, open_page):
-    page = open_page(addresses(sample, "casino", "dialogues.html")[0])
+    page = open_page(page_of(sample, "casino"))
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.locator("#window a").last.click()
     turn = page.locator("#dialogue .turn").nth(2)
@@ -589,9 +586,7 @@ def test_an_address_marks_a_turn_and_a_turn_gives_its_address_and_quote(sample, 
 )
 def test_an_address_of_another_build_says_so(sample, open_page, asked, said):
     number = sorted(ids(sample.build, "casino"))[0]
-    page = open_page(
-        f"{addresses(sample, 'casino', 'dialogues.html')[0]}#{asked}".replace("ID", number)
-    )
+    page = open_page(page_of(sample, "casino", f"{asked}").replace("ID", number))
     assert said in page.locator("#unknown").inner_text()
     assert (counted(page)[0] == 0) == ("is." in asked or "min." in asked)
     opened = page.locator("#dialogue h2").all_inner_texts()
@@ -605,7 +600,7 @@ def test_a_print_holds_the_whole_dialogue(real, open_page):
     longest = max(
         Counter(id for id, _ in utterances(real.build, "cosrec")).items(), key=lambda n: n[1]
     )
-    page = open_page(f"{addresses(real, 'cosrec', 'dialogues.html')[0]}#id={longest[0]}")
+    page = open_page(page_of(real, "cosrec", f"id={longest[0]}"))
     page.emulate_media(media="print")
     places = page.locator("#dialogue .turn").evaluate_all(
         "turns => turns.map(turn => turn.getBoundingClientRect().bottom)"
@@ -618,23 +613,8 @@ def test_a_print_holds_the_whole_dialogue(real, open_page):
     )
 
 
-def test_the_list_tells_what_came_of_each_dialogue(real, open_page):
-    page = open_page(addresses(real, "casino", "dialogues.html")[0])
-    field(page, "points", "at most").fill("9")
-    sides = Casino(real.build).sides
-    for entry in page.locator("#window .title").all_inner_texts():
-        number, points, deal, *used = entry.split(" · ")
-        one, other = sides[int(number)].values()
-        assert points == f"{one['points_scored']}–{other['points_scored']} points"
-        assert deal == ("deal" if one["deal"] else "no deal")
-        assert set(", ".join(used).split(", ")) - {""} == (one["used"] | other["used"]) - {
-            "small-talk",
-            "non-strategic",
-        }
-
-
 def test_clearing_the_filters_moves_nothing(sample, open_page):
-    page = open_page(addresses(sample, "casino", "dialogues.html")[0])
+    page = open_page(page_of(sample, "casino"))
     clear = page.get_by_role("button", name="Clear the filters")
     place = bar(page, "deal", "yes").bounding_box()
     assert clear.is_disabled()
@@ -646,7 +626,7 @@ def test_clearing_the_filters_moves_nothing(sample, open_page):
 
 
 def test_a_skip_link_leads_to_the_hits(sample, open_page):
-    page = open_page(f"{addresses(sample, 'casino', 'dialogues.html')[0]}#q=firewood")
+    page = open_page(page_of(sample, "casino", "q=firewood"))
     found = counted(page)
     for _ in range(2):
         page.keyboard.press("Tab")
@@ -767,7 +747,7 @@ def test_every_mark_opens_its_dialogues(real, open_page, name):
         "() => [...document.querySelectorAll('.chart a')].map(a => a.getAttribute('href'))"
     )
     assert {href.partition("#")[2] for href in drawn} == {mark[0] for mark in marks}
-    page = open_page(addresses(real, name, "dialogues.html")[0])
+    page = open_page(page_of(real, name))
     for fragment, is_row, column, number in marks[:: 1 + len(marks) // 60]:
         shown = page.evaluate(
             """async (fragment) => {
@@ -791,7 +771,7 @@ def test_judged_queries_stand_in_their_conversation(real, open_page):
     qrels = Counter(
         (row["query_id"], row["relevance"]) for row in table(real.build, "cosrec", "qrels")
     )
-    page = open_page(addresses(real, "cosrec", "dialogues.html")[0])
+    page = open_page(page_of(real, "cosrec"))
     queries = table(real.build, "cosrec", "queries")
     for query in queries[::60]:
         fragment = f"id={quote_plus(query['query_id'])}"
@@ -852,7 +832,7 @@ def test_the_code_loads_exactly_the_hits(sample, open_page, tmp_path, monkeypatc
     (tmp_path / "build").symlink_to(sample.build)
     monkeypatch.chdir(tmp_path)
     query = {"casino": "firewood", "craigslist_bargains": "$", "cosrec": "bread", "duo": "i"}[name]
-    page = open_page(addresses(sample, name, "dialogues.html")[0])
+    page = open_page(page_of(sample, name))
     every = ids(sample.build, name)
     texts = utterances(sample.build, name) + formulations(sample.build, name)
     due = {id for id, text in texts if query in text.lower()}
@@ -892,22 +872,10 @@ def records(text):
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
-def test_the_files_hold_the_selection_and_python_and_command_take_its_ids(
-    real, open_page, tmp_path, monkeypatch
-):
-    """10 dialogues by joining views, and 89."""
-    used = {}
-    for row in table(real.build, "casino", "strategies"):
-        if "uv-part" in row["labels"]:
-            used.setdefault((row["dialogue_id"], row["speaker"]), set())
-    least = {
-        (row["dialogue_id"], row["speaker"])
-        for row in table(real.build, "casino", "participants")
-        if row["points_scored"] <= 14
-    }
-    due = sorted({id for id, _ in used.keys() & least})
+def test_files_python_and_command_of_a_selection(real, open_page, tmp_path, monkeypatch):
+    casino, address = Casino(real.build), addresses(real, "casino", "dialogues.html")[1]
+    due = sorted(casino.having(used("uv-part"), got(0, 14)))
     assert len(due) == 10
-    address = addresses(real, "casino", "dialogues.html")[1]
     page = open_page(f"{address}#is.strategies=uv-part&max.points=14")
     assert page.get_by_role("button", name="Use these 10", exact=True).is_visible()
     found = saved(page, tmp_path)
@@ -931,7 +899,7 @@ def test_the_files_hold_the_selection_and_python_and_command_take_its_ids(
     page.get_by_label("filters of a participant hold for the same participant").uncheck()
     assert page.get_by_role("button", name="Use these 13", exact=True).is_visible()
     page = open_page(f"{address}#is.strategies=uv-part")
-    every = sorted({id for id, _ in used})
+    every = sorted(casino.having(used("uv-part")))
     assert len(every) == 89
     saved(page, tmp_path)
     code = code_of(page)
@@ -957,12 +925,10 @@ def test_the_files_hold_the_selection_and_python_and_command_take_its_ids(
         ("duo", "q=I&apart=1"),
     ],
 )
-def test_the_python_of_a_selection_computes_its_ids(
-    real, open_page, tmp_path, monkeypatch, name, chosen
-):
+def test_the_python_of_a_selection(real, open_page, tmp_path, monkeypatch, name, chosen):
     (tmp_path / "build").symlink_to(real.build)
     monkeypatch.chdir(tmp_path)
-    page = open_page(f"{addresses(real, name, 'dialogues.html')[0]}#{chosen}")
+    page = open_page(page_of(real, name, f"{chosen}"))
     due = page.evaluate("new Selection(reader).ids()")
     assert 0 < len(due) < len(ids(real.build, name))
     scope = {"parley": parley}
@@ -970,10 +936,8 @@ def test_the_python_of_a_selection_computes_its_ids(
     assert scope["ids"] == set(due)
 
 
-def test_the_python_of_a_published_build_selects_in_a_copy(
-    sample, open_page, tmp_path, monkeypatch
-):
-    page = open_page(f"{addresses(sample, 'duo', 'dialogues.html')[0]}#is.setting=ed")
+def test_the_python_of_a_published_build(sample, open_page, tmp_path, monkeypatch):
+    page = open_page(page_of(sample, "duo", "is.setting=ed"))
     page.evaluate("reader.index.load = { path: 'org/duo', revision: 'a1' }")
     asked = []
 
@@ -991,7 +955,7 @@ def test_the_python_of_a_published_build_selects_in_a_copy(
 
 
 def test_no_cell_of_a_hostile_selection_is_a_formula(attacked, open_page, tmp_path):
-    page = open_page(addresses(attacked, "hostile", "dialogues.html")[0])
+    page = open_page(page_of(attacked, "hostile"))
     csv.field_size_limit(2_000_000)
     for name, text in saved(page, tmp_path).items():
         if name.endswith(".csv"):
@@ -1030,9 +994,7 @@ def test_the_code_holds_every_id_as_a_value(served, sample_build, tmp_path, open
     odd = pa.array([*texts, str(first), texts[0]])
     rows = table.take([0] * len(odd)).set_column(0, "dialogue_id", odd)
     pq.write_table(rows, folder / "train-00001-of-00002.parquet")
-    page = open_page(
-        addresses(written(served, tmp_path, "ids", ["casino"]), "casino", "dialogues.html")[0]
-    )
+    page = open_page(page_of(written(served, tmp_path, "ids", ["casino"]), "casino"))
     search(page, table["chat_logs"][0][0]["text"].as_py())
     assert counted(page)[0] == 1 + len(odd)
     links = [link.get_attribute("href") for link in page.locator("#window a").all()]
@@ -1099,7 +1061,7 @@ def test_a_page_of_another_origin_cannot_read_the_site(sample, browser, tmp_path
 
 
 def test_attacks_are_shown_as_text(attacked, open_page):
-    page = open_page(addresses(attacked, "hostile", "dialogues.html")[0])
+    page = open_page(page_of(attacked, "hostile"))
     assert counted(page) == (len(hostile.ATTACKS), 2 * len(hostile.ATTACKS), 0)
     shown = page.evaluate(
         """async () => {

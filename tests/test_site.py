@@ -19,7 +19,6 @@ from urllib.parse import unquote, urlsplit
 import pytest
 import requests
 
-from parley.cli import main
 from parley.collection import discover
 from parley.dialogues import dialogues
 from parley.errors import OutputError
@@ -340,30 +339,24 @@ def test_an_invalid_note_is_ignored(sample_build, tmp_path, monkeypatch):
 # Commands and server ------------------------------------------------------------------------------
 
 
-def run(*arguments, **options):
-    command = [sys.executable, "-m", "parley", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
-
-
-def test_the_command_writes_the_site_whole_or_not_at_all(sample_build, tmp_path):
+def test_the_command_writes_the_site_whole_or_not_at_all(sample_build, tmp_path, run):
     output = tmp_path / "site"
-    done = run("site", "casino", "duo", "--build", sample_build, "--output", output)
-    assert done.returncode == 0, done.stderr
-    assert str(output / "index.html") in done.stdout
+    status, out, err = run("site", "casino", "duo", "--build", sample_build, "--output", output)
+    assert status == 0, err
+    assert str(output / "index.html") in out
     before = {path: path.read_bytes() for path in output.rglob("*") if path.is_file()}
     shutil.copytree(sample_build / "casino", tmp_path / "build" / "casino")
     (file,) = (tmp_path / "build" / "casino" / "dialogues").glob("*.parquet")
     file.write_bytes(b"no Parquet")
-    done = run("site", "--build", tmp_path / "build", "--output", output)
-    assert done.returncode == 1
-    assert "unreadable Parquet file" in done.stderr
+    status, _, err = run("site", "--build", tmp_path / "build", "--output", output)
+    assert status == 1
+    assert "unreadable Parquet file" in err
     assert {p: p.read_bytes() for p in output.rglob("*") if p.is_file()} == before
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "mine.txt").write_text("mine")
-    done = run("site", "casino", "--build", sample_build, "--output", tmp_path / "other")
-    assert done.returncode == 1
+    assert run("site", "casino", "--build", sample_build, "--output", tmp_path / "other")[0] == 1
     assert [file.name for file in (tmp_path / "other").iterdir()] == ["mine.txt"]
-    assert run("browse", "--sample", "--build", sample_build, "--no-open").returncode == 2
+    assert run("browse", "--sample", "--build", sample_build, "--no-open")[0] == 2
 
 
 def test_browse_serves_until_interrupted_and_removes_files_of_a_killed_browse(tmp_path):
@@ -444,18 +437,15 @@ def test_the_snippet_holds_any_path(sample_build, tmp_path, monkeypatch, path):
     assert called(tmp_path / "data" / "index.js")[1]["load"]["path"] == path
 
 
-def test_a_missing_extra_is_reported(sample_build, tmp_path, monkeypatch, capsys):
+def test_a_missing_extra_is_reported(sample_build, monkeypatch, run):
     extras = ["jinja2>=3; extra == 'site'", "markdown-it-py>=3; extra == 'site'"]
     monkeypatch.setattr("parley.extras.requires", lambda name: extras)
-    monkeypatch.setattr(sys, "argv", ["parley", "site", "--build", str(sample_build)])
     for name in [name for name in sys.modules if name.startswith("parley.site.")]:
         monkeypatch.delitem(sys.modules, name)
     for package in ("jinja2", "markdown_it"):
         with monkeypatch.context() as patch:
             patch.setitem(sys.modules, package, None)
-            with pytest.raises(SystemExit) as left:
-                main()
-        assert left.value.code == 1
-        said = capsys.readouterr().err
+            status, _, said = run("site", "--build", sample_build)
+        assert status == 1
         assert f"{package} is not installed" in said
         assert 'pip install "parley-datasets[site]"' in said

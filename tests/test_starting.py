@@ -8,10 +8,8 @@ import subprocess
 import zipfile
 
 import pytest
-from typer.testing import CliRunner
 
 from parley.build import build
-from parley.cli import app
 from parley.collection import Dataset, discover
 from parley.errors import ParleyError, UsageError
 from parley.folder.built import open_folder
@@ -30,10 +28,10 @@ FILES = [path.relative_to(SKELETON).as_posix() for path in SKELETON.rglob("*.*")
 FILES = sorted(file for file in FILES if not file.endswith(".pyc"))
 
 
-def test_a_skeleton_passes_every_rule(tmp_path):
-    done = CliRunner().invoke(app, ["new", "tea_talk", str(tmp_path / "a b")])
-    assert done.exit_code == 0, done.output
-    assert done.output.endswith(f"PARLEY_DATASETS='{tmp_path}/a b' parley check tea_talk\n")
+def test_a_skeleton_passes_every_rule(tmp_path, run):
+    status, out, err = run("new", "tea_talk", tmp_path / "a b")
+    assert status == 0, err
+    assert (out + err).endswith(f"PARLEY_DATASETS='{tmp_path}/a b' parley check tea_talk\n")
     folder = tmp_path / "a b" / "tea_talk"
     texts = {p.relative_to(folder).as_posix(): p.read_text() for p in folder.rglob("*.*")}
     assert sorted(texts) == sorted(file.replace("skeleton", "tea_talk") for file in FILES)
@@ -101,14 +99,6 @@ def frames(dialogue):
     return {"dialogue_id": f"1_{dialogue:05}", "services": ["Trains"], "turns": turns * 3}
 
 
-def conversation(number):
-    said = {"start_index": 1, "text": "x", "annotations": [{"name": "pizza.order"}]}
-    user = {"index": 0, "speaker": "USER", "text": "A pizza, please."}
-    assistant = {"index": 1, "speaker": "ASSISTANT", "text": "Which one?", "segments": [said]}
-    about = {"conversation_id": f"dlg-{number}", "instruction_id": "pizza"}
-    return about | {"utterances": [user, assistant]}
-
-
 def goal(number):
     log = [{"text": f"Turn {turn} of it.", "metadata": {"n": turn}} for turn in range(4)]
     return {"goal": {"taxi": {}, "hotel": {"area": "north"}}, "log": log[: 2 + number % 3]}
@@ -147,20 +137,9 @@ FORMATS = {
         },
         ({"train": 6}, ("file",), False),
     ),
-    "lines with a mark between turns": (
-        {
-            f"{split}/dialogues_{split}.txt": "Hi . __eou__ Hello . __eou__\n" * 3
-            for split in ("train", "validation", "test")
-        },
-        ({"train": 3, "validation": 3, "test": 3}, ("file", "number"), False),
-    ),
     "numbered lines with tabs, some odd": (
         {"train.txt": "1 your persona: i ski.\n2 hi\tyo\t\ta|b\n\n1 \x0bé\r\n", "valid.txt": "1 x"},
         ({"train": 4, "validation": 1}, ("file", "number"), False),
-    ),
-    "a JSON list of conversations": (
-        {"woz.json": json.dumps([conversation(number) for number in range(5)])},
-        ({"train": 5}, ("conversation_id",), True),
     ),
     "a table": (
         {
@@ -288,9 +267,7 @@ def strings(value):
 
 
 @pytest.mark.parametrize(("files", "rows", "chats"), REAL.values(), ids=REAL)
-def test_a_draft_of_real_files_builds_without_copying_their_text(
-    tmp_path, source, files, rows, chats
-):
+def test_a_draft_copies_no_real_text(tmp_path, source, files, rows, chats):
     if absent := [file for file in files if not (source / file).exists()]:
         pytest.skip(f"{absent} is not in PARLEY_SOURCE")
     name = f"drafted_{next(_numbers)}"
@@ -396,19 +373,17 @@ def test_an_interrupted_draft_leaves_nothing(tmp_path, upstream, monkeypatch):
     assert list((tmp_path / "more").iterdir()) == []
 
 
-def test_the_command_takes_several_files_and_prints_its_guesses(tmp_path, upstream):
+def test_the_command_prints_its_guesses(tmp_path, upstream, monkeypatch, run):
     folder = upstream("tea", {"train.json": '[{"id": "a"}]', "dev.json": '[{"id": "b"}]'})
-    files = [str(path) for path in sorted(folder.iterdir())]
-    done = CliRunner().invoke(app, ["new", "tea", str(tmp_path / "a b"), "--from", *files])
-    assert done.exit_code == 0, done.output
-    *guesses, _, command, _ = done.output.splitlines()
+    status, out, err = run("new", "tea", tmp_path / "a b", "--from", *sorted(folder.iterdir()))
+    assert status == 0, err
+    *guesses, _, command, _ = (out + err).splitlines()
     assert all(line.startswith("guessed: ") for line in guesses)
-    assert (
-        "splits, by the names of files: train.json -> train, dev.json -> validation" in done.output
-    )
+    assert "splits, by the names of files: train.json -> train, dev.json -> validation" in out + err
     assert command == f"PARLEY_DATASETS='{tmp_path}/a b' parley check tea"
-    shown = CliRunner(env={"PARLEY_DATASETS": str(tmp_path / "a b")}).invoke(app, ["check", "tea"])
-    assert shown.exit_code == 0, shown.output
-    (line,) = [line for line in shown.output.splitlines() if "addresses" in line]
+    monkeypatch.setenv("PARLEY_DATASETS", str(tmp_path / "a b"))
+    status, out, err = run("check", "tea")
+    assert status == 0, err
+    (line,) = [line for line in (out + err).splitlines() if "addresses" in line]
     assert "https://upstream.invalid/" in line
     assert "train.json" in line

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from parley import cli
 from parley.collection import discover
 from parley.errors import OutputError
 from parley.figures import agrees
@@ -83,23 +82,17 @@ def test_every_baseline_scores_and_so_does_a_file_of_it_in_any_order(case, built
                 assert found.options[option] == value
 
 
-def test_without_the_extra_it_says_so_in_one_line_or_needs_none(
-    case, sample_build, monkeypatch, capfd
-):
+def test_without_the_extra_it_says_so(case, sample_build, monkeypatch, run):
     dataset, name, task = case
     for module in [*sys.modules]:
         if module.split(".")[0] in NEEDED:
             monkeypatch.delitem(sys.modules, module)
     for package in NEEDED:
         monkeypatch.setitem(sys.modules, package, None)
-    monkeypatch.setattr("signal.signal", lambda *args: None)
     for baseline in task.baselines:
-        arguments = ["score", dataset.name, name, "--baseline", baseline]
-        monkeypatch.setattr(sys, "argv", ["parley", *arguments, "--build", str(sample_build)])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        said = capfd.readouterr().err
-        if ended.value.code:
+        arguments = (dataset.name, name, "--baseline", baseline, "--build", sample_build)
+        status, _, said = run("score", *arguments)
+        if status:
             assert said.count("\n") == 1
             assert 'is not installed. Run `pip install "parley-datasets[tasks]"`.' in said
 

@@ -21,7 +21,7 @@ REWARD = next(block for block in BLOCKS if "def reward" in block)
 @pytest.fixture
 def reward(sample_build):
     """The reward function of the page, applied to the sample, and the sample's rows."""
-    names: dict = {}
+    names = {}
     exec(REWARD, names)
     rows = open_folder(sample_build / "casino").rows("scenarios", "train")
     columns = {column: [row[column] for row in rows] for column in rows[0]}
@@ -54,7 +54,7 @@ def test_an_invalid_offer_is_a_walk_away(reward):
 
 def test_the_environment_plays_to_the_end(sample_build):
     """Agent 2 concedes three points a turn, and accepts what it would offer itself."""
-    names: dict = {}
+    names = {}
     exec(REWARD, names)
     exec(next(block for block in BLOCKS if "class Camp" in block).split("chats = ")[0], names)
     camp = names["Camp"]()

@@ -14,11 +14,9 @@ change is the new value, `DROP`, or a function of the old value that returns the
 """
 
 import re
-from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pyarrow as pa
 
@@ -32,17 +30,17 @@ NONE_YET = ModuleType("none yet")
 vars(NONE_YET).update(ROWS={}, RECORDS=[])
 
 
-def steps(place: str) -> list[str | int]:
+def steps(place):
     """Return the keys and indices of a place."""
     found = re.findall(r"\[(-?\d+)\]|([^.\[\]]+)", place)
     return [int(index) if index else key for index, key in found]
 
 
-def changed(value: Any, place: str, change: Any) -> Any:
+def changed(value, place, change):
     """Return the value, changed at a place."""
     holder = [value]
     *way, last = [0, *steps(place)]
-    inside: Any = holder
+    inside = holder
     for step in way:
         inside = inside[step]
     before = repr(value)
@@ -54,7 +52,7 @@ def changed(value: Any, place: str, change: Any) -> Any:
     return holder[0]
 
 
-def nodes(value: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
+def nodes(value, way=()):
     """Yield every value in a value, itself first, with the way to it."""
     yield way, value
     inner = value.items() if isinstance(value, dict) else ()
@@ -62,15 +60,15 @@ def nodes(value: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ..
         yield from nodes(each, (*way, step))
 
 
-def general(way: tuple[Any, ...]) -> str:
+def general(way):
     """Return a way as a place in any row: without the indices."""
     return "".join("[]" if isinstance(step, int) else f".{step}" for step in way).lstrip(".")
 
 
-def swap(first: int, second: int) -> Any:
+def swap(first, second):
     """Return the change of a list in which two places are exchanged."""
 
-    def change(items: list[Any]) -> list[Any]:
+    def change(items):
         items[first], items[second] = items[second], items[first]
         return items
 
@@ -80,22 +78,22 @@ def swap(first: int, second: int) -> Any:
 class InMemory(BuiltFolder):
     """A built folder whose rows are what a test says, not what its files hold."""
 
-    def __init__(self, built: BuiltFolder, rows: dict[str, list[dict[str, Any]]]) -> None:
+    def __init__(self, built, rows):
         super().__init__(built.path, built.dataset, built.provenance)
         self.held = rows
 
-    def rows(self, config: str, *splits: str) -> list[dict[str, Any]]:
+    def rows(self, config, *splits):
         """Return the rows held for these splits."""
         if missing := [split for split in splits if f"{config}/{split}" not in self.held]:
             raise MissingSplitError(f"{config}/{missing[0]}")
         return [row for split in splits for row in self.held[f"{config}/{split}"]]
 
-    def tables(self, config: str, split: str) -> Iterator[pa.Table]:
+    def tables(self, config, split):
         """Yield the rows of a split as a table."""
         schema = arrow_schema(self.features(config))
         yield pa.Table.from_pylist(self.rows(config, split), schema)
 
 
-def of(name: str) -> ModuleType:
+def of(name):
     """Return the declarations of a dataset; a new one has none yet."""
     return import_module(f"mutations.{name}") if name in NAMES else NONE_YET

@@ -1,28 +1,22 @@
 """What is broken in the sample of CaSiNo."""
 
-from typing import Any
-
 from mutations import DROP, swap
 
-ROWS: dict[str, list[tuple[str, Any]]] = {
+ROWS = {
     "official_split_is_a_partition": [
         ("official_split/train[0]", DROP),
         ("official_split/train", lambda rows: [*rows, rows[0]]),
         ("official_split/test[0].annotations", [["Hi!", "small-talk"]]),
     ],
     "views_follow_from_dialogues": [
-        ("utterances/train[5].reply_to", "utterance_3"),
         ("utterances/train[9].annotations", [0]),  # a deal
         ("utterances/train", swap(3, 4)),
-        ("speakers/train[0].dialogues", 1),
-        ("participants/train[0].points_scored", 19),
         ("participants/train[-1]", DROP),
         ("strategies/train[5].context", []),
         ("strategies/train", lambda rows: [row | {"fold": 0} for row in rows]),
         ("messages/train[6].messages[3].content", lambda text: f"{text}!"),
         ("messages/train[6].messages[0].content", lambda text: text.replace("4 p", "3 p")),
         ("messages/train[6]", DROP),
-        ("scenarios/train[0].points.Medium", 3),
         ("scenarios/train[-1]", DROP),
     ],
     "guesses_are_items": [("participants/train[0].guess_partner_lowest_item", "Fire")],
@@ -35,10 +29,17 @@ ROWS: dict[str, list[tuple[str, Any]]] = {
             lambda rows: [row | rows[0] | {"fold": row["fold"]} for row in rows],
         ),
     ],
+    "labels": [("strategies/train[0].labels", [99]), ("strategies/train[0].labels", [-1])],
     "chats": [
         ("messages/train[6].messages[1]", DROP),
+        ("messages/train[6].messages[2].role", "system"),
+        ("messages/train[6].messages[2].role", "bot"),
         ("messages/train[6].messages[3].role", "assistant"),
-        ("messages/train[6].source_turns[0]", [0]),
+        ("messages/train[0].source_turns", swap(0, 1)),
+        ("messages/train[6].source_turns[-1]", DROP),
+        ("messages/train[6].source_turns[-1]", []),
+        ("messages/train[6].source_turns[-1]", lambda turns: [*turns, turns[-1]]),
+        ("messages/train[6].source_turns", lambda turns: [*turns[:-2], turns[-1], turns[-2]]),
     ],
 }
 
@@ -50,7 +51,7 @@ _SIDE = "[0].participant_info.mturk_agent_1"
 _GUESSES = "opponent-modeling/casino_ix2guessing.json"
 _FOLDS = "opponent-modeling/data_splits_seeds.json"
 
-RECORDS: list[tuple[str, str, Any, str]] = [
+RECORDS = [
     ("data/casino.json", place, change, message)
     for place, change, message in (
         ("[0].annotations[0]", ["Hi", "smalltalk"], _LABELS),

@@ -1,13 +1,10 @@
 """What is broken in the sample of CoSRec."""
 
-from collections.abc import Callable
-from typing import Any
-
 from mutations import DROP, swap
 
 _INTENT = "CoSRec-Curated_9001_1_0"
 
-ROWS: dict[str, list[tuple[str, Any]]] = {
+ROWS = {
     "annotated_conversations_are_those_of_dialogues": [
         ("crowd/crowd[0].turns[0].text", "Hi"),
         ("crowd/crowd[0].turns[-1]", DROP),
@@ -23,28 +20,19 @@ ROWS: dict[str, list[tuple[str, Any]]] = {
         ("qrels/curated[0].query_id", "CoSRec-Curated_9001_0_7#0"),
     ],
     "views_follow_from_the_conversations": [
-        ("queries/curated[0].judged_2", 9),
-        ("queries/curated[0].text", "x"),
-        ("queries/curated[0].user_index", None),
         ("queries/curated[0].variants[0]", DROP),
         ("queries/curated[0].judgments", swap(0, 1)),
         ("queries/curated[-1]", DROP),
         ("queries/curated", swap(0, 1)),
         ("qrels/curated[0].query_id", "CoSRec-Curated_9009_0_0#0"),
-        ("intent_labels/crowd[3].turn", 1),
         ("intent_labels/crowd[3].context[-1]", DROP),
-        ("intent_labels/curated[3].utterance", 1),
         ("intent_labels/crowd[-1]", DROP),
-        ("intent_labels/crowd[0].annotators", 9),
-        ("intent_labels/curated[3].product", None),
         ("intent_labels/curated[1].formulations[0]", DROP),
         ("messages/raw[-1]", DROP),
         ("messages/raw[0].messages[-1]", DROP),
         ("messages/raw[0].messages", swap(0, 1)),
         ("messages/raw[0].source_turns[0]", []),
         ("messages/raw[0].source_turns", swap(0, 1)),
-        ("messages/crowd[0].fluency", None),
-        ("messages/crowd[0].raters", 3.0),
         ("messages/raw[0].raters", 3.0),
     ],
     "keys": [("dialogues/crowd[0].dialogue_id", "CoSRec-Raw_9001")],
@@ -67,48 +55,33 @@ UNGUARDED = {
 }
 
 
-def _and(key: str, value: Any) -> Callable[[list[Any]], list[Any]]:
+def _and(key, value):
     """Add a line for a conversation."""
     return lambda lines: [*lines, {key: value}]
 
 
-def _and_ids(*ids: str) -> Callable[[list[Any]], list[Any]]:
+def _and_ids(*ids):
     """Add a line for several conversations, or for none."""
     return lambda lines: [*lines, dict.fromkeys(ids, "U: Hi")]
+
+
+def _intent(**changes):
+    """The intents of a conversation with one intent."""
+    return [{"utterance": 0, "intents": [{"id": "x", "query_variants": []} | changes]}]
 
 
 _CURATED, _CROWD = "dataset/curated/", "dataset/crowd/"
 _RATING = {"coherence": 1, "logicality": 1, "informativeness": 1}
 _OFF = r"CoSRec-Crowd_9001\[0\].utterance: expected 0 to 4, an utterance of the user in .*, found "
 
-RECORDS: list[tuple[str, str, Any, str]] = [
+RECORDS = [
     *(
         (f"{_CURATED}{name}.jsonl", "", _and("CoSRec-Curated_9999", value), message)
         for name, value, message in (
             ("quality", [{**_RATING, "fluency": 6}], r"line 3: .*fluency: .*found 6"),
             ("quality", [_RATING], "line 3: .*fluency: missing"),
-            (
-                "intents",
-                [
-                    {
-                        "utterance": 0,
-                        "intents": [
-                            {"id": "x", "type": "search", "product": "B0", "query_variants": []}
-                        ],
-                    }
-                ],
-                r"line 3: .*product: unknown field",
-            ),
-            (
-                "intents",
-                [
-                    {
-                        "utterance": 0,
-                        "intents": [{"id": "x", "type": "product_details", "query_variants": []}],
-                    }
-                ],
-                r"line 3: .*product: missing",
-            ),
+            ("intents", _intent(type="search", product="B0"), r"line 3: .*product: unknown field"),
+            ("intents", _intent(type="product_details"), r"line 3: .*product: missing"),
         )
     ),
     (

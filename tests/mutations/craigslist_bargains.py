@@ -1,10 +1,8 @@
 """What is broken in the sample of CraigslistBargains."""
 
-from typing import Any
-
 from mutations import DROP, swap
 
-ROWS: dict[str, list[tuple[str, Any]]] = {
+ROWS = {
     "sides_see_one_item": [
         ("negotiations/train[0].scenario.kbs", swap(0, 1)),
         ("negotiations/train[0].scenario.kbs[0].item.Title", "A boat"),
@@ -18,30 +16,24 @@ ROWS: dict[str, list[tuple[str, Any]]] = {
         ("negotiations/train[2].outcome.reward", 1),
     ],
     "views_follow_from_negotiations": [
-        ("dialogues/train[0].utterance[0]", "Hello?"),
         ("dialogues/test[-1]", DROP),
         ("utterances/test", swap(1, 2)),
-        ("utterances/train[10].intent", None),
         ("outcomes/train[0]", DROP),
         ("outcomes/train[2].deal_price", 700.0),  # an offer that was rejected
         ("scenarios/test[1].dialogue_ids", swap(0, 1)),
         ("scenarios/test[1].seller_description[-1]", DROP),
         ("negotiations/test[3].scenario.kbs[0].personal.Target", 31.0),
-        ("messages/train[0].messages[3].content", "It is."),
         ("messages/train[0].messages[0].content", lambda text: f"{text}\nMore"),
         ("messages/train[0].source_turns[2]", [0, 1]),
     ],
     "dialogue_acts_match_the_events": [
         ("dialogue_acts/train[-1]", DROP),
         ("dialogue_acts/train", swap(0, 1)),
-        ("dialogue_acts/train[5].upstream_price", None),
         ("dialogue_acts/train[4].price", 85.0),  # of a message that names 80
         ("dialogue_acts/train[9].price", None),  # of an offer
         ("dialogue_acts/train[10].intent", 10),
         ("dialogue_acts/train[10].tags", ["question"]),
-        ("dialogue_acts/train[0].parsed_upstream", False),
     ],
-    "chats": [("messages/train[0].messages[1]", DROP), ("messages/train[0].source_turns[0]", [0])],
 }
 
 UNGUARDED = {
@@ -58,7 +50,7 @@ UNGUARDED = {
 
 _NUMBER = "Target: expected a number"
 _SECONDS = r"events\[0\].time: expected seconds as a string that is the repr of a float"
-RECORDS: list[tuple[str, str, Any, str]] = [
+RECORDS = [
     ("test.json", "[0].scenario.attributes[3].entity", 0, "attributes: expected the eight attrib"),
     (
         "test.json",

@@ -1,10 +1,8 @@
 """What is broken in the sample of DUO."""
 
-from typing import Any
-
 from mutations import DROP, swap
 
-ROWS: dict[str, list[tuple[str, Any]]] = {
+ROWS = {
     "dialogues_are_sound": [
         ("dialogues/en[0].language", "ja"),
         ("dialogues/en[0].objective_evaluation.empathy", 1.5),
@@ -27,14 +25,9 @@ ROWS: dict[str, list[tuple[str, Any]]] = {
     "views_follow_from_dialogues": [
         ("utterances/ja[-1]", DROP),
         ("utterances/ja", swap(0, 1)),
-        ("utterances/ja[3].text", "Hello!"),
         ("ratings/ja[-1]", DROP),
-        ("ratings/ja[4].annotator", 2),
         ("ratings/ja", swap(0, 1)),
         ("messages/ja[-1]", DROP),
-        ("messages/ja[0].messages[2].role", "system"),
-        ("messages/ja[0].prompt_style", 1),
-        ("messages/ja[0].messages[2].content", "Hello!"),
         ("messages/ja[-1].messages[0].content", "Hello!"),  # the cue
         ("messages/ja[0].source_turns[1]", [1, 1]),
         ("messages/ja[0].source_turns", swap(0, 1)),
@@ -46,13 +39,13 @@ ROWS: dict[str, list[tuple[str, Any]]] = {
     ],
 }
 
-UNGUARDED: set[str] = set()
+UNGUARDED = set()
 
 _SUBJECTIVE = r"subjective_evaluation.engagingness: expected 1.0 or 2.0 or"
 _THREE = r"objective_evaluation.empathy_scores: expected (three scores|a list)"
 _SCORE = r"empathy_scores\[1\]: expected 1.0 or 2.0 or"
 
-RECORDS: list[tuple[str, str, Any, str]] = [
+RECORDS = [
     # another place than the record names
     ("ed/en/0901.json", "dialogue_id", "901", "this place, found those of ed/en/901.json$"),
     ("wow/en/1901.json", "dialogue_id", "1902", "found those of wow/en/1902.json$"),
