@@ -34,43 +34,30 @@ from .rules import (
     to_star,
 )
 
+_ALIASES = ("binary", "bool", "float64", "int8", "int64", "string")
+_TYPES = {"texts": pa.list_(pa.string())} | {name: pa.type_for_alias(name) for name in _ALIASES}
+
+
+def schema(columns: str) -> pa.Schema:
+    """Return the schema of columns, each a name and a type: "title string, price float64"."""
+    pairs = (column.split() for column in columns.split(", "))
+    return pa.schema([(name, _TYPES[kind]) for name, kind in pairs])
+
+
+PRODUCT = (
+    "parent_asin string, title string, description texts, details string, categories texts, "
+    "store string, price float64, num_ratings int64, avg_ratings float64"
+)
 # `key` is parent_asin in UTF-8, in whose order of bytes upstream sorts; `position` gives the order
 # of lines in a file; `exact` is JSON: the values, under upstream's names, that a column cannot
 # hold (see `_fit`).
-PRODUCTS = pa.schema(
-    [
-        ("key", pa.binary()),
-        ("position", pa.int64()),
-        ("parent_asin", pa.string()),
-        ("title", pa.string()),
-        ("description", pa.list_(pa.string())),
-        ("details", pa.string()),
-        ("categories", pa.list_(pa.string())),
-        ("store", pa.string()),
-        ("price", pa.float64()),
-        ("num_ratings", pa.int64()),
-        ("avg_ratings", pa.float64()),
-        ("exact", pa.string()),
-    ]
-)
+PRODUCTS = schema(f"key binary, position int64, {PRODUCT}, exact string")
 # A row for each review whose product may be in the catalogue: `rule` refuses it, or is null,
 # and `star` is null where it does not count. `beyond` continues the order of timestamps where 64
 # bits end.
-REVIEWS = pa.schema(
-    [
-        ("key", pa.binary()),
-        ("position", pa.int64()),
-        ("rule", pa.string()),
-        ("star", pa.int8()),
-        ("user", pa.string()),
-        ("timestamp", pa.int64()),
-        ("beyond", pa.binary()),
-        ("verified_purchase", pa.bool_()),
-        ("title", pa.string()),
-        ("text", pa.string()),
-        ("helpful", pa.int64()),
-        ("exact", pa.string()),
-    ]
+REVIEWS = schema(
+    "key binary, position int64, rule string, star int8, user string, timestamp int64, "
+    "beyond binary, verified_purchase bool, title string, text string, helpful int64, exact string"
 )
 _LARGEST = 2**63 - 1
 _LONE = re.compile("[\ud800-\udfff]")
