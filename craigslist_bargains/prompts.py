@@ -4,10 +4,9 @@ A change of a prompt or reader needs a new `version`: tests hold the sha256 of t
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from parley import Asking, Data, Question, Unreadable, chat, object_schema, read_number, spoken
+from parley import Asking, Data, Question, chat, object_schema, read_number, reader, spoken
 
 from .views import dollars
 
@@ -36,10 +35,4 @@ def deal(data: Data, split: str = "test") -> Iterator[Question]:
         yield Question((row["dialogue_id"],), chat(_DEAL, user), schema)
 
 
-def read_probability(text: str, _: Question) -> Mapping[str, Any] | Unreadable:
-    """Read a probability."""
-    number = read_number(text, "probability", 0, 1)
-    return number if isinstance(number, Unreadable) else {"probability": number}
-
-
-DEAL = Asking("1", deal, read_probability, max_tokens=60)
+DEAL = Asking("1", deal, reader(read_number, "probability", 0, 1), max_tokens=60)

@@ -68,7 +68,7 @@ ITEMS = ("Food", "Water", "Firewood")
     ],
 )
 def test_labels(text, expected):
-    found = read_labels(text, LABELS, "labels")
+    found = read_labels(text, "labels", LABELS)
     assert found == (Unreadable(expected) if isinstance(expected, str) else expected)
 
 
@@ -100,7 +100,7 @@ def test_labels(text, expected):
     ],
 )
 def test_orders(text, expected):
-    found = read_order(text, ITEMS, "order")
+    found = read_order(text, "order", ITEMS)
     assert found == (Unreadable(expected) if isinstance(expected, str) else expected)
 
 
