@@ -59,6 +59,7 @@ REVIEWS = schema(
     "key binary, position int64, rule string, star int8, user string, timestamp int64, "
     "beyond binary, verified_purchase bool, title string, text string, helpful int64, exact string"
 )
+SCHEMAS = {"products": PRODUCTS, "reviews": REVIEWS}
 _LARGEST = 2**63 - 1
 _LONE = re.compile("[\ud800-\udfff]")
 
