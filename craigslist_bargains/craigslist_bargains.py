@@ -27,7 +27,7 @@ from typing import Any
 from parley import Builder, Checked, Config, Converted, File, View
 
 # `datasets` 2 and 3 copy only the modules that the script itself imports.
-from .dialogue_acts import Contexts, read_contexts, require_upstreams, train_contexts
+from .dialogue_acts import require_upstreams, train_contexts
 from .subsets import (
     SUBSETS,  # noqa: F401 - for views; a comment above would be taken for a file
 )
@@ -44,7 +44,7 @@ from .views import (
     scenarios,
     utterances,
 )
-from .word_counts import MOST_BYTES
+from .word_counts import MOST_BYTES, Contexts, read_words
 
 Record = dict[str, Any]
 
@@ -147,7 +147,7 @@ def require_sides(record: Record) -> None:
 def word_counts(content: bytes) -> None:
     """Check the bytes of the price tracker without running them."""
     try:
-        read_contexts(content)
+        read_words(content)
     except ValueError as error:
         what = f"a pickle of two counts of words, in {MOST_BYTES:,} bytes"
         raise ValueError(f"{what} ({error})") from None
@@ -278,7 +278,7 @@ def with_word_lists(sources: Mapping[str, Any]) -> Iterator[tuple[Record, Contex
     """
     negotiations, *_ = sources.values()
     if TRACKER.path in sources:
-        (contexts,) = map(read_contexts, sources[TRACKER.path])
+        (contexts,) = map(read_words, sources[TRACKER.path])
     else:
         contexts = train_contexts(sources[TRAIN.path])
     for record in negotiations:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from typing import Any
 
-from .word_counts import read_words
+from .word_counts import Contexts
 
 Record = dict[str, Any]
 
@@ -103,23 +103,6 @@ def _with_neighbours(tokens: list[str]) -> Iterator[tuple[str, str, str]]:
 # Prices ---------------------------------------------------------------------------------
 
 _NO_NUMBER = re.compile(r"[^\w.,]", re.A)  # what cannot be part of one
-
-
-@dataclass(frozen=True)
-class Contexts:
-    """The words before and after a "$" price in train; a message's ends are `<s>` and `</s>`."""
-
-    left: frozenset[str]
-    right: frozenset[str]
-
-
-def read_contexts(data: bytes) -> Contexts:
-    """Return the contexts in upstream's price tracker, a pickle, without running it.
-
-    Raises:
-        ValueError: It is not two tables of counted words, `left` and `right`.
-    """
-    return Contexts(*read_words(data))
 
 
 def train_contexts(records: Iterable[Record]) -> Contexts:
@@ -353,27 +336,6 @@ def is_parsed(record: Record) -> bool:
         if event["action"] == "message":
             lengths[event["agent"]].append(len(tokenize(event["data"])))
     return max(map(sum, lengths)) >= 40 and min(map(len, lengths)) >= 2
-
-
-def act_rows(record: Record, contexts: Contexts) -> Iterator[dict[str, Any]]:
-    """Yield a row for each event: its act by the rules, and upstream's, if any."""
-    kbs, parsed = record["scenario"]["kbs"], is_parsed(record)
-    for turn, (event, act) in enumerate(zip(record["events"], acts(record, contexts), strict=True)):
-        upstream = event.get("metadata") or {}
-        yield {
-            "dialogue_id": record["uuid"],
-            "turn": turn,
-            "speaker": kbs[event["agent"]]["personal"]["Role"],
-            "action": event["action"],
-            "text": event["data"] if event["action"] == "message" else None,
-            "intent": act.intent,
-            "price": act.price,
-            "prices": act.prices,
-            "tags": act.tags,
-            "upstream_intent": upstream.get("intent"),
-            "upstream_price": _float(upstream.get("price")),
-            "parsed_upstream": parsed,
-        }
 
 
 def _float(value: float | None) -> float | None:
