@@ -7,6 +7,7 @@ folder `review*`, both in the given folder or in `raw/` below it.
 import hashlib
 import os
 import queue
+import re
 import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -78,14 +79,11 @@ def find_categories(folder: Path, wanted: Iterable[str]) -> tuple[list[Category]
 def _by_category(folder: Path, prefix: str) -> dict[str, Path]:
     found: dict[str, Path] = {}
     for path in sorted(folder.iterdir()):
-        for suffix in (".jsonl", ".jsonl.gz"):
-            if path.name.startswith(prefix) and path.name.endswith(suffix):
-                category = path.name[len(prefix) : -len(suffix)]
-                if category in found:
-                    raise UsageError(
-                        f"{path} and {found[category].name} both exist", remedy="Keep one of them."
-                    )
-                found[category] = path
+        if match := re.fullmatch(rf"{prefix}(.*)\.jsonl(\.gz)?", path.name, re.DOTALL):
+            if other := found.get(match[1]):
+                what = f"{path} and {other.name} both exist"
+                raise UsageError(what, remedy="Keep one of them.")
+            found[match[1]] = path
     return found
 
 

@@ -159,14 +159,10 @@ def refuse_product(record: Mapping[str, Any], thresholds: Thresholds) -> str | N
 
 def to_price(price: Any) -> float | None:
     """Return a price as a float: of a float or of a text that `float` takes; else None."""
-    if type(price) is float:
-        return price
-    if type(price) is str:
-        try:
-            return float(price)
-        except ValueError:
-            return None
-    return None
+    try:
+        return float(price) if type(price) in (float, str) else None
+    except ValueError:
+        return None
 
 
 def clean_product(record: Mapping[str, Any]) -> tuple[Any, ...]:
