@@ -29,6 +29,7 @@ from .game import GAME
 from .scenarios import (
     ISSUES,
     PACKAGES,
+    POINTS,
     SIDES,
     WALK_AWAY,
     Items,
@@ -245,9 +246,12 @@ def an_order(value: Any) -> None:
         raise ValueError(f"each of {', '.join(ISSUES)} once, or null for a place left open")
 
 
-def priorities(row: Mapping[str, Any]) -> list[str]:
-    """Return a side's items by its own priorities, the highest first."""
-    return [row["priority_high"], row["priority_medium"], row["priority_low"]]
+def orders_of(data: Data) -> dict[tuple[int, str], list[str]]:
+    """Return (dialogue_id, speaker) -> a side's items by its own priorities, the highest first."""
+    return {
+        (row["dialogue_id"], row["speaker"]): [row[f"priority_{level.lower()}"] for level in POINTS]
+        for row in data.rows("participants", "train")
+    }
 
 
 def priorities_gold(data: Data) -> dict[Key, tuple[int, list[str]]]:
@@ -257,10 +261,9 @@ def priorities_gold(data: Data) -> dict[Key, tuple[int, list[str]]]:
         for row in data.rows("priority_folds", "train")
         for number in row["test"]
     }
-    rows = {(row["dialogue_id"], row["speaker"]): row for row in data.rows("participants", "train")}
+    orders = orders_of(data)
     return {
-        (number, side): (fold_of[number], priorities(rows[number, PARTNER[side]]))
-        for number, side in rows
+        (number, side): (fold_of[number], orders[number, PARTNER[side]]) for number, side in orders
     }
 
 
@@ -315,17 +318,14 @@ def from_words(data: Data) -> Iterator[Prediction]:
     written: dict[Key, list[str]] = defaultdict(list)
     for row in data.rows("utterances", "train"):
         written[row["dialogue_id"], row["speaker"]].append(row["text"])
-    orders = {
-        (row["dialogue_id"], row["speaker"]): " ".join(priorities(row))
-        for row in data.rows("participants", "train")
-    }
+    orders = orders_of(data)
     for fold in data.rows("priority_folds", "train"):
         known, unseen = (
             [(number, side) for number in fold[part] for side in SIDES]
             for part in ("train", "test")
         )
         texts = ([" ".join(written[key]) for key in keys] for keys in (known, unseen))
-        truth = np.array([[orders[key]] for key in known])
+        truth = np.array([[" ".join(orders[key])] for key in known])
         found = regressed(word_pairs(), next(texts), truth, next(texts), C=5)
         for (number, side), (order,) in zip(unseen, found, strict=True):
             yield {"dialogue_id": number, "speaker": PARTNER[side], "order": str(order).split(" ")}
