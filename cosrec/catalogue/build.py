@@ -66,25 +66,15 @@ class Engine(Protocol):
 
 @dataclass(frozen=True)
 class Wanted:
-    """The options of a run.
+    """The options of a run."""
 
-    Args:
-        input: The folder of the raw files.
-        output: The folder of the catalogue.
-        categories: The categories to build; all with both files unless named.
-        thresholds: Thresholds of the rules.
-        skip_broken: Count lines that would end upstream's script, instead of stopping.
-        jsonl: A file for upstream's own output.
-        judgments: A build of cosrec; look up its judged products.
-    """
-
-    input: Path
-    output: Path
-    categories: tuple[str, ...]
+    input: Path  # the folder of the raw files
+    output: Path  # the folder of the catalogue
+    categories: tuple[str, ...]  # to build; all with both files unless named
     thresholds: Thresholds
-    skip_broken: bool
-    jsonl: Path | None
-    judgments: Path | None
+    skip_broken: bool  # count lines that would end upstream's script, instead of stopping
+    jsonl: Path | None  # a file for upstream's own output
+    judgments: Path | None  # a build of cosrec, to look up its judged products
 
 
 def build(wanted: Wanted, engine: Engine, say: Callable[[str], None]) -> None:

@@ -44,11 +44,7 @@ class Category:
 
 
 def find_categories(folder: Path, wanted: Iterable[str]) -> tuple[list[Category], list[str]]:
-    """Return the categories with both files, by name, and the names with only one.
-
-    Args:
-        folder: The folder with a folder `meta*` and a folder `review*`, or that of its `raw`.
-        wanted: The categories to return; all unless named.
+    """Return the categories with both files, of those wanted if named; the names with only one.
 
     Raises:
         UsageError: no such folders or files, or a file exists both plain and as gzip.
@@ -88,11 +84,7 @@ def _by_category(folder: Path, prefix: str) -> dict[str, Path]:
 
 
 class RawFile:
-    """A raw file, read once from beginning to end.
-
-    Args:
-        path: The file, gzip if its name ends in `.gz`.
-    """
+    """A raw file, read once from beginning to end; gzip if its name ends in `.gz`."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

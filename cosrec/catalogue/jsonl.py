@@ -25,12 +25,8 @@ def write(folder: Path, categories: list[str], target: Path) -> int:
     """Write products with their reviews as upstream's script does, and return how many.
 
     A line is the JSON of a product, in the order of ids in each category. It has upstream's two
-    faulty values: num_valid_ratings is always 5 and avg_valid_ratings a fifth of the sum.
-
-    Args:
-        folder: The built catalogue.
-        categories: The categories to write, in this order.
-        target: The file, which appears when complete; compressed if its name ends in `.gz`.
+    faulty values: num_valid_ratings is always 5 and avg_valid_ratings a fifth of the sum. The file
+    appears when complete; it is compressed if its name ends in `.gz`.
 
     Raises:
         OutputError: it cannot be written.
@@ -82,10 +78,7 @@ def _review(row: dict[str, Any]) -> dict[str, Any]:
 def require_place(target: Path, output: Path, inputs: Iterable[Path]) -> None:
     """Raise UsageError unless `write` may write `target`, or replace its own earlier file there.
 
-    Args:
-        target: The file to write.
-        output: The catalogue; the file must be outside.
-        inputs: The folders of the raw files; the file must be outside.
+    It must be outside the catalogue and the folders of the raw files.
     """
     place = f"--jsonl {target}"
     folder = target.parent

@@ -66,17 +66,11 @@ STARLESS_RULES = REVIEW_RULES[:5]
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Limits for texts.
+    """The least values of texts."""
 
-    Args:
-        shortest: Characters of a product's text (description and features) and of a review's.
-        title_share: Share of characters up to U+00FF (Latin-1) in a title.
-        text_share: Likewise in the text.
-    """
-
-    shortest: int = 10
-    title_share: float = 0.5
-    text_share: float = 0.8
+    shortest: int = 10  # characters of a product's text (description and features), of a review's
+    title_share: float = 0.5  # share of characters up to U+00FF (Latin-1) in a title
+    text_share: float = 0.8  # likewise in the text
 
 
 class BrokenError(ValueError):

@@ -66,33 +66,21 @@ _LONE = re.compile("[\ud800-\udfff]")
 
 @dataclass
 class Sifted:
-    """The outcome of some lines.
+    """The outcome of some lines."""
 
-    Args:
-        rows: Rows of PRODUCTS or of REVIEWS.
-        counts: Lines by the rule that refused them; those kept are under "kept".
-        broken: The position of each line that no rule could be tried on, and why.
-    """
-
-    rows: pa.RecordBatch
-    counts: Counter[str]
-    broken: list[tuple[int, str]]
+    rows: pa.RecordBatch  # of PRODUCTS or of REVIEWS
+    counts: Counter[str]  # lines by the rule that refused them; those kept are under "kept"
+    broken: list[tuple[int, str]]  # the position of a line that no rule could be tried on, and why
 
 
 @dataclass
 class Read:
-    """The outcome of one raw file.
+    """The outcome of one raw file; `counts` and `broken` as in `Sifted`, as far as they are known.
 
-    Args:
-        pin: Its size and sha256.
-        lines: How many there are.
-        counts: Lines by the rule that refused them, or "kept", as far as that is known from them.
-        broken: The number of a line that no rule could be tried on, from 1, and why: the first
-            ones.
-        broken_lines: How many of these there are.
+    A line has a number from 1 here, and `broken` has the first `MOST_SHOWN` of `broken_lines`.
     """
 
-    pin: dict[str, Any] = field(default_factory=dict)
+    pin: dict[str, Any] = field(default_factory=dict)  # size and sha256
     lines: int = 0
     counts: Counter[str] = field(default_factory=Counter)
     broken: list[tuple[int, str]] = field(default_factory=list)
@@ -114,13 +102,9 @@ def sift_products(
     thresholds: Thresholds,
     on_kept: Callable[[str], None] = lambda parent_asin: None,
 ) -> Sifted:
-    """Apply the rules to lines of a metadata file.
+    """Apply the rules to lines of a metadata file; `on_kept` takes the id of each kept product.
 
-    Args:
-        lines: JSON, one record each.
-        positions: A number for each line, which grows in the order of the file.
-        thresholds: Of the rules.
-        on_kept: Called with the id of each product that is kept.
+    A position is a number for a line, which grows in the order of the file.
     """
     rows: list[tuple[Any, ...]] = []
     outcomes: list[str] = []
@@ -153,13 +137,8 @@ def sift_reviews(
     """Apply the rules to lines of a review file.
 
     The counts are of the reviews whose product is certainly not in the catalogue; what came of
-    the others is in their rows.
-
-    Args:
-        lines: JSON, one record each.
-        positions: A number for each line, which grows in the order of the file.
-        thresholds: Of the rules.
-        may_hold: Tells whether a product may be in the catalogue; it may err on the side of yes.
+    the others is in their rows. `may_hold` tells whether a product may be in the catalogue, and may
+    err on the side of yes.
     """
     rows: list[tuple[Any, ...]] = []
     nameless = unknown = 0
@@ -192,9 +171,7 @@ def sift_reviews(
 def dump_details(details: dict[str, Any], exactly: bool) -> str:
     """Return a product's details as compact JSON.
 
-    Args:
-        details: Of a parsed record.
-        exactly: As Python writes it, who writes floats in another way, and NaN as NaN.
+    Python, which writes it `exactly`, writes floats in another way, and NaN as NaN.
     """
     if not exactly:
         try:
