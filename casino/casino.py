@@ -47,19 +47,17 @@ from .views import (
 
 # Upstream's records ------------------------------------------------------
 
-# fmt: off
 _ethnicities = {
     "white american", "black or african american", "asian american", "hispanic or latino",
     "multi-racial", "alaska native or native american",
     "native hawaiian or other specific islander", "other (please specify)",
-}
+}  # fmt: skip
 _educations = {
     "some high school, no diploma", "high school graduate / ged", "trade school",
     "some 2 year college, no degree", "some 2 year college, associate's degree",
     "some 4 year college, no degree", "some 4 year college, bachelor's degree",
     "master's degree", "doctorate degree",
-}
-# fmt: on
+}  # fmt: skip
 ANSWERS = {"accept_deal": "Accept-Deal", "reject_deal": "Reject-Deal", "walk_away": "Walk-Away"}
 _ACTIONS = {"Submit-Deal", *ANSWERS.values()}
 _issue = set(ISSUES)

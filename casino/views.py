@@ -23,19 +23,17 @@ PARTNER = {"mturk_agent_1": "mturk_agent_2", "mturk_agent_2": "mturk_agent_1"}
 FOLDS = 5
 CONTEXT = 3  # utterances before the labelled one, as in the paper
 
-# fmt: off
 STRATEGIES = [
     "small-talk", "showing-empathy", "promote-coordination", "no-need", "elicit-pref",
     "uv-part", "vouch-fair", "self-need", "other-need", "non-strategic",
-]
+]  # fmt: skip
 SATISFACTION = [
     "Extremely dissatisfied", "Slightly dissatisfied", "Undecided", "Slightly satisfied",
     "Extremely satisfied",
-]
+]  # fmt: skip
 LIKENESS = [
     "Extremely dislike", "Slightly dislike", "Undecided", "Slightly like", "Extremely like",
-]
-# fmt: on
+]  # fmt: skip
 
 # Rows ------------------------------------------------------------------
 

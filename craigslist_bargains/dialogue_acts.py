@@ -168,32 +168,22 @@ def _has_dollar_sign(token: str) -> bool:
 
 @dataclass(frozen=True)
 class Act:
-    """The dialogue act of an event.
+    """The dialogue act of an event."""
 
-    Attributes:
-        intent: One of fourteen: the action, or the purpose of a message.
-        price: The price that it proposes, if any, in dollars.
-        prices: All prices in a message, in the order of the text.
-        tags: The tags of a message, in upstream's order.
-    """
-
-    intent: str
-    price: float | None = None
-    prices: list[float] = field(default_factory=list)
-    tags: list[str] = field(default_factory=list)
+    intent: str  # one of fourteen: the action, or the purpose of a message
+    price: float | None = None  # the one that it proposes, in dollars
+    prices: list[float] = field(default_factory=list)  # all in a message, in the order of the text
+    tags: list[str] = field(default_factory=list)  # of a message, in upstream's order
 
 
 @dataclass
 class State:
-    """The state before an event: how many there were, and the last intents and prices.
+    """The state before an event: the last intent and price of each side, the buyer's first."""
 
-    `intents` and `prices` are of each side, the buyer's first; `current_price` is of either side.
-    """
-
-    time: int = 0
+    time: int = 0  # the number of events before
     intents: list[str] = field(default_factory=lambda: ["<start>", "<start>"])
     prices: list[float | None] = field(default_factory=lambda: [None, None])
-    current_price: float | None = None
+    current_price: float | None = None  # of either side
 
     def add(self, speaker: int, act: Act) -> None:
         """Add an act of this side; an act without a price changes none."""

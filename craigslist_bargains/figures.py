@@ -382,13 +382,11 @@ def outcomes_by_category(data: Data, split: str, counted: str) -> Counter[str]:
     return Counter(row["category"] for row in rows if counted == "dialogues" or row["deal"])
 
 
-# fmt: off
 INTENTS = {
     "intro": 415, "init-price": 463, "vague-price": 44, "counter-price": 821, "insist": 59,
     "inquiry": 531, "agree": 198, "inform": 248, "disagree": 217, "unknown": 945,
     "offer": 422, "accept": 383, "reject": 26, "quit": 25,
-}
-# fmt: on
+}  # fmt: skip
 
 
 @documented("our card, Annotation, table and text", {**INTENTS, "none": 678})

@@ -66,13 +66,7 @@ def score_deal(gold: Mapping[Key, bool], predictions: Mapping[Key, Prediction]) 
 
 
 def drawn_metrics(reached: Any, chances: Any, drawn: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the same metrics of each sample, all samples at once.
-
-    Args:
-        reached: Whether each dialogue ends in a deal.
-        chances: What is predicted of it.
-        drawn: The places that make up each sample, of the shape (samples, dialogues).
-    """
+    """Yield the same metrics of each sample, drawn places in a row, all samples at once."""
     import numpy as np
     from scipy.stats import rankdata
 

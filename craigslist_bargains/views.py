@@ -24,12 +24,10 @@ SIDES = ("buyer", "seller")  # an event's `agent` is an index into these, as int
 CATEGORIES = ["bike", "car", "electronics", "furniture", "housing", "phone"]
 ACTIONS = ["message", "offer", "accept", "reject", "quit"]
 
-# fmt: off
 INTENTS = [
     "intro", "init-price", "vague-price", "counter-price", "insist", "inquiry", "agree", "inform",
     "disagree", "unknown", "offer", "accept", "reject", "quit",
-]
-# fmt: on
+]  # fmt: skip
 
 # Rows ------------------------------------------------------------------
 

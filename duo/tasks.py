@@ -105,14 +105,9 @@ def agreement(pairs: list[tuple[float, float]]) -> tuple[dict[str, Any], dict[st
 
 
 def drawn_correlations(scores: Any, rated: Any, drawn: Any) -> Iterator[Any]:
-    """Yield the same correlations of each sample, NaN if undefined.
+    """Yield the same correlations of each sample, drawn places in a row; NaN if undefined.
 
     This is much faster than scipy's Spearman and Kendall for each sample.
-
-    Args:
-        scores: Of each dialogue.
-        rated: The rating of each dialogue.
-        drawn: The places that make up each sample, of the shape (samples, dialogues).
     """
     import numpy as np
     from scipy import stats
