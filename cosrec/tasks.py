@@ -162,7 +162,8 @@ def indicators(types: Any) -> list[int]:
 
 def repeated(prediction: Prediction, _: list[str]) -> Iterator[Problem]:
     """Object to a type that stands twice."""
-    for name, count in Counter(prediction["types"]).items():
+    types: list[str] = prediction["types"]
+    for name, count in Counter(types).items():
         if count > 1:
             yield Problem("types", "each type once", f"{name} {count} times")
 

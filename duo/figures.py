@@ -12,7 +12,7 @@ from itertools import pairwise, permutations, product
 from statistics import correlation, mean
 from typing import Any
 
-from parley import Data, Differs, documented, mean_and_deviation
+from parley import Data, Differs, documented, mean_and_deviation, moses_tokenizer
 
 from .views import ASPECTS
 
@@ -128,12 +128,7 @@ def tokenizer(language: str) -> Callable[[str], list[str]]:
     the releases of sacremoses from 0.0.19 to 0.2.0 and Moses' own script, version 1.1.
     """
     if language == "en":
-        from sacremoses import MosesTokenizer
-
-        moses = MosesTokenizer(lang="en")
-        # the same, but of a set that is made once and not for each token: half the time
-        moses.islower = frozenset(moses.IsLower).issuperset
-        return functools.partial(moses.tokenize, escape=False)
+        return moses_tokenizer("en")
     from fugashi import GenericTagger
     from unidic_lite import DICDIR  # type: ignore[import-untyped]
 

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         differing_views,
         documented,
         mean_and_deviation,
+        moses_tokenizer,
         records_of,
         related_rows,
     )
@@ -89,7 +90,7 @@ _PUBLIC = {
     "parley.chats": "CHAT chat_of",
     # Other modules of a dataset
     "parley.figures": "Data Differs MissingSplitError check differing differing_views documented"
-    " mean_and_deviation records_of related_rows",
+    " mean_and_deviation moses_tokenizer records_of related_rows",
     "parley.transcript": "Fact Facets Judged Note Pool Table Transcript Turn",
     "parley.charts": "Bar Bars Chart Dots Heatmap Panel Panels",
     "parley.tasks": "MEASURED Reference Score Subset Task Undefined",
@@ -132,11 +133,11 @@ __all__ += ["Task", "Transcript", "Turn", "Undefined", "Unreadable", "UsageError
 __all__ += ["View", "__version__", "arrow_schema", "as_json", "at_hand", "build_folder"]
 __all__ += ["card_yaml", "chat", "chat_of", "check", "choice", "dataset", "datasets", "differing"]
 __all__ += ["differing_views", "documented", "export_folder", "interval", "load", "make_game"]
-__all__ += ["mean_and_deviation", "means", "null_or_absent", "object_schema", "open", "open_source"]
-__all__ += ["over_folds", "print_message", "problems", "read_labels", "read_number", "read_object"]
-__all__ += ["read_order", "reader", "records_of", "related_rows", "resamples", "score", "select"]
-__all__ += ["spoken", "utterance", "verify_each", "write_corpus", "write_parquet", "write_site"]
-__all__ += ["write_whole", "writing"]
+__all__ += ["mean_and_deviation", "means", "moses_tokenizer", "null_or_absent", "object_schema"]
+__all__ += ["open", "open_source", "over_folds", "print_message", "problems", "read_labels"]
+__all__ += ["read_number", "read_object", "read_order", "reader", "records_of", "related_rows"]
+__all__ += ["resamples", "score", "select", "spoken", "utterance", "verify_each", "write_corpus"]
+__all__ += ["write_parquet", "write_site", "write_whole", "writing"]
 
 
 def __getattr__(name: str) -> Any:

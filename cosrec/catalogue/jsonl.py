@@ -66,13 +66,13 @@ def _record(row: dict[str, Any], reviews: list[dict[str, Any]]) -> dict[str, Any
     record["valid_ratings"] = {str(star): row[f"stars_{star}"] for star in range(1, 6)}
     record["num_valid_ratings"] = row["num_valid_ratings"]
     record["avg_valid_ratings"] = row["avg_valid_ratings"]
-    return record | json.loads(row["exact"] or "{}")
+    return {**record, **json.loads(row["exact"] or "{}")}
 
 
 def _review(row: dict[str, Any]) -> dict[str, Any]:
     columns = {"user": "user_id", "verified purchase": "verified_purchase"}
     record = {name: row[columns.get(name, name)] for name in REVIEW_VALUES}
-    return record | json.loads(row["exact"] or "{}")
+    return {**record, **json.loads(row["exact"] or "{}")}
 
 
 def require_place(target: Path, output: Path, inputs: Iterable[Path]) -> None:
