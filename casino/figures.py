@@ -221,10 +221,10 @@ def potential_and_joint_points(data: Data) -> float:
     return correlation([*map(potential_of, found)], joint)
 
 
-WHY = "39.54, over all utterances and as the mean of the authors' folds; why is not known"
+WHY_HIGHER = "39.54, over all utterances and as the mean of the authors' folds; why is not known"
 
 
-@documented("paper, section 5, Results", Differs("39.4", "39.5", WHY))
+@documented("paper, section 5, Results", Differs("39.4", "39.5", WHY_HIGHER))
 def majority_joint_accuracy(data: Data) -> float:
     """Annotated utterances, in a hundred, with none of the seven strategies of the task."""
     return 100 * mean(labels.isdisjoint(SEVEN) for labels in label_sets(data))

@@ -86,7 +86,7 @@ class DuckDB:
         self._workers.close()
 
     def read(self, table: str, path: Path, folder: Path) -> Read:
-        """See `Engine`."""
+        """See `build.Engine`."""
         if table == "products":
             self._seen[:] = bytes(_SEEN)
         (folder / table).mkdir(parents=True)
@@ -150,7 +150,7 @@ class DuckDB:
         return _Done(job.number, len(lines), sifted.counts, broken)
 
     def write(self, folder: Path, target: Path, category: str) -> dict[str, Written]:
-        """See `Engine`."""
+        """See `build.Engine`."""
         written = {}
         with self._connected(folder) as connection:
             for table, schema in SCHEMAS.items():
@@ -172,7 +172,7 @@ class DuckDB:
         return written
 
     def review_counts(self, folder: Path) -> list[tuple[str | None, bool, int]]:
-        """See `Engine`."""
+        """See `build.Engine`."""
         with self._connected(folder) as connection:
             return list(connection.execute(REVIEW_COUNTS_SQL).fetchall())
 

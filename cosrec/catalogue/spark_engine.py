@@ -65,7 +65,7 @@ class Spark:
             self._session.stop()
 
     def read(self, table: str, path: Path, folder: Path) -> Read:
-        """See `Engine`."""
+        """See `build.Engine`."""
         from pyspark.sql import functions as f
 
         pin = hash_file(path)
@@ -95,7 +95,7 @@ class Spark:
         return read
 
     def review_counts(self, folder: Path) -> list[tuple[str | None, bool, int]]:
-        """See `Engine`."""
+        """See `build.Engine`."""
         self._view(folder)
         return [tuple(row) for row in self._session.sql(REVIEW_COUNTS_SQL).collect()]
 
@@ -105,7 +105,7 @@ class Spark:
             sifted.where("key IS NOT NULL").createOrReplaceTempView(f"sifted_{table}")
 
     def write(self, folder: Path, target: Path, category: str) -> dict[str, Written]:
-        """See `Engine`."""
+        """See `build.Engine`."""
         self._view(folder)
         written = {}
         for table in SCHEMAS:
