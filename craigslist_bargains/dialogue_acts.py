@@ -292,7 +292,8 @@ def acts(record: Record, contexts: Contexts) -> list[Act]:
             price = proposed(prices, speaker, state, listed)
             act = Act(intent_of(tags, speaker, state), price, prices, tags)
         elif event["action"] == "offer":
-            act = Act("offer", _float(event["data"]["price"]))
+            price = event["data"]["price"]
+            act = Act("offer", None if price is None else float(price))
         else:
             act = Act(event["action"])
         found.append(act)
@@ -326,7 +327,3 @@ def is_parsed(record: Record) -> bool:
         if event["action"] == "message":
             lengths[event["agent"]].append(len(tokenize(event["data"])))
     return max(map(sum, lengths)) >= 40 and min(map(len, lengths)) >= 2
-
-
-def _float(value: float | None) -> float | None:
-    return None if value is None else float(value)
