@@ -18,7 +18,9 @@ ANSWER = '{"order": ["Food", "Water", "Firewood"]}'
 PARLEY = (sys.executable, "-m", "parley")
 TASKS = f'''"""Invented questions, as long as those of CaSiNo."""
 
-from parley import Asking, Question, Score, Task, chat, read_order
+from parley import Asking, Question, Score, Task, chat, read_order, reader
+
+ITEMS = ("Food", "Water", "Firewood")
 
 
 def gold(data):
@@ -28,10 +30,6 @@ def gold(data):
 def questions(data):
     for number in range({QUESTIONS}):
         yield Question((number,), chat("Answer.", f"{{number}}: " + "words and more " * 100))
-
-
-def read(text, question):
-    return {{"order": read_order(text, ("Food", "Water", "Firewood"), "order")}}
 
 
 TASKS = {{
@@ -46,7 +44,7 @@ TASKS = {{
         metrics={{"read": "share of answers that can be read"}},
         gold=gold,
         score=lambda gold, predictions: Score({{"read": len(predictions) / len(gold)}}),
-        asking=Asking("1", questions, read),
+        asking=Asking("1", questions, reader(read_order, "order", ITEMS)),
     )
 }}
 '''

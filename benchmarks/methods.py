@@ -242,13 +242,14 @@ def acts(source: str) -> int:
 
     from parley import dataset
 
-    module = dataset("craigslist_bargains").load_module("dialogue_acts")
+    found = dataset("craigslist_bargains")
+    rules, words = map(found.load_module, ("dialogue_acts", "word_counts"))
     folder = Path(source, "craigslist_bargains")
     begin()
-    contexts = module.read_contexts((folder / "price_tracker.pkl").read_bytes())
+    contexts = words.read_words((folder / "price_tracker.pkl").read_bytes())
     files = [folder / f"{split}.json" for split in ("validation", "test")]
     records = (record for file in files for record in orjson.loads(file.read_bytes()))
-    return sum(len(module.acts(record, contexts)) for record in records)
+    return sum(len(rules.acts(record, contexts)) for record in records)
 
 
 @method

@@ -47,19 +47,17 @@ from .views import (
 
 # Upstream's records ------------------------------------------------------
 
-# fmt: off
 _ethnicities = {
     "white american", "black or african american", "asian american", "hispanic or latino",
     "multi-racial", "alaska native or native american",
     "native hawaiian or other specific islander", "other (please specify)",
-}
+}  # fmt: skip
 _educations = {
     "some high school, no diploma", "high school graduate / ged", "trade school",
     "some 2 year college, no degree", "some 2 year college, associate's degree",
     "some 4 year college, no degree", "some 4 year college, bachelor's degree",
     "master's degree", "doctorate degree",
-}
-# fmt: on
+}  # fmt: skip
 ANSWERS = {"accept_deal": "Accept-Deal", "reject_deal": "Reject-Deal", "walk_away": "Walk-Away"}
 _ACTIONS = {"Submit-Deal", *ANSWERS.values()}
 _issue = set(ISSUES)
@@ -165,54 +163,36 @@ def require_sound(record: dict[str, Any]) -> None:
 
 # Where the files come from --------------------------------------------------------------
 
-_URL = (
-    "https://raw.githubusercontent.com/kushalchawla/CaSiNo/"
-    "2f6ed4a6a55110152a7699fbaa8150d6036314be/"
-)
-_LATER_URL = (  # the repository of the authors' paper on modelling the opponent
-    "https://raw.githubusercontent.com/kushalchawla/opponent-modeling/"
-    "107e954f9ed5aea551ff8d019c6b210240240286/storage/misc/"
-)
+_URL = "https://raw.githubusercontent.com/kushalchawla/"
+_RELEASE = _URL + "CaSiNo/2f6ed4a6a55110152a7699fbaa8150d6036314be/"
+# The repository of the authors' paper on modelling the opponent
+_LATER = _URL + "opponent-modeling/107e954f9ed5aea551ff8d019c6b210240240286/storage/misc/"
 
 
 def _dialogues(path: str, size: int, **pin: Any) -> File:
-    return File(path, DIALOGUE, url=_URL + path, size=size, validate=require_sound, **pin)
+    return File(path, DIALOGUE, url=_RELEASE + path, size=size, validate=require_sound, **pin)
 
 
-DATA = _dialogues(
-    "data/casino.json",
-    4_300_019,
-    sha256="4f2c4560a0070906ed018c3f0766e35f8f8f31b36274ebf35b608621915744ab",
-)
+def _later(name: str, shape: Any, size: int, git_blob: str) -> File:
+    path, url = f"opponent-modeling/{name}", _LATER + name
+    return File(path, shape, url=url, size=size, git_blob=git_blob, read="json value")
+
+
+_HASH = "4f2c4560a0070906ed018c3f0766e35f8f8f31b36274ebf35b608621915744ab"
+DATA = _dialogues("data/casino.json", 4_300_019, sha256=_HASH)
+_OFFICIAL = """\
+train      data/split/casino_train.json 3763692 12c603a57bdb75758d2d68d545e412249dc2c34d
+validation data/split/casino_valid.json  112116 2aad92fcd8c8eb4406b1202d6dfe6febb1c0bff0
+test       data/split/casino_test.json   424211 e4ce0a249e533648d6a39faaabf5d5b9f8ec0ec4
+"""
 OFFICIAL = {
-    "train": _dialogues(
-        "data/split/casino_train.json",
-        3_763_692,
-        git_blob="12c603a57bdb75758d2d68d545e412249dc2c34d",
-    ),
-    "validation": _dialogues(
-        "data/split/casino_valid.json", 112_116, git_blob="2aad92fcd8c8eb4406b1202d6dfe6febb1c0bff0"
-    ),
-    "test": _dialogues(
-        "data/split/casino_test.json", 424_211, git_blob="e4ce0a249e533648d6a39faaabf5d5b9f8ec0ec4"
-    ),
+    split: [_dialogues(path, int(size), git_blob=blob)]
+    for split, path, size, blob in map(str.split, _OFFICIAL.splitlines())
 }
-GUESSING = File(
-    "opponent-modeling/casino_ix2guessing.json",
-    GUESSES,
-    url=_LATER_URL + "casino_ix2guessing.json",
-    size=185_071,
-    git_blob="7f861e79f12b9e29461cbf2991ddc4c173dd0790",
-    read="json value",
+GUESSING = _later(
+    "casino_ix2guessing.json", GUESSES, 185_071, "7f861e79f12b9e29461cbf2991ddc4c173dd0790"
 )
-SEEDS = File(
-    "opponent-modeling/data_splits_seeds.json",
-    FOLDS,
-    url=_LATER_URL + "data_splits_seeds.json",
-    size=25_573,
-    git_blob="67f02c005877c3363b61898242d68007e7e76966",
-    read="json value",
-)
+SEEDS = _later("data_splits_seeds.json", FOLDS, 25_573, "67f02c005877c3363b61898242d68007e7e76966")
 
 # Records of several files ---------------------------------------------------------------
 
@@ -243,19 +223,21 @@ def folds(sources: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 def fold_to_row(record: dict[str, Any]) -> dict[str, Any]:
     """Return the row of a fold: the same, with its number and the usual name of a split."""
-    kept = {key: record[key] for key in ("train", "test", "seeds")}
-    return {"fold": int(record["fold"]), "validation": record["val"], **kept}
+    row = {**record, "fold": int(record["fold"]), "validation": record["val"]}
+    del row["val"]
+    return row
 
 
 def fold_to_record(row: dict[str, Any]) -> dict[str, Any]:
     """Return the fold of a row: the inverse of `fold_to_row`."""
-    kept = {key: row[key] for key in ("train", "test", "seeds")}
-    return {"fold": str(row["fold"]), "val": row["validation"], **kept}
+    record = {**row, "fold": str(row["fold"]), "val": row["validation"]}
+    del record["validation"]
+    return record
 
 
 FOLD = Converted(
     {"fold": set("01234"), "seeds": [int], **_parts},
-    {"fold": int, "train": [int], "validation": [int], "test": [int], "seeds": [int]},
+    {"fold": int, **{name: [int] for name in ("train", "validation", "test", "seeds")}},
     fold_to_row,
     fold_to_record,
 )
@@ -296,7 +278,7 @@ Association for Computational Linguistics: Human Language Technologies},
         Config(
             "official_split",
             "the same in upstream's random split",
-            {split: [file] for split, file in OFFICIAL.items()},
+            OFFICIAL,
             key="dialogue_id",
         ),
         _view("utterances", "chat entries, one a row", utterances, _turn_key),

@@ -1,21 +1,13 @@
 """Properties that every build of CaSiNo must have."""
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
-from parley import Data, check, differing
+from parley import Data, check, differing, differing_views, records_of
 
 from . import views
 from .scenarios import ISSUES, SIDES
-
-VIEWS = {
-    "utterances": views.utterances,
-    "speakers": views.speakers,
-    "participants": views.participants,
-    "strategies": views.strategies,
-    "messages": views.messages,
-    "scenarios": views.scenarios,
-}
 
 
 def rows_of(data: Data, config: str) -> list[dict[str, Any]]:
@@ -36,17 +28,15 @@ def official_split_is_a_partition(data: Data) -> Iterator[str]:
 @check
 def views_follow_from_dialogues(data: Data) -> Iterator[str]:
     """The rows of each view are those computed from the rows of `dialogues`."""
-    records = [data.record("dialogues", row) for row in rows_of(data, "dialogues")]
-    for config, view in VIEWS.items():
-        if not data.splits(config) or not records:
-            continue
-        rows = rows_of(data, config)
-        if config == "participants":  # its guesses have another source
-            guesses = {(row["dialogue_id"], row["speaker"]): guess_of(row) for row in rows}
-            for record in records:
-                number = record["dialogue_id"]
-                record["guesses"] = {side: guesses.get((number, side), {}) for side in SIDES}
-        yield from differing(config, rows, list(view(records)))
+    records = records_of(data, "dialogues")
+    participants = rows_of(data, "participants")  # their guesses have another source
+    guesses = {(row["dialogue_id"], row["speaker"]): guess_of(row) for row in participants}
+    for record in chain.from_iterable(records.values()):
+        number = record["dialogue_id"]
+        record["guesses"] = {side: guesses.get((number, side), {}) for side in SIDES}
+    of_people = (views.utterances, views.speakers, views.participants)
+    of_texts = (views.strategies, views.messages, views.scenarios)
+    yield from differing_views(data, records, *of_people, *of_texts)
 
 
 def guess_of(row: dict[str, Any]) -> dict[str, str]:

@@ -46,7 +46,13 @@ def convokit(data: Data, folder: Path) -> None:
     for row in data.rows("dialogues", "train"):
         record = data.record("dialogues", row)
         turns = rows[record["dialogue_id"]]
-        conversations[turns[0]["id"]] = conversation(record)
+        conversations[turns[0]["id"]] = {
+            "dialogue_id": record["dialogue_id"],
+            "participant_info": {
+                side: kept(info, "value2issue", "value2reason", "outcomes")
+                for side, info in record["participant_info"].items()
+            },
+        }
         annotations = iter(record["annotations"])
         for entry, row in zip(record["chat_logs"], turns, strict=True):
             labels = None if row["annotations"] is None else next(annotations)[1]
@@ -59,25 +65,14 @@ def convokit(data: Data, folder: Path) -> None:
             }
             ids = (row["id"], row["conversation_id"], row["reply_to"], row["speaker_id"])
             utterances.append(utterance(*ids, entry["text"], meta))
-            speakers[row["speaker_id"]] = speaker(
-                record["participant_info"][entry["id"]], row["speaker_id"]
-            )
+            about = kept(record["participant_info"][entry["id"]], "demographics", "personality")
+            speakers[row["speaker_id"]] = {"speaker_id": row["speaker_id"], **about}
     write_corpus(folder, CORPUS, utterances, speakers, conversations, INDEX)
 
 
-def speaker(side: dict[str, Any], speaker_id: str) -> dict[str, Any]:
-    """Return the metadata of a participant."""
-    about = {key: side[key] for key in ("demographics", "personality")}
-    return {"speaker_id": speaker_id, **about}
-
-
-def conversation(record: dict[str, Any]) -> dict[str, Any]:
-    """Return the metadata of a dialogue: priorities, reasons and outcomes of both sides."""
-    sides = {
-        name: {key: side[key] for key in ("value2issue", "value2reason", "outcomes")}
-        for name, side in record["participant_info"].items()
-    }
-    return {"dialogue_id": record["dialogue_id"], "participant_info": sides}
+def kept(side: dict[str, Any], *keys: str) -> dict[str, Any]:
+    """Return these values of a side."""
+    return {key: side[key] for key in keys}
 
 
 EXPORTS = {"convokit": convokit}

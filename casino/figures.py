@@ -4,6 +4,7 @@ paper: Chawla et al., NAACL 2021. ConvoKit: the corpus card of casino-corpus.
 """
 
 from collections import Counter
+from collections.abc import Callable
 from itertools import chain, pairwise, permutations, product
 from operator import mul
 from statistics import correlation, fmean, mean
@@ -11,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from parley import Data, Differs, documented, mean_and_deviation
+from parley import Data, Differs, documented, mean_and_deviation, moses_tokenizer
 
 from .scenarios import ISSUES, POINTS, SIDES, most_joint_points, points_of
 from .subsets import SUBSETS
-from .tasks import bag_of_words, majority, matrix, positive_f1
-from .views import LIKENESS, PARTNER, SATISFACTION, items_of
+from .tasks import SEVEN, bag_of_words, majority, matrix, positive_f1
+from .views import LIKENESS, PARTNER, SATISFACTION, STRATEGIES, items_of, potential_of
 
 DEALS = ("Submit-Deal", "Accept-Deal", "Reject-Deal", "Walk-Away")
 
@@ -38,9 +39,8 @@ def utterances(dialogue: dict[str, Any]) -> list[str]:
 
 def label_sets(data: Data) -> list[set[str]]:
     """The labels of each annotated utterance."""
-    return [
-        set(labels.split(",")) - {""} for d in annotated(data) for _, labels in d["annotations"]
-    ]
+    pairs = chain.from_iterable(dialogue["annotations"] for dialogue in dialogues(data))
+    return [set(labels.split(",")) - {""} for _, labels in pairs]
 
 
 def sides(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -48,14 +48,9 @@ def sides(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [dialogue["participant_info"][side] for dialogue in rows for side in SIDES]
 
 
-def identity(side: dict[str, Any]) -> str:
-    """The identity of a side: its demographics and personality."""
-    return repr((side["demographics"], side["personality"]))
-
-
-def people(data: Data) -> list[dict[str, Any]]:
-    """The participants, each once."""
-    return [*{identity(side): side for side in sides(dialogues(data))}.values()]
+def people(rows: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The participants of these dialogues, each once, by demographics and personality."""
+    return {repr((side["demographics"], side["personality"])): side for side in sides(rows)}
 
 
 def score(side: dict[str, Any]) -> int:
@@ -72,12 +67,6 @@ def results(data: Data) -> list[tuple[dict[str, Any], dict[str, int] | None]]:
     ]
 
 
-def potential(dialogue: dict[str, Any]) -> int:
-    """The most points that both sides can reach together."""
-    people = dialogue["participant_info"].items()
-    return most_joint_points({side: info["value2issue"] for side, info in people})
-
-
 @documented("paper, abstract and section 2; ConvoKit, statistics", 1030)
 def number_of_dialogues(data: Data) -> int:
     """Rows of `dialogues`."""
@@ -87,7 +76,7 @@ def number_of_dialogues(data: Data) -> int:
 @documented("paper, section 2 and appendix A; ConvoKit, statistics", 846)
 def number_of_participants(data: Data) -> int:
     """Distinct pairs of demographics and personality."""
-    return len(people(data))
+    return len(people(dialogues(data)))
 
 
 @documented("paper, section 2, Data Collection", "11.6")
@@ -96,13 +85,11 @@ def utterances_per_dialogue(data: Data) -> float:
     return mean(len(utterances(dialogue)) for dialogue in dialogues(data))
 
 
+WHY_SO_FEW = "the paper does not say why; it removed irrelevant utterances from a few (appendix C)"
+
+
 @documented(
-    "paper, section 2, Negotiation Dialogue: at least 10 utterances",
-    Differs(
-        10,
-        6,
-        "the paper does not say why; it removed irrelevant utterances from a few (appendix C)",
-    ),
+    "paper, section 2, Negotiation Dialogue: at least 10 utterances", Differs(10, 6, WHY_SO_FEW)
 )
 def fewest_utterances(data: Data) -> int:
     """Chat entries without the deal actions of the shortest dialogue."""
@@ -119,13 +106,9 @@ def dialogues_under_ten_utterances(data: Data, counted: str) -> int:
 @documented("paper, section 2, Data Collection; ConvoKit, statistics", "22")
 def tokens_per_utterance(data: Data) -> float:
     """Mean number of Moses tokens of a chat entry, without the deal actions."""
-    from sacremoses import MosesTokenizer
-
-    tokenizer = MosesTokenizer(lang="en")
-    # the same, but of a set that is made once and not for each token: half the time
-    tokenizer.islower = frozenset(tokenizer.IsLower).issuperset
+    tokens = moses_tokenizer("en")
     texts = (text for dialogue in dialogues(data) for text in utterances(dialogue))
-    return mean(len(tokenizer.tokenize(text, escape=False)) for text in texts)
+    return mean(len(tokens(text)) for text in texts)
 
 
 @documented(
@@ -138,10 +121,9 @@ def points(data: Data) -> dict[str, int]:
     The points are those, from 1 to 9, that explain the score of every side that made a deal.
     """
     made = [(side, items) for side, items in results(data) if items]
+    deals = zip(made[::2], made[1::2], strict=True)
     (shared,) = {
-        mine[issue] + theirs[issue]
-        for (_, mine), (_, theirs) in zip(made[::2], made[1::2], strict=True)
-        for issue in ISSUES
+        mine[issue] + theirs[issue] for (_, mine), (_, theirs) in deals for issue in ISSUES
     }
     got = (([items[side["value2issue"][level]] for level in POINTS], side) for side, items in made)
     scores = {(*counts, score(side)) for counts, side in got}
@@ -189,35 +171,32 @@ def percent_annotated(data: Data) -> float:
     return 100 * len(annotated(data)) / len(dialogues(data))
 
 
-# fmt: off
-TABLE_2 = {
-    # label                                     count  alpha
-    "Small-Talk":         ("small-talk",           1054, "0.81"),
-    "Empathy":            ("showing-empathy",       254, "0.42"),
-    "Coordination":       ("promote-coordination",  579, "0.42"),
-    "No-Need":            ("no-need",               196, "0.77"),
-    "Elicit-Pref":        ("elicit-pref",           377, "0.77"),
-    "Undervalue-Partner": ("uv-part",               131, "0.72"),
-    "Vouch-Fairness":     ("vouch-fair",            439, "0.62"),
-    "Self-Need":          ("self-need",             964, "0.75"),
-    "Other-Need":         ("other-need",            409, "0.89"),
-    "Non-strategic":      ("non-strategic",        1455, None),
-}
-# fmt: on
-COUNT = {strategy: count for strategy, (_, count, _) in TABLE_2.items()}
-ALPHA = {strategy: alpha for strategy, (_, _, alpha) in TABLE_2.items()}
+# The paper's names of the labels in `STRATEGIES`, with the number of utterances and alpha
+TABLE_2 = """\
+Small-Talk          1054 0.81
+Empathy              254 0.42
+Coordination         579 0.42
+No-Need              196 0.77
+Elicit-Pref          377 0.77
+Undervalue-Partner   131 0.72
+Vouch-Fairness       439 0.62
+Self-Need            964 0.75
+Other-Need           409 0.89
+Non-strategic       1455 none
+"""
+STRATEGY, COUNT, ALPHA = zip(*map(str.split, TABLE_2.splitlines()), strict=True)
 
 
-@documented("paper, Table 2, Count", COUNT)
+@documented("paper, Table 2, Count", dict(zip(STRATEGY, map(int, COUNT), strict=True)))
 def labelled_utterances(data: Data) -> dict[str, int]:
     """Utterances that carry the label."""
     counts = Counter(chain.from_iterable(label_sets(data)))
-    return {strategy: counts[label] for strategy, (label, _, _) in TABLE_2.items()}
+    return {name: counts[label] for name, label in zip(STRATEGY, STRATEGIES, strict=True)}
 
 
 @documented(
     "paper, Table 2, alpha",
-    ALPHA,
+    dict(zip(STRATEGY[:-1], ALPHA[:-1], strict=True)),
     not_reproducible="the labels of the single annotators were not released",
 )
 def krippendorff_alpha(data: Data) -> None:
@@ -229,31 +208,26 @@ def krippendorff_alpha(data: Data) -> None:
 )
 def joint_points_at_most(data: Data) -> dict[str, int]:
     """The most joint points that the two priority orders allow: its three values in the data."""
-    found = sorted({potential(dialogue) for dialogue in dialogues(data)})
-    return dict(zip(("low", "medium", "high"), found, strict=True))
+    sides = (dialogue["participant_info"].items() for dialogue in dialogues(data))
+    found = {most_joint_points({s: info["value2issue"] for s, info in each}) for each in sides}
+    return dict(zip(("low", "medium", "high"), sorted(found), strict=True))
 
 
 @documented("paper, section 4, Discovering the integrative potential", ".425")
 def potential_and_joint_points(data: Data) -> float:
     """Pearson's r of the integrative potential, 1 to 3, and joint points, annotated dialogues."""
-    level = {36: 1, 39: 2, 42: 3}
     found = annotated(data)
     joint = [sum(map(score, sides([dialogue]))) for dialogue in found]
-    return correlation([level[potential(dialogue)] for dialogue in found], joint)
+    return correlation([*map(potential_of, found)], joint)
 
 
-@documented(
-    "paper, section 5, Results",
-    Differs(
-        "39.4",
-        "39.5",
-        "39.54, over all utterances and as the mean of the authors' folds; why is not known",
-    ),
-)
+WHY_HIGHER = "39.54, over all utterances and as the mean of the authors' folds; why is not known"
+
+
+@documented("paper, section 5, Results", Differs("39.4", "39.5", WHY_HIGHER))
 def majority_joint_accuracy(data: Data) -> float:
     """Annotated utterances, in a hundred, with none of the seven strategies of the task."""
-    left_out = {"non-strategic", "showing-empathy", "promote-coordination"}
-    return 100 * mean(labels <= left_out for labels in label_sets(data))
+    return 100 * mean(labels.isdisjoint(SEVEN) for labels in label_sets(data))
 
 
 @documented(
@@ -288,7 +262,7 @@ def validation_f1(data: Data, model: str) -> float:
 @documented("paper, appendix A", "36.97 ± 10.81")
 def age(data: Data) -> tuple[float, float]:
     """Mean and SD of the participants' age, without the one who gave the age 3."""
-    ages = (side["demographics"]["age"] for side in people(data))
+    ages = (side["demographics"]["age"] for side in people(dialogues(data)).values())
     return mean_and_deviation(age for age in ages if age != 3)
 
 
@@ -302,7 +276,7 @@ def age(data: Data) -> tuple[float, float]:
 def participants_by(data: Data, about: str) -> Counter[str]:
     """Participants by gender, and by social value orientation."""
     part = "personality" if about == "svo" else "demographics"
-    return Counter(side[part][about] for side in people(data))
+    return Counter(side[part][about] for side in people(dialogues(data)).values())
 
 
 @documented(
@@ -314,7 +288,8 @@ def participants_by(data: Data, about: str) -> Counter[str]:
 )
 def participants_with(data: Data, about: str, value: str) -> int:
     """Participants who give this ethnicity or education, the only ones that the paper counts."""
-    return sum(side["demographics"][about] == value for side in people(data))
+    found = people(dialogues(data)).values()
+    return sum(side["demographics"][about] == value for side in found)
 
 
 @documented(
@@ -324,10 +299,15 @@ def participants_with(data: Data, about: str, value: str) -> int:
 )
 def big_five(data: Data, trait: str) -> float:
     """Mean of the trait over the participants, 1 to 7."""
-    return fmean(side["personality"]["big-five"][trait] for side in people(data))
+    found = people(dialogues(data)).values()
+    return fmean(side["personality"]["big-five"][trait] for side in found)
 
 
-OUTCOMES = ("Points-Scored", "Satisfaction", "Opp-Likeness")
+OUTCOMES: dict[str, Callable[[dict[str, Any]], int]] = {
+    "Points-Scored": lambda found: int(found["points_scored"]),
+    "Satisfaction": lambda found: SATISFACTION.index(found["satisfaction"]),
+    "Opp-Likeness": lambda found: LIKENESS.index(found["opponent_likeness"]),
+}
 
 
 @documented(
@@ -349,11 +329,7 @@ def outcomes(data: Data, variable: str) -> list[int]:
     """A variable of Table 7 for each side of each dialogue."""
     order = SIDES[::-1] if variable.startswith("P.") else SIDES
     found = [d["participant_info"][side]["outcomes"] for d in dialogues(data) for side in order]
-    if variable.endswith("Points-Scored"):
-        return [each["points_scored"] for each in found]
-    if variable.endswith("Satisfaction"):
-        return [SATISFACTION.index(each["satisfaction"]) for each in found]
-    return [LIKENESS.index(each["opponent_likeness"]) for each in found]
+    return [OUTCOMES[variable.removeprefix("P.")](each) for each in found]
 
 
 @documented("ConvoKit, utterance-level information and statistics", 14297)
@@ -368,9 +344,7 @@ def chat_entries(data: Data) -> int:
 )
 def participants_of(data: Data, split: str, which: str) -> int:
     """Participants of a split of `official_split`, and those that its train split has too."""
-    found, train = (
-        set(map(identity, sides(data.rows("official_split", each)))) for each in (split, "train")
-    )
+    found, train = (people(data.rows("official_split", each)).keys() for each in (split, "train"))
     return len(found if which == "all" else found & train)
 
 
@@ -412,19 +386,17 @@ def guesses(data: Data) -> dict[str, float]:
     Right is the item that the partner's `value2issue` has for High, for Low, or for both.
     """
     people = {each["dialogue_id"]: each["participant_info"] for each in dialogues(data)}
-    highest, lowest, twice = [], [], 0
+    found = []
     for row in data.rows("participants", "train"):
         truth = people[row["dialogue_id"]][PARTNER[row["speaker"]]]["value2issue"]
         first, last = row["guess_partner_highest_item"], row["guess_partner_lowest_item"]
-        highest.append(first == truth["High"])
-        lowest.append(last == truth["Low"])
-        twice += first == last
+        found.append((first == truth["High"], last == truth["Low"], first == last))
     return {
-        "sides": len(highest),
-        "highest": 100 * mean(highest),
-        "lowest": 100 * mean(lowest),
-        "both": 100 * mean(map(all, zip(highest, lowest, strict=True))),
-        "one item twice": twice,
+        "sides": len(found),
+        "highest": 100 * mean(first for first, _, _ in found),
+        "lowest": 100 * mean(last for _, last, _ in found),
+        "both": 100 * mean(first and last for first, last, _ in found),
+        "one item twice": sum(twice for _, _, twice in found),
     }
 
 
@@ -454,29 +426,23 @@ def dialogues_whose_sides_do_not_alternate(data: Data) -> int:
 )
 def published_dialogues(data: Data, subset: str) -> dict[str, int]:
     """Dialogues of the subset in each part of the official split."""
-    ids = dialogues_published_in(data)[subset]
-    return {
-        split: sum(row["dialogue_id"] in ids for row in data.rows("official_split", split))
-        for split in data.splits("official_split")
-    }
+    ids = published_in(data, subset)
+    splits = {split: data.rows("official_split", split) for split in data.splits("official_split")}
+    return {split: sum(row["dialogue_id"] in ids for row in rows) for split, rows in splits.items()}
 
 
-def dialogues_published_in(data: Data) -> dict[str, set[int]]:
-    """Return subset -> the ids of its dialogues."""
+def published_in(data: Data, subset: str) -> set[int]:
+    """Return the ids of the dialogues of a subset."""
     rows = data.rows("scenarios", "train")
-    return {
-        name: {row["dialogue_id"] for row in rows if name in row["published_in"]}
-        for name in SUBSETS
-    }
+    return {row["dialogue_id"] for row in rows if subset in row["published_in"]}
 
 
 @documented("our card, Tasks", {"kwon2024": 120, "rlvr-batna2026": 124, "both": 21})
 def published_subsets(data: Data) -> dict[str, int]:
     """Dialogues of each published subset, and those in both."""
-    found = dialogues_published_in(data)
-    return {name: len(ids) for name, ids in found.items()} | {
-        "both": len(set.intersection(*found.values()))
-    }
+    found = {name: published_in(data, name) for name in SUBSETS}
+    both = set.intersection(*found.values())
+    return {name: len(ids) for name, ids in {**found, "both": both}.items()}
 
 
 @documented("our card, Tasks; tasks.py, leak", {"exact order": "66.9", "highest item": "80.4"})

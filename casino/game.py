@@ -47,8 +47,11 @@ def read_offer(_: Scenario, side: str, terms: str) -> dict[str, Items]:
         raise ValueError(f"expected {', '.join(ISSUES)} once each, with a number")
     if max(mine.values()) > PACKAGES:
         raise ValueError(f"there are {PACKAGES} packages of each item")
-    mine = {issue: mine[issue] for issue in ISSUES}
-    return {side: mine, PARTNER[side]: {issue: PACKAGES - mine[issue] for issue in ISSUES}}
+    shares = {
+        side: {issue: mine[issue] for issue in ISSUES},
+        PARTNER[side]: {issue: PACKAGES - mine[issue] for issue in ISSUES},
+    }
+    return {each: shares[each] for each in SIDES}
 
 
 def start(data: Data) -> Iterator[tuple[Key, Scenario]]:
@@ -57,18 +60,9 @@ def start(data: Data) -> Iterator[tuple[Key, Scenario]]:
         yield (row["dialogue_id"],), row
 
 
-def outcome(state: NegotiationState) -> Mapping[str, Any]:
-    """Return the allocation of a negotiation that ended."""
-    if state.end == "deal":
-        return {"allocation": {side: dict(state.offer[side]) for side in SIDES}}
-    return {"allocation": None} | ({"end": state.end} if state.end == "turn_limit" else {})
-
-
-def points(scenario: Scenario, prediction: Mapping[str, Any]) -> dict[str, float]:
-    """Return the points of both sides; of an unreadable negotiation none."""
-    if "allocation" not in prediction:
-        return {}
-    shares = prediction["allocation"] or dict.fromkeys(SIDES)
+def points(scenario: Scenario, allocation: Mapping[str, Items] | None) -> dict[str, float]:
+    """Return the points of both sides."""
+    shares = allocation or dict.fromkeys(SIDES)
     return {side: float(points_of(scenario[side]["value2issue"], shares[side])) for side in SIDES}
 
 
@@ -124,12 +118,10 @@ def joint(state: NegotiationState, side: str) -> str:
     return settle(state, side, wanted)
 
 
-RULES = NegotiationRules(SIDES, prompt, read_offer)
 GAME = make_game(
-    RULES,
+    NegotiationRules(SIDES, prompt, read_offer),
     "1",
     start,
-    outcome,
     points,
     agreed="allocation",
     people="people",

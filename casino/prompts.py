@@ -20,6 +20,7 @@ from parley import (
     read_labels,
     read_object,
     read_order,
+    reader,
     spoken,
 )
 
@@ -87,13 +88,7 @@ def strategies(data: Data) -> Iterator[Question]:
         yield Question(key, chat(_STRATEGIES, user), object_schema(labels=_LABELS))
 
 
-def read_strategies(text: str, _: Question) -> Mapping[str, Any] | Unreadable:
-    """Read the labels of an utterance."""
-    labels = read_labels(text, [*DEFINITIONS], "labels")
-    return labels if isinstance(labels, Unreadable) else {"labels": labels}
-
-
-STRATEGIES = Asking("1", strategies, read_strategies, max_tokens=80)
+STRATEGIES = Asking("1", strategies, reader(read_labels, "labels", [*DEFINITIONS]), max_tokens=80)
 
 # The partner's priorities ----------------------------------------------------------------
 
@@ -116,13 +111,7 @@ def priorities(data: Data) -> Iterator[Question]:
         yield Question(key, chat(_PRIORITIES, user), object_schema(order=_ORDER))
 
 
-def read_priorities(text: str, _: Question) -> Mapping[str, Any] | Unreadable:
-    """Read an order of the three items."""
-    order = read_order(text, ISSUES, "order")
-    return order if isinstance(order, Unreadable) else {"order": order}
-
-
-PRIORITIES = Asking("1", priorities, read_priorities, max_tokens=80)
+PRIORITIES = Asking("1", priorities, reader(read_order, "order", ISSUES), max_tokens=80)
 
 # The final deal --------------------------------------------------------------------------
 

@@ -10,7 +10,6 @@ def _ids(text: str) -> frozenset[int]:
     return frozenset(map(int, text.split()))
 
 
-# fmt: off
 SUBSETS = {
     "kwon2024": Subset(
         "Kwon et al. 2024: DSincerity/SysEval-NegoLLMs at 637436096c51, ca.test.csv",
@@ -34,5 +33,4 @@ SUBSETS = {
             887 890 906 913 938 944 979 980 987 997 1003 1011 1016 1019
         """),
     ),
-}
-# fmt: on
+}  # fmt: skip

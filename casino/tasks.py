@@ -6,6 +6,7 @@ sample SD over the folds.
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from statistics import median
 from typing import Any
 
@@ -13,16 +14,14 @@ from parley import (
     MEASURED,
     UNREADABLE,
     Data,
-    Interval,
     Key,
     Prediction,
     Problem,
     Reference,
     Score,
     Task,
-    interval,
+    means,
     over_folds,
-    resamples,
 )
 
 from . import prompts
@@ -30,6 +29,7 @@ from .game import GAME
 from .scenarios import (
     ISSUES,
     PACKAGES,
+    POINTS,
     SIDES,
     WALK_AWAY,
     Items,
@@ -43,7 +43,7 @@ from .views import LIKENESS, PARTNER, SATISFACTION
 
 # Strategies of an utterance: NAACL 2021, section 5 -------------------------------------------
 
-SEVEN = ("small-talk", "self-need", "other-need", "no-need", "elicit-pref", "uv-part", "vouch-fair")
+SEVEN = tuple(prompts.DEFINITIONS)
 """The labels of the task, in the order of the paper's tables.
 
 The paper leaves out showing-empathy and promote-coordination, on which its annotators agreed too
@@ -181,6 +181,18 @@ def regressed(
     return predicted
 
 
+TABLE_11 = {"Majority": "0.0", "LR-BoW": "49.6", "BERT-FT": "69.9", "Freeze": "62.3"}
+TABLE_11 |= {"No Attn": "66.6", "No Feats": "77.6", "Full": "78.1", "Full+OS": "77.9"}
+TABLE_11 |= {"Full+IDPT": "79.6", "Full+IDPT+OS": "79.6"}
+
+
+def reached(baseline: str, f1: str, joint: str, by_label: str) -> Reference:
+    """Return the scores of a baseline, as measured."""
+    labels = dict(zip(SEVEN, by_label.split(), strict=True))
+    metrics = {"f1": f1, "joint_accuracy": joint, "f1_by_label": labels}
+    return Reference(baseline, metrics, MEASURED)
+
+
 STRATEGIES = Task(
     summary="which of seven negotiation strategies an utterance uses",
     evaluated_on="strategies, the test parts of the authors' five folds",
@@ -212,38 +224,11 @@ STRATEGIES = Task(
         "lr-tfidf": learning(tf_idf),
     },
     references=(
-        *(
-            Reference(name, {"f1": f1}, "paper, Table 11 (validation)")
-            for name, f1 in (
-                ("Majority", "0.0"),
-                ("LR-BoW", "49.6"),
-                ("BERT-FT", "69.9"),
-                ("Freeze", "62.3"),
-                ("No Attn", "66.6"),
-                ("No Feats", "77.6"),
-                ("Full", "78.1"),
-                ("Full+OS", "77.9"),
-                ("Full+IDPT", "79.6"),
-                ("Full+IDPT+OS", "79.6"),
-            )
-        ),
+        *(Reference(n, {"f1": f1}, "paper, Table 11 (validation)") for n, f1 in TABLE_11.items()),
         Reference("Majority", {"joint_accuracy": "39.4"}, "paper, section 5"),
-        *(
-            Reference(
-                name,
-                {
-                    "f1": f1,
-                    "joint_accuracy": joint,
-                    "f1_by_label": dict(zip(SEVEN, labels.split(), strict=True)),
-                },
-                MEASURED,
-            )
-            for name, f1, joint, labels in (
-                ("majority", "0.0", "39.54", "0.0 0.0 0.0 0.0 0.0 0.0 0.0"),
-                ("lr-bow", "52.8", "61.1", "70.7 65.0 55.8 23.1 61.6 31.7 61.7"),
-                ("lr-tfidf", "57.4", "58.7", "73.4 67.2 63.7 31.9 69.7 35.1 61.0"),
-            )
-        ),
+        reached("majority", "0.0", "39.54", "0.0 0.0 0.0 0.0 0.0 0.0 0.0"),
+        reached("lr-bow", "52.8", "61.1", "70.7 65.0 55.8 23.1 61.6 31.7 61.7"),
+        reached("lr-tfidf", "57.4", "58.7", "73.4 67.2 63.7 31.9 69.7 35.1 61.0"),
     ),
     unit="percent",
     decimals=2,
@@ -261,9 +246,12 @@ def an_order(value: Any) -> None:
         raise ValueError(f"each of {', '.join(ISSUES)} once, or null for a place left open")
 
 
-def priorities(row: Mapping[str, Any]) -> list[str]:
-    """Return a side's items by its own priorities, the highest first."""
-    return [row["priority_high"], row["priority_medium"], row["priority_low"]]
+def orders_of(data: Data) -> dict[tuple[int, str], list[str]]:
+    """Return (dialogue_id, speaker) -> a side's items by its own priorities, the highest first."""
+    return {
+        (row["dialogue_id"], row["speaker"]): [row[f"priority_{level.lower()}"] for level in POINTS]
+        for row in data.rows("participants", "train")
+    }
 
 
 def priorities_gold(data: Data) -> dict[Key, tuple[int, list[str]]]:
@@ -273,10 +261,9 @@ def priorities_gold(data: Data) -> dict[Key, tuple[int, list[str]]]:
         for row in data.rows("priority_folds", "train")
         for number in row["test"]
     }
-    rows = {(row["dialogue_id"], row["speaker"]): row for row in data.rows("participants", "train")}
+    orders = orders_of(data)
     return {
-        (number, side): (fold_of[number], priorities(rows[number, PARTNER[side]]))
-        for number, side in rows
+        (number, side): (fold_of[number], orders[number, PARTNER[side]]) for number, side in orders
     }
 
 
@@ -331,17 +318,14 @@ def from_words(data: Data) -> Iterator[Prediction]:
     written: dict[Key, list[str]] = defaultdict(list)
     for row in data.rows("utterances", "train"):
         written[row["dialogue_id"], row["speaker"]].append(row["text"])
-    orders = {
-        (row["dialogue_id"], row["speaker"]): " ".join(priorities(row))
-        for row in data.rows("participants", "train")
-    }
+    orders = orders_of(data)
     for fold in data.rows("priority_folds", "train"):
         known, unseen = (
             [(number, side) for number in fold[part] for side in SIDES]
             for part in ("train", "test")
         )
         texts = ([" ".join(written[key]) for key in keys] for keys in (known, unseen))
-        truth = np.array([[orders[key]] for key in known])
+        truth = np.array([[" ".join(orders[key])] for key in known])
         found = regressed(word_pairs(), next(texts), truth, next(texts), C=5)
         for (number, side), (order,) in zip(unseen, found, strict=True):
             yield {"dialogue_id": number, "speaker": PARTNER[side], "order": str(order).split(" ")}
@@ -410,17 +394,6 @@ def final_deal_score(gold: Mapping[Key, Any], predictions: Mapping[Key, Predicti
             items.append(sum(same) / len(ISSUES))
     counts = {"dialogues": len(gold), "deals": sum(due is not None for due in gold.values())}
     return Score(*means({"exact": exact, "items": items}), counts)
-
-
-def means(values: Mapping[str, Sequence[float]]) -> tuple[dict[str, float], dict[str, Interval]]:
-    """Return means and their bootstrap intervals."""
-    import numpy as np
-
-    arrays = {name: np.array(each, dtype=float) for name, each in values.items()}
-    drawn = resamples(len(next(iter(arrays.values()))))
-    spread = {name: interval(array[drawn].mean(axis=1)) for name, array in arrays.items()}
-    known = {name: each for name, each in spread.items() if each is not None}
-    return {name: float(array.mean()) for name, array in arrays.items()}, known
 
 
 def commonest_deal(data: Data) -> Iterator[Prediction]:
@@ -494,17 +467,15 @@ def deals_score(
         for name, value in measured(sides, predictions[key]).items():
             values[name].append(value)
     found, spread = means(values)
-
-    def grouped(flat: Mapping[str, Any]) -> dict[str, Any]:
-        points = {side: flat[side] for side in SIDES if side in flat}
-        return {"points": points} | {name: flat[name] for name in flat if name not in SIDES}
-
+    points, points_spread = (
+        {s: each.pop(s) for s in SIDES if s in each} for each in (found, spread)
+    )
     medians = {side: float(median(values[side])) for side in SIDES}
-    metrics = grouped(found)
-    metrics = {"points": metrics.pop("points"), "median_points": medians, **metrics}
+    metrics = {"points": points, "median_points": medians, **found}
     ended = ("walk_aways", "turn_limits", "unreadable")
     deals = len(gold) - int(sum(sum(values[name]) for name in ended))
-    return Score(metrics, grouped(spread), {"scenarios": len(gold), "deals": deals})
+    counts = {"scenarios": len(gold), "deals": deals}
+    return Score(metrics, {"points": points_spread, **spread}, counts)
 
 
 def measured(sides: Mapping[str, Priorities], prediction: Prediction) -> dict[str, float]:
@@ -544,13 +515,12 @@ def wrong_shares(prediction: Prediction, gold: Any) -> Iterator[Problem]:
 
 def people(data: Data) -> Iterator[Prediction]:
     """Predict the participants' own deal: the last submitted, if accepted."""
-    chats: dict[int, list[dict[str, Any]]] = defaultdict(list)
-    for row in data.rows("utterances", "train"):
-        chats[row["dialogue_id"]].append(row)
-    for number, chat in chats.items():
+    chats = groupby(data.rows("utterances", "train"), key=lambda row: row["dialogue_id"])
+    for number, chat in chats:
+        *before, last = (row for row in chat if row["issue2youget"] or row["data"])
         allocation: dict[str, Items] | None = None
-        if chat[-1]["data"] == "accept_deal":
-            deal = next(row for row in reversed(chat) if row["issue2youget"])
+        if last["data"] == "accept_deal":
+            deal = before[-1]
             mine, theirs = deal["issue2youget"], deal["issue2theyget"]
             allocation = {deal["speaker"]: mine, PARTNER[deal["speaker"]]: theirs}
         yield {"dialogue_id": number, "allocation": allocation}

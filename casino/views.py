@@ -23,19 +23,17 @@ PARTNER = {"mturk_agent_1": "mturk_agent_2", "mturk_agent_2": "mturk_agent_1"}
 FOLDS = 5
 CONTEXT = 3  # utterances before the labelled one, as in the paper
 
-# fmt: off
 STRATEGIES = [
     "small-talk", "showing-empathy", "promote-coordination", "no-need", "elicit-pref",
     "uv-part", "vouch-fair", "self-need", "other-need", "non-strategic",
-]
+]  # fmt: skip
 SATISFACTION = [
     "Extremely dissatisfied", "Slightly dissatisfied", "Undecided", "Slightly satisfied",
     "Extremely satisfied",
-]
+]  # fmt: skip
 LIKENESS = [
     "Extremely dislike", "Slightly dislike", "Undecided", "Slightly like", "Extremely like",
-]
-# fmt: on
+]  # fmt: skip
 
 # Rows ------------------------------------------------------------------
 
@@ -134,6 +132,13 @@ def numbers(labels: list[str] | None) -> list[int] | None:
     return None if labels is None else [_strategy.names.index(name) for name in labels if name]
 
 
+def said(record: Record, turn: int) -> dict[str, Any]:
+    """Return a chat entry with its key."""
+    entry = record["chat_logs"][turn]
+    place = {"dialogue_id": record["dialogue_id"], "turn": turn}
+    return {**place, "speaker": entry["id"], "text": entry["text"]}
+
+
 def counts(items: dict[str, str] | None) -> dict[str, int] | None:
     """Return upstream's item counts, which are strings, as integers."""
     return {issue: int(items[issue]) for issue in ISSUES} if items else None
@@ -214,10 +219,7 @@ def utterances(records: Iterable[Record]) -> Rows:
     for record, speaker_ids in numbered(records):
         for turn, entry, labels in labelled(record):
             yield {
-                "dialogue_id": record["dialogue_id"],
-                "turn": turn,
-                "speaker": entry["id"],
-                "text": entry["text"],
+                **said(record, turn),
                 "id": f"utterance_{number}",
                 "conversation_id": f"utterance_{number - turn}",
                 "reply_to": f"utterance_{number - 1}" if turn else None,
@@ -274,15 +276,8 @@ def strategies(records: Iterable[Record]) -> Rows:
         before: list[dict[str, str]] = []
         for turn, entry, labels in labelled(record):
             if labels is not None:
-                yield {
-                    "dialogue_id": record["dialogue_id"],
-                    "turn": turn,
-                    "speaker": entry["id"],
-                    "text": entry["text"],
-                    "context": before[-CONTEXT:],
-                    "labels": numbers(labels),
-                    "fold": fold,
-                }
+                context = {"context": before[-CONTEXT:]}
+                yield {**said(record, turn), **context, "labels": numbers(labels), "fold": fold}
             if not entry["task_data"]:
                 before.append({"speaker": entry["id"], "text": entry["text"]})
 

@@ -2,20 +2,15 @@
 
 from parley import Bar, Bars, Data
 
-GRADES = {2: "highly relevant", 1: "partially relevant", 0: "not relevant"}
+from .views import GRADES
 
 
 def grades(data: Data) -> Bars:
     """Count the documents of each judged query by grade, the most judged query first."""
-    queries = data.rows("queries", "curated")
-    bars = [
-        Bar(
-            query["query_id"],
-            tuple(query[f"judged_{grade}"] for grade in GRADES),
-            {"id": query["query_id"]},
-        )
-        for query in queries
-    ]
+    bars = []
+    for query in data.rows("queries", "curated"):
+        counts = tuple(query[f"judged_{grade}"] for grade in GRADES)
+        bars.append(Bar(query["query_id"], counts, {"id": query["query_id"]}))
     return Bars(
         "Grades by query",
         f"The judged documents of each of the {len(bars)} queries, by grade.",

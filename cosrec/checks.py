@@ -3,18 +3,13 @@
 from collections.abc import Iterator
 from typing import Any
 
-from parley import Data, check, differing, related_rows
+from parley import Data, check, differing, differing_views, related_rows
 
 from . import views
 from .cosrec import broken_references
 
 Row = dict[str, Any]
 
-VIEWS = {
-    "queries": views.queries,
-    "intent_labels": views.intent_labels,
-    "messages": views.messages,
-}
 # part -> the configs that its records are made from; each has a split of its name
 CONFIGS = {"raw": ("dialogues",), "crowd": ("crowd",), "curated": ("curated", "qrels")}
 
@@ -58,8 +53,5 @@ def references_hold(data: Data) -> Iterator[str]:
 @check
 def views_follow_from_the_conversations(data: Data) -> Iterator[str]:
     """The rows of each view are those computed from the other configs, in order."""
-    for config, view in VIEWS.items():
-        for part in data.splits(config):
-            if found := records(data, part):
-                rows = data.rows(config, part)
-                yield from differing(f"{config}/{part}", rows, list(view(found)))
+    found = {part: records(data, part) for part in CONFIGS}
+    yield from differing_views(data, found, views.queries, views.intent_labels, views.messages)

@@ -124,12 +124,11 @@ PARTS = ("raw", "crowd", "curated")
 
 def splits(folders: Iterable[str], *names: str) -> dict[str, list[File]]:
     """Return the files of these names in each folder; folders name the splits."""
-    return {
-        folder: [
-            file for at, file in FILES.items() if at.parent.name == folder and at.stem in names
-        ]
-        for folder in folders
-    }
+    found: dict[str, list[File]] = {folder: [] for folder in folders}
+    for at, file in FILES.items():
+        if at.parent.name in found and at.stem in names:
+            found[at.parent.name].append(file)
+    return found
 
 
 # Records of several files ---------------------------------------------------------------

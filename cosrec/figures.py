@@ -5,9 +5,9 @@ our card: README.md of this folder, where it says "counted".
 """
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from itertools import combinations, pairwise
+from itertools import chain, combinations, pairwise
 from typing import Any
 
 from parley import Data, Differs, MissingSplitError, documented
@@ -93,14 +93,12 @@ def dialogue_id(intent_id: str) -> str:
 
 def user_indices(data: Data) -> Iterator[tuple[set[int], int]]:
     """Yield of each curated conversation the user indices in its judgments, and its users."""
-    found: dict[str, set[int]] = {}
-    for query_id in {row["query_id"] for row in judgments(data)}:
-        intent_id, _, index = query_id.partition("#")
+    found: dict[str, set[int]] = defaultdict(set)
+    for intent_id, _, index in {row["query_id"].partition("#") for row in judgments(data)}:
         if index:
-            found.setdefault(dialogue_id(intent_id), set()).add(int(index))
-    users = {row["dialogue_id"]: row["users"] or () for row in annotated(data, "curated")}
-    for key in {**users, **found}:
-        yield found.get(key, set()), len(users.get(key, ()))
+            found[dialogue_id(intent_id)].add(int(index))
+    for row in annotated(data, "curated"):
+        yield found[row["dialogue_id"]], len(row["users"] or ())
 
 
 def span(values: Iterable[int]) -> dict[str, int]:
@@ -139,10 +137,12 @@ def introduction(data: Data, counted: str) -> float | str:
         "aspects of a rating": lambda: min(map(len, scores)),
         "lowest rating": lambda: min(values),
         "highest rating": lambda: max(values),
-        "types of intents": lambda: len({i["type"] for part in PARTS for i in intents(data, part)}),
+        "types of intents": lambda: len(
+            types_of(intents(data, "crowd") + intents(data, "curated"))
+        ),
         "judgments": lambda: len(judgments(data)),
         "relevance labels": lambda: ", ".join(
-            map(str, sorted({row["relevance"] for row in judgments(data)}))
+            sorted({str(row["relevance"]) for row in judgments(data)})
         ),
     }
     return counts[counted]()
@@ -203,14 +203,15 @@ def user_index(data: Data) -> dict[str, int]:
     return {"lowest": min(found), "highest": max(found)}
 
 
+ONE_MORE = (
+    "every conversation has one index more than users in keywords and profiles; which index is "
+    "without a user is not documented"
+)
+
+
 @documented(
     "readme, CoSRec Curated, second note: an index is the place of a user of the conversation",
-    Differs(
-        20,
-        0,
-        "every conversation has one index more than users in keywords and profiles;"
-        " which index is without a user is not documented",
-    ),
+    Differs(20, 0, ONE_MORE),
 )
 def conversations_whose_indices_are_places_of_users(data: Data) -> int:
     """Curated conversations in which each index is smaller than the number of users."""
@@ -310,7 +311,7 @@ def number_of_ratings(data: Data, part: str) -> int:
 
 def bins(starts: Iterable[Any], counts: Iterable[int]) -> dict[str, int]:
     """A row of a table: the number in each bin, by where the bin begins."""
-    return {str(start): count for start, count in zip(starts, counts, strict=True)}
+    return dict(zip(map(str, starts), counts, strict=True))
 
 
 MEANS = tuple(half / 2 for half in range(2, 11))  # where bins of means begin, of half a point each
@@ -321,10 +322,8 @@ NUMBERS = (0, 25, 50, 75, 100)  # where bins of numbers of judgments begin, the 
 @documented("our card, Annotation, Ratings", bins(MEANS, (1, 2, 5, 17, 20, 61, 145, 59, 1)))
 def conversations_by_mean_rating(data: Data) -> dict[str, int]:
     """Conversations of crowd and curated by the mean of all their ratings, cut to half a point."""
-    found: Counter[float] = Counter()
-    for row in annotated(data):
-        values = [value for rating in row["ratings"] for value in rating.values()]
-        found[2 * sum(values) // len(values) / 2] += 1
+    rows = ([v for rating in row["ratings"] for v in rating.values()] for row in annotated(data))
+    found = Counter(2 * sum(values) // len(values) / 2 for values in rows)
     return bins(MEANS, map(found.__getitem__, MEANS))
 
 
@@ -339,10 +338,8 @@ def conversations_by_mean_rating(data: Data) -> dict[str, int]:
 )
 def conversations_by_rounded_rating(data: Data, aspect: str) -> dict[str, int]:
     """Conversations of crowd and curated by the mean rating of an aspect, halves rounded up."""
-    found: Counter[int] = Counter()
-    for row in annotated(data):
-        values = [rating[aspect] for rating in row["ratings"]]
-        found[(2 * sum(values) + len(values)) // (2 * len(values))] += 1
+    rows = ([rating[aspect] for rating in row["ratings"]] for row in annotated(data))
+    found = Counter((2 * sum(each) + len(each)) // (2 * len(each)) for each in rows)
     return bins(ROUNDED, map(found.__getitem__, ROUNDED))
 
 
@@ -360,13 +357,16 @@ def lists_of_annotators(data: Data) -> dict[str, int]:
     return {"all": len(lists(data)), "empty": lists(data).count([])}
 
 
+def types_of(seen: list[dict[str, str]]) -> set[str]:
+    """The types of a list of intents."""
+    return {intent["type"] for intent in seen}
+
+
 @documented("our card, Annotation, Intents, crowd", {"pairs": 16741, "percent alike": "61.2"})
 def lists_of_two_annotators(data: Data) -> dict[str, float]:
     """Pairs of annotators' lists of an utterance, and how many of 100 have the same types."""
-    alike = []
-    for entry in utterances(data, "crowd"):
-        types = [{intent["type"] for intent in seen} for seen in entry["intent_annotations"]]
-        alike += [one == other for one, other in combinations(types, 2)]
+    pairs = (combinations(entry["intent_annotations"], 2) for entry in utterances(data, "crowd"))
+    alike = [types_of(one) == types_of(other) for one, other in chain.from_iterable(pairs)]
     return {"pairs": len(alike), "percent alike": 100 * sum(alike) / len(alike)}
 
 
@@ -433,8 +433,8 @@ def queries_by_number_of_judgments(data: Data, label: str) -> dict[str, int]:
 def judged_intents_by_type(data: Data, kind: str) -> int:
     """Reviewed intents with judgments, by type."""
     judged = judged_intents(data)
-    found = (intent["type"] for intent in intents(data, "curated") if intent["id"] in judged)
-    return list(found).count(kind)
+    found = (intent for intent in intents(data, "curated") if intent["type"] == kind)
+    return sum(intent["id"] in judged for intent in found)
 
 
 @documented("our card, Annotation, Judgments", {"fewest": 24, "most": 122})
@@ -512,8 +512,7 @@ def utterances_that_are_not(data: Data, what: str, part: str) -> int:
         entries = [row[per("intent_annotations", "intents")[part]] for row in annotated(data, part)]
         return sum(n != entry["utterance"] for listed in entries for n, entry in enumerate(listed))
     rows = data.rows("intent_labels", part)
-    wrong = {(r["dialogue_id"], r["turn"]) for r in rows if r["turn"] != 2 * r["utterance"]}
-    return len(wrong)
+    return len({(r["dialogue_id"], r["turn"]) for r in rows if r["turn"] != 2 * r["utterance"]})
 
 
 @documented("our card, Known limits", {"search": 2314, "recommendation": 0})

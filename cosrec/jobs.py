@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from typer import Option
 
 from parley import Job, UsageError
 
@@ -13,51 +13,34 @@ from .catalogue.sources import SOURCES
 
 _FOLDER: dict[str, Any] = {"metavar": "DIR", "exists": True, "file_okay": False}
 _RAW = "The raw files of Amazon Reviews 2023: folders meta* and review*, JSON Lines, plain or gzip."
+_CATALOGUE = "The catalogue to build or continue."
+_ONLY = "Only this one; may be repeated."
+_ENGINE = "The engine that joins and sorts."
 _WORKERS = "Processes that apply the rules (Linux) [default: the cores]."
+_MEMORY = "Memory limit, plus 300 MB: 1GB, 512MiB."
 _JSONL = "Also write the output of upstream's own script."
-_JUDGMENTS = "A build of cosrec: look up its judged products."
+_JUDGED = "A build of cosrec: look up its judged products."
 _BROKEN = "Count invalid lines and empty files instead of stopping."
+_MASTER = "Spark master, unless SPARK_REMOTE is set."
+_LEAST = "Least characters of a text."
+_TITLE = "Least Latin-1 share of a title."
+_TEXT = "Least Latin-1 share of a text."
 
 
 def catalogue(
-    input: Annotated[Path, typer.Option("--input", help=_RAW, **_FOLDER)],
-    output: Annotated[
-        Path, typer.Option("--output", metavar="DIR", help="The catalogue to build or continue.")
-    ],
-    category: Annotated[
-        list[str] | None,
-        typer.Option("--category", metavar="C", help="Only this one; may be repeated."),
-    ] = None,
-    engine: Annotated[
-        str,
-        typer.Option("--engine", metavar="duckdb|spark", help="The engine that joins and sorts."),
-    ] = "duckdb",
-    workers: Annotated[
-        int | None, typer.Option("--workers", min=0, metavar="N", help=_WORKERS)
-    ] = None,
-    memory: Annotated[
-        str,
-        typer.Option("--memory", metavar="SIZE", help="Memory limit, plus 300 MB: 1GB, 512MiB."),
-    ] = "1GB",
-    jsonl: Annotated[Path | None, typer.Option("--jsonl", metavar="FILE", help=_JSONL)] = None,
-    judgments: Annotated[
-        Path | None, typer.Option("--judgments", help=_JUDGMENTS, **_FOLDER)
-    ] = None,
-    skip_broken: Annotated[bool, typer.Option("--skip-broken", help=_BROKEN)] = False,
-    master: Annotated[
-        str | None,
-        typer.Option("--master", metavar="URL", help="Spark master, unless SPARK_REMOTE is set."),
-    ] = None,
-    shortest_text: Annotated[
-        int, typer.Option("--shortest-text", min=0, metavar="N", help="Least characters of a text.")
-    ] = 10,
-    title_latin: Annotated[
-        float,
-        typer.Option("--title-latin", metavar="SHARE", help="Least Latin-1 share of a title."),
-    ] = 0.5,
-    text_latin: Annotated[
-        float, typer.Option("--text-latin", metavar="SHARE", help="Least Latin-1 share of a text.")
-    ] = 0.8,
+    input: Annotated[Path, Option("--input", help=_RAW, **_FOLDER)],
+    output: Annotated[Path, Option("--output", metavar="DIR", help=_CATALOGUE)],
+    category: Annotated[list[str] | None, Option("--category", metavar="C", help=_ONLY)] = None,
+    engine: Annotated[str, Option("--engine", metavar="duckdb|spark", help=_ENGINE)] = "duckdb",
+    workers: Annotated[int | None, Option("--workers", min=0, metavar="N", help=_WORKERS)] = None,
+    memory: Annotated[str, Option("--memory", metavar="SIZE", help=_MEMORY)] = "1GB",
+    jsonl: Annotated[Path | None, Option("--jsonl", metavar="FILE", help=_JSONL)] = None,
+    judgments: Annotated[Path | None, Option("--judgments", help=_JUDGED, **_FOLDER)] = None,
+    skip_broken: Annotated[bool, Option("--skip-broken", help=_BROKEN)] = False,
+    master: Annotated[str | None, Option("--master", metavar="URL", help=_MASTER)] = None,
+    shortest_text: Annotated[int, Option("--shortest-text", min=0, metavar="N", help=_LEAST)] = 10,
+    title_latin: Annotated[float, Option("--title-latin", metavar="SHARE", help=_TITLE)] = 0.5,
+    text_latin: Annotated[float, Option("--text-latin", metavar="SHARE", help=_TEXT)] = 0.8,
 ) -> None:
     """Build CoSRec's product catalogue from Amazon Reviews 2023.
 

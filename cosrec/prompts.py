@@ -3,12 +3,13 @@
 A change of a prompt or reader needs a new `version`: tests hold the sha256 of the sample's prompts.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-from parley import Asking, Data, Question, Unreadable, chat, object_schema, read_labels, spoken
+from parley import Asking, Data, Key, Question, chat, object_schema, read_labels, reader, spoken
 
 from .rows import TYPES
+from .views import places_of
 
 DEFINITIONS = {
     "search": "the user looks for information, which a passage of a web page can give",
@@ -27,24 +28,23 @@ _INTENTS = "\n".join(
 _TYPES = {"type": "array", "items": {"enum": TYPES}, "maxItems": len(TYPES)}
 
 
+def said(data: Data, part: str) -> Iterator[tuple[Key, list[Any], dict[str, Any]]]:
+    """Yield of each listed utterance its key, the turns up to it, and its entry."""
+    column = {"crowd": "intent_annotations", "curated": "intents"}[part]
+    for row in data.rows(part, *data.splits(part)):
+        places = places_of(row["turns"])
+        for entry in row[column] or ():
+            number = entry["utterance"]
+            yield (row["dialogue_id"], number), row["turns"][: places[number] + 1], entry
+
+
 def intents(data: Data) -> Iterator[Question]:
     """Ask for the types of each reviewed utterance, given the conversation up to it."""
-    for row in data.rows("curated", *data.splits("curated")):
-        turns = row["turns"]
-        places = [place for place, turn in enumerate(turns) if turn["role"] == "user"]
-        for entry in row["intents"] or ():
-            place = places[entry["utterance"]]
-            talk = spoken((turn["role"], turn["text"]) for turn in turns[:place])
-            last = spoken([("user", turns[place]["text"])])
-            user = f"Before it:\n{talk or '(nothing)'}\n\nThe utterance:\n{last}"
-            key = (row["dialogue_id"], entry["utterance"])
-            yield Question(key, chat(_INTENTS, user), object_schema(types=_TYPES))
+    for key, turns, _ in said(data, "curated"):
+        *before, last = ((turn["role"], turn["text"]) for turn in turns)
+        talk = spoken(before) or "(nothing)"
+        user = f"Before it:\n{talk}\n\nThe utterance:\n{spoken([last])}"
+        yield Question(key, chat(_INTENTS, user), object_schema(types=_TYPES))
 
 
-def read_types(text: str, _: Question) -> Mapping[str, Any] | Unreadable:
-    """Read the types of an utterance."""
-    types = read_labels(text, TYPES, "types")
-    return types if isinstance(types, Unreadable) else {"types": types}
-
-
-INTENTS = Asking("1", intents, read_types, max_tokens=60)
+INTENTS = Asking("1", intents, reader(read_labels, "types", TYPES), max_tokens=60)

@@ -3,7 +3,8 @@
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from itertools import islice
+from functools import partial
+from itertools import chain, islice
 from typing import Any
 
 from parley import (
@@ -20,10 +21,11 @@ from parley import (
     Score,
     Task,
     interval,
+    means,
     resamples,
 )
 
-from .prompts import INTENTS
+from .prompts import INTENTS, said
 from .rows import TYPES
 
 Row = dict[str, Any]
@@ -50,7 +52,6 @@ def judged(data: Data, topics: str) -> dict[Key, list[Row]]:
 def score_run(gold: Mapping[Key, list[Row]], predictions: Run, topics: str) -> Score:
     """Return the mean of each measure over the topics of a type."""
     import ir_measures
-    import numpy as np
     from ir_measures import AP, Judged, P, Qrel, nDCG
 
     measures = {"nDCG@10": nDCG @ 10, "P@10": P @ 10, "AP": AP, "judged": Judged @ 10}
@@ -62,25 +63,20 @@ def score_run(gold: Mapping[Key, list[Row]], predictions: Run, topics: str) -> S
     run = ranked(predictions)
     first = {topic: dict(islice(found.items(), 10)) for topic, found in run.items()}
     of_ten = [measure for measure in measures.values() if measure != AP]
-    of_topics: dict[tuple[Any, str], float] = {
-        (each.measure, each.query_id): each.value
-        for asked, given in ((of_ten, first), ([AP], run))
-        for each in ir_measures.iter_calc(asked, qrels, given)
-    }
+    calculated = chain(
+        ir_measures.iter_calc(of_ten, qrels, first), ir_measures.iter_calc([AP], qrels, run)
+    )
+    of_topics = {(each.measure, each.query_id): each.value for each in calculated}
     types: dict[str, list[str]] = {}
     for (query_id,), rows in gold.items():
         types.setdefault(rows[0]["type"], []).append(query_id)
-    metrics: dict[str, dict[str, float]] = {}
-    spread: dict[str, dict[str, Any]] = {}
+    metrics, spread, counts = {}, {}, {}
     for type_, query_ids in sorted(types.items()):
-        drawn = resamples(len(query_ids))
-        for name, measure in measures.items():
-            values = np.array([of_topics[measure, query_id] for query_id in query_ids])
-            metrics.setdefault(type_, {})[name] = float(values.mean())
-            spread.setdefault(type_, {})[name] = interval(values[drawn].mean(axis=1))
-    counts = {f"{type_} topics": len(query_ids) for type_, query_ids in sorted(types.items())}
-    documents = sum(len(found) - (NO_HIT in found) for found in run.values())
-    return Score(metrics, spread, counts | {"documents": documents})
+        values = {name: [of_topics[m, each] for each in query_ids] for name, m in measures.items()}
+        metrics[type_], spread[type_] = means(values)
+        counts[f"{type_} topics"] = len(query_ids)
+    counts["documents"] = sum(len(found) - (NO_HIT in found) for found in run.values())
+    return Score(metrics, spread, counts)
 
 
 def ranked(predictions: Run) -> dict[str, dict[str, float]]:
@@ -105,17 +101,17 @@ def ranked(predictions: Run) -> dict[str, dict[str, float]]:
 def random_order(data: Data, topics: str) -> Iterator[Prediction]:
     """Give each judged document a random score, drawn in upstream's order whatever the topics."""
     draw = random.Random(SEED)  # noqa: S311
-    for row in judgments(data, "all"):
-        score = draw.random()
-        if topics in ("all", row["type"]):
-            yield {"query_id": row["query_id"], "document_id": row["document_id"], "score": score}
+    scored = [(row, draw.random()) for row in judgments(data, "all")]
+    return (_scored(row, score) for row, score in scored if topics in ("all", row["type"]))
 
 
 def ideal_order(data: Data, topics: str) -> Iterator[Prediction]:
     """Give each judged document its relevance as the score."""
-    for row in judgments(data, topics):
-        score = float(row["relevance"])
-        yield {"query_id": row["query_id"], "document_id": row["document_id"], "score": score}
+    return (_scored(row, float(row["relevance"])) for row in judgments(data, topics))
+
+
+def _scored(judgment: Row, score: float) -> Prediction:
+    return {name: judgment[name] for name in ("query_id", "document_id")} | {"score": score}
 
 
 # Intents of an utterance ------------------------------------------------------------------
@@ -166,23 +162,17 @@ def indicators(types: Any) -> list[int]:
 
 def repeated(prediction: Prediction, _: list[str]) -> Iterator[Problem]:
     """Object to a type that stands twice."""
-    counts: Counter[str] = Counter(prediction["types"])
-    for name, count in counts.items():
+    types: list[str] = prediction["types"]
+    for name, count in Counter(types).items():
         if count > 1:
             yield Problem("types", "each type once", f"{name} {count} times")
 
 
 def utterances(data: Data, part: str) -> Iterator[tuple[Key, str, str, Row]]:
     """Yield of each listed utterance its key, its text, the system's turn before it, its entry."""
-    column = {"crowd": "intent_annotations", "curated": "intents"}[part]
-    for row in data.rows(part, *data.splits(part)):
-        turns = row["turns"]
-        places = [place for place, turn in enumerate(turns) if turn["role"] == "user"]
-        for entry in row[column] or ():
-            place = places[entry["utterance"]]
-            before = turns[place - 1]["text"] if place else ""
-            key = (row["dialogue_id"], entry["utterance"])
-            yield key, turns[place]["text"], before, entry
+    for key, turns, entry in said(data, part):
+        *_, before, turn = ({"text": ""}, *turns)
+        yield key, turn["text"], before["text"], entry
 
 
 def seen_by_half(entry: Row) -> list[str]:
@@ -209,32 +199,25 @@ def majority(data: Data) -> Iterator[Prediction]:
     yield from predicted(data, [indicators(most)] * len(reviewed(data)))
 
 
-def from_text(data: Data) -> Iterator[Prediction]:
-    """Predict from the words of the utterance."""
-    yield from learnt(data, lambda text, _: text)
+def own_words(text: str, _: str) -> str:
+    """Return the words of the utterance alone."""
+    return text
 
 
-def from_context(data: Data) -> Iterator[Prediction]:
-    """Predict from the words of the utterance and, marked as its, those of the system before it."""
-    yield from learnt(
-        data, lambda text, before: " ".join([*(f"system_{word}" for word in before.split()), text])
-    )
+def words_in_context(text: str, before: str) -> str:
+    """Return the words of the utterance and, marked as its, those of the system before it."""
+    return " ".join([*(f"system_{word}" for word in before.split()), text])
 
 
-def learnt(data: Data, text_of: Callable[[str, str], str]) -> Iterator[Prediction]:
-    """Predict by logistic regressions on tf-idf, one a type, learnt from crowd.
-
-    Args:
-        data: The build.
-        text_of: Returns what is known of an utterance, given its text and the turn before it.
-    """
+def learnt(words_of: Callable[[str, str], str], data: Data) -> Iterator[Prediction]:
+    """Predict by logistic regressions on tf-idf, one a type, learnt from crowd."""
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
     from sklearn.multiclass import OneVsRestClassifier
     from sklearn.pipeline import make_pipeline
 
     texts = {
-        part: [text_of(text, before) for _, text, before, _ in utterances(data, part)]
+        part: [words_of(text, before) for _, text, before, _ in utterances(data, part)]
         for part in ("crowd", "curated")
     }
     types = [indicators(seen_by_half(entry)) for *_, entry in utterances(data, "crowd")]
@@ -340,7 +323,11 @@ TASKS = {
         gold=reviewed,
         score=score_intents,
         validate=repeated,
-        baselines={"majority": majority, "lr-text": from_text, "lr-context": from_context},
+        baselines={
+            "majority": majority,
+            "lr-text": partial(learnt, own_words),
+            "lr-context": partial(learnt, words_in_context),
+        },
         references=(
             Reference("majority", {"macro_f1": "0.217", "exact_match": "0.429"}, MEASURED),
             Reference(

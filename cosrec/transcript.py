@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -11,7 +12,7 @@ import pyarrow.parquet as pq
 from parley import Facets, Fact, Judged, Note, Pool, Table, Transcript, Turn
 
 from .rows import TYPES
-from .views import ASPECTS, canonical
+from .views import ASPECTS, GRADES, canonical, listed, places_of
 
 CONFIGS = ("crowd", "curated", "dialogues", "queries")  # of queries the id is the query id
 BESIDE = {"queries": "dialogue_id"}
@@ -24,7 +25,6 @@ PHRASES = {
     "turns": "there are {} turns",
 }
 
-_GRADES = {2: "highly relevant", 1: "partially relevant", 0: "not relevant"}
 _UNKNOWN = [("user index", "upstream does not document which user has which index")]
 _SPEAKERS = {"user": "user", "assistant": "system"}
 
@@ -39,13 +39,9 @@ def transcript(row: dict[str, Any], beside: Beside | None = None) -> Transcript:
     if "query_id" in row:
         return _query(row)
     notes = _notes(row)
-    turns, utterance = [], 0  # intents count the user's turns only
-    for turn in row["turns"]:
-        if turn["role"] == "user":
-            turns.append(Turn("user", turn["text"], notes.get(utterance, ())))
-            utterance += 1
-        else:
-            turns.append(Turn("system", turn["text"]))
+    turns = [Turn(_SPEAKERS[turn["role"]], turn["text"]) for turn in row["turns"]]
+    for number, place in enumerate(places_of(row["turns"])):
+        turns[place] = replace(turns[place], notes=notes.get(number, ()))
     queries = (beside or {}).get("queries", ())
     return Transcript(
         row["dialogue_id"],
@@ -67,16 +63,11 @@ def facets(row: dict[str, Any], beside: Beside | None = None) -> Facets:
         relevant = sum(1 for judged in row["judgments"] if judged["relevance"])
         found: Facets = {"type of query": TYPES[row["type"]], "relevant documents": relevant}
         return found | {"turns": None}  # its formulations are no turns
-    reviewed = [i for entry in row.get("intents") or () for i in entry["intents"]]
-    annotated = [
-        intent
-        for entry in row.get("intent_annotations") or ()
-        for annotator in entry["intent_annotations"]
-        for intent in annotator
-    ]
+    entries = (*(row.get("intents") or ()), *(row.get("intent_annotations") or ()))
+    types = (intent["type"] for entry in entries for _, _, intent in listed(entry))
     ratings = row.get("ratings")
     return {
-        "intents": list(dict.fromkeys(intent["type"] for intent in (*reviewed, *annotated))),
+        "intents": list(dict.fromkeys(types)),
         **{a: mean(rating[a] for rating in ratings) if ratings else None for a in ASPECTS},
         "users": len(row.get("users") or ()),
         "judged queries": len((beside or {}).get("queries", ())),
@@ -170,7 +161,7 @@ def _pool(query: dict[str, Any]) -> Pool:
     user = query["user_index"]
     grades = tuple(
         (name, tuple(j["document_id"] for j in query["judgments"] if j["relevance"] == grade))
-        for grade, name in _GRADES.items()
+        for grade, name in GRADES.items()
     )
     return Pool("every user" if user is None else f"user {user}", query["query_id"], grades)
 

@@ -19,7 +19,8 @@ Record = dict[str, Any]
 Rows = Iterator[dict[str, Any]]
 
 ASPECTS = ("coherence", "logicality", "informativeness", "fluency")
-LABELS = (0, 1, 2)  # of relevance
+GRADES = {2: "highly relevant", 1: "partially relevant", 0: "not relevant"}
+LABELS = tuple(reversed(GRADES))
 
 # The shape of a row --------------------------------------------------------------------
 

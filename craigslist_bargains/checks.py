@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from parley import Data, check, differing, related_rows
+from parley import Data, check, differing, differing_views, records_of, related_rows
 
 from . import views
 
@@ -53,24 +53,11 @@ def deals_are_accepted_offers(data: Data) -> Iterator[str]:
                 yield f"{where}: the deal is not over an offer that was accepted"
 
 
-VIEWS = {
-    "dialogues": views.dialogues,
-    "utterances": views.utterances,
-    "outcomes": views.outcomes,
-    "scenarios": views.scenarios,
-    "messages": views.messages,
-}
-
-
 @check
 def views_follow_from_negotiations(data: Data) -> Iterator[str]:
     """The rows of each view are those computed from the rows of `negotiations`, in order."""
-    for split in data.splits("negotiations"):
-        records = [data.record("negotiations", row) for row in data.rows("negotiations", split)]
-        for config, view in VIEWS.items():
-            if split in data.splits(config):
-                rows = data.rows(config, split)
-                yield from differing(f"{config}/{split}", rows, list(view(records)))
+    found = (views.dialogues, views.utterances, views.outcomes, views.scenarios, views.messages)
+    yield from differing_views(data, records_of(data, "negotiations"), *found)
 
 
 def act_due(event: dict[str, Any]) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from typing import Any
 from parley import Builder, Checked, Config, Converted, File, View
 
 # `datasets` 2 and 3 copy only the modules that the script itself imports.
-from .dialogue_acts import Contexts, read_contexts, require_upstreams, train_contexts
+from .dialogue_acts import require_upstreams, train_contexts
 from .subsets import (
     SUBSETS,  # noqa: F401 - for views; a comment above would be taken for a file
 )
@@ -44,7 +44,7 @@ from .views import (
     scenarios,
     utterances,
 )
-from .word_counts import MOST_BYTES
+from .word_counts import MOST_BYTES, Contexts, read_words
 
 Record = dict[str, Any]
 
@@ -147,7 +147,7 @@ def require_sides(record: Record) -> None:
 def word_counts(content: bytes) -> None:
     """Check the bytes of the price tracker without running them."""
     try:
-        read_contexts(content)
+        read_words(content)
     except ValueError as error:
         what = f"a pickle of two counts of words, in {MOST_BYTES:,} bytes"
         raise ValueError(f"{what} ({error})") from None
@@ -220,49 +220,42 @@ NEGOTIATION = Converted((PARSED, UNPARSED), ROW, to_row, to_record)
 
 # Where the files come from --------------------------------------------------------------
 
+_BUNDLES = "https://worksheets.codalab.org/rest/bundles/"
 # Public copies, for when CodaLab has none. Validation's has its keys in another order; train's
-# could not be compared.
+# could not be compared, so that its size is not known.
 _MIRROR = (
     "https://raw.githubusercontent.com/Kenjiro-study/my_study/"
     "d598355d8240adb4106626465a9c4e76a183aaa0/"
 )
+# split, size in bytes, sha256, bundle; the copy and its git blob
+_FILES = """\
+train 20148723 34033ff87565b9fc9eb0efe867e9d3e32456dbe1528cd1683f94a84b09f66ace
+  0xd34bbbc5fb3b4fccbd19e10756ca8dd7/contents/blob/parsed.json
+  src/rule/train-parsed.json 9972ac9dadf6f7fd0698a8a95642d10c3a3a2e4a
+validation 2287054 03b35dc18bd90d87dac46893ac4db8ab3eed51786d192975be68d3bab38e306e
+  0x15c4160b43d44ee3a8386cca98da138c/contents/blob/parsed.json
+  src/rule/dev-parsed.json 0f3b937eca5856518db2ce820f8ae5e35aebd880
+test 2937841 c802f15f80ea3066d429375393319d7234daacbd6a26a6ad5afd0ad78a2f7736
+  0x54d325bbcfb2463583995725ed8ca42b/contents/blob/
+  craigslistbargain/data/test.json 8cb1e078a46b8e89814113b0708dee00d73954fb
+"""
 
 
-def _negotiations(split: str, bundle: str, copy: str, git_blob: str, **pin: Any) -> File:
-    # train's copy has no size, as it was not compared
-    size = {} if split == "train" else {"size": pin["size"]}
-    url, mirror = f"https://worksheets.codalab.org/rest/bundles/{bundle}", _MIRROR + copy
-    more: Record = {
-        "validate": require_sides,
-        "mirrors": [{"url": mirror, **size, "git_blob": git_blob}],
-    }
-    return File(f"{split}.json", NEGOTIATION, url=url, **pin, **more)
+def _negotiations(split: str, size: str, sha256: str, bundle: str, copy: str, blob: str) -> File:
+    known = {} if split == "train" else {"size": int(size)}
+    return File(
+        f"{split}.json",
+        NEGOTIATION,
+        url=_BUNDLES + bundle,
+        size=int(size),
+        sha256=sha256,
+        validate=require_sides,
+        mirrors=[{"url": _MIRROR + copy, **known, "git_blob": blob}],
+    )
 
 
-TRAIN = _negotiations(
-    "train",
-    "0xd34bbbc5fb3b4fccbd19e10756ca8dd7/contents/blob/parsed.json",
-    "src/rule/train-parsed.json",
-    "9972ac9dadf6f7fd0698a8a95642d10c3a3a2e4a",
-    size=20_148_723,
-    sha256="34033ff87565b9fc9eb0efe867e9d3e32456dbe1528cd1683f94a84b09f66ace",
-)
-VALIDATION = _negotiations(
-    "validation",
-    "0x15c4160b43d44ee3a8386cca98da138c/contents/blob/parsed.json",
-    "src/rule/dev-parsed.json",
-    "0f3b937eca5856518db2ce820f8ae5e35aebd880",
-    size=2_287_054,
-    sha256="03b35dc18bd90d87dac46893ac4db8ab3eed51786d192975be68d3bab38e306e",
-)
-TEST = _negotiations(
-    "test",
-    "0x54d325bbcfb2463583995725ed8ca42b/contents/blob/",
-    "craigslistbargain/data/test.json",
-    "8cb1e078a46b8e89814113b0708dee00d73954fb",
-    size=2_937_841,
-    sha256="c802f15f80ea3066d429375393319d7234daacbd6a26a6ad5afd0ad78a2f7736",
-)
+_fields = _FILES.split()
+TRAIN, VALIDATION, TEST = (_negotiations(*_fields[n : n + 6]) for n in (0, 6, 12))
 # The word lists of upstream's rules for dialogue acts; upstream published only the code. If they
 # are missing, the build learns them from train.
 TRACKER = File(
@@ -285,7 +278,7 @@ def with_word_lists(sources: Mapping[str, Any]) -> Iterator[tuple[Record, Contex
     """
     negotiations, *_ = sources.values()
     if TRACKER.path in sources:
-        (contexts,) = map(read_contexts, sources[TRACKER.path])
+        (contexts,) = map(read_words, sources[TRACKER.path])
     else:
         contexts = train_contexts(sources[TRAIN.path])
     for record in negotiations:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from typing import Any
 
-from .word_counts import read_words
+from .word_counts import Contexts
 
 Record = dict[str, Any]
 
@@ -105,23 +105,6 @@ def _with_neighbours(tokens: list[str]) -> Iterator[tuple[str, str, str]]:
 _NO_NUMBER = re.compile(r"[^\w.,]", re.A)  # what cannot be part of one
 
 
-@dataclass(frozen=True)
-class Contexts:
-    """The words before and after a "$" price in train; a message's ends are `<s>` and `</s>`."""
-
-    left: frozenset[str]
-    right: frozenset[str]
-
-
-def read_contexts(data: bytes) -> Contexts:
-    """Return the contexts in upstream's price tracker, a pickle, without running it.
-
-    Raises:
-        ValueError: It is not two tables of counted words, `left` and `right`.
-    """
-    return Contexts(*read_words(data))
-
-
 def train_contexts(records: Iterable[Record]) -> Contexts:
     """Return the contexts of these negotiations, by the rule that upstream applied to train."""
     events = (event for record in records for event in record["events"])
@@ -185,32 +168,22 @@ def _has_dollar_sign(token: str) -> bool:
 
 @dataclass(frozen=True)
 class Act:
-    """The dialogue act of an event.
+    """The dialogue act of an event."""
 
-    Attributes:
-        intent: One of fourteen: the action, or the purpose of a message.
-        price: The price that it proposes, if any, in dollars.
-        prices: All prices in a message, in the order of the text.
-        tags: The tags of a message, in upstream's order.
-    """
-
-    intent: str
-    price: float | None = None
-    prices: list[float] = field(default_factory=list)
-    tags: list[str] = field(default_factory=list)
+    intent: str  # one of fourteen: the action, or the purpose of a message
+    price: float | None = None  # the one that it proposes, in dollars
+    prices: list[float] = field(default_factory=list)  # all in a message, in the order of the text
+    tags: list[str] = field(default_factory=list)  # of a message, in upstream's order
 
 
 @dataclass
 class State:
-    """The state before an event: how many there were, and the last intents and prices.
+    """The state before an event: the last intent and price of each side, the buyer's first."""
 
-    `intents` and `prices` are of each side, the buyer's first; `current_price` is of either side.
-    """
-
-    time: int = 0
+    time: int = 0  # the number of events before
     intents: list[str] = field(default_factory=lambda: ["<start>", "<start>"])
     prices: list[float | None] = field(default_factory=lambda: [None, None])
-    current_price: float | None = None
+    current_price: float | None = None  # of either side
 
     def add(self, speaker: int, act: Act) -> None:
         """Add an act of this side; an act without a price changes none."""
@@ -319,7 +292,8 @@ def acts(record: Record, contexts: Contexts) -> list[Act]:
             price = proposed(prices, speaker, state, listed)
             act = Act(intent_of(tags, speaker, state), price, prices, tags)
         elif event["action"] == "offer":
-            act = Act("offer", _float(event["data"]["price"]))
+            price = event["data"]["price"]
+            act = Act("offer", None if price is None else float(price))
         else:
             act = Act(event["action"])
         found.append(act)
@@ -353,28 +327,3 @@ def is_parsed(record: Record) -> bool:
         if event["action"] == "message":
             lengths[event["agent"]].append(len(tokenize(event["data"])))
     return max(map(sum, lengths)) >= 40 and min(map(len, lengths)) >= 2
-
-
-def act_rows(record: Record, contexts: Contexts) -> Iterator[dict[str, Any]]:
-    """Yield a row for each event: its act by the rules, and upstream's, if any."""
-    kbs, parsed = record["scenario"]["kbs"], is_parsed(record)
-    for turn, (event, act) in enumerate(zip(record["events"], acts(record, contexts), strict=True)):
-        upstream = event.get("metadata") or {}
-        yield {
-            "dialogue_id": record["uuid"],
-            "turn": turn,
-            "speaker": kbs[event["agent"]]["personal"]["Role"],
-            "action": event["action"],
-            "text": event["data"] if event["action"] == "message" else None,
-            "intent": act.intent,
-            "price": act.price,
-            "prices": act.prices,
-            "tags": act.tags,
-            "upstream_intent": upstream.get("intent"),
-            "upstream_price": _float(upstream.get("price")),
-            "parsed_upstream": parsed,
-        }
-
-
-def _float(value: float | None) -> float | None:
-    return None if value is None else float(value)

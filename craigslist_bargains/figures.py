@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timezone
+from functools import partial
 from itertools import chain, pairwise
 from operator import eq
 from statistics import fmean
@@ -33,9 +34,7 @@ def by(columns: Iterable[str], *cells: Any) -> dict[str, Any]:
     return dict(zip(columns, cells, strict=True))
 
 
-def both(validation: Any, test: Any) -> dict[str, Any]:
-    """A row of a table of the splits that our card counts."""
-    return by(COUNTED, validation, test)
+both = partial(by, COUNTED)
 
 
 def negotiations(data: Data, *splits: str) -> list[dict[str, Any]]:
@@ -115,6 +114,7 @@ def default_acts_of_test(data: Data) -> str:
     return ", ".join(json.dumps({"price": p, "intent": i}) for p, i in sorted(pairs))
 
 
+CUT_OFF = Differs("9.24", "9.25", "the mean is 9.2458: the card has it cut off, not rounded")
 ROWS = {"dialogues": {"train": 5247, "validation": 597, "test": 838}}
 
 
@@ -122,13 +122,7 @@ ROWS = {"dialogues": {"train": 5247, "validation": 597, "test": 838}}
     "old card, Data Splits, table, {1}",
     {
         "Input Examples": by(("Train", "Valid", "Test"), *ROWS["dialogues"].values()),
-        "Average Dialogue Length": {
-            "Train": "9.14",
-            "Valid": "9.17",
-            "Test": Differs(
-                "9.24", "9.25", "the mean is 9.2458: the card has it cut off, not rounded"
-            ),
-        },
+        "Average Dialogue Length": {"Train": "9.14", "Valid": "9.17", "Test": CUT_OFF},
     },
 )
 def data_splits(data: Data, about: str, column: str) -> float:
@@ -257,9 +251,8 @@ def fields(data: Data, field: str, split: str) -> float:
         return fmean(value for value in found if value is not None)
     rows = negotiations(data, split)
     if field.startswith("outcome.offer"):
-        return sum(
-            row["outcome"]["offer"] in offers(row)[-1:] for row in rows if row["outcome"]["reward"]
-        )
+        deals = [row for row in rows if row["outcome"]["reward"]]
+        return sum(row["outcome"]["offer"] in offers(row)[-1:] for row in deals)
     if field == "parsed":
         return [row["parsed"] for row in rows].count(True)
     return sum(row["scenario"]["intersection"] is not None for row in rows)
@@ -351,13 +344,7 @@ def descriptions_halved(data: Data) -> int:
     return sum(buyer == seller[: max(1, len(seller) // 2)] for buyer, seller in seen)
 
 
-TOTALS = (
-    "dialogues",
-    "deals",
-    "events",
-    *("message", "offer", "accept", "reject", "quit"),
-    "posts",
-)
+TOTALS = ["dialogues", "deals", "events", "message", "offer", "accept", "reject", "quit", "posts"]
 VALIDATION = (597, 451, 5475, 4416, 510, 452, 43, 54, 131)
 TEST = (838, 638, 7748, 6258, 731, 644, 56, 59, 161)
 
@@ -395,13 +382,11 @@ def outcomes_by_category(data: Data, split: str, counted: str) -> Counter[str]:
     return Counter(row["category"] for row in rows if counted == "dialogues" or row["deal"])
 
 
-# fmt: off
 INTENTS = {
     "intro": 415, "init-price": 463, "vague-price": 44, "counter-price": 821, "insist": 59,
     "inquiry": 531, "agree": 198, "inform": 248, "disagree": 217, "unknown": 945,
     "offer": 422, "accept": 383, "reject": 26, "quit": 25,
-}
-# fmt: on
+}  # fmt: skip
 
 
 @documented("our card, Annotation, table and text", {**INTENTS, "none": 678})
@@ -520,12 +505,9 @@ def scenarios(data: Data, about: str, split: str) -> int:
 )
 def start_times_on_another_clock(data: Data) -> dict[str, int]:
     """Messages with a `start_time` more than a day from `time`, their dialogues, the values."""
-    said = [
-        (row, e) for row in negotiations(data) for e in row["events"] if e["start_time"] is not None
-    ]
-    found = [
-        (r["uuid"], e["start_time"]) for r, e in said if abs(e["time"] - e["start_time"]) > DAY
-    ]
+    said = ((row["uuid"], event) for row in negotiations(data) for event in row["events"])
+    begun = [(uuid, e["start_time"], e["time"]) for uuid, e in said if e["start_time"] is not None]
+    found = [(uuid, start) for uuid, start, time in begun if abs(time - start) > DAY]
     return {
         "messages": len(found),
         "dialogues": len(dict(found)),
@@ -616,6 +598,9 @@ def too_short_for_upstream(data: Data, split: str) -> dict[str, int]:
     return counts | {"without upstream's acts": len(without)}
 
 
+NAMING = ("counter-price", "init-price", "agree")
+
+
 @documented(
     "our card, Annotation",
     {
@@ -638,9 +623,7 @@ def prices_of_acts(data: Data) -> dict[str, int]:
     agreed = [row for row in found if row["intent"] == "agree"]
     none = Counter(row["intent"] for row in found if row["price"] is None and row["prices"])
     return {
-        **{
-            f"{i} names one and has none": none[i] for i in ("counter-price", "init-price", "agree")
-        },
+        **{f"{name} names one and has none": none[name] for name in NAMING},
         "agree for a price": sum("my_price" in row["tags"] for row in agreed),
         "agree tagged as a question": sum("question" in row["tags"] for row in agreed),
         "under a tenth of the listing price": sum(share < 0.1 for share in shares),
@@ -653,9 +636,8 @@ def prices_of_acts(data: Data) -> dict[str, int]:
 )
 def intros(data: Data) -> dict[str, int]:
     """Rows of `dialogue_acts` in validation and test with the intent `intro`, by their tags."""
-    tags = [
-        row["tags"] for row in data.named("dialogue_acts", *COUNTED) if row["intent"] == "intro"
-    ]
+    rows = data.named("dialogue_acts", *COUNTED)
+    tags = [row["tags"] for row in rows if row["intent"] == "intro"]
     return {
         "intro": len(tags),
         "without a greeting": sum("greeting" not in each for each in tags),
@@ -738,11 +720,8 @@ def published_dialogues(data: Data, split: str) -> dict[str, int]:
 @documented("our card, Tasks; tasks.py, leak", "0.998")
 def deals_given_away(data: Data) -> float:
     """AUC of predicting a deal of test from whether a chat of `messages` has [I accept.]."""
-    rows = [
-        (row["deal"], any("[I accept.]" in each["content"] for each in row["messages"]))
-        for row in data.rows("messages", "test")
-    ]
-    hits, rejections = (
-        [said == deal for deal, said in rows if deal == which] for which in (True, False)
-    )
-    return (fmean(hits) + fmean(rejections)) / 2  # the AUC of a yes or no
+    right: dict[bool, list[bool]] = {True: [], False: []}  # by whether there is a deal
+    for row in data.rows("messages", "test"):
+        said = any("[I accept.]" in message["content"] for message in row["messages"])
+        right[row["deal"]].append(said == row["deal"])
+    return fmean(map(fmean, right.values()))  # the AUC of a yes or no

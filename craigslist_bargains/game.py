@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from parley import Data, Key, NegotiationRules, NegotiationState, make_game
@@ -65,21 +65,12 @@ def read_offer(_: Scenario, side: str, terms: str) -> float:
     return price
 
 
-def outcome(state: NegotiationState) -> Mapping[str, Any]:
-    """Return the price of a negotiation that ended."""
-    if state.end == "deal":
-        return {"price": state.offer}
-    return {"price": None} | ({"end": state.end} if state.end == "turn_limit" else {})
-
-
-def points(scenario: Scenario, prediction: Mapping[str, Any]) -> dict[str, float]:
-    """Return the utilities of both sides, as `score_deals` explains them; if unreadable none."""
-    if "price" not in prediction:
-        return {}
-    if prediction["price"] is None:
+def points(scenario: Scenario, price: float | None) -> dict[str, float]:
+    """Return the utilities of both sides, as `score_deals` explains them."""
+    if price is None:
         return dict.fromkeys(SIDES, WITHOUT_DEAL)
     buyer, seller = (scenario[f"{side}_target"] for side in SIDES)
-    utility = (prediction["price"] - (buyer + seller) / 2) / ((seller - buyer) / 2)
+    utility = (price - (buyer + seller) / 2) / ((seller - buyer) / 2)
     return {"buyer": -utility, "seller": utility}
 
 
@@ -117,12 +108,10 @@ def joint(state: NegotiationState, side: str) -> str:
     return settle(state, side, round(sum(both) / len(SIDES), 2))
 
 
-RULES = NegotiationRules(SIDES, prompt, read_offer)
 GAME = make_game(
-    RULES,
+    NegotiationRules(SIDES, prompt, read_offer),
     "1",
     start,
-    outcome,
     points,
     agreed="price",
     people="humans",

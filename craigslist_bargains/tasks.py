@@ -1,6 +1,6 @@
 """CraigslistBargains' tasks: predict whether there is a deal, and deals of agents."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -22,7 +22,7 @@ from parley import (
 )
 
 from .game import GAME, HIGHEST, WITHOUT_DEAL, scenarios
-from .prompts import DEAL
+from .prompts import DEAL, before_actions
 from .subsets import SUBSETS
 from .views import SIDES
 
@@ -66,13 +66,7 @@ def score_deal(gold: Mapping[Key, bool], predictions: Mapping[Key, Prediction]) 
 
 
 def drawn_metrics(reached: Any, chances: Any, drawn: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the same metrics of each sample, all samples at once.
-
-    Args:
-        reached: Whether each dialogue ends in a deal.
-        chances: What is predicted of it.
-        drawn: The places that make up each sample, of the shape (samples, dialogues).
-    """
+    """Yield the same metrics of each sample, drawn places in a row, all samples at once."""
     import numpy as np
     from scipy.stats import rankdata
 
@@ -140,17 +134,11 @@ def from_acts(data: Data, split: str = "test") -> Iterator[Prediction]:
 def acts_counted(data: Data, split: str) -> list[list[float]]:
     """Return the features of each dialogue for `from_acts`; NaN is a price not named."""
     intents = data.features("dialogue_acts")["intent"].names
-    said: defaultdict[str, list[Row]] = defaultdict(list)
-    acted = set()
-    for row in data.named("dialogue_acts", split):
-        if row["action"] != "message":
-            acted.add(row["dialogue_id"])
-        elif row["dialogue_id"] not in acted:
-            said[row["dialogue_id"]].append(row)
+    said = before_actions(data.named("dialogue_acts", split))
     found = []
     for row in data.rows("outcomes", split):
         numbers: list[float] = []
-        for side in ("buyer", "seller"):
+        for side in SIDES:
             acts = [act for act in said[row["dialogue_id"]] if act["speaker"] == side]
             counts = Counter(act["intent"] for act in acts)
             prices = [act["price"] for act in acts if act["price"] is not None]

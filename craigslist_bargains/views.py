@@ -13,8 +13,9 @@ import datasets
 
 from parley import CHAT, chat_of
 
-from .dialogue_acts import Contexts, act_rows
+from .dialogue_acts import acts, is_parsed
 from .subsets import SUBSETS
+from .word_counts import Contexts
 
 Record = dict[str, Any]
 Rows = Iterator[dict[str, Any]]
@@ -23,12 +24,10 @@ SIDES = ("buyer", "seller")  # an event's `agent` is an index into these, as int
 CATEGORIES = ["bike", "car", "electronics", "furniture", "housing", "phone"]
 ACTIONS = ["message", "offer", "accept", "reject", "quit"]
 
-# fmt: off
 INTENTS = [
     "intro", "init-price", "vague-price", "counter-price", "insist", "inquiry", "agree", "inform",
     "disagree", "unknown", "offer", "accept", "reject", "quit",
-]
-# fmt: on
+]  # fmt: skip
 
 # Rows ------------------------------------------------------------------
 
@@ -38,7 +37,7 @@ _action = datasets.ClassLabel(names=ACTIONS)
 _intent = datasets.ClassLabel(names=INTENTS)
 _turn = {"dialogue_id": str, "turn": int, "speaker": str}
 _post = {"category": _category, "list_price": float}
-_targets = {"buyer_target": float, "seller_target": float}
+_targets = {f"{side}_target": float for side in SIDES}
 _deal = {"deal": bool, "deal_price": float, "deal_over_list_price": float}
 FEATURES = {
     "dialogues": {
@@ -123,9 +122,10 @@ def post_of(record: Record) -> dict[str, Any]:
     }
 
 
-def targets_of(record: Record) -> list[float]:
+def targets_of(record: Record) -> dict[str, float]:
     """Return the price that each side wants to reach, the buyer's first."""
-    return [float(kb["personal"]["Target"]) for kb in record["scenario"]["kbs"]]
+    targets = (float(kb["personal"]["Target"]) for kb in record["scenario"]["kbs"])
+    return dict(zip(_targets, targets, strict=True))
 
 
 def deal_of(record: Record) -> dict[str, Any]:
@@ -189,7 +189,7 @@ def _to_float32(values: Iterable[float]) -> list[float]:
 def utterances(records: Iterable[Record]) -> Rows:
     """Yield each event, with the post and the target of the acting side."""
     for record in records:
-        post, targets, seconds = post_of(record), targets_of(record), seconds_of(record)
+        post, targets, seconds = post_of(record), [*targets_of(record).values()], seconds_of(record)
         for turn, event in enumerate(record["events"]):
             action, data, act = event["action"], event["data"], event.get("metadata")
             yield {
@@ -210,14 +210,12 @@ def utterances(records: Iterable[Record]) -> Rows:
 def outcomes(records: Iterable[Record]) -> Rows:
     """Yield each dialogue as flat columns."""
     for record in records:
-        buyer_target, seller_target = targets_of(record)
         actions = [event["action"] for event in record["events"]]
         yield {
             "dialogue_id": record["uuid"],
             "scenario_id": record["scenario"]["uuid"],
             **post_of(record),
-            "buyer_target": buyer_target,
-            "seller_target": seller_target,
+            **targets_of(record),
             **deal_of(record),
             "events": len(actions),
             "messages": actions.count("message"),
@@ -236,15 +234,13 @@ def scenarios(records: Iterable[Record]) -> Rows:
     found: dict[str, tuple[Record, list[str]]] = {}
     for record in records:
         buyer, seller = (kb["item"] for kb in record["scenario"]["kbs"])
-        buyer_target, seller_target = targets_of(record)
         row = {
             "scenario_id": record["scenario"]["uuid"],
             "post_id": record["scenario"]["post_id"],
             **post_of(record),
             "title": seller["Title"],
             "images": seller["Images"],
-            "buyer_target": buyer_target,
-            "seller_target": seller_target,
+            **targets_of(record),
         }
         seen = {
             "buyer_description": buyer["Description"],
@@ -270,7 +266,7 @@ def messages(records: Iterable[Record]) -> Rows:
                 "speaker": side,
                 **chat_of(said, briefing(record["scenario"]["kbs"][agent])),
                 **post_of(record),
-                "target": targets_of(record)[agent],
+                "target": targets_of(record)[f"{side}_target"],
                 **deal_of(record),
             }
 
@@ -278,13 +274,23 @@ def messages(records: Iterable[Record]) -> Rows:
 def dialogue_acts(records: Iterable[tuple[Record, Contexts]]) -> Rows:
     """Yield the dialogue act of each event of (negotiation, word lists)."""
     for record, contexts in records:
-        for row in act_rows(record, contexts):
-            stated = row["upstream_intent"]
+        parsed = is_parsed(record)
+        for turn, act in enumerate(acts(record, contexts)):
+            event = record["events"][turn]
+            stated = event.get("metadata")
             yield {
-                **row,
-                "action": _action.names.index(row["action"]),
-                "intent": _intent.names.index(row["intent"]),
-                "upstream_intent": None if stated is None else _intent.names.index(stated),
+                "dialogue_id": record["uuid"],
+                "turn": turn,
+                "speaker": SIDES[event["agent"]],
+                "action": _action.names.index(event["action"]),
+                "text": event["data"] if event["action"] == "message" else None,
+                "intent": _intent.names.index(act.intent),
+                "price": act.price,
+                "prices": act.prices,
+                "tags": act.tags,
+                "upstream_intent": _intent.names.index(stated["intent"]) if stated else None,
+                "upstream_price": number(stated.get("price")) if stated else None,
+                "parsed_upstream": parsed,
             }
 
 

@@ -10,7 +10,7 @@ the call `R` of the one with the other, and `u`, which puts all since `(` into t
 import io
 import pickletools
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 MOST_BYTES = 1 << 16  # upstream's file has 5,764; this bounds time and memory too
 
@@ -21,7 +21,14 @@ _FORM = re.compile(
 _NAMES = {2: "left", 3: "collections", 4: "defaultdict", 6: "builtins", 7: "int"}
 
 
-def read_words(data: bytes) -> tuple[frozenset[str], frozenset[str]]:
+class Contexts(NamedTuple):
+    """The words before and after a "$" price in train; a message's ends are `<s>` and `</s>`."""
+
+    left: frozenset[str]
+    right: frozenset[str]
+
+
+def read_words(data: bytes) -> Contexts:
     """Return the words of the tables `left` and `right` in a pickle.
 
     Raises:
@@ -48,4 +55,4 @@ def read_words(data: bytes) -> tuple[frozenset[str], frozenset[str]]:
         if values[number] != name:
             raise ValueError(f"expected {name}, found {values[number]:.40}")
     left, right = (values[form.start(n) : form.end(n) : 2] for n in (1, 2))
-    return frozenset(left), frozenset(right)
+    return Contexts(frozenset(left), frozenset(right))

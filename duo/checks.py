@@ -4,18 +4,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from parley import Data, check, differing
+from parley import Data, check, differing, differing_views, records_of
 
 from . import views
 from .duo import require_sound
 
 Row = dict[str, Any]
-
-VIEWS = {
-    "utterances": views.utterances,
-    "ratings": views.ratings,
-    "messages": views.messages,
-}
 
 
 def every_row(data: Data) -> Iterator[tuple[str, str, Row]]:
@@ -64,9 +58,5 @@ def a_system_is_a_model_with_a_prompt(data: Data) -> Iterator[str]:
 @check
 def views_follow_from_dialogues(data: Data) -> Iterator[str]:
     """The rows of each view are those computed from the rows of `dialogues`, in order."""
-    for split in data.splits("dialogues"):
-        records = [data.record("dialogues", row) for row in data.rows("dialogues", split)]
-        for config, view in VIEWS.items():
-            if split in data.splits(config):
-                rows = data.rows(config, split)
-                yield from differing(f"{config}/{split}", rows, list(view(records)))
+    records = records_of(data, "dialogues")
+    yield from differing_views(data, records, views.utterances, views.ratings, views.messages)

@@ -26,14 +26,12 @@ from .views import ASPECTS, FEATURES, PROMPTS, Record, language_of, messages, ra
 
 # The shape of a record upstream ----------------------------------------------------------
 
-# fmt: off
 EMOTIONS = {
     "Afraid", "Angry", "Annoyed", "Anticipating", "Anxious", "Apprehensive", "Ashamed", "Caring",
     "Confident", "Content", "Devastated", "Disappointed", "Disgusted", "Embarrassed", "Excited",
     "Furious", "Grateful", "Guilty", "Hopeful", "Impressed", "Jealous", "Joyful", "Lonely",
     "Nostalgic", "Prepared", "Proud", "Sad", "Sentimental", "Surprised", "Terrified", "Trusting",
-}
-# fmt: on
+}  # fmt: skip
 
 _scores = {1.0, 2.0, 3.0, 4.0, 5.0}
 _common_aspects = ("preference", "stylistic_similarity", "consistency")

@@ -12,7 +12,7 @@ from itertools import pairwise, permutations, product
 from statistics import correlation, mean
 from typing import Any
 
-from parley import Data, Differs, documented, mean_and_deviation
+from parley import Data, Differs, documented, mean_and_deviation, moses_tokenizer
 
 from .views import ASPECTS
 
@@ -26,22 +26,17 @@ def row(*cells: Any) -> dict[str, Any]:
     return dict(zip(COLUMNS, cells, strict=True))
 
 
-def tokenized(stated: int | str, measured: int | str) -> Differs:
-    """A cell that counts tokens."""
-    reason = (
-        "the readme does not name its tokenizer; Moses' comes closest of those tried, "
-        "but does not give the same count"
-    )
-    return Differs(stated, measured, reason)
-
-
-def of_more(stated: int | str, measured: int | str) -> Differs:
-    """A cell over dialogues, some published without their ratings."""
-    reason = (
-        "the readme's figure is the journal article's, over 70 (ed) and 71 (wow) dialogues; the "
-        "published files hold objective ratings of 50 and 46, those of the earlier readme"
-    )
-    return Differs(stated, measured, reason)
+# Differences of cells that count tokens, and of cells over dialogues without published ratings
+tokenized = functools.partial(
+    Differs,
+    reason="the readme does not name its tokenizer; Moses' comes closest of those tried, "
+    "but does not give the same count",
+)
+of_more = functools.partial(
+    Differs,
+    reason="the readme's figure is the journal article's, over 70 (ed) and 71 (wow) dialogues; the "
+    "published files hold objective ratings of 50 and 46, those of the earlier readme",
+)
 
 
 # Values that the figures are computed from ------------------------------------------------------
@@ -80,9 +75,9 @@ def rated(found: Iterable[Row]) -> list[Row]:
     return [evaluation for evaluation in evaluations if evaluation is not None]
 
 
-def published_means(data: Data, aspect: str, column: str) -> list[float]:
-    """The mean that is published of each dialogue's three scores, which has two decimals."""
-    return [evaluation[aspect] for evaluation in rated(dialogues(data, column))]
+def by_others(data: Data, column: str, name: str) -> list[Any]:
+    """A value of the annotators' ratings of each dialogue of a column: a mean, or three scores."""
+    return [evaluation[name] for evaluation in rated(dialogues(data, column))]
 
 
 def alpha(units: Iterable[Sequence[float]]) -> float:
@@ -133,12 +128,7 @@ def tokenizer(language: str) -> Callable[[str], list[str]]:
     the releases of sacremoses from 0.0.19 to 0.2.0 and Moses' own script, version 1.1.
     """
     if language == "en":
-        from sacremoses import MosesTokenizer
-
-        moses = MosesTokenizer(lang="en")
-        # the same, but of a set that is made once and not for each token: half the time
-        moses.islower = frozenset(moses.IsLower).issuperset
-        return functools.partial(moses.tokenize, escape=False)
+        return moses_tokenizer("en")
     from fugashi import GenericTagger
     from unidic_lite import DICDIR  # type: ignore[import-untyped]
 
@@ -277,10 +267,7 @@ def objective_evaluations(data: Data, aspect: str, column: str) -> tuple[float, 
     The published means have two decimals; from them one more Japanese figure would differ: the SD
     of the preference in `ed` would be 0.674.
     """
-    scores = f"{name_of(aspect)}_scores"
-    return mean_and_deviation(
-        mean(evaluation[scores]) for evaluation in rated(dialogues(data, column))
-    )
+    return mean_and_deviation(map(mean, by_others(data, column, f"{name_of(aspect)}_scores")))
 
 
 @documented(
@@ -306,7 +293,7 @@ def published_objective_evaluations(data: Data, aspect: str, column: str) -> tup
 
     From the three scores one would differ: the mean of the preference in `wow` would be 3.57.
     """
-    return mean_and_deviation(published_means(data, name_of(aspect), column))
+    return mean_and_deviation(by_others(data, column, name_of(aspect)))
 
 
 # The example record ----------------------------------------------------------------------
@@ -408,7 +395,7 @@ def dialogues_begun_by_the_person(data: Data, column: str) -> int:
 )
 def published_objective_preference(data: Data, column: str) -> tuple[float, float]:
     """Mean and sample SD over dialogues of the published mean, which has two decimals."""
-    return mean_and_deviation(published_means(data, "preference", column))
+    return mean_and_deviation(by_others(data, column, "preference"))
 
 
 @documented(
@@ -417,10 +404,9 @@ def published_objective_preference(data: Data, column: str) -> tuple[float, floa
 )
 def two_means_of_preference(data: Data) -> dict[str, float]:
     """Mean over dialogues of the published mean, and of the mean of the three scores."""
-    scores = (evaluation["preference_scores"] for evaluation in rated(dialogues(data, "en.wow")))
     return {
-        "from the published means": mean(published_means(data, "preference", "en.wow")),
-        "from the scores": mean(map(mean, scores)),
+        "from the published means": mean(by_others(data, "en.wow", "preference")),
+        "from the scores": mean(map(mean, by_others(data, "en.wow", "preference_scores"))),
     }
 
 
@@ -436,7 +422,7 @@ def two_means_of_preference(data: Data) -> dict[str, float]:
 )
 def agreement_of_annotators(data: Data, aspect: str, column: str) -> float:
     """Krippendorff's alpha, for ordinal values, of the three annotators of each dialogue."""
-    return alpha(evaluation[f"{aspect}_scores"] for evaluation in rated(dialogues(data, column)))
+    return alpha(by_others(data, column, f"{aspect}_scores"))
 
 
 @documented(

@@ -3,10 +3,9 @@
 A change of a prompt or reader needs a new `version`: tests hold the sha256 of the sample's prompts.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from parley import Asking, Data, Question, Unreadable, chat, object_schema, read_number, spoken
+from parley import Asking, Data, Question, chat, object_schema, read_number, reader, spoken
 
 MEANING = {
     "en": {
@@ -46,10 +45,4 @@ def agreement(data: Data, aspect: str) -> Iterator[Question]:
         yield Question((row["dialogue_id"],), messages, object_schema(score=_SCORE))
 
 
-def read_score(text: str, _: Question) -> Mapping[str, Any] | Unreadable:
-    """Read a score from 1 to 5."""
-    number = read_number(text, "score", 1, 5)
-    return number if isinstance(number, Unreadable) else {"score": number}
-
-
-AGREEMENT = Asking("1", agreement, read_score, max_tokens=60)
+AGREEMENT = Asking("1", agreement, reader(read_number, "score", 1, 5), max_tokens=60)

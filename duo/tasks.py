@@ -20,10 +20,10 @@ from parley import (
 )
 
 from .prompts import AGREEMENT
+from .views import ASPECTS
 
 Row = dict[str, Any]
 
-ASPECTS = ("preference", "stylistic_similarity", "consistency", "empathy", "engagingness")
 COMMON = ASPECTS[:3]  # those of both settings
 GROUPS = ("en ed", "en wow", "ja ed", "ja wow")  # language and setting
 METRICS = ("pearson", "spearman", "kendall")
@@ -86,39 +86,28 @@ def agreement(pairs: list[tuple[float, float]]) -> tuple[dict[str, Any], dict[st
 
     scores, rated = np.array(pairs, dtype=float).T
     if len(pairs) < 2:
-        why = "one dialogue alone has ratings"
-    elif len(set(scores)) == 1:
-        why = "all scores are the same"
-    elif len(set(rated)) == 1:
-        why = "all ratings are the same"
-    else:
-        metrics: dict[str, Any] = {
-            "spearman": float(stats.spearmanr(scores, rated).statistic),
-            "kendall": float(stats.kendalltau(scores, rated).statistic),
-        }
-        drawn = drawn_correlations(scores, rated, resamples(len(pairs)))
-        intervals = zip(METRICS, map(interval, drawn), strict=True)
-        known = {name: each for name, each in intervals if each is not None}
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", stats.NearConstantInputWarning)
-            try:
-                metrics["pearson"] = float(stats.pearsonr(scores, rated).statistic)
-            except stats.NearConstantInputWarning:
-                metrics["pearson"] = Undefined("the scores are apart by hardly more than rounding")
-                known.pop("pearson", None)
-        return {name: metrics[name] for name in METRICS}, known
-    return dict.fromkeys(METRICS, Undefined(why)), {}
+        return dict.fromkeys(METRICS, Undefined("one dialogue alone has ratings")), {}
+    for name, values in (("scores", scores), ("ratings", rated)):
+        if len(set(values)) == 1:
+            return dict.fromkeys(METRICS, Undefined(f"all {name} are the same")), {}
+    drawn = drawn_correlations(scores, rated, resamples(len(pairs)))
+    intervals = zip(METRICS, map(interval, drawn), strict=True)
+    known = {name: each for name, each in intervals if each is not None}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", stats.NearConstantInputWarning)
+        try:
+            pearson: Any = float(stats.pearsonr(scores, rated).statistic)
+        except stats.NearConstantInputWarning:
+            pearson = Undefined("the scores are apart by hardly more than rounding")
+            known.pop("pearson", None)
+    ranked = (each(scores, rated).statistic for each in (stats.spearmanr, stats.kendalltau))
+    return dict(zip(METRICS, (pearson, *map(float, ranked)), strict=True)), known
 
 
 def drawn_correlations(scores: Any, rated: Any, drawn: Any) -> Iterator[Any]:
-    """Yield the same correlations of each sample, NaN if undefined.
+    """Yield the same correlations of each sample, drawn places in a row; NaN if undefined.
 
     This is much faster than scipy's Spearman and Kendall for each sample.
-
-    Args:
-        scores: Of each dialogue.
-        rated: The rating of each dialogue.
-        drawn: The places that make up each sample, of the shape (samples, dialogues).
     """
     import numpy as np
     from scipy import stats
@@ -211,7 +200,7 @@ TASKS = {
                 options={"aspect": "preference"},
             ),
         ),
-        options={"aspect": ASPECTS},
+        options={"aspect": tuple(ASPECTS)},
         unit="correlation",
     ),
 }

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         read_number,
         read_object,
         read_order,
+        reader,
         spoken,
     )
     from parley.build import build as build_folder
@@ -46,8 +47,11 @@ if TYPE_CHECKING:
         MissingSplitError,
         check,
         differing,
+        differing_views,
         documented,
         mean_and_deviation,
+        moses_tokenizer,
+        records_of,
         related_rows,
     )
     from parley.folder.built import BuiltFolder
@@ -62,7 +66,7 @@ if TYPE_CHECKING:
     from parley.rows.parquet import write as write_parquet
     from parley.scoring.evaluate import Result
     from parley.scoring.prediction_formats import NO_HIT, TREC_RUN, UNREADABLE, Key, Prediction, Run
-    from parley.scoring.spread import Folds, Interval, interval, over_folds, resamples
+    from parley.scoring.spread import Folds, Interval, interval, means, over_folds, resamples
     from parley.shapes import Checked, Converted, as_json, null_or_absent, problems
     from parley.site.write import write_site
     from parley.source.files import Source, at_hand, open_source
@@ -85,16 +89,16 @@ _PUBLIC = {
     "parley.shapes": "Checked Converted as_json null_or_absent problems",
     "parley.chats": "CHAT chat_of",
     # Other modules of a dataset
-    "parley.figures": "Data Differs MissingSplitError related_rows check differing documented"
-    " mean_and_deviation",
+    "parley.figures": "Data Differs MissingSplitError check differing differing_views documented"
+    " mean_and_deviation moses_tokenizer records_of related_rows",
     "parley.transcript": "Fact Facets Judged Note Pool Table Transcript Turn",
     "parley.charts": "Bar Bars Chart Dots Heatmap Panel Panels",
     "parley.tasks": "MEASURED Reference Score Subset Task Undefined",
     "parley.asking": "Asking Playing Question Unreadable chat choice object_schema read_labels"
-    " read_number read_object read_order spoken",
+    " read_number read_object read_order reader spoken",
     "parley.negotiation": "NegotiationRules:Rules NegotiationState:State make_game",
     "parley.scoring.prediction_formats": "NO_HIT TREC_RUN UNREADABLE Key Prediction Run",
-    "parley.scoring.spread": "Folds Interval interval over_folds resamples",
+    "parley.scoring.spread": "Folds Interval interval means over_folds resamples",
     "parley.exports.convokit": "utterance write_corpus",
     "parley.jobs": "Job",
     # Output of jobs
@@ -128,9 +132,10 @@ __all__ += ["RowError", "Run", "Score", "ScriptError", "Source", "SourceError", 
 __all__ += ["Task", "Transcript", "Turn", "Undefined", "Unreadable", "UsageError", "Verification"]
 __all__ += ["View", "__version__", "arrow_schema", "as_json", "at_hand", "build_folder"]
 __all__ += ["card_yaml", "chat", "chat_of", "check", "choice", "dataset", "datasets", "differing"]
-__all__ += ["documented", "export_folder", "interval", "load", "make_game", "mean_and_deviation"]
-__all__ += ["null_or_absent", "object_schema", "open", "open_source", "over_folds", "print_message"]
-__all__ += ["problems", "read_labels", "read_number", "read_object", "read_order", "related_rows"]
+__all__ += ["differing_views", "documented", "export_folder", "interval", "load", "make_game"]
+__all__ += ["mean_and_deviation", "means", "moses_tokenizer", "null_or_absent", "object_schema"]
+__all__ += ["open", "open_source", "over_folds", "print_message", "problems", "read_labels"]
+__all__ += ["read_number", "read_object", "read_order", "reader", "records_of", "related_rows"]
 __all__ += ["resamples", "score", "select", "spoken", "utterance", "verify_each", "write_corpus"]
 __all__ += ["write_parquet", "write_site", "write_whole", "writing"]
 

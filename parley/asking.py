@@ -219,6 +219,18 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+def reader(
+    read: Callable[..., Any], field: str, *options: Any
+) -> Callable[[str, Question], Mapping[str, Any] | Unreadable]:
+    """Return the reader of a field: `read(text, field, *options)` gives its value."""
+
+    def fields_of(text: str, _: Question) -> Mapping[str, Any] | Unreadable:
+        found = read(text, field, *options)
+        return found if isinstance(found, Unreadable) else {field: found}
+
+    return fields_of
+
+
 # An answer in words holds hardly more than the answer itself: these words, and no others.
 _COMMON = _words("the a an of is are it its this that my answer final i think would say and")
 _LABEL_WORDS = _COMMON | _words(
@@ -239,7 +251,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:'s)?")
 _NUMBERED = re.compile(r"^\s{0,8}(?:\d{1,2}[.)]|[-*\u2022])\s", re.MULTILINE)
 
 
-def read_labels(text: str, labels: Sequence[str], field: str) -> list[str] | Unreadable:
+def read_labels(text: str, field: str, labels: Sequence[str]) -> list[str] | Unreadable:
     """Return the labels that an answer names, in the order of `labels`.
 
     Takes {field: [...]}, {label: true or false}, a JSON list, or a list of labels in words with
@@ -278,7 +290,7 @@ def _known(named: Iterable[Any], labels: Sequence[str]) -> list[str] | Unreadabl
     return Unreadable() if None in chosen else [label for label in labels if label in chosen]
 
 
-def read_order(text: str, items: Sequence[str], field: str) -> list[str] | Unreadable:
+def read_order(text: str, field: str, items: Sequence[str]) -> list[str] | Unreadable:
     """Return all items in the order of an answer.
 
     Takes {field: [...]}, a JSON list, or a list in words with hardly a word beside:

@@ -26,6 +26,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from decimal import Decimal, InvalidOperation
+from functools import partial
 from numbers import Number
 from statistics import mean, stdev
 from types import ModuleType
@@ -159,10 +160,45 @@ def related_rows(
             yield f"{view}/{split}", data.named(view, split), data.rows(whole, split)
 
 
+def records_of(data: Data, config: str) -> dict[str, list[Any]]:
+    """Return the upstream records of each split of a lossless config."""
+    return {
+        split: [data.record(config, row) for row in data.rows(config, split)]
+        for split in data.splits(config)
+    }
+
+
+def differing_views(
+    data: Data, records: Mapping[str, list[Any]], *views: Callable[..., Iterable[dict[str, Any]]]
+) -> Iterator[str]:
+    """Yield how the rows of views differ from those that their functions give.
+
+    Args:
+        data: The build.
+        records: Split -> the records of its views; none if they were not built.
+        views: The functions, each with the name of its config.
+    """
+    for split, found in records.items():
+        for view in views:
+            if found and split in data.splits(config := view.__name__):
+                rows = data.rows(config, split)
+                yield from differing(f"{config}/{split}", rows, list(view(found)))
+
+
 def mean_and_deviation(values: Iterable[float]) -> tuple[float, float]:
     """Return the mean and the sample SD, as a cell "3.47 ± 1.31" has them."""
     found = list(values)
     return mean(found), stdev(found)
+
+
+def moses_tokenizer(language: str) -> Callable[[str], list[str]]:
+    """Return the Moses tokenizer of a language, which escapes nothing."""
+    from sacremoses import MosesTokenizer
+
+    tokenizer = MosesTokenizer(lang=language)
+    # the same, but of a set that is made once and not for each token: half the time
+    tokenizer.islower = frozenset(tokenizer.IsLower).issuperset
+    return partial(tokenizer.tokenize, escape=False)
 
 
 _Keys = tuple[str, ...]

@@ -161,8 +161,7 @@ def make_game(
     rules: Rules,
     version: str,
     start: Callable[..., Iterable[tuple[Key, Any]]],
-    outcome: Callable[[State], Mapping[str, Any]],
-    points: Callable[[Any, Mapping[str, Any]], Mapping[str, float]],
+    points: Callable[[Any, Any], Mapping[str, float]],
     agreed: str,
     people: str,
     agents: Mapping[str, Callable[[State, str], str]],
@@ -174,9 +173,8 @@ def make_game(
         rules: Its rules.
         version: A new one for every change of rules or prompts.
         start: Build and the task's options -> (key, scenario), one for each key.
-        outcome: A state that ended and could be read -> the prediction's fields beside the key.
-        points: Scenario, a prediction's fields -> role -> points.
-        agreed: The field of a prediction that holds the deal.
+        points: Scenario, the deal or None -> role -> points.
+        agreed: The field of a prediction that holds the deal, an offer, None without one.
         people: The baseline of the task with the people's own deals.
         agents: Name -> a scripted agent: state, its role -> text.
         max_tokens: The longest turn, in tokens.
@@ -186,7 +184,13 @@ def make_game(
         return ((key, State(scenario)) for key, scenario in start(data, **options))
 
     def result(state: State) -> Mapping[str, Any] | Unreadable:
-        return Unreadable(state.reason) if state.end == UNREADABLE else outcome(state)
+        if state.end == UNREADABLE:
+            return Unreadable(state.reason)
+        end = {"end": TURN_LIMIT} if state.end == TURN_LIMIT else {}
+        return {agreed: state.offer if state.end == DEAL else None, **end}
+
+    def points_of(state: State, fields: Mapping[str, Any]) -> Mapping[str, float]:
+        return points(state.scenario, fields[agreed]) if agreed in fields else {}
 
     def speak(agent: Callable[[State, str], str], state: State) -> str:
         return agent(state, turn(rules, state))
@@ -200,7 +204,7 @@ def make_game(
         partial(messages, rules),
         partial(step, rules),
         result,
-        lambda state, fields: points(state.scenario, fields),
+        points_of,
         agreed,
         people,
         scripted,

@@ -130,8 +130,8 @@ OF_OBJECTS = [
     ("{" * 5000, NO_ANSWER),
 ]
 READERS = [
-    (lambda text: read_labels(text, LABELS, "labels"), OF_LABELS),
-    (lambda text: read_order(text, ITEMS, "order"), OF_ORDERS),
+    (lambda text: read_labels(text, "labels", LABELS), OF_LABELS),
+    (lambda text: read_order(text, "order", ITEMS), OF_ORDERS),
     (lambda text: read_number(text, "p", 0, 1), OF_NUMBERS),
     (lambda text: read_object(text, "a", "b"), OF_OBJECTS),
 ]

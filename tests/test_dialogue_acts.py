@@ -22,11 +22,20 @@ SHA256 = "97e210fd8267dee006089be97ce7d00876bc412ad0ae9770b8aa42402018692d"  # o
 
 
 rules = DATASET.load_module("dialogue_acts")
+views = DATASET.load_module("views")
 word_counts = DATASET.load_module("word_counts")
 
-CONTEXTS = rules.Contexts(
+CONTEXTS = word_counts.Contexts(
     frozenset({"<s>", "for", "about", "."}), frozenset({"</s>", ".", "?", "dollars"})
 )
+
+
+def rows_of(record, contexts):
+    """Yield the rows of `dialogue_acts` with the names of labels."""
+    named = {n: f.names for n, f in views.FEATURES["dialogue_acts"].items() if hasattr(f, "names")}
+    for row in views.dialogue_acts([(record, contexts)]):
+        labels = {n: names[row[n]] for n, names in named.items() if row[n] is not None}
+        yield {**row, **labels}
 
 
 @pytest.fixture(scope="module")
@@ -124,10 +133,10 @@ def test_tokens_are_nltks_wherever_that_changes_an_act(real, tracker, monkeypatc
         same.append(ours(text) == signs.split())
         return signs.split()
 
-    records, contexts = real["validation"] + real["test"], rules.read_contexts(tracker)
-    due = [list(rules.act_rows(record, contexts)) for record in records]
+    records, contexts = real["validation"] + real["test"], word_counts.read_words(tracker)
+    due = [list(rows_of(record, contexts)) for record in records]
     monkeypatch.setattr(rules, "tokenize", tokenize)
-    assert [list(rules.act_rows(record, contexts)) for record in records] == due
+    assert [list(rows_of(record, contexts)) for record in records] == due
     assert len(same) > 10_000
     assert sum(same) / len(same) > 0.99
 
@@ -313,12 +322,12 @@ def test_how_far_the_acts_depend_on_the_word_lists(real, tracker):
 
     events = [event["metadata"] for record in real["validation"] for event in record["events"]]
     stated = [event and (event["intent"], event.get("price")) for event in events]
-    due = acts("test", rules.read_contexts(tracker))
+    due = acts("test", word_counts.read_words(tracker))
     found = []
     for contexts in (
         rules.train_contexts(real["validation"] + real["test"]),
-        rules.Contexts(frozenset(), frozenset()),
-        rules.Contexts(Anything(), Anything()),
+        word_counts.Contexts(frozenset(), frozenset()),
+        word_counts.Contexts(Anything(), Anything()),
     ):
         pairs = zip(acts("validation", contexts), stated, strict=True)
         right = [act == upstreams for act, upstreams in pairs if upstreams]
@@ -344,7 +353,7 @@ def test_rows():
         event["metadata"] = act
     before = json.dumps(record)
     columns = "turn speaker action text intent price prices tags upstream_intent upstream_price"
-    rows = [[row[name] for name in columns.split()] for row in rules.act_rows(record, CONTEXTS)]
+    rows = [[row[name] for name in columns.split()] for row in rows_of(record, CONTEXTS)]
     tags = ["price", "has_price"]  # no price was seen after "or"
     said = ["message", "$60 or 50 dollars", "init-price", 60.0, [60.0], tags, "init-price", 60.0]
     assert rows == [
@@ -407,7 +416,7 @@ def test_another_pickle_is_refused(data, tmp_path, monkeypatch):
     tracemalloc.start()
     try:
         with pytest.raises(ValueError) as refused:  # noqa: PT011
-            rules.read_contexts(data)
+            word_counts.read_words(data)
         assert tracemalloc.get_traced_memory()[1] < 20_000_000
     finally:
         tracemalloc.stop()
@@ -416,10 +425,10 @@ def test_another_pickle_is_refused(data, tmp_path, monkeypatch):
 
 
 def test_a_pickle_cut_off_anywhere_is_refused():
-    assert rules.read_contexts(GOOD) == rules.Contexts(*map(frozenset, WORDS))
+    assert word_counts.read_words(GOOD) == word_counts.Contexts(*map(frozenset, WORDS))
     for end in range(len(GOOD)):
         with pytest.raises(ValueError):  # noqa: PT011
-            rules.read_contexts(GOOD[:end])
+            word_counts.read_words(GOOD[:end])
 
 
 @settings(max_examples=300, deadline=None)
@@ -428,7 +437,7 @@ def test_a_damaged_pickle_is_read_or_refused(at, put, over, end):
     """Never anything but contexts or a ValueError."""
     for data in (GOOD[:at] + put + GOOD[at + over :], put + end):
         try:
-            found = rules.read_contexts(data)
+            found = word_counts.read_words(data)
         except ValueError:
             continue
         assert all(type(word) is str for word in found.left | found.right)

@@ -43,7 +43,13 @@ _SHOWN = 8  # broken lines of a file in a message
 
 
 class Engine(Protocol):
-    """An engine that builds the tables of a category."""
+    """An engine that builds the tables of one category after the other.
+
+    Raises:
+        SourceError: a file cannot be read, is damaged or changes meanwhile.
+        OutputError: the disk is full.
+        ParleyError: the memory is too small.
+    """
 
     name: str
     package: str
@@ -60,25 +66,15 @@ class Engine(Protocol):
 
 @dataclass(frozen=True)
 class Wanted:
-    """The options of a run.
+    """The options of a run."""
 
-    Args:
-        input: The folder of the raw files.
-        output: The folder of the catalogue.
-        categories: The categories to build; all with both files unless named.
-        thresholds: Thresholds of the rules.
-        skip_broken: Count lines that would end upstream's script, instead of stopping.
-        jsonl: A file for upstream's own output.
-        judgments: A build of cosrec; look up its judged products.
-    """
-
-    input: Path
-    output: Path
-    categories: tuple[str, ...]
+    input: Path  # the folder of the raw files
+    output: Path  # the folder of the catalogue
+    categories: tuple[str, ...]  # to build; all with both files unless named
     thresholds: Thresholds
-    skip_broken: bool
-    jsonl: Path | None
-    judgments: Path | None
+    skip_broken: bool  # count lines that would end upstream's script, instead of stopping
+    jsonl: Path | None  # a file for upstream's own output
+    judgments: Path | None  # a build of cosrec, to look up its judged products
 
 
 def build(wanted: Wanted, engine: Engine, say: Callable[[str], None]) -> None:
@@ -189,14 +185,10 @@ def _tell_room(left: list[Category], output: Path, say: Callable[[str], None]) -
     meanwhile = max(category.json_size for category in left) * 4 // 5
     free = shutil.disk_usage(output).free
     say(
-        f"needs up to {_gigabytes(final)} in {output} and {_gigabytes(meanwhile)} next to it "
-        f"for temporary files; {_gigabytes(free)} are free"
+        f"needs up to {final / 1e9:,.1f} GB in {output} and {meanwhile / 1e9:,.1f} GB next to it "
+        f"for temporary files; {free / 1e9:,.1f} GB are free"
         + ("; this may not suffice" if free < final + meanwhile else "")
     )
-
-
-def _gigabytes(size: int) -> str:
-    return f"{size / 1e9:,.1f} GB"
 
 
 class _Catalogue:

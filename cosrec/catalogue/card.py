@@ -45,28 +45,15 @@ def render(
     given: Mapping[str, Any],
     judged: Mapping[str, Any] | None,
 ) -> str:
-    """Return the card.
-
-    Args:
-        categories: Category -> its entry in provenance.json.
-        counts: Category -> its entry in counts.json.
-        given: The thresholds, and whether broken lines were skipped.
-        judged: The content of judged.json, if it exists.
-    """
+    """Return the card, from the categories and options of provenance.json and the other files."""
     configs, infos = [], []
     for table in SCHEMAS:
         splits = {name: entry[table] for name, entry in categories.items() if entry[table]["rows"]}
         if not splits:
             continue
-        configs.append(
-            {
-                "config_name": table,
-                **({"default": True} if table == "products" else {}),
-                "data_files": [
-                    {"split": name, "path": f"{table}/{name}-*.parquet"} for name in splits
-                ],
-            }
-        )
+        default = {"default": True} if table == "products" else {}
+        files = [{"split": name, "path": f"{table}/{name}-*.parquet"} for name in splits]
+        configs.append({"config_name": table, **default, "data_files": files})
         infos.append(
             {
                 "config_name": table,

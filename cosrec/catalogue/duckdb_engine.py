@@ -25,7 +25,7 @@ from parley import Digest, OutputError, ParleyError, write_parquet
 from . import sift
 from .files import LONGEST, RawFile
 from .rules import Thresholds
-from .sift import Read, Sifted, sift_products, sift_reviews
+from .sift import Read, sift_products, sift_reviews
 from .tables import REVIEW_COUNTS_SQL, SCHEMAS, SQL, Written, with_footer
 from .workers import Workers
 
@@ -56,7 +56,7 @@ class _Done:
 
 
 class DuckDB:
-    """Builds the tables of one category after the other.
+    """The engine of one machine.
 
     Args:
         workers: Processes beside this one that apply the rules; with 0 this one does.
@@ -86,12 +86,7 @@ class DuckDB:
         self._workers.close()
 
     def read(self, table: str, path: Path, folder: Path) -> Read:
-        """Apply the rules to a file of `table`, products first, and store the rows that pass.
-
-        Raises:
-            SourceError: the file cannot be read, is damaged or changes meanwhile.
-            OutputError: the folder takes no more.
-        """
+        """See `build.Engine`."""
         if table == "products":
             self._seen[:] = bytes(_SEEN)
         (folder / table).mkdir(parents=True)
@@ -130,19 +125,17 @@ class DuckDB:
         # as in Python's text files, which upstream reads, a line may end in \r as well
         lines = block.splitlines()
         positions = range(job.number << _BITS, (job.number << _BITS) + len(lines))
-        seen, mask = self._seen, _SEEN - 1
-        sifted: Sifted
+        seen, mask = self._seen, _SEEN - 1  # forks hash alike
+
+        def mark(parent_asin: str) -> None:
+            seen[hash(parent_asin) & mask] = 1
+
+        def may_hold(parent_asin: str) -> int:
+            return seen[hash(parent_asin) & mask]
+
         if job.table == "products":
-
-            def mark(parent_asin: str) -> None:
-                seen[hash(parent_asin) & mask] = 1  # forks hash alike
-
             sifted = sift_products(lines, positions, self._thresholds, mark)
         else:
-
-            def may_hold(parent_asin: str) -> int:
-                return seen[hash(parent_asin) & mask]
-
             sifted = sift_reviews(lines, positions, self._thresholds, may_hold)
         if sifted.rows.num_rows:
             sink = pa.BufferOutputStream()  # pyarrow ends the process when a disk is full
@@ -157,12 +150,7 @@ class DuckDB:
         return _Done(job.number, len(lines), sifted.counts, broken)
 
     def write(self, folder: Path, target: Path, category: str) -> dict[str, Written]:
-        """Write the tables from the rows in `folder` to `target`/products and `target`/reviews.
-
-        Raises:
-            OutputError: the disk is full.
-            ParleyError: the memory is too small.
-        """
+        """See `build.Engine`."""
         written = {}
         with self._connected(folder) as connection:
             for table, schema in SCHEMAS.items():
@@ -184,12 +172,7 @@ class DuckDB:
         return written
 
     def review_counts(self, folder: Path) -> list[tuple[str | None, bool, int]]:
-        """Return (rule, whether the product is in the catalogue, how many) of reviews.
-
-        Raises:
-            OutputError: the disk is full.
-            ParleyError: the memory is too small.
-        """
+        """See `build.Engine`."""
         with self._connected(folder) as connection:
             return list(connection.execute(REVIEW_COUNTS_SQL).fetchall())
 
@@ -206,7 +189,7 @@ class DuckDB:
         }
         try:
             with duckdb.connect(config=config) as connection:
-                for table, schema in (("products", sift.PRODUCTS), ("reviews", sift.REVIEWS)):
+                for table, schema in sift.SCHEMAS.items():
                     if not any((folder / table).iterdir()):
                         empty = pa.BufferOutputStream()
                         pq.write_table(schema.empty_table(), empty)

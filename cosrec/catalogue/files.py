@@ -7,6 +7,7 @@ folder `review*`, both in the given folder or in `raw/` below it.
 import hashlib
 import os
 import queue
+import re
 import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -43,11 +44,7 @@ class Category:
 
 
 def find_categories(folder: Path, wanted: Iterable[str]) -> tuple[list[Category], list[str]]:
-    """Return the categories with both files, by name, and the names with only one.
-
-    Args:
-        folder: The folder with a folder `meta*` and a folder `review*`, or that of its `raw`.
-        wanted: The categories to return; all unless named.
+    """Return the categories with both files, of those wanted if named; the names with only one.
 
     Raises:
         UsageError: no such folders or files, or a file exists both plain and as gzip.
@@ -78,23 +75,16 @@ def find_categories(folder: Path, wanted: Iterable[str]) -> tuple[list[Category]
 def _by_category(folder: Path, prefix: str) -> dict[str, Path]:
     found: dict[str, Path] = {}
     for path in sorted(folder.iterdir()):
-        for suffix in (".jsonl", ".jsonl.gz"):
-            if path.name.startswith(prefix) and path.name.endswith(suffix):
-                category = path.name[len(prefix) : -len(suffix)]
-                if category in found:
-                    raise UsageError(
-                        f"{path} and {found[category].name} both exist", remedy="Keep one of them."
-                    )
-                found[category] = path
+        if match := re.fullmatch(rf"{prefix}(.*)\.jsonl(\.gz)?", path.name, re.DOTALL):
+            if other := found.get(match[1]):
+                what = f"{path} and {other.name} both exist"
+                raise UsageError(what, remedy="Keep one of them.")
+            found[match[1]] = path
     return found
 
 
 class RawFile:
-    """A raw file, read once from beginning to end.
-
-    Args:
-        path: The file, gzip if its name ends in `.gz`.
-    """
+    """A raw file, read once from beginning to end; gzip if its name ends in `.gz`."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

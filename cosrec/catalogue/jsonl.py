@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from parley import UsageError, writing
 
 from .files import LONGEST
+from .rules import PRODUCT_VALUES, REVIEW_VALUES
 from .sift import load_details
 
 _OURS = {"parent_asin", "valid_reviews", "num_valid_ratings"}  # some keys of a line
@@ -24,12 +25,8 @@ def write(folder: Path, categories: list[str], target: Path) -> int:
     """Write products with their reviews as upstream's script does, and return how many.
 
     A line is the JSON of a product, in the order of ids in each category. It has upstream's two
-    faulty values: num_valid_ratings is always 5 and avg_valid_ratings a fifth of the sum.
-
-    Args:
-        folder: The built catalogue.
-        categories: The categories to write, in this order.
-        target: The file, which appears when complete; compressed if its name ends in `.gz`.
+    faulty values: num_valid_ratings is always 5 and avg_valid_ratings a fifth of the sum. The file
+    appears when complete; it is compressed if its name ends in `.gz`.
 
     Raises:
         OutputError: it cannot be written.
@@ -63,38 +60,25 @@ def _rows(folder: Path, category: str) -> Iterator[dict[str, Any]]:
 
 
 def _record(row: dict[str, Any], reviews: list[dict[str, Any]]) -> dict[str, Any]:
-    names = ("parent_asin", "title", "description", "details", "categories", "store", "price")
-    record = {name: row[name] for name in (*names, "num_ratings", "avg_ratings")}
+    record = {name: row[name] for name in PRODUCT_VALUES}
     record["details"] = load_details(row["details"])
     record["valid_reviews"] = reviews
     record["valid_ratings"] = {str(star): row[f"stars_{star}"] for star in range(1, 6)}
     record["num_valid_ratings"] = row["num_valid_ratings"]
     record["avg_valid_ratings"] = row["avg_valid_ratings"]
-    record.update(json.loads(row["exact"] or "{}"))
-    return record
+    return {**record, **json.loads(row["exact"] or "{}")}
 
 
 def _review(row: dict[str, Any]) -> dict[str, Any]:
-    record = {
-        "user": row["user_id"],
-        "timestamp": row["timestamp"],
-        "verified purchase": row["verified_purchase"],
-        "title": row["title"],
-        "text": row["text"],
-        "rating": row["rating"],
-        "helpful": row["helpful"],
-    }
-    record.update(json.loads(row["exact"] or "{}"))
-    return record
+    columns = {"user": "user_id", "verified purchase": "verified_purchase"}
+    record = {name: row[columns.get(name, name)] for name in REVIEW_VALUES}
+    return {**record, **json.loads(row["exact"] or "{}")}
 
 
 def require_place(target: Path, output: Path, inputs: Iterable[Path]) -> None:
     """Raise UsageError unless `write` may write `target`, or replace its own earlier file there.
 
-    Args:
-        target: The file to write.
-        output: The catalogue; the file must be outside.
-        inputs: The folders of the raw files; the file must be outside.
+    It must be outside the catalogue and the folders of the raw files.
     """
     place = f"--jsonl {target}"
     folder = target.parent

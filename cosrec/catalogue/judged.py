@@ -11,10 +11,7 @@ import parley
 
 
 def judged_products(build: Path) -> set[str]:
-    """Return the ids of the products that have judgments.
-
-    Args:
-        build: The built folder of cosrec.
+    """Return the ids of the products that have judgments in a build of cosrec.
 
     Raises:
         OutputError: not a readable build of cosrec, or invalid judgments.

@@ -17,32 +17,15 @@ from typing import Any
 
 import orjson
 
-# In the order in which they are tried
+# In the order in which they are tried; docs/catalogue.md describes them
 PRODUCT_RULES = (
-    "parent_asin",  # a text that is not empty
-    "title",  # likewise
-    "description",  # with features: two lists of texts, one of which is not empty
-    "details",  # an object that is not empty
-    "categories",  # a list of texts, neither empty nor one empty text
-    "ratings",  # rating_number an integer over 0, average_rating a float from 0
-    "store",  # a text that is not empty
-    "price",  # a float over 0, or a text that is one
-    "short",  # description and features have the characters they need
-    "not_english",  # title and text are Latin-1 to the shares they need
-)
+    "parent_asin", "title", "description", "details", "categories", "ratings", "store", "price",
+    "short", "not_english",
+)  # fmt: skip
 REVIEW_RULES = (
-    "parent_asin",  # a text that is not empty
-    "not_in_catalogue",  # whether the product was kept: no function of the record
-    "user_id",  # a text that is not empty
-    "timestamp",  # an integer from 0
-    "rating",  # a float from 1 to 5
-    "title",  # a text that is not empty
-    "text",  # likewise
-    "verified_purchase",  # true or false
-    "helpful_vote",  # an integer from 0
-    "short",  # the text has the characters it needs
-    "not_english",  # title and text are Latin-1 to the shares they need
-)
+    "parent_asin", "not_in_catalogue", "user_id", "timestamp", "rating", "title", "text",
+    "verified_purchase", "helpful_vote", "short", "not_english",
+)  # fmt: skip
 # Keys that each record must have, be it with null: upstream's script ends at one without
 PRODUCT_KEYS = (
     "parent_asin", "title", "description", "features", "details", "categories", "rating_number",
@@ -66,17 +49,11 @@ STARLESS_RULES = REVIEW_RULES[:5]
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Limits for texts.
+    """The least values of texts."""
 
-    Args:
-        shortest: Characters of a product's text (description and features) and of a review's.
-        title_share: Share of characters up to U+00FF (Latin-1) in a title.
-        text_share: Likewise in the text.
-    """
-
-    shortest: int = 10
-    title_share: float = 0.5
-    text_share: float = 0.8
+    shortest: int = 10  # characters of a product's text (description and features), of a review's
+    title_share: float = 0.5  # share of characters up to U+00FF (Latin-1) in a title
+    text_share: float = 0.8  # likewise in the text
 
 
 class BrokenError(ValueError):
@@ -142,12 +119,14 @@ def refuse_product(record: Mapping[str, Any], thresholds: Thresholds) -> str | N
         return "details"
     if not _are_texts(categories) or not categories or categories == [""]:
         return "categories"
-    if not isinstance(number, int) or number <= 0 or not _is_number(average) or average < 0:
+    if not isinstance(number, int) or number <= 0:
+        return "ratings"
+    if type(average) is not float or not 0 <= average < math.inf:
         return "ratings"
     if type(store) is not str or not store:
         return "store"
     price = to_price(price)
-    if price is None or not math.isfinite(price) or price <= 0:
+    if price is None or not 0 < price < math.inf:
         return "price"
     text = f"{' '.join(description)} {' '.join(features)}"
     if len(text) < thresholds.shortest:
@@ -159,14 +138,10 @@ def refuse_product(record: Mapping[str, Any], thresholds: Thresholds) -> str | N
 
 def to_price(price: Any) -> float | None:
     """Return a price as a float: of a float or of a text that `float` takes; else None."""
-    if type(price) is float:
-        return price
-    if type(price) is str:
-        try:
-            return float(price)
-        except ValueError:
-            return None
-    return None
+    try:
+        return float(price) if type(price) in (float, str) else None
+    except ValueError:
+        return None
 
 
 def clean_product(record: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -295,10 +270,6 @@ def _is_english(title: str, text: str, thresholds: Thresholds) -> bool:
 
 def _are_texts(value: Any) -> bool:
     return type(value) is list and set(map(type, value)) <= {str}
-
-
-def _is_number(value: Any) -> bool:
-    return type(value) is float and math.isfinite(value)
 
 
 def _may_be_integer(value: Any) -> bool:

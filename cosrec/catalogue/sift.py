@@ -34,77 +34,53 @@ from .rules import (
     to_star,
 )
 
+_ALIASES = ("binary", "bool", "float64", "int8", "int64", "string")
+_TYPES = {"texts": pa.list_(pa.string())} | {name: pa.type_for_alias(name) for name in _ALIASES}
+
+
+def schema(columns: str) -> pa.Schema:
+    """Return the schema of columns, each a name and a type: "title string, price float64"."""
+    pairs = (column.split() for column in columns.split(", "))
+    return pa.schema([(name, _TYPES[kind]) for name, kind in pairs])
+
+
+PRODUCT = (
+    "parent_asin string, title string, description texts, details string, categories texts, "
+    "store string, price float64, num_ratings int64, avg_ratings float64"
+)
 # `key` is parent_asin in UTF-8, in whose order of bytes upstream sorts; `position` gives the order
 # of lines in a file; `exact` is JSON: the values, under upstream's names, that a column cannot
 # hold (see `_fit`).
-PRODUCTS = pa.schema(
-    [
-        ("key", pa.binary()),
-        ("position", pa.int64()),
-        ("parent_asin", pa.string()),
-        ("title", pa.string()),
-        ("description", pa.list_(pa.string())),
-        ("details", pa.string()),
-        ("categories", pa.list_(pa.string())),
-        ("store", pa.string()),
-        ("price", pa.float64()),
-        ("num_ratings", pa.int64()),
-        ("avg_ratings", pa.float64()),
-        ("exact", pa.string()),
-    ]
-)
+PRODUCTS = schema(f"key binary, position int64, {PRODUCT}, exact string")
 # A row for each review whose product may be in the catalogue: `rule` refuses it, or is null,
 # and `star` is null where it does not count. `beyond` continues the order of timestamps where 64
 # bits end.
-REVIEWS = pa.schema(
-    [
-        ("key", pa.binary()),
-        ("position", pa.int64()),
-        ("rule", pa.string()),
-        ("star", pa.int8()),
-        ("user", pa.string()),
-        ("timestamp", pa.int64()),
-        ("beyond", pa.binary()),
-        ("verified_purchase", pa.bool_()),
-        ("title", pa.string()),
-        ("text", pa.string()),
-        ("helpful", pa.int64()),
-        ("exact", pa.string()),
-    ]
+REVIEWS = schema(
+    "key binary, position int64, rule string, star int8, user string, timestamp int64, "
+    "beyond binary, verified_purchase bool, title string, text string, helpful int64, exact string"
 )
+SCHEMAS = {"products": PRODUCTS, "reviews": REVIEWS}
 _LARGEST = 2**63 - 1
 _LONE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass
 class Sifted:
-    """The outcome of some lines.
+    """The outcome of some lines."""
 
-    Args:
-        rows: Rows of PRODUCTS or of REVIEWS.
-        counts: Lines by the rule that refused them; those kept are under "kept".
-        broken: The position of each line that no rule could be tried on, and why.
-    """
-
-    rows: pa.RecordBatch
-    counts: Counter[str]
-    broken: list[tuple[int, str]]
+    rows: pa.RecordBatch  # of PRODUCTS or of REVIEWS
+    counts: Counter[str]  # lines by the rule that refused them; those kept are under "kept"
+    broken: list[tuple[int, str]]  # the position of a line that no rule could be tried on, and why
 
 
 @dataclass
 class Read:
-    """The outcome of one raw file.
+    """The outcome of one raw file; `counts` and `broken` as in `Sifted`, as far as they are known.
 
-    Args:
-        pin: Its size and sha256.
-        lines: How many there are.
-        counts: Lines by the rule that refused them, or "kept", as far as that is known from them.
-        broken: The number of a line that no rule could be tried on, from 1, and why: the first
-            ones.
-        broken_lines: How many of these there are.
+    A line has a number from 1 here, and `broken` has the first `MOST_SHOWN` of `broken_lines`.
     """
 
-    pin: dict[str, Any] = field(default_factory=dict)
+    pin: dict[str, Any] = field(default_factory=dict)  # size and sha256
     lines: int = 0
     counts: Counter[str] = field(default_factory=Counter)
     broken: list[tuple[int, str]] = field(default_factory=list)
@@ -126,13 +102,9 @@ def sift_products(
     thresholds: Thresholds,
     on_kept: Callable[[str], None] = lambda parent_asin: None,
 ) -> Sifted:
-    """Apply the rules to lines of a metadata file.
+    """Apply the rules to lines of a metadata file; `on_kept` takes the id of each kept product.
 
-    Args:
-        lines: JSON, one record each.
-        positions: A number for each line, which grows in the order of the file.
-        thresholds: Of the rules.
-        on_kept: Called with the id of each product that is kept.
+    A position is a number for a line, which grows in the order of the file.
     """
     rows: list[tuple[Any, ...]] = []
     outcomes: list[str] = []
@@ -165,13 +137,8 @@ def sift_reviews(
     """Apply the rules to lines of a review file.
 
     The counts are of the reviews whose product is certainly not in the catalogue; what came of
-    the others is in their rows.
-
-    Args:
-        lines: JSON, one record each.
-        positions: A number for each line, which grows in the order of the file.
-        thresholds: Of the rules.
-        may_hold: Tells whether a product may be in the catalogue; it may err on the side of yes.
+    the others is in their rows. `may_hold` tells whether a product may be in the catalogue, and may
+    err on the side of yes.
     """
     rows: list[tuple[Any, ...]] = []
     nameless = unknown = 0
@@ -204,9 +171,7 @@ def sift_reviews(
 def dump_details(details: dict[str, Any], exactly: bool) -> str:
     """Return a product's details as compact JSON.
 
-    Args:
-        details: Of a parsed record.
-        exactly: As Python writes it, who writes floats in another way, and NaN as NaN.
+    Python, which writes it `exactly`, writes floats in another way, and NaN as NaN.
     """
     if not exactly:
         try:

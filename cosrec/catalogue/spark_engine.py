@@ -33,7 +33,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class Spark:
-    """Builds the tables of one category after the other.
+    """The engine of a cluster.
 
     The session is the one that is active, or that of SPARK_REMOTE, or a new one.
 
@@ -65,16 +65,11 @@ class Spark:
             self._session.stop()
 
     def read(self, table: str, path: Path, folder: Path) -> Read:
-        """Apply the rules to a file of `table` and keep in `folder` the rows that pass.
-
-        Raises:
-            SourceError: the file cannot be read, is damaged or changes meanwhile.
-        """
+        """See `build.Engine`."""
         from pyspark.sql import functions as f
 
         pin = hash_file(path)
         state = path.stat()
-        schema = {"products": sift.PRODUCTS, "reviews": sift.REVIEWS}[table]
         apply = _applier(table, self._thresholds)
         target = f"file://{folder.resolve() / table}"
         with _explained(path), _quiet():
@@ -82,7 +77,7 @@ class Spark:
                 f.col("value").cast("binary").alias("line"),
                 f.col("_metadata.file_block_start").alias("start"),
             )
-            lines.mapInArrow(apply, _spark_schema(schema)).write.parquet(target)
+            lines.mapInArrow(apply, _spark_schema(sift.SCHEMAS[table])).write.parquet(target)
             sifted = self._session.read.parquet(target)
             summaries = sifted.where("key IS NULL").select("exact").collect()
         now = path.stat()
@@ -100,7 +95,7 @@ class Spark:
         return read
 
     def review_counts(self, folder: Path) -> list[tuple[str | None, bool, int]]:
-        """Return (rule, whether the product is in the catalogue, how many) of reviews."""
+        """See `build.Engine`."""
         self._view(folder)
         return [tuple(row) for row in self._session.sql(REVIEW_COUNTS_SQL).collect()]
 
@@ -110,7 +105,7 @@ class Spark:
             sifted.where("key IS NOT NULL").createOrReplaceTempView(f"sifted_{table}")
 
     def write(self, folder: Path, target: Path, category: str) -> dict[str, Written]:
-        """Write the tables from the rows in `folder` to `target`/products and `target`/reviews."""
+        """See `build.Engine`."""
         self._view(folder)
         written = {}
         for table in SCHEMAS:

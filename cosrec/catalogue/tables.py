@@ -9,40 +9,18 @@ from typing import Any
 
 import pyarrow as pa
 
+from .sift import PRODUCT, schema
+
 _STARS = range(1, 6)
 
-PRODUCTS = pa.schema(
-    [
-        ("parent_asin", pa.string()),
-        ("title", pa.string()),
-        ("description", pa.list_(pa.string())),
-        ("details", pa.string()),
-        ("categories", pa.list_(pa.string())),
-        ("store", pa.string()),
-        ("price", pa.float64()),
-        ("num_ratings", pa.int64()),
-        ("avg_ratings", pa.float64()),
-        *((f"stars_{star}", pa.int64()) for star in _STARS),
-        ("star_count", pa.int64()),
-        ("star_mean", pa.float64()),
-        ("review_count", pa.int64()),
-        ("num_valid_ratings", pa.int64()),
-        ("avg_valid_ratings", pa.float64()),
-        ("exact", pa.string()),
-    ]
+_STARRED = ", ".join(f"stars_{star} int64" for star in _STARS)
+PRODUCTS = schema(
+    f"{PRODUCT}, {_STARRED}, star_count int64, star_mean float64, review_count int64, "
+    "num_valid_ratings int64, avg_valid_ratings float64, exact string"
 )
-REVIEWS = pa.schema(
-    [
-        ("parent_asin", pa.string()),
-        ("user_id", pa.string()),
-        ("timestamp", pa.int64()),
-        ("verified_purchase", pa.bool_()),
-        ("title", pa.string()),
-        ("text", pa.string()),
-        ("rating", pa.int64()),
-        ("helpful", pa.int64()),
-        ("exact", pa.string()),
-    ]
+REVIEWS = schema(
+    "parent_asin string, user_id string, timestamp int64, verified_purchase bool, title string, "
+    "text string, rating int64, helpful int64, exact string"
 )
 SCHEMAS = {"products": PRODUCTS, "reviews": REVIEWS}
 

@@ -1,7 +1,7 @@
 """The spread of a score: over folds, or over bootstrap samples."""
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +43,17 @@ def interval(values: Sequence[float]) -> Interval | None:
 
     low, high = np.percentile(np.asarray(values, dtype=float), [2.5, 97.5])
     return None if np.isnan(low) or np.isnan(high) else Interval(float(low), float(high))
+
+
+def means(values: Mapping[str, Sequence[float]]) -> tuple[dict[str, float], dict[str, Interval]]:
+    """Return the means of metrics, and their intervals by name where they are defined."""
+    import numpy as np
+
+    arrays = {name: np.array(each, dtype=float) for name, each in values.items()}
+    drawn = resamples(len(next(iter(arrays.values()))))
+    spread = {name: interval(array[drawn].mean(axis=1)) for name, array in arrays.items()}
+    known = {name: each for name, each in spread.items() if each is not None}
+    return {name: float(array.mean()) for name, array in arrays.items()}, known
 
 
 def over_folds(values: Sequence[float]) -> tuple[float, Folds | None]:
