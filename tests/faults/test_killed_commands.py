@@ -68,7 +68,7 @@ import parley.hub.publish, parley.scoring.evaluate, parley.scoring.leaderboard, 
 import parley.site.write, parley.terminal.report
 from parley.cli import main
 from parley.rows import workers
-from test_publish import held
+from unverified import held
 workers.PART = 20_000
 parley.hub.publish.verify_for_upload = lambda *_: None  # accepts a sample
 parley.hub.publish.files_to_upload = lambda built: {{
@@ -169,11 +169,11 @@ def workplace(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def processes(workplace, lasting_forks):
+def processes(workplace, forks):
     """Start processes with the imports of the commands."""
     tests = str(Path(__file__).parents[1])
     prepare = PREPARE.format(environ=workplace.environ, tests=tests)
-    return lasting_forks(prepare, "command(*arguments)")
+    return forks(prepare, "command(*arguments)")
 
 
 class Command:
