@@ -275,33 +275,6 @@ def test_json_is_read_exactly_or_not_at_all(value, style):
         assert exact(orjson.loads(text)) == exact(value)  # as a file that has passed is read again
 
 
-@quick
-@given(
-    st.lists(keys | st.integers(0, 2), max_size=4),
-    st.sampled_from(
-        ["NaN", "Infinity", "-Infinity", "1e999", "1e-999", "9" * 19, "9" * 5000, '"\\udc00"']
-    ),
-)
-def test_what_is_refused_is_named_by_its_path(path, literal):
-    text = literal
-    for step in reversed(path):
-        if isinstance(step, str):
-            text = f'{{"x": 1, "{step}": {text}}}'
-        else:
-            text = f"[{'0, ' * step}{text}]"
-    with pytest.raises(
-        ValueError, match=r"is not JSON|too large|too small|lone surrogate"
-    ) as error:
-        loads(text)
-    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
-    assert str(error.value).startswith("".join(steps) + ": ")
-
-
-def test_deep_nesting_after_something_else_to_refuse_is_named_by_its_line():
-    with pytest.raises(json.JSONDecodeError, match="nested too deeply: line 2 column 100"):
-        loads("[NaN,\n" + "[" * 100_000)
-
-
 @pytest.mark.parametrize("depth", [1, 50, 100, 101, 2000, 100_000])
 def test_deep_nesting_is_read_or_named_by_its_line(depth):
     text = "\n\n" + "[" * depth + "]" * depth
