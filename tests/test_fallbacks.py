@@ -137,20 +137,6 @@ def test_a_hostile_pickle_is_refused_and_not_run(dataset, tmp_path, monkeypatch,
     assert not (tmp_path / "was-run").exists()
 
 
-def test_show_marks_the_acts_that_upstream_does_not_have(dataset, capsys):
-    from parley.terminal.console import print_output
-    from parley.terminal.show import find_dialogue, lay_out
-
-    source = Source(dataset, dataset.sample, sample=True)
-    for split, marked in (("validation", False), ("test", True)):
-        rows = json.loads((dataset.sample / f"{split}.json").read_bytes())
-        found = find_dialogue(dataset, rows[0]["uuid"], source, "the sample")
-        assert found.split == split
-        print_output(lay_out(found, ""))
-        text = capsys.readouterr().out
-        assert ("(rule)" in text) is marked
-
-
 def test_files_that_make_no_split_are_nothing_at_hand(dataset, upstream):
     """Else a build of the word lists alone would replace a good folder by an empty one."""
     for file in ("train.json", "validation.json", "test.json"):

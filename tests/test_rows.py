@@ -90,15 +90,6 @@ def test_a_wrong_value_is_named(change, problem):
     assert str(error.value) == f"x/y[2001]{problem}"
 
 
-def test_a_renamed_column_is_two_problems():
-    row = {**ROW, "identifier": "1"}
-    del row["id"]
-    with pytest.raises(RowError) as error:
-        to_batch([row], SCHEMA)
-    assert "identifier: unknown" in str(error.value)
-    assert ".id: missing" in str(error.value)
-
-
 def digest(*batches, schema=SCHEMA):
     result = Digest(schema)
     for batch in batches:
@@ -146,10 +137,7 @@ ODD = {
     **ROW,
     "id": "\u00e4\U0001f600\x00",
     "price": -0.0,
-    "flag": False,
-    "turns": [
-        {"text": "\u00df" * n, "labels": [None, "", "z"], "deal": {"n": n}} for n in range(3)
-    ],
+    "turns": [{"text": "\u00df", "labels": [None, "", "z"], "deal": {"n": 2}}],
     "pairs": [None, [None], [], ["\u2028"]],
 }
 
