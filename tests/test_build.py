@@ -167,11 +167,6 @@ def test_a_partial_build_says_so(real_casino, tmp_path):
     assert {split: len(rows) for split, rows in loaded.items()} == {"train": 900, "validation": 30}
 
 
-def test_nothing_at_hand_is_an_error_even_with_allow_missing(tmp_path):
-    with pytest.raises(SourceError, match="Run `parley fetch casino`"):
-        open_source(get("casino"), None, allow_missing=True)
-
-
 @pytest.mark.parametrize(
     ("rows", "bytes_a_row", "sizes"),
     [

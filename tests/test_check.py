@@ -220,11 +220,6 @@ def more(tmp_path, monkeypatch):
     return tmp_path / "more"
 
 
-def test_an_unknown_name_gets_the_nearest(more):
-    with pytest.raises(UsageError, match=r"'tee'; .*tea\?"):
-        get("tee")
-
-
 def test_a_script_with_another_name_is_reported(more):
     write_skeleton("coffee", more)
     for name in ("coffee", "tea"):  # then no dataset is left
@@ -238,14 +233,6 @@ def test_a_folder_with_a_wrong_name_is_reported(more):
     write_skeleton("coffee", more)
     with pytest.raises(UsageError, match=r"Rename more/Green-Tea: .*lower-case"):
         get("Green-Tea")
-
-
-def test_a_path_instead_of_a_name_is_understood(more, monkeypatch):
-    with pytest.raises(UsageError, match=r"Did you mean tea\?"):
-        get("more/tea")
-    monkeypatch.delenv("PARLEY_DATASETS")
-    with pytest.raises(UsageError, match=f"tea, .*PARLEY_DATASETS .*{more}"):
-        get("more/tea")
 
 
 @pytest.mark.parametrize(

@@ -146,6 +146,7 @@ ERRORS = [
     ("show casino --build nowhere", 2, "Run `parley build casino --build nowhere` first."),
     ("export casino convokit new --build nowhere", 2, "nowhere/casino: no such folder"),
     ("diff nowhere out/casino", 2, "nowhere: not a build"),
+    ("diff out/casino out/duo", 2, "not the same dataset"),
     ("diff out out/casino", 2, "Name a build inside it, such as out/casino."),
     ("show casino --sample --build out", 2, "--sample excludes --build and --source"),
     ("show casino --build out --source out", 2, "--build excludes --source"),
@@ -333,18 +334,6 @@ def test_a_job_of_a_dataset_of_ones_own(run, tmp_path):
     assert (done.returncode, done.stdout) == (2, "")
     assert "No such option: --spoon\n" in done.stderr
     assert "spoilt/jobs.py" in done.stderr  # which may be the one that has it
-
-
-def test_a_job_without_its_extra_says_what_to_install(run, tmp_path, monkeypatch):
-    (tmp_path / "raw").mkdir()
-    monkeypatch.setitem(sys.modules, "duckdb", None)
-    extras = ["duckdb>=1.5; extra == 'catalogue'", "duckdb>=1.1; extra == 'engines'"]
-    monkeypatch.setattr("parley.extras.requires", lambda name: extras)
-    done = run("run", "cosrec", "catalogue", "--input", "raw", "--output", "out")
-    assert done.returncode == 1
-    assert done.stderr == (
-        'the package duckdb is not installed. Run `pip install "parley-datasets[catalogue]"`.\n'
-    )
 
 
 def test_the_files_of_a_job_are_fetched_in_parts_if_they_fit(run, tmp_path, monkeypatch):

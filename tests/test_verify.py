@@ -601,12 +601,6 @@ def test_figures_that_moved_are_named(sample_build):
     assert ("number_of_dialogues", 5, 4) in found.figures
 
 
-def test_two_datasets_cannot_be_compared(sample_build, run):
-    status, _, err = run("diff", sample_build / "casino", sample_build / "duo")
-    assert status == 2
-    assert "not the same dataset" in err
-
-
 def test_a_record_that_does_not_come_back_is_named_with_the_field(sample_build, monkeypatch):
     declared = get("casino").configs["dialogues"]
     to_record = declared.to_record

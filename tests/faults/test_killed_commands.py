@@ -32,7 +32,6 @@ INTERRUPTED = "interrupted; the same command again does what is left"
 SERVED = "shows them; Ctrl-C ends it"
 
 COMMANDS = {
-    "list": "list",
     "check": "check cup",
     "new": "new tea fresh",
     "fetch": "fetch kettle",
@@ -40,8 +39,6 @@ COMMANDS = {
     "build with workers": "build kettle --source source --build out --workers 2",
     "build and measure": "build kettle --source source --build out --measure",
     "verify": "verify casino duo --build built",
-    "show": "show casino --build built",
-    "diff": "diff built/casino other/casino",
     "export": "export casino convokit exported --build built",
     "charts": "charts casino drawn --build built",
     "site": "site casino --build built --output page",

@@ -82,7 +82,7 @@ def run(tmp_path, commands, prepare=PREPARE, **environ):
         env=keep | {"PYTHONPATH": str(ROOT)} | environ,
         capture_output=True,
         text=True,
-        timeout=180,
+        timeout=400,
     )
     statuses = list(map(int, done.stdout.split()))
     assert len(statuses) == len(commands), done.stderr

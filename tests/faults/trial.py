@@ -264,22 +264,16 @@ class Trial:
                     raise Unfair(mutant, f"accepted by {'/'.join(split)} with changed data")
 
 
-def trials(dataset: Dataset, source: Path, folders: int = FOLDERS) -> Iterator[Trial]:
-    """Yield trials on small folders cut out of a dataset's files, always the same."""
-    draw = Random(dataset.name)
-    with tempfile.TemporaryDirectory() as root:
-        for number in range(folders):
-            folder = Path(root, str(number))
-            folder.mkdir()
-            yield Trial(dataset, source, folder, draw)
-
-
 def judged(dataset: Dataset, source: Path, each: int) -> Iterator[tuple[str, str | Exception]]:
-    """Yield kind and outcome of `each` mutants of each kind; an exception is unfair."""
-    folders = max(1, min(FOLDERS, each))
-    for number, trial in enumerate(trials(dataset, source, folders)):
-        for kind in KINDS:
-            for _ in range(number, each, folders):
+    """Yield kind and outcome of `each` mutants of each kind; an exception is unfair.
+
+    The small folders are always the same.
+    """
+    draw, folders = Random(dataset.name), min(FOLDERS, each)
+    for number in range(folders):
+        with tempfile.TemporaryDirectory() as folder:
+            trial = Trial(dataset, source, Path(folder), draw)
+            for kind in KINDS * len(range(number, each, folders)):
                 mutant = trial.mutant(kind)
                 try:
                     yield kind, trial.judge(mutant)
