@@ -2,6 +2,7 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow.parquet as pq
 import pytest
@@ -123,22 +124,35 @@ def real_build(source, tmp_path_factory):
     return output
 
 
+class Done(NamedTuple):
+    """What a command gave: its exit status, and what it printed to either stream."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
 @pytest.fixture
 def run(monkeypatch, capsys):
-    """Return the exit status of a command, and what it prints to either stream."""
+    """Return a function that runs a command in this process, with more of an environment."""
     from parley.cli import main
 
     monkeypatch.delenv("PARLEY_SOURCE", raising=False)
     monkeypatch.setattr("signal.signal", lambda *_: None)
     monkeypatch.setenv("COLUMNS", "200")
 
-    def run(*args):
-        monkeypatch.setattr("sys.argv", ["parley", *map(str, args)])
-        with pytest.raises(SystemExit) as ended:
-            main()
+    def run(*args, **environ):
+        capsys.readouterr()
+        with monkeypatch.context() as patch:
+            patch.setattr("sys.argv", ["parley", *map(str, args)])
+            for name, value in environ.items():
+                patch.setenv(name, str(value))
+            with pytest.raises(SystemExit) as ended:
+                main()
         out, err = capsys.readouterr()
         assert "internal error" not in err, (args, err)
+        assert "Traceback" not in out + err
         assert ended.value.code in (None, 0, 1, 2)
-        return ended.value.code or 0, out, err
+        return Done(ended.value.code or 0, out, err)
 
     return run

@@ -59,7 +59,6 @@ class Refusal(Exception):
 
 
 def git_oid(data: bytes) -> str:
-    """Return the id that git gives to a file."""
     return hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
 
 
@@ -94,7 +93,6 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def blobs(files: Mapping[str, bytes]) -> dict[str, Blob]:
-    """Return files as they are kept."""
     return {path: Blob(data, path.endswith(".parquet")) for path, data in files.items()}
 
 
@@ -131,7 +129,6 @@ class Repo:
     lfs: dict[str, Blob] = field(default_factory=dict)  # what has been uploaded, by sha256
 
     def add(self, files: Mapping[str, Blob]) -> Commit:
-        """Make the next commit."""
         self.commits.append(Commit(files, len(self.commits)))
         self.lfs |= {blob.etag: blob for blob in files.values() if blob.in_lfs}
         return self.commits[-1]
@@ -204,7 +201,6 @@ class Call:
         return repo
 
     def require_writer(self, repo_id: str, message: str) -> None:
-        """Refuse whoever may not write to a repository."""
         if not self.user:
             raise Refusal(401, "Invalid username or password.")
         if not self.user.owns(repo_id) or self.user.role != "write":
@@ -212,7 +208,6 @@ class Call:
 
     @property
     def json(self) -> dict[str, object]:
-        """The body, which is JSON."""
         return json.loads(self.body)
 
 
@@ -446,7 +441,6 @@ class Hub:
         self.lock = threading.RLock()  # held while an answer is worked out
 
     def __enter__(self) -> "Hub":
-        """Start to serve in threads."""
         handler = type("Handler", (_Handler,), {"hub": self})
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self._server.daemon_threads = True
@@ -456,7 +450,6 @@ class Hub:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Stop at once, whatever is under way."""
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
@@ -480,16 +473,13 @@ class Hub:
             repo.add({**repo.commits[-1].files, **blobs(files)})
 
     def files(self, repo_id: str, revision: str = "main") -> dict[str, bytes]:
-        """Return the files at a revision."""
         files = self.repos[repo_id].at(revision).files
         return {path: blob.content for path, blob in sorted(files.items())}
 
     def commits(self, repo_id: str) -> list[str]:
-        """Return the ids of the commits, the oldest first."""
         return [commit.id for commit in self.repos[repo_id].commits]
 
     def tags(self, repo_id: str) -> dict[str, str]:
-        """Return the tags and the commits they are on."""
         return {name: commit.id for name, commit in self.repos[repo_id].tags.items()}
 
     def environ(self, home: Path, token: str | None = None) -> dict[str, str]:

@@ -12,7 +12,6 @@ import zipfile
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
 from typing import Any
 
 import pytest
@@ -24,12 +23,10 @@ QUICK = Patience(tries=3, backoff=0.01, longest_wait=0.05, connect=2, read=0.3)
 
 
 def pinned(url: str, body: bytes, **more: Any) -> dict[str, Any]:
-    """Return the pin of a body."""
     return {"url": url, "size": len(body), "sha256": hashlib.sha256(body).hexdigest(), **more}
 
 
 def blob(body: bytes) -> str:
-    """Return the id that git gives a body."""
     return hashlib.sha1(b"blob %d\0%b" % (len(body), body)).hexdigest()
 
 
@@ -99,20 +96,13 @@ class Server:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """Stop."""
+    def __exit__(self, *_: object) -> None:
         self._http.shutdown()
         self._http.server_close()
         self._thread.join()
         self._patch.undo()
 
     def url(self, path: str) -> str:
-        """Return the URL of a path."""
         scheme = "https" if self.tls else "http"
         return f"{scheme}://127.0.0.1:{self._http.server_address[1]}{path}"
 

@@ -5,6 +5,7 @@ import random
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import generate
 import pyarrow as pa
@@ -21,15 +22,14 @@ from parley.rows.parquet import row_groups
 from parley.source.files import Source, open_source
 
 
+def copy_of(name, tmp_path):
+    return Path(shutil.copytree(get(name).sample, tmp_path / "source" / name))
+
+
 @pytest.fixture
 def casino(tmp_path):
     """A copy of the casino sample to damage."""
     return copy_of("casino", tmp_path)
-
-
-def copy_of(name, tmp_path):
-    shutil.copytree(get(name).sample, tmp_path / "source" / name)
-    return tmp_path / "source" / name
 
 
 def build_copy(name, folder):
@@ -53,27 +53,7 @@ def problems_of(name, where, folder):
     return [problem.strip() for problem in problems]
 
 
-def test_several_problems_are_named_at_once(casino):
-    def change(records):
-        person = records[0]["participant_info"]["mturk_agent_1"]
-        person["outcomes"]["points_scored"] = "19"
-        person["personality"]["big-five"]["extraversion"] = 4
-        records[1]["chat_logs"][0]["mood"] = "good"
-        records[2]["chat_logs"][1]["id"] = "mturk_agent_3"
-
-    edit(casino / "data/casino.json", change)
-    where = "data/casino.json[0].participant_info.mturk_agent_1"
-    assert set(problems_of("casino", "dialogues/train", casino)) == {
-        f'{where}.outcomes.points_scored: expected an integer, found "19"',
-        f"{where}.personality.big-five.extraversion: "
-        "expected a number with a decimal point, found 4",
-        'data/casino.json[1].chat_logs[0].mood: unknown field, found "good"',
-        'data/casino.json[2].chat_logs[1].id: expected "mturk_agent_1" or "mturk_agent_2", '
-        'found "mturk_agent_3"',
-    }
-
-
-def test_the_same_cause_is_told_once_with_its_count_and_first_places(casino, tmp_path):
+def test_the_same_cause_is_told_once_with_its_count_and_first_places(casino):
     def change(records):
         for number, record in enumerate(records):
             record["mood"] = number
@@ -85,16 +65,6 @@ def test_the_same_cause_is_told_once_with_its_count_and_first_places(casino, tmp
         f"data/casino.json[0]; [1]; [2] and {more} more: mood: unknown field, found 0, 1, 2",
         "data/casino.json[1].chat_logs[0].text: expected a string, found null",
     ]
-    cosrec = copy_of("cosrec", tmp_path)
-    path = cosrec / "dataset/crowd/conversations.jsonl"
-    lines = path.read_text(encoding="utf-8").splitlines()
-    path.write_text(
-        "".join(json.dumps({key: 1}) + "\n" for each in lines for key in json.loads(each))
-    )
-    (found,) = problems_of("cosrec", "dialogues/crowd", cosrec)
-    places = (f"line {n}: {key}" for n, line in enumerate(lines, 1) for key in json.loads(line))
-    due = f"dataset/crowd/conversations.jsonl, {'; '.join(places)}: expected a string, found 1"
-    assert found == due
 
 
 def test_a_source_that_cannot_be_read(casino):
@@ -138,21 +108,13 @@ def test_the_earlier_folder_stays_when_a_build_fails(casino, tmp_path):
 
 
 def snapshot(folder):
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return {path.relative_to(folder): path.read_bytes() for path in files}
 
 
 def test_two_builds_are_byte_identical(dataset, sample_build, tmp_path):
     build(open_source(dataset, None, sample=True), tmp_path)
     assert snapshot(tmp_path / dataset.name) == snapshot(sample_build / dataset.name)
-
-
-def test_two_builds_of_the_real_files_are_byte_identical(dataset, source, real_build, tmp_path):
-    build(open_source(dataset, source, allow_missing=True), tmp_path)
-    assert snapshot(tmp_path / dataset.name) == snapshot(real_build / dataset.name)
 
 
 # Sources and their pins -------------------------------------------------------------------
@@ -164,18 +126,6 @@ def real_casino(source, tmp_path):
     for path in (tmp_path / "source").rglob("*"):
         path.chmod(0o755)
     return tmp_path / "source"
-
-
-def test_a_flipped_byte_is_noticed(real_casino):
-    path = real_casino / "casino/data/split/casino_valid.json"
-    content = bytearray(path.read_bytes())
-    content[1000] ^= 1
-    path.write_bytes(content)
-    with pytest.raises(SourceError) as error:
-        open_source(get("casino"), real_casino)
-    expected = "git_blob expected 2aad92fcd8c8eb4406b1202d6dfe6febb1c0bff0, found "
-    assert expected in str(error.value)
-    assert str(path) in str(error.value)
 
 
 def test_a_truncated_file_is_noticed_even_with_allow_missing(real_casino):
@@ -215,11 +165,6 @@ def test_a_partial_build_says_so(real_casino, tmp_path):
 
     loaded = datasets.load_dataset(str(folder), "official_split", cache_dir=str(tmp_path / "c"))
     assert {split: len(rows) for split, rows in loaded.items()} == {"train": 900, "validation": 30}
-
-
-def test_nothing_at_hand_is_an_error_even_with_allow_missing(tmp_path):
-    with pytest.raises(SourceError, match="Run `parley fetch casino`"):
-        open_source(get("casino"), None, allow_missing=True)
 
 
 @pytest.mark.parametrize(
@@ -277,11 +222,10 @@ def test_no_shard_is_larger_than_it_may_be(tmp_path):
     assert not any(check.failed for check in verify(built).checks)
 
 
-@pytest.mark.slow
 def test_shards_hold_the_same_rows(tmp_path):
-    sources = sorted(set(get("cosrec").sources) - {generate.RAW})
-    source = Source(get("cosrec"), generate.write(tmp_path / "source", 9500), missing=sources)
-    for output, size in (("whole", 1 << 40), ("cut", 4_000_000), ("again", 4_000_000)):
+    missing = sorted(set(get("cosrec").sources) - {generate.RAW})
+    source = Source(get("cosrec"), generate.write(tmp_path / "source", 1600), missing=missing)
+    for output, size in (("whole", 1 << 40), ("cut", 2_500_000), ("again", 2_500_000)):
         build(source, tmp_path / output, max_shard_size=size)
     whole, cut, again = (
         read_provenance(tmp_path / output / "cosrec")["configs"]["dialogues"]["raw"]
@@ -290,13 +234,9 @@ def test_shards_hold_the_same_rows(tmp_path):
     assert (whole["rows"], whole["digest"]) == (cut["rows"], cut["digest"])
     assert cut == again
     names = [file["path"] for file in cut["files"]]
-    assert len(names) == 10
-    assert names == [f"dialogues/raw-{n:05d}-of-{len(names):05d}.parquet" for n in range(10)]
+    assert names == [f"dialogues/raw-{n:05d}-of-00003.parquet" for n in range(3)]
     folder = tmp_path / "cut" / "cosrec"
-    assert sorted(path.name for path in (folder / "dialogues").iterdir()) == [
-        name.split("/")[1] for name in names
-    ]
-    for name in names:
-        assert pq.read_metadata(folder / name).num_rows >= 500
+    assert sorted(folder.glob("dialogues/*")) == [folder / name for name in names]
+    assert [pq.read_metadata(folder / name).num_rows for name in names] == [500, 500, 600]
     checks = verify(open_folder(folder), source).checks
     assert not any(check.failed for check in checks if check.name != "provenance")

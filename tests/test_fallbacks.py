@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import pickle
 import shutil
 
 import pytest
@@ -13,7 +12,7 @@ from parley.errors import RecordError, SourceError
 from parley.folder.built import open_folder
 from parley.folder.card import parse
 from parley.folder.verify import verify
-from parley.source.files import Source, open_source
+from parley.source.files import open_source
 
 NAME = "craigslist_bargains"
 TRACKER = "price_tracker.pkl"
@@ -120,35 +119,6 @@ def test_without_train_too_the_acts_are_missing(dataset, upstream, tmp_path):
     source = open_source(dataset, upstream, allow_missing=True)
     assert source.splits("dialogue_acts") == []
     assert source.splits("negotiations") == ["validation", "test"]
-
-
-class Hostile:
-    def __reduce__(self):
-        return (open, ("was-run", "w"))
-
-
-@pytest.mark.parametrize("content", [pickle.dumps(Hostile()), b"", b"x" * (1 << 17)])
-def test_a_hostile_pickle_is_refused_and_not_run(dataset, tmp_path, monkeypatch, content):
-    folder = shutil.copytree(dataset.sample, tmp_path / "upstream")
-    (folder / TRACKER).write_bytes(content)
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(RecordError, match=rf"{TRACKER}: expected a pickle of two counts"):
-        build(Source(dataset, folder, sample=True), tmp_path / "build")
-    assert not (tmp_path / "was-run").exists()
-
-
-def test_show_marks_the_acts_that_upstream_does_not_have(dataset, capsys):
-    from parley.terminal.console import print_output
-    from parley.terminal.show import find_dialogue, lay_out
-
-    source = Source(dataset, dataset.sample, sample=True)
-    for split, marked in (("validation", False), ("test", True)):
-        rows = json.loads((dataset.sample / f"{split}.json").read_bytes())
-        found = find_dialogue(dataset, rows[0]["uuid"], source, "the sample")
-        assert found.split == split
-        print_output(lay_out(found, ""))
-        text = capsys.readouterr().out
-        assert ("(rule)" in text) is marked
 
 
 def test_files_that_make_no_split_are_nothing_at_hand(dataset, upstream):

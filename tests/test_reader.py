@@ -1,4 +1,3 @@
-import json
 import os
 import re
 import time
@@ -29,11 +28,6 @@ def texts(value, shape):
     return list(map(str, problems(value, shape)))
 
 
-@pytest.mark.parametrize("change", [{}, {"score": None, "label": "bad", "users": {}}])
-def test_a_fitting_record_has_no_problems(change):
-    assert texts({**GOOD, **change}, SHAPE) == []
-
-
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
@@ -54,6 +48,7 @@ def test_a_fitting_record_has_no_problems(change):
     ],
 )
 def test_a_problem_names_path_expected_and_found(change, problem):
+    assert texts(GOOD, SHAPE) == []
     assert texts({**GOOD, **change}, SHAPE) == [problem]
 
 
@@ -104,19 +99,6 @@ def test_a_problem_names_the_nearest_expected_value(value, shape, problem):
 def test_json_that_python_accepts_silently_is_refused(text, message):
     with pytest.raises(ValueError, match=message):
         loads(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"a": 1, "b": [1, 2.5, null], "c": {"d": "x"}}',
-        '{"a":1,"b":[1,2.5,null]}',
-        '{"a, b": ": , ", "a,b": "1, 1: 1", "a:b": "\\": , \\""}',
-    ],
-)
-def test_spaces_in_a_line_change_nothing(text):
-    assert loads(text) == json.loads(text)
-    assert loads(f"{text}\n".encode()) == json.loads(text)
 
 
 def declared(shape, path="file.json", **options):
@@ -213,18 +195,6 @@ def test_a_failed_or_partly_read_file_is_checked_again(tmp_path, reader, later):
             records(reader, source)
 
 
-def test_two_files_read_alternately_are_both_checked(tmp_path, reader, later):
-    (tmp_path / "good.json").write_text('[{"n": 1}, {"n": 2}]')
-    (tmp_path / "bad.json").write_text('[{"n": NaN}]')
-    good = declared(NUMBER, "good.json")
-    records(reader, good)
-    first = reader.read(good)
-    assert next(first) == ("", {"n": 1})
-    with pytest.raises(RecordError, match="NaN is not JSON"):
-        records(reader, declared({"n": float}, "bad.json"))
-    assert list(first) == [("", {"n": 2})]
-
-
 ANY = (str, int, None, [str], {str: (str, int)})
 READ = {  # format, content, records
     "a JSON list": ("json", b'["a", 1, null]', ["a", 1, None]),
@@ -310,8 +280,8 @@ def folder(**options):
     return Folder("talks.zip", {"n": int}, url=url, member="talks", **pin)
 
 
-def zipped(tmp_path, files):
-    with zipfile.ZipFile(tmp_path / "talks.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+def zipped(tmp_path, files, method=zipfile.ZIP_DEFLATED):
+    with zipfile.ZipFile(tmp_path / "talks.zip", "w", method) as archive:
         for name, content in files.items():
             archive.writestr(name, content)
     return tmp_path / "talks.zip"
@@ -356,29 +326,17 @@ def test_errors_name_a_file_of_a_folder_or_the_lack_of_files(tmp_path, reader, l
         records(reader, folder(only="*.csv"))
 
 
-def encrypted(content):
-    """Set the encryption bit in the file's header and in the directory."""
-    return content.replace(b"PK\3\4\x14\0\0", b"PK\3\4\x14\0\1").replace(
-        b"PK\1\2\x14\3\x14\0\0", b"PK\1\2\x14\3\x14\0\1"
-    )
-
-
 ODD = {
     "cut off": ("talks/a.json", lambda content: content[:-9], "cannot be read: File is not a zip"),
     "a flipped byte": ("talks/a.json", lambda content: content.replace(b"n", b"m", 1), "CRC|read"),
-    "encrypted": ("talks/a.json", encrypted, "'talks/a.json' is encrypted"),
     "a path outside": ("talks/../../a.json", bytes, "outside the folder"),
-    "a path from the root": ("/talks/a.json", bytes, "outside the folder"),
     "no such folder": ("talk/a.json", bytes, "no files in talks/"),
 }
 
 
-@pytest.mark.parametrize("name", ODD)
-def test_a_bad_archive_is_refused(tmp_path, reader, name):
-    member, change, message = ODD[name]
-    with zipfile.ZipFile(tmp_path / "talks.zip", "w") as archive:
-        archive.writestr(member, '{"n": 1}')
-    path = tmp_path / "talks.zip"
+@pytest.mark.parametrize(("member", "change", "message"), ODD.values(), ids=ODD)
+def test_a_bad_archive_is_refused(tmp_path, reader, member, change, message):
+    path = zipped(tmp_path, {member: '{"n": 1}'}, zipfile.ZIP_STORED)
     path.write_bytes(change(path.read_bytes()))
     with pytest.raises(RecordError, match=rf"^talks\.zip.*({message})"):
         records(reader, folder(only="*.json"))

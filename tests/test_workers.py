@@ -95,26 +95,6 @@ def test_any_number_of_workers_writes_the_same_bytes(shape, tmp_path, small_part
         assert children() == []
 
 
-def test_parts_are_made_by_alternating_processes(tmp_path, small_parts):
-    path = tmp_path / "lines"
-    path.write_bytes(b"".join(b"%d\n" % number for number in range(60_000)))
-
-    def make(part):
-        yield b"%d" % os.getpid()
-        yield part.read_bytes()
-
-    pids, lines = [], b""
-    for pid, part in workers.share(path, 2, make, tmp_path):
-        pids.append(int(bytes(pid)))
-        lines += bytes(part)
-    assert lines == path.read_bytes()
-    assert len(set(pids)) == 2
-    assert len(pids) > 2 * workers.SLOTS  # slots are reused
-    assert os.getpid() not in pids
-    assert pids == pids[:2] * (len(pids) // 2) + pids[: len(pids) % 2]
-    assert [each.name for each in tmp_path.iterdir()] == ["lines"]
-
-
 DAMAGES = {
     "a line that is no JSON": {400: "{]\n"},
     "a record of another shape": {3: '{"id": 5}\n', 650: '{"id": "no turn"}\n'},

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -89,9 +88,10 @@ for line in sys.stdin:
         self._process.wait(timeout=20)
 
 
-@contextmanager
-def _making(folder):
-    made = []
+@pytest.fixture(scope="module")
+def forks(tmp_path_factory):
+    """Make `Forks` that end with the module."""
+    folder, made = tmp_path_factory.mktemp("forks"), []
 
     def make(prepare, job):
         made.append(Forks(prepare, job, folder))
@@ -100,17 +100,3 @@ def _making(folder):
     yield make
     for each in made:
         each.close()
-
-
-@pytest.fixture
-def forks(tmp_path_factory):
-    """Make `Forks` that end with the test."""
-    with _making(tmp_path_factory.mktemp("forks")) as make:
-        yield make
-
-
-@pytest.fixture(scope="module")
-def lasting_forks(tmp_path_factory):
-    """Make `Forks` that end with the module."""
-    with _making(tmp_path_factory.mktemp("forks")) as make:
-        yield make

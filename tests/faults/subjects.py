@@ -1,4 +1,4 @@
-"""The small files to damage, cut out of each dataset, and damage specific to a dataset.
+"""The small files to damage, cut out of each dataset.
 
 Files are parsed and joined here in plain Python, independently of parley.
 """
@@ -13,8 +13,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from damage import OfRecords, Records, Wound, at, pattern, pick, put
-from mutations import nodes
+from damage import Records
 
 Files = dict[str, Records]
 
@@ -23,19 +22,12 @@ Files = dict[str, Records]
 
 @dataclass(frozen=True)
 class Form:
-    """How a file is read and written, and how errors name a record in it.
-
-    Args:
-        parse: Converts text to records.
-        write: Converts records to text, each on its own line if possible.
-        place: The text after the file's name, with the record's number from 0 and from 1.
-        json: Whether records are JSON, so keys and types can be damaged.
-    """
+    """How a file is read and written, and how errors name a record in it."""
 
     parse: Callable[[str], Records]
-    write: Callable[[Records], str]
-    place: str
-    json: bool = True
+    write: Callable[[Records], str]  # each record on its own line if possible
+    place: str  # the text after the file's name, with the record's number from 0 and from 1
+    json: bool = True  # else only its text can be damaged
 
 
 def plainly(text: str) -> Any:
@@ -83,96 +75,12 @@ def sampled(values: list[Any], count: int, draw: Random) -> list[Any]:
     return [values[i] for i in sorted(draw.sample(range(len(values)), min(count, len(values))))]
 
 
-# Damage that a dataset gives its meaning --------------------------------------------------
-
-
-def places(records: Records, wanted: str) -> list[Any]:
-    return [path for path, _ in nodes(records) if path and pattern(path) == wanted]
-
-
-def unknown_label(*labels: str) -> OfRecords:
-    def damage(records: Records, draw: Random) -> Wound | None:
-        if path := pick(records, draw, lambda p, value: pattern(p) in labels and value is not None):
-            old = at(records, path)
-            new = ["purple", f"{old} ", f"{old}s"] if isinstance(old, str) else [type(old)(9), -1]
-            put(records, path, draw.choice(new))
-        return path and Wound(path)
-
-    return damage
-
-
-def changed(*fields: str) -> OfRecords:
-    """Give a field a valid value that contradicts other fields."""
-
-    def damage(records: Records, draw: Random) -> Wound | None:
-        if path := pick(records, draw, lambda p, value: pattern(p) in fields and value is not None):
-            old = at(records, path)
-            put(records, path, f"{old}0" if isinstance(old, str) else old + draw.choice([-1, 1, 9]))
-        return path and Wound(path)
-
-    return damage
-
-
-def same(field: str) -> OfRecords:
-    """Copy a field's value from elsewhere in the file."""
-
-    def damage(records: Records, draw: Random) -> Wound | None:
-        found = places(records, field)
-        if len(found) < 2:
-            return None
-        first, second = draw.sample(found, 2)
-        put(records, second, at(records, first))
-        return Wound(second, (first,))
-
-    return damage
-
-
-def exchanged(field: str, *keys: str) -> OfRecords:
-    """Exchange two neighbours in a list, or some of their keys."""
-
-    def damage(records: Records, draw: Random) -> Wound | None:
-        found = [path for path in places(records, field) if path[-1] > 0]
-        if not found:
-            return None
-        path = draw.choice(found)
-        before = (*path[:-1], path[-1] - 1)
-        one, other = at(records, path), at(records, before)
-        for key in keys or {**one, **other}:
-            values = one.pop(key, None), other.pop(key, None)
-            for target, value in zip((other, one), values, strict=True):
-                if value is not None:
-                    target[key] = value
-        return Wound((*path, *keys[:1]), ((*before, *keys[:1]),))
-
-    return damage
-
-
-Special = tuple[tuple[str, OfRecords], ...]
-
-
-def of(files: str, *damages: OfRecords) -> Special:
-    """Return damages with the pattern of the files that each is for."""
-    return tuple((files, damage) for damage in damages)
-
-
 class Subject(ABC):
-    """A dataset to damage.
+    """A dataset to damage."""
 
-    Attributes:
-        labels: Patterns of fields with a few allowed values.
-        special: Kind of damage -> pattern of file names and function.
-        whole: Patterns of fields checked as one; an error names no place inside them.
-        ties: Pattern of file and field -> words by which an error may name a contradicted field.
-        excluded: Special functions whose result no dialogue of the dataset can have.
-        beside: Files read but not damaged.
-    """
-
-    labels: tuple[str, ...] = ()
-    special: dict[str, Special] = {}
-    whole: tuple[str, ...] = ()
-    ties: tuple[tuple[str, str], ...] = ()
-    excluded: tuple[OfRecords, ...] = ()
-    beside: tuple[str, ...] = ()
+    whole: tuple[str, ...] = ()  # patterns of fields whose errors name no place inside them
+    ties: tuple[tuple[str, str], ...] = ()  # file and field -> words that name a contradicted field
+    beside: tuple[str, ...] = ()  # files read but not damaged
 
     def form(self, file: str) -> Form:
         return LIST
@@ -197,66 +105,11 @@ class Subject(ABC):
 # CaSiNo -----------------------------------------------------------------------------------
 
 
-def sides_exchanged(records: Records, draw: Random) -> Wound | None:
-    record = draw.randrange(len(records))
-    info = records[record]["participant_info"]
-    info["mturk_agent_1"], info["mturk_agent_2"] = info["mturk_agent_2"], info["mturk_agent_1"]
-    return Wound((record, "participant_info"))
-
-
-def annotation_of_another(records: Records, draw: Random) -> Wound | None:
-    if path := pick(records, draw, lambda path, _: pattern(path) == "annotations.*.*"):
-        path = (*path[:-1], 0)
-        put(records, path, at(records, path) + "?")
-    return path and Wound(path)
-
-
-def deal_of_the_other(records: Records, draw: Random) -> Wound | None:
-    """Let the same side submit and answer a deal."""
-    found = [
-        (*path[:-1], path[-1] - 1)
-        for path in places(records, "chat_logs.*")
-        if at(records, path)["task_data"].get("data") in ("accept_deal", "reject_deal")
-    ]
-    if not found:
-        return None
-    path = draw.choice(found)
-    put(records, (*path, "id"), at(records, (*path[:-1], path[-1] + 1))["id"])
-    return Wound((*path, "id"))
-
-
-SIDES = ("participant_info.mturk_agent_1", "participant_info.mturk_agent_2")
-LABELLED = (  # of each side
-    *("value2issue.High", "value2issue.Low", "outcomes.satisfaction", "personality.svo"),
-    *("outcomes.opponent_likeness", "demographics.gender", "demographics.ethnicity"),
-    "demographics.education",
-)
-wrong_points = changed(*(f"{side}.outcomes.points_scored" for side in SIDES))
-wrong_shares = same("chat_logs.*.task_data.issue2youget.Food")
-
-
 GUESSES = "opponent-modeling/casino_ix2guessing.json"
 FOLDS = "opponent-modeling/data_splits_seeds.json"
 
 
 class Casino(Subject):
-    labels = (
-        "chat_logs.*.id",
-        "chat_logs.*.task_data.data",
-        *(f"chat_logs.*.task_data.issue2youget.{i}" for i in ("Food", "Water", "Firewood")),
-        *(f"{side}.{field}" for side in SIDES for field in LABELLED),
-    )
-    special = {
-        "unknown label": of("^data", unknown_label(*labels), unknown_label("annotations.*.*")),
-        "duplicate id": of("^data", same("dialogue_id")),
-        "swapped speakers": of(
-            "^data", exchanged("chat_logs.*", "id"), sides_exchanged, deal_of_the_other
-        ),
-        "broken reference": of(
-            "^data", annotation_of_another, changed("chat_logs.*.text"), wrong_points, wrong_shares
-        ),
-    }
-    excluded = (deal_of_the_other, annotation_of_another, wrong_points, wrong_shares)
     whole = ("annotations.*",)
     ties = (
         (" chat_logs", "chat_logs["),
@@ -302,34 +155,7 @@ class Casino(Subject):
 # CraigslistBargains -----------------------------------------------------------------------
 
 
-def roles_exchanged(records: Records, draw: Random) -> Wound | None:
-    record = draw.randrange(len(records))
-    records[record]["scenario"]["kbs"].reverse()
-    return Wound((record, "scenario", "kbs"))
-
-
 class CraigslistBargains(Subject):
-    labels = (
-        "events.*.action",
-        "events.*.agent",
-        "events.*.metadata.intent",
-        "outcome.reward",
-        "scenario.category",
-        "scenario.kbs.*.item.Category",
-        "scenario.kbs.*.personal.Role",
-    )
-    special = {
-        "unknown label": of("", unknown_label(*labels)),
-        "duplicate id": of("", same("uuid")),
-        "swapped speakers": of("", exchanged("events.*", "agent"), roles_exchanged),
-        "broken reference": of(
-            "",
-            changed("events.*.agent"),
-            changed("scenario_uuid", "scenario.uuid"),
-            exchanged("events.*", "action"),
-        ),
-    }
-    excluded = (roles_exchanged,)
     whole = ("scenario.attributes",)
     beside = ("price_tracker.pkl",)  # no text; tests/test_dialogue_acts.py damages it
     ties = ((" events.*action", "events["), (" scenario", "the key "))
@@ -349,108 +175,11 @@ class CraigslistBargains(Subject):
 # CoSRec -----------------------------------------------------------------------------------
 
 
-def markers_exchanged(records: Records, draw: Random) -> Wound | None:
-    """Exchange the speakers of two neighbouring turns."""
-    record = draw.randrange(len(records))
-    ((key, text),) = records[record].items()
-    turns = text.split("\n")
-    place = draw.randrange(len(turns))
-    for turn in (place - 1, place):
-        other = {"U": "S", "S": "U"}.get(turns[turn][:1], turns[turn][:1])
-        turns[turn] = other + turns[turn][1:]
-    records[record][key] = "\n".join(turns)
-    return Wound((record, key))
-
-
-def marker_unknown(records: Records, draw: Random) -> Wound | None:
-    record = draw.randrange(len(records))
-    ((key, text),) = records[record].items()
-    records[record][key] = draw.choice(["X", "", "u"]) + text[1:]
-    return Wound((record, key))
-
-
-def line_of_another(records: Records, draw: Random) -> Wound | None:
-    """Give two lines one id."""
-    if len(records) < 2:
-        return None
-    first, second = draw.sample(range(len(records)), 2)
-    (key,), (value,) = records[first], records[second].values()
-    records[second] = {key: value}
-    return Wound((second, key), ((first, key),))
-
-
-def line_of_none(records: Records, draw: Random) -> Wound | None:
-    """Give a line an id unknown to other files."""
-    record = draw.randrange(len(records))
-    ((key, value),) = records[record].items()
-    records[record] = {key + "0": value}
-    return Wound((record, key))
-
-
-def of_each_line(damage: Callable[..., OfRecords], *fields: str) -> OfRecords:
-    """Damage a field below the id, which differs in each line."""
-
-    def of_lines(records: Records, draw: Random) -> Wound | None:
-        record = draw.randrange(len(records))
-        (key,) = records[record]
-        wound = damage(*(f"{key}.{field}" for field in fields))([records[record]], draw)
-        if wound is None:
-            return None
-        path, *also = ((record, *path[1:]) for path in (wound.path, *wound.also))
-        return Wound(path, tuple(also))
-
-    return of_lines
-
-
-def judgment_twice(records: Records, draw: Random) -> Wound | None:
-    first, second = draw.sample(range(len(records)), 2)
-    records[second] = dict(records[first])
-    return Wound((second, "query id"))
-
-
-def judgment_of_none(records: Records, draw: Random) -> Wound | None:
-    """Name an unknown conversation, utterance, intent or kind of query."""
-    record = draw.randrange(len(records))
-    query_id = records[record]["query_id"]
-    intent_id, mark, user = query_id.partition("#")
-    changes = [f"x{query_id}", f"{intent_id}9{mark}{user}", intent_id if mark else f"{intent_id}#0"]
-    records[record]["query_id"] = draw.choice(changes)
-    return Wound((record, "query id"))
-
-
 def conversation_of(judgment: dict[str, str]) -> str:
     return re.sub(r"_\d+_\d+(#.*)?$", "", judgment["query_id"])
 
 
-other_utterance = of_each_line(changed, "*.utterance")
-other_intent = of_each_line(changed, "*.intents.*.id")
-
-
 class Cosrec(Subject):
-    special = {
-        "unknown label": (
-            ("quality", of_each_line(unknown_label, "*.fluency", "*.coherence")),
-            ("intents", of_each_line(unknown_label, "*.intents.*.type")),
-            ("intent_a", of_each_line(unknown_label, "*.intent_annotations.*.*.type")),
-            ("qrels", unknown_label("relevance", "iteration")),
-            ("conversations", marker_unknown),
-        ),
-        "duplicate id": (
-            ("jsonl", line_of_another),
-            ("intent", of_each_line(same, "*.utterance")),
-            ("intents", of_each_line(same, "*.intents.*.id")),
-            ("qrels", judgment_twice),
-        ),
-        "swapped speakers": (("conversations", markers_exchanged),),
-        "broken reference": (
-            ("(crowd|curated).*jsonl", line_of_none),
-            ("intent", other_utterance),
-            ("intents", other_intent),
-            ("qrels", judgment_of_none),
-        ),
-    }
-    excluded = (line_of_none, other_intent, judgment_of_none)
-
     ties = (
         ("jsonl", "one id in each line"),
         ("jsonl", "a new id in each line"),
@@ -516,53 +245,10 @@ class Cosrec(Subject):
 # DUO --------------------------------------------------------------------------------------
 
 
-def other_name(records: Records, draw: Random) -> Wound | None:
-    """Use the dialogue id of another file."""
-    old = records[0]["dialogue_id"]
-    records[0]["dialogue_id"] = "0000" if isinstance(old, str) else 2000
-    return Wound((0, "dialogue_id"))
-
-
-def other_begins(records: Records, draw: Random) -> Wound | None:
-    """Exchange the first two messages."""
-    one, other = records[0]["dialogue"][:2]
-    one["message"], other["message"] = other["message"], one["message"]
-    one["message_id"], other["message_id"] = other["message_id"], one["message_id"]
-    records[0]["dialogue"][:2] = other, one
-    return Wound((0, "dialogue", 0, "speaker"))
-
-
-other_ids = changed("dialogue.*.user_id", "dialogue.*.system_id")
-other_mean = changed("objective_evaluation.preference", "objective_evaluation.consistency")
-other_place = changed("dialogue_id")
-other_order = changed("dialogue.*.message_id")
 ASPECTS = ("preference", "stylistic_similarity", "consistency", "empathy", "engagingness")
 
 
 class Duo(Subject):
-    labels = (
-        "setting",
-        "model",
-        "prompt",
-        "emotion",
-        "dialogue.*.speaker",
-        "subjective_evaluation.preference",
-        "subjective_evaluation.consistency",
-        "objective_evaluation.preference_scores.*",
-    )
-    special = {
-        "unknown label": of("", unknown_label(*labels)),
-        "duplicate id": of("", other_name, same("dialogue.*.message_id")),
-        "swapped speakers": of(
-            "",
-            exchanged("dialogue.*", "speaker"),
-            exchanged("dialogue.*", "speaker", "user_id", "system_id"),
-            exchanged("dialogue.*"),
-            other_begins,
-        ),
-        "broken reference": of("", other_ids, other_mean, other_place, other_order),
-    }
-    excluded = (other_begins, other_ids, other_mean, other_place, other_order)
     whole = tuple(f"objective_evaluation.{aspect}_scores" for aspect in ASPECTS)
     ties = ((" dialogue(_id)?$", "the dialogue_id"), (" dialogue", "dialogue["))
 

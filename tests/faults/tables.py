@@ -1,4 +1,4 @@
-"""Write the tables of `make faults` into SECURITY.md.
+"""Write the tables of `make faults` into SECURITY.md, from pytest's report.
 
 pytest tests/faults --junitxml=build/faults.xml && python tests/faults/tables.py build/faults.xml
 
@@ -6,10 +6,11 @@ Without real files (PARLEY_SOURCE), only print the tables.
 """
 
 import sys
+from collections import defaultdict
 from datetime import date
 from pathlib import Path
+from xml.etree import ElementTree
 
-import tally
 from trial import EACH
 
 BEGIN, END = "<!-- make faults: from here -->", "<!-- make faults: to here -->"
@@ -19,17 +20,17 @@ def main() -> None:
     """Replace the text between the two marks."""
     document = Path(__file__).parents[2] / "SECURITY.md"
     text = document.read_text(encoding="utf-8")
-    if not text.count(BEGIN) == text.count(END) == 1 or text.index(BEGIN) > text.index(END):
-        sys.exit(f"{document}: expected {BEGIN} and, after it, {END}, once each")
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    report = Path(sys.argv[1])
-    damage = tally.damage(report)
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        sys.exit(f"{document}: expected {BEGIN} and, after it, {END}")
+    report = ElementTree.parse(sys.argv[1])
+    damage = damages(report)
     tables = f"""{BEGIN}
 
 {date.today()}: each fault, with its trials and losses.
 
-{tally.faults(report)}
+{faults(report)}
 
 Damaged records and files: {EACH} of each kind and dataset, cut out of the real files. Each cell
 counts rejected (the error names file, record and field) / harmless (same rows) / kept (the rows
@@ -41,6 +42,45 @@ hold the damaged data exactly). A fourth number would count everything else.
     if damage:
         document.write_text(f"{before}{tables}{after}", encoding="utf-8")
     print(tables)
+
+
+def faults(report: ElementTree.ElementTree) -> str:
+    """Return Markdown. Failed tests have no counts; the table names their number."""
+    counts: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for fault, numbers in properties(report, "fault"):
+        for at, number in enumerate(numbers.split()):
+            counts[fault][at] += int(number)
+    lines = [
+        "| fault | tried | noticed or survived | lost or unnoticed |",
+        "| --- | ---: | ---: | ---: |",
+    ]
+    for fault, (tried, gone) in sorted(counts.items()):
+        lines.append(f"| {fault} | {tried:,} | {tried - gone:,} | {gone:,} |")
+    if lost := len([*report.iter("failure"), *report.iter("error")]):
+        lines.append(f"\n{lost} tests failed; what they tried is not in the table.")
+    return "\n".join(lines)
+
+
+def damages(report: ElementTree.ElementTree) -> str:
+    """Return Markdown: outcomes of damaged records by kind and dataset; "" without real files."""
+    cells: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    for kind, value in properties(report, "damage"):
+        name, _, cell = value.partition(": ")
+        cells[kind][name] = cell
+    if not cells:
+        return ""
+    names = sorted({name for row in cells.values() for name in row})
+    lines = [f"| damage | {' | '.join(names)} |", f"| --- |{' ---: |' * len(names)}"]
+    for kind, row in cells.items():
+        lines.append(f"| {kind} | {' | '.join(row.get(name, '') for name in names)} |")
+    return "\n".join(lines)
+
+
+def properties(report: ElementTree.ElementTree, wanted: str) -> list[tuple[str, str]]:
+    """Return name and value of what tests recorded as "WANTED: NAME"."""
+    found = [(item.get("name", ""), item.get("value", "")) for item in report.iter("property")]
+    start = f"{wanted}: "
+    return [(name.removeprefix(start), value) for name, value in found if name.startswith(start)]
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ import pytest
 
 from parley.build import build
 from parley.collection import discover
-from parley.declaration import View
 from parley.errors import ScriptError
 from parley.folder.built import open_folder
 from parley.folder.verify import verify
@@ -24,11 +23,6 @@ from parley.source.files import open_source
 def take_others(checked, plain):
     """As a script that opens the file itself."""
     return iter(plain)
-
-
-def take_the_rest_from_elsewhere(checked, plain):
-    yield from islice(checked, 1)
-    yield from plain[1:]
 
 
 def stop_at_the_last(checked, plain):
@@ -46,7 +40,7 @@ def go_on_after_an_error(checked, plain):
 
 
 FAULT = "file that a script does not read to its end"
-WAYS = (take_others, take_the_rest_from_elsewhere, stop_at_the_last, go_on_after_an_error)
+WAYS = (take_others, stop_at_the_last, go_on_after_an_error)
 
 
 class Left:
@@ -80,10 +74,10 @@ def leave(monkeypatch, source, config, way, paths):
 
 
 def splits_of(source):
-    """Yield each config and split with the paths of its sources."""
-    for config in source.dataset.configs:
-        for split in source.splits(config):
-            yield config, split, [each.path for each in source.sources(config, split)]
+    """Yield each config and split whose records join sources, with the paths of these."""
+    for name, config in source.dataset.configs.items():
+        for split in source.splits(name) if config.records else ():
+            yield name, split, [each.path for each in source.sources(name, split)]
 
 
 def require_named(error, paths):
@@ -100,8 +94,6 @@ def test_a_bypass_of_one_file_or_all_is_an_error(way, monkeypatch, tally):
     for dataset in discover().values():
         source = open_source(dataset, None, sample=True)
         for config, split, paths in splits_of(source):
-            if dataset.configs[config].records is None:
-                continue
             for some in [[path] for path in paths] + [paths] * (len(paths) > 1):
                 with monkeypatch.context() as patch:
                     leave(patch, source, config, way, some)
@@ -113,34 +105,10 @@ def test_a_bypass_of_one_file_or_all_is_an_error(way, monkeypatch, tally):
     tally(FAULT, tried)
 
 
-def test_a_view_that_stops_before_the_end(monkeypatch, tally):
-    tried = 0
-    for dataset in discover().values():
-        source = open_source(dataset, None, sample=True)
-        for config, split, paths in splits_of(source):
-            declared = dataset.configs[config]
-            if not isinstance(declared, View) or not declared.of:
-                continue
-            opened = {path: Opened(Reader(source.folder), dataset.sources[path]) for path in paths}
-            count = len(list(dataset.builder.records(config, opened)))
-            with monkeypatch.context() as patch:
-                rows = declared.rows
-                stopped = lambda records, rows=rows, count=count: rows(islice(records, count))  # noqa: E731
-                patch.setitem(vars(declared), "rows", stopped)
-                with pytest.raises(ScriptError) as error:
-                    list(generate(source, config, split))
-            require_named(error.value, paths[-1:])
-            tried += 1
-    assert tried > 20
-    tally(FAULT, tried)
-
-
 def test_one_config_bypasses_the_reader(dataset, sample_build, tmp_path, monkeypatch, tally):
     """Other configs read the file, yet the build leaves nothing and `verify` fails."""
     source = open_source(dataset, None, sample=True)
-    *_, (config, paths) = (
-        (config, paths) for config, _, paths in splits_of(source) if dataset.configs[config].records
-    )
+    *_, (config, _, paths) = splits_of(source)
     leave(monkeypatch, source, config, take_others, paths[-1:])
     with pytest.raises(ScriptError) as error:
         build(source, tmp_path)

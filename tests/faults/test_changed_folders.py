@@ -56,13 +56,6 @@ def another_type(draw, table, others):
     return table.set_column(place, table.schema.names[place], column)
 
 
-def list_for_scalar(draw, table, others):
-    place = draw.randrange(table.num_columns)
-    lists = [[value] for value in table.column(place).to_pylist()]
-    type_ = pa.list_(table.schema.field(place).type)
-    return table.set_column(place, table.schema.names[place], pa.array(lists, type_))
-
-
 def other_names(draw, table, others):
     names = list(table.schema.names)
     one, two = (draw.randrange(len(names)) for _ in "ab")
@@ -88,12 +81,6 @@ def other_rows(draw, table, others):
     return table.take(pa.array(draw.choice(order), pa.int64()))
 
 
-def nulls(draw, table, others):
-    place = draw.randrange(table.num_columns)
-    field = table.schema.field(place)
-    return table.set_column(place, field, pa.nulls(table.num_rows, field.type))
-
-
 def other_footer(draw, table, others):
     held = table.schema.metadata[b"huggingface"]
     info = json.loads(held)
@@ -110,8 +97,8 @@ def other_file(draw, table, others):
 
 
 CHANGES = (
-    *(odd_values, odd_values, odd_values, another_type, list_for_scalar, other_names),
-    *(other_columns, other_rows, nulls, other_footer, other_file),
+    *(odd_values, odd_values, odd_values, another_type, other_names),
+    *(other_columns, other_rows, other_footer, other_file),
 )
 
 

@@ -10,12 +10,11 @@ import random
 import re
 import shutil
 import signal
-import subprocess
 import time
 import zipfile
 
 import pytest
-from server import BODY, QUICK, Page, archive, pinned
+from server import BODY, QUICK, Page, archive
 
 from parley.errors import FetchError
 from parley.source.archive import extract
@@ -142,45 +141,24 @@ ODD = {
     "1000 headers": OK + b"".join(b"X-%d: x\r\n" % n for n in range(1000)) + b"\r\n",
 }
 PLACES = [
-    "/a",  # for ever
-    "",
-    "//",
-    "http://[",
-    "http://127.0.0.1:99999/",
-    "http://127.0.0.1:port/",
-    "http://\x00/",
-    "http://" + "x" * 300 + "/",
-    "file:///etc/passwd",
-    "ftp://127.0.0.1:1/",
-    "data:,text",
-    "javascript:alert(1)",
+    *("/a", "", "//", "http://[", "http://127.0.0.1:99999/", "http://127.0.0.1:port/"),  # /a: ever
+    *("http://\x00/", "http://" + "x" * 300 + "/", "file:///etc/passwd", "ftp://127.0.0.1:1/"),
+    *("data:,text", "javascript:alert(1)"),
 ]
+MOVED = b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: %b\r\n\r\n"
+ODD |= {f"to {place[:30]}": MOVED % place.encode() for place in PLACES}
 
 
-@pytest.mark.parametrize("answer", [*ODD, *(f"to {place[:30]}" for place in PLACES)])
+@pytest.mark.parametrize("answer", ODD)
 def test_an_odd_answer(server, tmp_path, tally, pin, answer):
-    redirects = {f"to {place[:30]}": place.encode() for place in PLACES}
-    raw = ODD.get(answer)
-    if raw is None:
-        raw = b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: %b\r\n\r\n" % redirects[answer]
-    server.pages["/a"] = Page(BODY, raw=raw)
+    server.pages["/a"] = Page(BODY, raw=ODD[answer])
     error = survives(tmp_path, server, {"a": pin}, {"a": BODY})
     assert error.problems[0].what.startswith(f"{pin['url']}: ")
     assert len(str(error).splitlines()) == 3
     tally("answer that is no HTTP, or a redirect to nowhere", 1)
 
 
-def test_a_compressed_bomb(server, tmp_path, tally, pin):
-    server.pages["/a"] = Page(gzip.compress(bytes(100_000_000)), encoding="gzip", length=False)
-    error = survives(tmp_path, server, {"a": pin}, {"a": BODY})
-    assert "size expected at most 200,000 bytes, found more" in error.problems[0].what
-    tally("compressed bomb", 1)
-
-
-METHODS = [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]
-
-
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
 def test_flipped_bits_of_an_archive(tmp_path, tally, method):
     members = {"0.json": b"zero, one, two " * 40, "é.json": b"one"}
     body, tree = archive(members, method=method)
@@ -198,48 +176,6 @@ def test_flipped_bits_of_an_archive(tmp_path, tally, method):
             assert re.match("git_tree expected|expected files|the archive (is refused|c)", wrong)
         assert [path.name for path in tmp_path.iterdir()] == ["x.zip"]
     tally("bit of an archive flipped", 150)
-
-
-# The disk -------------------------------------------------------------------------------
-
-
-def remount(disk, options):
-    subprocess.run(["mount", "-o", f"remount,{options}", str(disk)], check=True, timeout=20)
-
-
-def test_a_full_disk(server, small_disk, tally):
-    """A file has no room, then a folder while its archive is extracted."""
-    bodies = {f"{n}": random.Random(n).randbytes(30_000) for n in range(4)}
-    en, right = folder(server, bodies)
-    files = {"a": BODY, "b": BODY[::-1]}
-    for name, body in files.items():
-        server.pages[f"/{name}"] = Page(body)
-    sources = {name: pinned(server.url(f"/{name}"), body) for name, body in files.items()}
-    for some, size, failed in ((sources, "300k", 1), (sources | {"en": en}, "500k", 1)):
-        remount(small_disk, f"size={size}")
-        with pytest.raises(FetchError, match="No space left on device") as caught:
-            run(small_disk, some)
-        assert len(caught.value.problems) == failed
-        assert caught.value.remedy.startswith("Make room there")
-        assert wrong_files(small_disk, right | files) == []
-    remount(small_disk, "size=2m")
-    run(small_disk, sources | {"en": en})
-    assert wrong_files(small_disk, right | files) == []
-    assert {p.name for p in (small_disk / "talks").iterdir()} == {"a", "b", "en"}
-    tally("full disk under the cache", 2)
-
-
-def test_a_read_only_cache(server, small_disk, tally, pin):
-    sources = {"a": pin}
-    remount(small_disk, "size=1m,ro")
-    with pytest.raises(FetchError, match=r"Read-only file system\n *Set PARLEY_CACHE"):
-        run(small_disk, sources)
-    remount(small_disk, "rw")
-    run(small_disk, sources)
-    remount(small_disk, "ro")
-    run(small_disk, sources)  # complete files need no writing
-    assert len(server.requests) == 1
-    tally("read-only cache", 1)
 
 
 def folder(server, members, **faults):
@@ -265,31 +201,7 @@ def talks(server, pin):
     return sources, json.dumps(sources), right | {"a": BODY, "b": BODY}
 
 
-def test_killed_at_random_moments(server, tmp_path, forks, talks, tally):
-    sources, as_text, right = talks
-    fetching = forks(PREPARE, JOB)
-    start = time.perf_counter()
-    fetching.start(as_text, tmp_path / "whole")
-    assert fetching.wait() == 0
-    whole = time.perf_counter() - start
-    draw = random.Random(15)
-    statuses = []
-    for number in range(20):
-        cache = tmp_path / str(number)
-        child = fetching.start(as_text, cache)
-        time.sleep(whole * (number + draw.random()) / 20)
-        os.kill(child, signal.SIGKILL)
-        statuses.append(fetching.wait())
-        assert wrong_files(cache, right) == []
-        run(cache, sources)
-        assert {p.name for p in (cache / "talks").iterdir()} == {"a", "b", "en"}
-        assert wrong_files(cache, right) == []
-    assert set(statuses) <= {0, -signal.SIGKILL}
-    assert -signal.SIGKILL in statuses
-    tally("fetch killed", len(statuses))
-
-
-@pytest.mark.parametrize(("trials", "kill"), [(1, False), (5, True)])
+@pytest.mark.parametrize(("trials", "kill"), [(1, False), (20, True)])
 def test_two_fetches_at_once(server, tmp_path, forks, talks, tally, trials, kill):
     _, as_text, right = talks
     first, second = forks(PREPARE, JOB), forks(PREPARE, JOB)

@@ -32,7 +32,6 @@ INTERRUPTED = "interrupted; the same command again does what is left"
 SERVED = "shows them; Ctrl-C ends it"
 
 COMMANDS = {
-    "list": "list",
     "check": "check cup",
     "new": "new tea fresh",
     "fetch": "fetch kettle",
@@ -40,8 +39,6 @@ COMMANDS = {
     "build with workers": "build kettle --source source --build out --workers 2",
     "build and measure": "build kettle --source source --build out --measure",
     "verify": "verify casino duo --build built",
-    "show": "show casino --build built",
-    "diff": "diff built/casino other/casino",
     "export": "export casino convokit exported --build built",
     "charts": "charts casino drawn --build built",
     "site": "site casino --build built --output page",
@@ -68,7 +65,7 @@ import parley.hub.publish, parley.scoring.evaluate, parley.scoring.leaderboard, 
 import parley.site.write, parley.terminal.report
 from parley.cli import main
 from parley.rows import workers
-from test_publish import held
+from unverified import held
 workers.PART = 20_000
 parley.hub.publish.verify_for_upload = lambda *_: None  # accepts a sample
 parley.hub.publish.files_to_upload = lambda built: {{
@@ -169,11 +166,11 @@ def workplace(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def processes(workplace, lasting_forks):
+def processes(workplace, forks):
     """Start processes with the imports of the commands."""
     tests = str(Path(__file__).parents[1])
     prepare = PREPARE.format(environ=workplace.environ, tests=tests)
-    return lasting_forks(prepare, "command(*arguments)")
+    return forks(prepare, "command(*arguments)")
 
 
 class Command:

@@ -89,7 +89,14 @@ def result(function, *arguments):
 
 # Rows ---------------------------------------------------------------------------------------
 
-LEAVES = (pa.string(), pa.bool_(), pa.int32(), pa.int64(), pa.float32(), pa.float64())
+LEAVES = {
+    pa.string(): st.text(max_size=3),
+    pa.bool_(): st.booleans(),
+    pa.int32(): st.integers(-(2**31), 2**31 - 1),
+    pa.int64(): st.integers(-(2**63), 2**63 - 1),
+    pa.float32(): st.floats(width=32, allow_nan=False, allow_infinity=False),
+    pa.float64(): st.floats(allow_nan=False, allow_infinity=False),
+}
 
 
 def structs(types):
@@ -99,7 +106,7 @@ def structs(types):
 
 
 types = st.recursive(
-    st.sampled_from(LEAVES), lambda inner: inner.map(pa.list_) | structs(inner), max_leaves=5
+    st.sampled_from([*LEAVES]), lambda inner: inner.map(pa.list_) | structs(inner), max_leaves=5
 )
 
 
@@ -109,14 +116,8 @@ def values_of(type_):
         fitting = st.fixed_dictionaries({field.name: values_of(field.type) for field in type_})
     elif pa.types.is_list(type_):
         fitting = st.lists(values_of(type_.value_type), max_size=3)
-    elif pa.types.is_string(type_):
-        fitting = st.text(max_size=3)
-    elif pa.types.is_boolean(type_):
-        fitting = st.booleans()
-    elif pa.types.is_integer(type_):
-        fitting = st.integers(-(2 ** (type_.bit_width - 1)), 2 ** (type_.bit_width - 1) - 1)
     else:
-        fitting = st.floats(width=type_.bit_width, allow_nan=False, allow_infinity=False)
+        fitting = LEAVES[type_]
     return st.integers(0, 7).flatmap(lambda number: fitting if number else st.none())
 
 
@@ -143,10 +144,8 @@ def holds(type_, value):
     if pa.types.is_integer(type_):
         limit = 2 ** (type_.bit_width - 1)
         return type(value) is int and -limit <= value < limit
-    return type(value) is float and math.isfinite(value) and is_exact(value, type_)
-
-
-def is_exact(value, type_):
+    if type(value) is not float or not math.isfinite(value):
+        return False
     try:
         return type_ == pa.float64() or struct.unpack("f", struct.pack("f", value))[0] == value
     except OverflowError:
@@ -158,10 +157,6 @@ def is_exact(value, type_):
 def test_rows_come_back_exactly_or_not_at_all(case):
     type_, rows = case
     assume(isinstance(rows, list))
-    require_exact_or_refused(type_, rows)
-
-
-def require_exact_or_refused(type_, rows):
     sound = all(row is not None and holds(type_, row) for row in rows)
     batch, error = result(to_batch, rows, pa.schema(list(type_)), "here")
     assert sound == (error is None)
@@ -273,33 +268,6 @@ def test_json_is_read_exactly_or_not_at_all(value, style):
     if error is None:
         assert exact(found) == exact(value)
         assert exact(orjson.loads(text)) == exact(value)  # as a file that has passed is read again
-
-
-@quick
-@given(
-    st.lists(keys | st.integers(0, 2), max_size=4),
-    st.sampled_from(
-        ["NaN", "Infinity", "-Infinity", "1e999", "1e-999", "9" * 19, "9" * 5000, '"\\udc00"']
-    ),
-)
-def test_what_is_refused_is_named_by_its_path(path, literal):
-    text = literal
-    for step in reversed(path):
-        if isinstance(step, str):
-            text = f'{{"x": 1, "{step}": {text}}}'
-        else:
-            text = f"[{'0, ' * step}{text}]"
-    with pytest.raises(
-        ValueError, match=r"is not JSON|too large|too small|lone surrogate"
-    ) as error:
-        loads(text)
-    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
-    assert str(error.value).startswith("".join(steps) + ": ")
-
-
-def test_deep_nesting_after_something_else_to_refuse_is_named_by_its_line():
-    with pytest.raises(json.JSONDecodeError, match="nested too deeply: line 2 column 100"):
-        loads("[NaN,\n" + "[" * 100_000)
 
 
 @pytest.mark.parametrize("depth", [1, 50, 100, 101, 2000, 100_000])

@@ -1,37 +1,31 @@
 """Untrusted input stays data: it runs nothing, reads nothing outside and crashes nothing."""
 
-import ast
 import copy
 import hashlib
 import io
 import json
 import math
 import os
+import re
 import shutil
-import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
 from datetime import date
+from functools import partial
 from pathlib import Path
 
-import huggingface_hub
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
 from hub import User
 from server import Page, Server
-from test_publish import held
 
 from parley.cli import main
 from parley.collection import discover, get
-from parley.errors import PublishError
-from parley.folder.built import open_folder
-from parley.folder.card import parse, summary
+from parley.folder.card import parse
 from parley.folder.measured import FILE as MEASURED
-from parley.hub.publish import publish
 from parley.rows.strict_json import loads
 from parley.scoring.prediction_formats import TREC_RUN
 from parley.terminal.console import plain, to_json
@@ -88,7 +82,7 @@ def run(tmp_path, commands, prepare=PREPARE, **environ):
         env=keep | {"PYTHONPATH": str(ROOT)} | environ,
         capture_output=True,
         text=True,
-        timeout=180,
+        timeout=400,
     )
     statuses = list(map(int, done.stdout.split()))
     assert len(statuses) == len(commands), done.stderr
@@ -104,60 +98,26 @@ def run(tmp_path, commands, prepare=PREPARE, **environ):
 
 # Code -----------------------------------------------------------------------------------
 
-MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "marshal", "shelve", "joblib", "pty", "code"}
-CALLS = {"eval", "exec", "compile", "__import__", "system", "popen", "spawn", "getoutput"}
-LOADERS = {"load", "load_all", "unsafe_load", "full_load"}
-SAFE = "getattr(yaml, 'CSafeLoader', yaml.SafeLoader)"
-
-
-def scripts():
-    found = [
-        *ROOT.glob("parley/**/*.py"),
-        *(p for d in discover().values() for p in d.folder.glob("*.py")),
-    ]
-    assert len(found) > 30
-    return sorted(set(found))
-
-
-def unsafe(tree):
-    """Yield the parts of a script that could run data."""
-    constants = {
-        ast.unparse(node.targets[0]): ast.unparse(node.value)
-        for node in tree.body
-        if isinstance(node, ast.Assign)
-    }
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            names = [getattr(node, "module", None) or "", *(alias.name for alias in node.names)]
-            yield from (name for name in names if name.split(".")[0] in MODULES)
-        elif isinstance(node, ast.Call):
-            name = getattr(node.func, "id", None) or getattr(node.func, "attr", "")
-            owner = getattr(getattr(node.func, "value", None), "id", "")
-            if name in CALLS and owner != "re":
-                yield name
-            if owner == "yaml" and name in LOADERS:
-                loader = ast.unparse(node.args[1]) if node.args[1:] else ""
-                if constants.get(loader, loader) != SAFE:
-                    yield f"yaml.{name}"
-            yield from (k.arg for k in node.keywords if k.arg in ("shell", "trust_remote_code"))
-            if any(k.arg == "allow_pickle" for k in node.keywords):
-                yield "allow_pickle"
+UNSAFE = re.compile(  # what could run data; the rules S of ruff find more
+    r"^ *(?:import|from) .*(?<![.\w])(?:c?[pP]ickle|cloudpickle|dill|marshal|shelve|joblib)\b"
+    r"|^ *(?:import|from) .*(?<![.\w])(?:pty|code)\b"
+    r"|(?<!re\.)\b(?:eval|exec|compile|__import__|system|popen|spawn|getoutput)\("
+    r"|\b(?:shell|trust_remote_code|allow_pickle)="
+    r"|\byaml\.(?!load\(text, _LOADER\)|safe_)\w*load\w*\(",
+    re.MULTILINE,
+)
 
 
 def test_no_code_can_run_data():
-    found = {
-        f"{path.relative_to(ROOT)}: {what}"
-        for path in scripts()
-        for what in unsafe(ast.parse(path.read_text(encoding="utf-8")))
-    }
-    assert found == set()
-
-
-def test_unsafe_code_is_found():
+    folders = [ROOT / "parley", *(dataset.folder for dataset in discover().values())]
+    scripts = [*folders[0].rglob("*.py"), *(s for folder in folders for s in folder.glob("*.py"))]
+    assert len(scripts) > 30
+    unsafe = {path: UNSAFE.search(path.read_text(encoding="utf-8")) for path in scripts}
+    assert not {path: found[0] for path, found in unsafe.items() if found}
     scripts = "from pickle import loads|import os.path, dill|eval('1')|builtins.exec(x)"
     scripts += "|os.system('true')|subprocess.run('true', shell=True)|yaml.load(x)"
-    scripts += "|loader = yaml.Loader; yaml.load(x, loader)|numpy.load(x, allow_pickle=True)"
-    assert [script for script in scripts.split("|") if not list(unsafe(ast.parse(script)))] == []
+    scripts += "|yaml.load(x, yaml.Loader)|numpy.load(x, allow_pickle=True)"
+    assert [script for script in scripts.split("|") if not UNSAFE.search(script)] == []
 
 
 @pytest.mark.parametrize("command", ["verify", "build"])
@@ -206,50 +166,23 @@ BOMBS = {
 }
 
 
-LIBYAML = {"libyaml": "", "no libyaml": "del yaml.CSafeLoader, yaml.CSafeDumper"}
-
-
-def bombs(tmp_path):
-    """Write each bad card; a program in one would create the file `owned`."""
+@pytest.mark.parametrize("without", ["", "del yaml.CSafeLoader, yaml.CSafeDumper"])
+def test_verify_rejects_a_card_that_is_a_bomb_or_a_program(sample_build, tmp_path, without, tally):
+    """With 2 GB of memory, 30 seconds and, or without, libyaml; a program would make `owned`."""
+    commands = []
     for name, bomb in BOMBS.items():
         card = tmp_path / name / "casino" / "README.md"
         card.parent.mkdir(parents=True)
-        front = bomb.replace("owned", str(tmp_path / "owned"))
-        card.write_text(f"---\n{front}\n---\ntext\n")
-        yield name, card
-
-
-@pytest.mark.parametrize("libyaml", LIBYAML)
-def test_verify_rejects_a_card_that_is_a_bomb_or_a_program(sample_build, tmp_path, libyaml, tally):
-    """With 2 GB of memory and, in `run`, 30 seconds."""
-    commands = []
-    for _, card in bombs(tmp_path):
+        card.write_text(f"---\n{bomb.replace('owned', str(tmp_path / 'owned'))}\n---\ntext\n")
         shutil.copy(sample_build / "casino" / "provenance.json", card.parent)
         commands.append(("verify", "casino", "--build", card.parents[1]))
     limit = "import resource, yaml; resource.setrlimit(resource.RLIMIT_DATA, (2 << 30, 2 << 30))"
-    found = run(tmp_path, commands, prepare=f"{limit}\n{LIBYAML[libyaml]}\n{PREPARE}")
+    found = run(tmp_path, commands, prepare=f"{limit}\n{without}\n{PREPARE}")
     assert [status for status, _ in found] == [1] * len(BOMBS)
     invalid = ["is not valid YAML" in output for _, output in found]
     assert dict(zip(BOMBS, invalid, strict=True)) == {b: b != "two documents" for b in BOMBS}
     assert not (tmp_path / "owned").exists()
     tally("card that is a bomb or a program", len(BOMBS))
-
-
-def test_results_without_libyaml_are_the_same(sample_build, tmp_path):
-    """PyYAML without a wheel for the system lacks libyaml."""
-    without = f"import yaml; {LIBYAML['no libyaml']}"
-    commands = [
-        ("build", "--sample", "--build", tmp_path / "out"),
-        ("verify", "--build", sample_build),
-        ("list", "--json"),
-    ]
-    built, verified, listed = run(tmp_path, commands, prepare=without)
-    assert (built[0], verified[0], listed[0]) == (0, 0, 0)
-    assert json.loads(listed[1]) == [summary(dataset) for dataset in discover().values()]
-    files = [path.relative_to(sample_build) for path in sample_build.rglob("*.*")]
-    assert len(files) > 50
-    for file in files:
-        assert (tmp_path / "out" / file).read_bytes() == (sample_build / file).read_bytes()
 
 
 def test_a_card_may_be_40_levels_deep():
@@ -366,13 +299,9 @@ def test_on_windows_one_line_says_where_it_runs(tmp_path):
 
 
 def test_controls_are_shown_instead_of_acting():
-    assert not ACTING & set(plain(ESCAPES))
-    assert json.loads(to_json([ESCAPES, {ESCAPES: 1}, "é\u200d\n😀"])) == [
-        ESCAPES,
-        {ESCAPES: 1},
-        "é\u200d\n😀",
-    ]
-    assert not ACTING & set(to_json([ESCAPES, {ESCAPES: 1}]))
+    value = [ESCAPES, {ESCAPES: 1}, "é\u200d😀"]
+    assert json.loads(to_json(value)) == value
+    assert not ACTING & set(to_json(value) + plain(ESCAPES))
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
@@ -443,31 +372,23 @@ def test_rows_with_escapes(sample_build, hostile, tmp_path, tally):
 
 
 def test_names_and_provenance_with_escapes(sample_build, tmp_path, tally):
-    builds = [shutil.copytree(sample_build, tmp_path / name) for name in ("one", "two")]
-    for build in builds:
-        folder = build / "casino"
+    one, two = (tmp_path / name / "casino" for name in ("one", "two"))
+    for folder in (one, two):
+        shutil.copytree(sample_build / "casino", folder)
         shutil.copytree(folder / "strategies", folder / ESCAPES)
         (folder / ESCAPES[::-1]).write_text("")
-    path = builds[1] / "casino" / ESCAPES / "train-00000-of-00001.parquet"
+    path = two / ESCAPES / "train-00000-of-00001.parquet"
     table = pq.read_table(path)
-    assert table.num_rows > 10
     pq.write_table(pa.Table.from_pylist(spoil(table.to_pylist()), table.schema), path)
-    provenance = builds[1] / "casino/provenance.json"
-    said = json.loads(provenance.read_text())
+    said = json.loads((two / "provenance.json").read_text())
     said |= {"version": ESCAPES, "missing": [ESCAPES], "sources": {ESCAPES: {ESCAPES: ESCAPES}}}
-    provenance.write_text(json.dumps(said))
-    one, two = (build / "casino" for build in builds)
-    commands = [
-        ("verify", "casino", "--build", builds[1]),
-        ("diff", one, two),
-        ("verify", "casino", "--build", builds[1], "--json"),
-        ("diff", one, two, "--json"),
-    ]
     wrong = ({**said, ESCAPES: 1}, {**said, "dataset": ESCAPES}, {**said, "version": [ESCAPES]})
-    for number, what in enumerate(wrong):
+    commands = []
+    for number, what in enumerate((said, *wrong)):
         other = shutil.copytree(two, tmp_path / str(number) / "casino")
         (other / "provenance.json").write_text(json.dumps(what))
-        commands += [("verify", "casino", "--build", other.parent), ("diff", other, other)]
+        verify, diff = ("verify", "casino", "--build", other.parent), ("diff", one, other)
+        commands += [verify, diff, (*verify, "--json"), (*diff, "--json")]
     verified, differs, *others = run(tmp_path, commands)
     assert (verified[0], "unknown file" in verified[1], "\\x1b" in verified[1]) == (1, True, True)
     assert (differs[0], "more changed rows" in differs[1]) == (1, True)
@@ -516,6 +437,17 @@ def outside(tmp_path):
     return outside
 
 
+def on_each(sample_build, tmp_path, damages, chosen):
+    """Return commands on copies of casino's build, each damaged by a function of the folder."""
+    commands = []
+    for number, damage in enumerate(damages):
+        folder = shutil.copytree(sample_build / "casino", tmp_path / str(number) / "casino")
+        damage(folder)
+        found = commands_on(folder, sample_build / "casino", tmp_path / "out" / str(number))
+        commands += [found[place] for place in chosen]
+    return commands
+
+
 def link(path, target):
     if path.is_dir():
         shutil.rmtree(path)
@@ -536,22 +468,22 @@ def huge(path, _=None):
 
 TRAIN = "dialogues/train-00000-of-00001.parquet"
 PLACED = {
-    "a Parquet file is a link": lambda f, o: link(f / TRAIN, o / "train-00000-of-00001.parquet"),
-    "a Parquet file is a link to text": lambda f, o: link(f / TRAIN, o / "secret.txt"),
-    "a Parquet file is a link to a device": lambda f, o: link(f / TRAIN, "/dev/zero"),
-    "a Parquet file is a fifo": lambda f, o: fifo(f / TRAIN),
-    "a Parquet file is huge": lambda f, o: huge(f / TRAIN),
-    "a config is a link": lambda f, o: link(f / "dialogues", o),
-    "the card is a link": lambda f, o: link(f / "README.md", o / "secret.txt"),
-    "the card is a fifo": lambda f, o: fifo(f / "README.md"),
-    "the card is a link to a device": lambda f, o: link(f / "README.md", "/dev/zero"),
-    "the card is huge": lambda f, o: huge(f / "README.md"),
-    "the provenance is a link": lambda f, o: link(f / "provenance.json", o / "provenance.json"),
-    "the provenance is a fifo": lambda f, o: fifo(f / "provenance.json"),
-    "the provenance is huge": lambda f, o: huge(f / "provenance.json"),
-    "a file more is a link": lambda f, o: link(f / "more.txt", o / "secret.txt"),
-    "a folder more is a link": lambda f, o: link(f / "more", o),
-    "a file more is a fifo": lambda f, o: os.mkfifo(f / "more"),
+    "a Parquet file is a link": lambda o, f: link(f / TRAIN, o / "train-00000-of-00001.parquet"),
+    "a Parquet file is a link to text": lambda o, f: link(f / TRAIN, o / "secret.txt"),
+    "a Parquet file is a link to a device": lambda o, f: link(f / TRAIN, "/dev/zero"),
+    "a Parquet file is a fifo": lambda o, f: fifo(f / TRAIN),
+    "a Parquet file is huge": lambda o, f: huge(f / TRAIN),
+    "a config is a link": lambda o, f: link(f / "dialogues", o),
+    "the card is a link": lambda o, f: link(f / "README.md", o / "secret.txt"),
+    "the card is a fifo": lambda o, f: fifo(f / "README.md"),
+    "the card is a link to a device": lambda o, f: link(f / "README.md", "/dev/zero"),
+    "the card is huge": lambda o, f: huge(f / "README.md"),
+    "the provenance is a link": lambda o, f: link(f / "provenance.json", o / "provenance.json"),
+    "the provenance is a fifo": lambda o, f: fifo(f / "provenance.json"),
+    "the provenance is huge": lambda o, f: huge(f / "provenance.json"),
+    "a file more is a link": lambda o, f: link(f / "more.txt", o / "secret.txt"),
+    "a folder more is a link": lambda o, f: link(f / "more", o),
+    "a file more is a fifo": lambda o, f: os.mkfifo(f / "more"),
 }
 
 
@@ -581,14 +513,11 @@ def commands_on(folder, sound, out):
 
 def test_nothing_outside_a_folder_is_read_or_written(hub, sample_build, outside, tmp_path, tally):
     hub.tokens["hf_writes"] = User("ana", orgs=("org",))
-    commands, folders = [], []
-    for number, place in enumerate(PLACED.values()):
-        folder = shutil.copytree(sample_build / "casino", tmp_path / str(number) / "casino")
-        place(folder, outside)
-        folders.append(folder)
-        commands += commands_on(folder, sample_build / "casino", tmp_path / "out" / str(number))
+    damages = [partial(place, outside) for place in PLACED.values()]
+    commands = on_each(sample_build, tmp_path, damages, range(8))
     commands.append(("publish", "casino", "--repo", "org/casino", "--build", tmp_path / "0"))
-    provenance = folders[0] / "provenance.json"  # a sample would be refused unread
+    folders = [tmp_path / str(number) for number in range(len(PLACED))]
+    provenance = folders[0] / "casino/provenance.json"  # a sample would be refused unread
     said = json.loads(provenance.read_text()) | {"sample": False}
     provenance.write_text(json.dumps(said))
     before = state(outside, *folders)
@@ -605,24 +534,8 @@ def test_nothing_outside_a_folder_is_read_or_written(hub, sample_build, outside,
     tally("command on a link, device or huge file in a folder", len(commands))
 
 
-@contextmanager
-def bounded(seconds):
-    """Fail after some seconds, for example when a fifo blocks."""
-
-    def give_up(*_):
-        raise TimeoutError
-
-    before = signal.signal(signal.SIGALRM, give_up)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
-
-
 LONG = {
-    "digits of a score": (TREC_RUN.parse, b"q Q0 d 1 " + b"1" * 900_000 + b"x tag"),
+    "digits of a score": (TREC_RUN.parse, b"q Q0 d 1 " + b"1" * 200_000 + b"x tag"),
     "keys, one of them twice": (
         loads,
         b"{%s}" % b",".join(b'"%d":0' % max(number, 2) for number in range(70_000, 0, -1)),
@@ -632,9 +545,11 @@ LONG = {
 
 @pytest.mark.parametrize(("parse", "line"), LONG.values(), ids=list(LONG))
 def test_no_line_takes_long_to_refuse(parse, line):
-    """Quadratic work would take minutes or hours."""
-    with bounded(20), pytest.raises(ValueError, match=r"twice|expected a finite number"):
+    """Quadratic work would take minutes."""
+    start = time.monotonic()
+    with pytest.raises(ValueError, match=r"twice|expected a finite number"):
         parse(line)
+    assert time.monotonic() - start < 10
 
 
 FILE = {"path": "../../outside/secret.txt", "bytes": 1, "sha256": "0" * 64}
@@ -667,28 +582,28 @@ TEXTS = {
 }
 
 
+def misstate(key, value, folder):
+    """Change what a provenance says of a key; without a key, the value is its text."""
+    path = folder / "provenance.json"
+    if key is None:
+        path.write_bytes(value.encode("utf-8", "surrogateescape"))
+        return
+    if key == "configs" and isinstance(value, dict):
+        for splits in value.values():
+            for split in splits.values():
+                split |= {"rows": 10**30, "digest": ""}
+    path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}))
+
+
 def test_a_provenance_from_elsewhere(hub, sample_build, outside, tmp_path, tally):
-    commands = []
-    for number, (key, value) in enumerate([*SAID.values(), *((None, t) for t in TEXTS.values())]):
-        folder = shutil.copytree(sample_build / "casino", tmp_path / str(number) / "casino")
-        path = folder / "provenance.json"
-        if key is None:
-            path.write_bytes(value.encode("utf-8", "surrogateescape"))
-        else:
-            whole = json.loads(path.read_text())
-            if key == "configs" and isinstance(value, dict):
-                for splits in value.values():
-                    for split in splits.values():
-                        split |= {"rows": 10**30, "digest": CANARY[:0]}
-            path.write_text(json.dumps(whole | {key: value}))
-        found = commands_on(folder, sample_build / "casino", tmp_path / "out" / str(number))
-        commands += [*found[:2], found[-1]]
+    said = [*SAID.values(), *((None, text) for text in TEXTS.values())]
+    damages = [partial(misstate, key, value) for key, value in said]
+    commands = on_each(sample_build, tmp_path, damages, (0, 1, -1))
     publishing = ("publish", "casino", "--repo", "org/a", "--build", tmp_path / "0", "--dry-run")
     commands.append(publishing)
     before = state(outside)
     found = run(tmp_path, commands, **hub.environ(tmp_path / "home"))
-    assert {status for status, _ in found[:-1:3]} == {1}
-    assert found[-1][0] == 1
+    assert {status for status, _ in found[::3]} == {1}
     assert state(outside) == before
     assert not hub.repos
     tally("command on a provenance from elsewhere", len(commands))
@@ -712,35 +627,15 @@ ROWS = {
 }
 
 
+def replace_rows(table, folder):
+    for path in folder.rglob("*.parquet"):
+        pq.write_table(pq.read_table(path)[:0] if table is None else table, path)
+    reseal(folder)
+
+
 def test_rows_of_another_shape(sample_build, tmp_path, tally):
-    commands = []
-    for number, table in enumerate(ROWS.values()):
-        folder = shutil.copytree(sample_build / "casino", tmp_path / str(number) / "casino")
-        for path in folder.rglob("*.parquet"):
-            pq.write_table(pq.read_table(path)[:0] if table is None else table, path)
-        reseal(folder)
-        commands += commands_on(folder, sample_build / "casino", tmp_path / "out" / str(number))
+    damages = [partial(replace_rows, table) for table in ROWS.values()]
+    commands = on_each(sample_build, tmp_path, damages, range(8))
     found = run(tmp_path, commands)
     assert [status for status, _ in found[0::8]] == [1] * len(ROWS)
     tally("command on rows of another shape", len(commands))
-
-
-def test_a_hub_with_escapes_and_a_path_upwards(hub, sample_build, tmp_path, monkeypatch, tally):
-    """Names and content in a repository do not escape the message or the temporary folder."""
-    hub.tokens["hf_writes"] = User("ana", orgs=("org",))
-    monkeypatch.setenv("HF_TOKEN", "hf_writes")
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
-    folder = sample_build / "casino"
-    given = open_folder(folder), held(folder), "org/casino"
-    hub.seed("org/casino", folder)
-    said = {"dataset": ESCAPES, "../outside.txt": CANARY}
-    hub.push("org/casino", {"provenance.json": json.dumps(said).encode(), f"{ESCAPES}.csv": b"x"})
-    with pytest.raises(PublishError) as caught:
-        publish(*given, endpoint=hub.endpoint)
-    assert not ACTING & set(plain(str(caught.value)))
-    provenance = (folder / "provenance.json").read_bytes()
-    hub.push("org/casino", {"provenance.json": provenance, "/up.csv": b"x"})
-    with pytest.raises(PublishError, match="data from elsewhere, 2 files such as"):
-        publish(*given, endpoint=hub.endpoint)
-    assert not list(tmp_path.rglob("up.csv"))
-    tally("answer of a Hub with escapes or a path upwards", 2)

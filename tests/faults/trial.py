@@ -12,7 +12,7 @@ from typing import Any
 from unittest.mock import patch
 
 import damage
-from damage import HERE, OfBytes, OfRecords, at, pattern
+from damage import HERE, OfBytes, OfRecords, pattern
 from subjects import LINES, SUBJECTS
 
 from parley.collection import Dataset
@@ -36,12 +36,10 @@ LONG_ID = 100
 OF_RECORDS: dict[str, OfRecords] = {
     "key removed": damage.key_removed,
     "key added": damage.key_added,
-    "key renamed": damage.key_renamed,
     "duplicate JSON key": damage.key_twice,
     "wrong type": damage.wrong_type,
     "null": damage.null,
     "empty list": damage.list_emptied,
-    "number as string": damage.number_as_string,
     "NaN, infinity": damage.not_finite,
     "number too large": damage.too_large,
     "deep nesting": damage.nested,
@@ -56,49 +54,35 @@ OF_BYTES: dict[str, OfBytes] = {
     "CRLF": damage.crlf,
     "invalid UTF-8": damage.invalid_utf8,
 }
-OF_MEANING = ("unknown label", "duplicate id", "swapped speakers", "broken reference")
-KINDS = tuple(dict.fromkeys((*OF_RECORDS, *OF_BYTES, *OF_MEANING)))
+KINDS = (*OF_RECORDS, *OF_BYTES)
 
 # The only kinds for records of files that are not JSON
 OF_ANY_TEXT = ("control character", "very long text")
 OF_A_TABLE = ("key removed", "key added", "null")
 
-# Such a file is not JSON, or no dataset can have such a record
+# Such a file is not JSON
 EXCLUDED = (
     "duplicate JSON key",
-    "number as string",
     "NaN, infinity",
     "deep nesting",
     "lone surrogate",
     "invalid UTF-8",
-    "unknown label",
-    "duplicate id",
 )
 
 # Damage that may fit the shape but contradict another field
-IN_SHAPE = ("key removed", "null", "empty list", "control character", "very long text", *OF_MEANING)
+IN_SHAPE = ("key removed", "null", "empty list", "control character", "very long text")
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """A damaged file.
-
-    Args:
-        kind: How it was damaged.
-        file: Its name.
-        content: Its bytes.
-        places: An error must name the file and one of these: the record, its id or the line.
-        fields: And one of these: the field, or a field it contradicts. Empty if no parser can
-            know the field.
-        excluded: Whether no file of the dataset can look like that, so it must be rejected.
-    """
+    """A damaged file, and how an error must name it: the file, one of places, one of fields."""
 
     kind: str
     file: str
     content: bytes
-    places: tuple[str, ...]
-    fields: tuple[str, ...] = ()
-    excluded: bool = False
+    places: tuple[str, ...]  # the record, its id or the line
+    fields: tuple[str, ...] = ()  # also those it contradicts; empty if no parser can know them
+    excluded: bool = False  # whether no dataset can have such a file, so it must be rejected
 
     def is_named(self, error: str) -> bool:
         """Tell whether one line of an error names all three, and none is too long to read."""
@@ -192,8 +176,6 @@ class Trial:
 
     def _ways(self, kind: str, file: str) -> list[OfRecords]:
         """Return how the records of a file can be damaged in this kind."""
-        if kind in OF_MEANING:
-            return [way for files, way in self.subject.special[kind] if re.search(files, file)]
         is_json, is_table = self.subject.form(file).json, file.endswith(".qrels")
         if kind in OF_RECORDS and (
             is_json or kind in OF_ANY_TEXT or (is_table and kind in OF_A_TABLE)
@@ -218,25 +200,19 @@ class Trial:
         if wound is None or (same(records, before) and not wound.literal):
             return None
         content = form.write(records).replace(json.dumps(HERE), wound.literal).encode("utf-8")
-        places, fields = set(), set()
-        for path in (wound.path, *wound.also):
-            number = path[0]
-            places.add(form.place.format(number, number + 1))
-            for record in (before[number], records[number]):
-                for name in self.subject.ids(record):
-                    places |= {f": {name}"[:LONG_ID], f"the key ({name!r}"[:LONG_ID]}
-            fields |= self._fields(path)
+        number = wound.path[0]
+        places, fields = {form.place.format(number, number + 1)}, self._fields(wound.path)
+        for record in (before[number], records[number]):
+            for name in self.subject.ids(record):
+                places |= {f": {name}"[:LONG_ID], f"the key ({name!r}"[:LONG_ID]}
         if kind in IN_SHAPE or not form.json:
             where = f"{file} {pattern(wound.path)}"
             fields |= {word for tied, word in self.subject.ties if re.search(tied, where)}
-        if kind == "duplicate id" and wound.also:  # a key of rows begins with the id
-            twice = at(records, wound.path)
-            fields |= {f"the key {twice!r}", f"the key '{twice} "}
         if wound.too_deep:
             places.add(f"line {content[: content.index(wound.literal.encode())].count(10) + 1}")
             fields.clear()
-        excluded = kind in EXCLUDED or way in self.subject.excluded
-        return Mutant(kind, file, content, tuple(sorted(places)), tuple(sorted(fields)), excluded)
+        named = tuple(sorted(places)), tuple(sorted(fields))
+        return Mutant(kind, file, content, *named, kind in EXCLUDED)
 
     def _fields(self, path: damage.Path) -> set[str]:
         """Return the ways an error may write the path of a field: all of it, or up to a `whole`."""
@@ -270,8 +246,6 @@ class Trial:
         if mutant.excluded:
             raise Unfair(mutant, "accepted, though it is excluded")
         self._require_kept(mutant, rows)
-        for (config, split), made in rows.items():
-            self._require_promises(mutant, config, split, made)
         return HARMLESS if all(same(self.sound[split], rows[split]) for split in rows) else KEPT
 
     def _require_kept(self, mutant: Mutant, rows: dict[Split, Any]) -> None:
@@ -289,34 +263,17 @@ class Trial:
                 if not same([declared.to_record(row) for row in made], due):
                     raise Unfair(mutant, f"accepted by {'/'.join(split)} with changed data")
 
-    def _require_promises(self, mutant: Mutant, config: str, split: str, rows: Any) -> None:
-        """Raise Unfair if rows share a key, or roles do not alternate from user on."""
-        columns = self.dataset.configs[config].keys
-        keys = {tuple(row[column] for column in columns) for row in rows}
-        if columns and len(keys) < len(rows):
-            raise Unfair(mutant, f"accepted by {config}/{split}, where rows share a key")
-        for row in rows if config == "messages" else ():
-            roles = [m["role"] for m in row["messages"] if m["role"] != "system"]
-            if roles != (["user", "assistant"] * len(roles))[: len(roles)]:
-                raise Unfair(mutant, f"accepted by {config}/{split}, whose roles are {roles}")
-
-
-def trials(dataset: Dataset, source: Path, folders: int = FOLDERS) -> Iterator[Trial]:
-    """Yield trials on small folders cut out of a dataset's files, always the same."""
-    draw = Random(dataset.name)
-    with tempfile.TemporaryDirectory() as root:
-        for number in range(folders):
-            folder = Path(root, str(number))
-            folder.mkdir()
-            yield Trial(dataset, source, folder, draw)
-
 
 def judged(dataset: Dataset, source: Path, each: int) -> Iterator[tuple[str, str | Exception]]:
-    """Yield kind and outcome of `each` mutants of each kind; an exception is unfair."""
-    folders = max(1, min(FOLDERS, each))
-    for number, trial in enumerate(trials(dataset, source, folders)):
-        for kind in KINDS:
-            for _ in range(number, each, folders):
+    """Yield kind and outcome of `each` mutants of each kind; an exception is unfair.
+
+    The small folders are always the same.
+    """
+    draw, folders = Random(dataset.name), min(FOLDERS, each)
+    for number in range(folders):
+        with tempfile.TemporaryDirectory() as folder:
+            trial = Trial(dataset, source, Path(folder), draw)
+            for kind in KINDS * len(range(number, each, folders)):
                 mutant = trial.mutant(kind)
                 try:
                     yield kind, trial.judge(mutant)
