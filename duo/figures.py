@@ -1,4 +1,4 @@
-"""DUO's documented figures, in the order of the documents, each with its computation.
+"""DUO's documented figures and their computations, in the order of the documents.
 
 readme: upstream's README.md at the pinned commit.
 earlier readme: the same of the SIGDIAL version, before ratings were added for the journal article.
@@ -22,7 +22,7 @@ COLUMNS = ("en.ed", "en.wow", "ja.ed", "ja.wow")  # of the readme's tables: lang
 
 
 def row(*cells: Any) -> dict[str, Any]:
-    """A row of a table, its cells by column; None is an empty cell."""
+    """A row of a table, by columns; None is an empty cell."""
     return dict(zip(COLUMNS, cells, strict=True))
 
 
@@ -69,19 +69,19 @@ def by_the_person(message: Row) -> bool:
 
 
 def participants(found: Iterable[Row]) -> Counter[str]:
-    """The people of dialogues of one language, by `user_id`, each with how many it has."""
+    """The number of dialogues of each `user_id`, in dialogues of one language."""
     ids = ({m["user_id"] for m in messages([each]) if by_the_person(m)} for each in found)
     return Counter(name for (name,) in ids)
 
 
 def rated(found: Iterable[Row]) -> list[Row]:
-    """The annotators' ratings of each dialogue that they rated."""
+    """The annotators' ratings of each dialogue that has them."""
     evaluations = (dialogue["objective_evaluation"] for dialogue in found)
     return [evaluation for evaluation in evaluations if evaluation is not None]
 
 
 def published_means(data: Data, aspect: str, column: str) -> list[float]:
-    """The mean that is published of each dialogue's three scores, which has two decimals."""
+    """The published mean of each dialogue's three scores, with two decimals."""
     return [evaluation[aspect] for evaluation in rated(dialogues(data, column))]
 
 
@@ -118,7 +118,7 @@ def ids(found: Iterable[Row]) -> str:
 
 
 def span(lengths: list[int]) -> int | str:
-    """The least and the greatest length, like "20-23"; just the number where they are equal."""
+    """The least and the greatest length, as "20-23"; one number if they are equal."""
     least, greatest = min(lengths), max(lengths)
     return least if least == greatest else f"{least}-{greatest}"
 
@@ -222,7 +222,7 @@ def basic_statistics(data: Data, about: str, column: str) -> float | str:
 
 
 def name_of(aspect: str) -> str:
-    """The name in the data of an aspect of the readme's tables."""
+    """The data's name of an aspect in the readme's tables."""
     return aspect.lower().replace(" ", "_")
 
 
@@ -392,7 +392,7 @@ def emotions_of_both_languages(data: Data) -> int:
     },
 )
 def dialogues_with(data: Data, what: str, value: str, column: str) -> int:
-    """Dialogues with this model, or with this prompt."""
+    """Dialogues with this model or prompt."""
     return sum(dialogue[what] == value for dialogue in dialogues(data, column))
 
 
@@ -450,7 +450,7 @@ def agreement_of_annotators(data: Data, aspect: str, column: str) -> float:
     },
 )
 def correlations(data: Data, which: str, column: str) -> float:
-    """Pearson's r over the dialogues that have both; the others' rating is the published mean.
+    """Pearson's r over dialogues with both ratings; the others' is the published mean.
 
     Similarity is that of style.
     """
@@ -482,14 +482,14 @@ def most_dialogues_of_a_person(data: Data) -> int:
 
 @documented("our card, Personal and sensitive information", {"en": 29, "ja": 25})
 def participants_of_both_settings(data: Data, language: str) -> int:
-    """The `user_id` that a language has in `ed` and in `wow`."""
+    """The `user_id` of a language that occur in both `ed` and `wow`."""
     ed, wow = (participants(data.rows(setting, language)) for setting in ("ed", "wow"))
     return len(ed.keys() & wow.keys())
 
 
 @documented("our card, Known limits", "0046, 0094, 0126, 1101")
 def dialogues_that_do_not_alternate(data: Data) -> str:
-    """Dialogues in which somebody writes two messages in a row."""
+    """Dialogues with two messages in a row of one side."""
     pairs = ((found, pairwise(found["dialogue"])) for found in everything(data))
     return ids(found for found, each in pairs if any(a["speaker"] == b["speaker"] for a, b in each))
 
