@@ -166,7 +166,7 @@ def turns_of_the_user(data: Data, part: str) -> int:
 @documented(
     "readme, introduction",
     99,
-    not_reproducible="neither the ratings nor the intents say which annotator gave them",
+    not_reproducible="neither ratings nor intents name their annotator",
 )
 def annotators(data: Data) -> None:
     """Distinct annotators."""
@@ -174,7 +174,7 @@ def annotators(data: Data) -> None:
 
 @documented(
     "readme, introduction: each utterance was annotated by multiple annotators",
-    Differs(0, 5, "CoSRec-Crowd_220 has one list an utterance; the files do not say why"),
+    Differs(0, 5, "CoSRec-Crowd_220 has one list for each utterance; the files give no reason"),
 )
 def utterances_with_a_single_annotator(data: Data) -> int:
     """Annotated utterances of crowd with one annotator's list only."""
@@ -194,7 +194,7 @@ def number_of_prompts(data: Data) -> int:
     "readme, CoSRec Curated, second note",
     {
         "lowest": 0,
-        "highest": Differs(4, 3, "no judgment has the index 4; the files do not say why"),
+        "highest": Differs(4, 3, "no judgment has the index 4; the files give no reason"),
     },
 )
 def user_index(data: Data) -> dict[str, int]:
@@ -208,8 +208,8 @@ def user_index(data: Data) -> dict[str, int]:
     Differs(
         20,
         0,
-        "every conversation has one index more than users in keywords and profiles;"
-        " which index is without a user is not documented",
+        "every conversation has one index more than users in keywords and profiles; "
+        "upstream does not document which index lacks a user",
     ),
 )
 def conversations_whose_indices_are_places_of_users(data: Data) -> int:

@@ -165,7 +165,7 @@ def indicators(types: Any) -> list[int]:
 
 
 def repeated(prediction: Prediction, _: list[str]) -> Iterator[Problem]:
-    """Object to a type that stands twice."""
+    """Object to a repeated type."""
     counts: Counter[str] = Counter(prediction["types"])
     for name, count in counts.items():
         if count > 1:

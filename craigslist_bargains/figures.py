@@ -126,7 +126,7 @@ ROWS = {"dialogues": {"train": 5247, "validation": 597, "test": 838}}
             "Train": "9.14",
             "Valid": "9.17",
             "Test": Differs(
-                "9.24", "9.25", "the mean is 9.2458: the card has it cut off, not rounded"
+                "9.24", "9.25", "the mean is 9.2458; the card cuts it off instead of rounding it"
             ),
         },
     },
@@ -183,8 +183,8 @@ THREE, SIX = "0.5, 0.7, 0.9", "0.5, 0.6, 0.7, 0.76, 0.9, 0.92"
         "validation": {
             "shares": Differs(
                 *(THREE, SIX),
-                "the card leaves out three shares; they are those that the scenarios of test with "
-                "`intersection` have, which validation does not give",
+                "the card leaves out three shares; those of test with `intersection` have them; "
+                "validation states no `intersection`",
             ),
             "dialogues with these": Differs(
                 597, 405, "the other 192 are nearest to 0.6, 0.76 or 0.92"
@@ -199,7 +199,7 @@ THREE, SIX = "0.5, 0.7, 0.9", "0.5, 0.6, 0.7, 0.76, 0.9, 0.92"
             "dialogues with these": Differs(
                 *(838, 612),
                 "the other 226 are nearest to 0.6, 0.76 or 0.92; 232 have an `intersection`, but "
-                "of a low price, in whole dollars, another share can be nearer",
+                "another share can be nearer for low prices in whole dollars",
             ),
         },
     },
@@ -218,7 +218,7 @@ def buyers_targets(data: Data, split: str) -> dict[str, Any]:
     {
         "train": "yes",
         "validation": Differs(
-            "no", "yes", "453 of its 597 dialogues have acts; the card names test in its place"
+            "no", "yes", "453 of its 597 dialogues have acts; the card names test instead"
         ),
         "test": Differs("yes", "no", "as the same card says under Data Splits"),
     },

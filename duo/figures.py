@@ -29,7 +29,7 @@ def row(*cells: Any) -> dict[str, Any]:
 def tokenized(stated: int | str, measured: int | str) -> Differs:
     """A cell that counts tokens."""
     reason = (
-        "the readme does not name its tokenizer; Moses' comes closest of those tried, "
+        "the readme names no tokenizer; of those tried, Moses' comes closest, "
         "but does not give the same count"
     )
     return Differs(stated, measured, reason)
@@ -38,7 +38,7 @@ def tokenized(stated: int | str, measured: int | str) -> Differs:
 def of_more(stated: int | str, measured: int | str) -> Differs:
     """A cell over dialogues, some published without their ratings."""
     reason = (
-        "the readme's figure is the journal article's, over 70 (ed) and 71 (wow) dialogues; the "
+        "the readme has the journal article's figure, of 70 (ed) and 71 (wow) dialogues; the "
         "published files hold objective ratings of 50 and 46, those of the earlier readme"
     )
     return Differs(stated, measured, reason)
@@ -243,7 +243,7 @@ def subjective_evaluations(data: Data, aspect: str, column: str) -> tuple[float,
     )
 
 
-TIE = "the mean is 3.8148; only rounded to 3.815 first would it give 3.82"
+TIE = "the mean is 3.8148; it gives 3.82 only if rounded to 3.815 first"
 
 
 @documented(

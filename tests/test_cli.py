@@ -184,7 +184,7 @@ ERRORS = [
     ("diff out out/casino", 2, "Name a build inside it, such as out/casino."),
     ("show casino --sample --build out", 2, "--sample excludes --build and --source"),
     ("show casino --build out --source out", 2, "--build excludes --source"),
-    ("build --source nowhere", 2, "--source names nowhere, which is no folder"),
+    ("build --source nowhere", 2, "--source nowhere: no such folder"),
     ("build casino --source upstream/casino", 2, "--source takes the folder above it"),
     ("build casino", 1, "Run `parley fetch casino`."),
     ("build casino --source out", 1, "or leave out --source (and unset PARLEY_SOURCE) and run"),
@@ -194,7 +194,7 @@ ERRORS = [
     (f"build --sample --build {LONG}", 1, "File name too long"),
     (f"diff {LONG} {LONG}", 2, "File name too long"),
     (f"export casino convokit {LONG} --build out", 1, "File name too long"),
-    ("run casino catalogue", 2, "casino has no jobs; there are some of: cosrec"),
+    ("run casino catalogue", 2, "casino has no jobs; these datasets have some: cosrec"),
     ("run cosrek", 2, "Did you mean cosrec?"),
     ("run cosrec index", 2, "No such command 'index'"),
     ("fetch cosrec --job index", 2, "cosrec has no job 'index'; there are: catalogue"),
@@ -218,7 +218,7 @@ def test_errors_are_a_message_and_a_status(tmp_path, sample_build, run, args, st
 def test_the_variable_to_blame_and_an_internal_error_are_named(run, monkeypatch):
     done = run("build", "casino", PARLEY_SOURCE="nowhere")
     assert done.returncode == 2
-    assert "PARLEY_SOURCE names nowhere, which is no folder" in done.stderr
+    assert "PARLEY_SOURCE nowhere: no such folder" in done.stderr
     monkeypatch.setattr("parley.cli.common.discover", lambda: {}["nothing"])
     done = run("list")
     assert done.returncode == 1

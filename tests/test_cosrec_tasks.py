@@ -157,7 +157,7 @@ def test_all_that_is_wrong_with_a_run_is_told_at_once(built, tmp_path):
         score(built, "retrieval", {}, file=str(tmp_path / "run"))
     told = [str(problem) for problem in raised.value.problems]
     for line, what in (
-        (f'line 2 (query_id "{SEARCH}", document_id "d")', "stands twice, first in line 1"),
+        (f'line 2 (query_id "{SEARCH}", document_id "d")', "repeated, first in line 1"),
         ("line 3", 'expected a finite number, found "nan"'),
         ("line 4", "expected six fields, QUERY Q0 DOCUMENT RANK SCORE TAG, found 5"),
         ("line 5", 'query_id "none"'),

@@ -58,7 +58,7 @@ def fetch(
         wanted[name := f"{names[0]}-{job}"] = sources
         _check_space(name, sources, cache_folder())
     elif part:
-        raise UsageError("only the files of a job can be fetched in part: say which with --job")
+        raise UsageError("only the files of a job can be fetched in part; name it with --job")
     else:
         for dataset in common.select(names):
             with attempt():

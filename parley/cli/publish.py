@@ -97,7 +97,7 @@ def _read_ids(file: Path | None) -> list[str] | None:
     except (OSError, ValueError) as error:
         raise UsageError(f"--ids {file}: cannot be read: {error}") from error
     if not (ids := [line for line in lines if line]):
-        raise UsageError(f"--ids {file}: holds no id")
+        raise UsageError(f"--ids {file}: has no ids")
     return ids
 
 

@@ -90,7 +90,7 @@ def _write_site(
     from parley.terminal.console import print_message, progress
 
     if catalogue is not None and not catalogue.is_dir():
-        raise UsageError(f"--catalogue names {catalogue}, which is no folder")
+        raise UsageError(f"--catalogue {catalogue}: no such folder")
     chosen, absent = common.select_built(names, folder)
     if absent:
         print_message(f"not built, and so left out: {', '.join(absent)}", "yellow")
