@@ -199,7 +199,7 @@ ERRORS = [
     ("run cosrec index", 2, "No such command 'index'"),
     ("fetch cosrec --job index", 2, "cosrec has no job 'index'; there are: catalogue"),
     ("fetch --job catalogue", 2, "--job takes the name of one dataset"),
-    ("fetch cosrec --category Books", 2, "say which with --job"),
+    ("fetch cosrec --category Books", 2, "name it with --job"),
     ("fetch cosrec --job catalogue --category Book", 2, "no category is named Book; there are: "),
 ]
 

@@ -536,7 +536,7 @@ def test_tasks_are_listed_and_a_page_is_renewed_between_its_marks(run, tmp_path)
     assert text.startswith(f"# Before\n\n{BEGIN}\n\n### `chatter words`\n")
     assert text.endswith(f"{END}\n\nafter\n")
     assert "\nold\n" not in text
-    assert "    parley score chatter words FILE [--unit words|letters]\n" in text
+    assert "\n- Score a file: `parley score chatter words FILE [--unit words|letters]`\n" in text
     assert "\n| a paper's [1] | 0.9 | paper, Table 1 |\n" in text
     assert "\n| letters `--unit letters` | 0.1 | paper, Table 2 |\n" in text
     assert "[1] on other turns" in text

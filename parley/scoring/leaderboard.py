@@ -69,11 +69,11 @@ def _lines(dataset: str, name: str, task: Task) -> Iterator[str]:
     if task.not_asked:
         yield f"- `parley ask` cannot ask it: {task.not_asked}."
     options = "".join(f" [--{option} {'|'.join(v)}]" for option, v in task.options.items())
-    yield f"- Score a file: `parley score {dataset} {name} FILE{options}`\n"
+    yield f"- Score a file: `parley score {dataset} {name} FILE{options}`"
     keys = ", ".join(f"`{each}`" for each in task.key)
-    yield f"FILE is {task.format.name}, one line for each {keys}. An invented line:\n"
-    yield from (f"    {line}" for line in task.format.lines([task.example]))
-    yield ""
+    (example,) = task.format.lines([task.example])
+    yield f"- FILE is {task.format.name}, one line for each {keys}."
+    yield f"- An invented line: `{example}`\n"
     yield from _table(("field", "content"), [(f"`{k}`", v) for k, v in task.fields.items()])
     yield from _table((f"metric ({task.unit})", "meaning"), list(task.metrics.items()))
     notes: dict[str, int] = {}

@@ -15,7 +15,7 @@ from parley.scoring.spread import Folds, Interval
 from parley.tasks import Task, Undefined, flat
 from parley.terminal.console import plain, table
 
-_SAMPLE = "a sample of invented records, not the dataset\n"
+_SAMPLE = "a sample, not the dataset: its records are invented\n"
 
 
 def template_as_dict(
