@@ -26,7 +26,7 @@ def catalogue(
     ],
     category: Annotated[
         list[str] | None,
-        typer.Option("--category", metavar="C", help="Only this one; may be repeated."),
+        typer.Option("--category", metavar="C", help="Only this category; repeatable."),
     ] = None,
     engine: Annotated[
         str,
@@ -49,14 +49,16 @@ def catalogue(
         typer.Option("--master", metavar="URL", help="Spark master, unless SPARK_REMOTE is set."),
     ] = None,
     shortest_text: Annotated[
-        int, typer.Option("--shortest-text", min=0, metavar="N", help="Least characters of a text.")
+        int,
+        typer.Option("--shortest-text", min=0, metavar="N", help="Fewest characters of a text."),
     ] = 10,
     title_latin: Annotated[
         float,
-        typer.Option("--title-latin", metavar="SHARE", help="Least Latin-1 share of a title."),
+        typer.Option("--title-latin", metavar="SHARE", help="Smallest Latin-1 share of a title."),
     ] = 0.5,
     text_latin: Annotated[
-        float, typer.Option("--text-latin", metavar="SHARE", help="Least Latin-1 share of a text.")
+        float,
+        typer.Option("--text-latin", metavar="SHARE", help="Smallest Latin-1 share of a text."),
     ] = 0.8,
 ) -> None:
     """Build CoSRec's product catalogue from Amazon Reviews 2023.

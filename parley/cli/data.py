@@ -216,7 +216,7 @@ def verify(
 @app.command()
 def diff(
     old: Annotated[Path, Argument(metavar="OLD", help="The build of a dataset.")],
-    new: Annotated[Path, Argument(metavar="NEW", help="Another build of it.")],
+    new: Annotated[Path, Argument(metavar="NEW", help="Another build of the same dataset.")],
     as_json: AsJson = False,
 ) -> None:
     """Compare two builds by splits, rows, fields, schema and figures.

@@ -25,7 +25,9 @@ Catalogue = Annotated[Path | None, Option("--catalogue", metavar="DIR", help=_TI
 def show(
     ctx: typer.Context,
     name: Name,
-    id: Annotated[str | None, Argument(metavar="[ID]", help="Default: the first.")] = None,
+    id: Annotated[
+        str | None, Argument(metavar="[ID]", help="A dialogue [default: the first].")
+    ] = None,
     folder: Annotated[Path | None, Option("--build", metavar="DIR", help="Builds.")] = None,
     source: SourceDir = None,
     sample: Sample = False,
