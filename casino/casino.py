@@ -255,7 +255,7 @@ def _view(name: str, description: str, rows: Any, key: Any) -> View:
 class Casino(Builder):
     """1,030 English dialogues of two campsite neighbours over food, water and firewood.
 
-    With their priorities and reasons, demographics, personality, outcomes and, for 396 dialogues,
+    The rows have priorities and reasons, demographics, personality and outcomes. 396 dialogues have
     the negotiation strategies of each utterance.
     """
 
@@ -277,7 +277,7 @@ Association for Computational Linguistics: Human Language Technologies},
         Config("dialogues", "all dialogues, as published", {"train": [DATA]}, key="dialogue_id"),
         Config(
             "official_split",
-            "the same in upstream's random split",
+            "all dialogues, in upstream's random split",
             OFFICIAL,
             key="dialogue_id",
         ),
@@ -293,8 +293,8 @@ Association for Computational Linguistics: Human Language Technologies},
             key=_side_key,
         ),
         _view("strategies", "labelled utterances, 5 folds", strategies, _turn_key),
-        _view("messages", "chats, one side the assistant", messages, _side_key),
-        _view("scenarios", "what a dialogue is about, alone", scenarios, "dialogue_id"),
+        _view("messages", "chats with one side as assistant", messages, _side_key),
+        _view("scenarios", "settings without dialogues", scenarios, "dialogue_id"),
         Config(
             "priority_folds",
             "5 folds, for the partner's priorities",

@@ -1,6 +1,6 @@
-"""CaSiNo's documented figures, in the order of the documents, each with its computation.
+"""CaSiNo's documented figures and their computations, in the order of the documents.
 
-paper: Chawla et al., NAACL 2021. ConvoKit: the corpus card of casino-corpus.
+paper: Chawla et al., NAACL 2021. ConvoKit: the card of casino-corpus.
 """
 
 from collections import Counter
@@ -59,7 +59,7 @@ def score(side: dict[str, Any]) -> int:
 
 
 def results(data: Data) -> list[tuple[dict[str, Any], dict[str, int] | None]]:
-    """Each side of each dialogue, with its packages by the last deal; None after walking away."""
+    """Each side with its packages by the accepted deal; None after a walk-away."""
     return [
         (dialogue["participant_info"][side], items)
         for dialogue in dialogues(data)
@@ -81,31 +81,31 @@ def number_of_participants(data: Data) -> int:
 
 @documented("paper, section 2, Data Collection", "11.6")
 def utterances_per_dialogue(data: Data) -> float:
-    """Chat entries without the deal actions, a dialogue."""
+    """Mean number of utterances of a dialogue."""
     return mean(len(utterances(dialogue)) for dialogue in dialogues(data))
 
 
-WHY_SO_FEW = "the paper does not say why; it removed irrelevant utterances from a few (appendix C)"
+WHY_SO_FEW = "the paper gives no reason; it removed irrelevant utterances from a few (appendix C)"
 
 
 @documented(
     "paper, section 2, Negotiation Dialogue: at least 10 utterances", Differs(10, 6, WHY_SO_FEW)
 )
 def fewest_utterances(data: Data) -> int:
-    """Chat entries without the deal actions of the shortest dialogue."""
+    """Number of utterances of the shortest dialogue."""
     return min(len(utterances(dialogue)) for dialogue in dialogues(data))
 
 
 @documented("our card, Known limits", {"deal actions left out": 4, "deal actions counted": 2})
 def dialogues_under_ten_utterances(data: Data, counted: str) -> int:
-    """Dialogues with fewer than the documented minimum of 10 chat entries."""
+    """Dialogues with fewer than 10 chat entries, the documented minimum."""
     every = counted == "deal actions counted"
     return sum(len(d["chat_logs"] if every else utterances(d)) < 10 for d in dialogues(data))
 
 
 @documented("paper, section 2, Data Collection; ConvoKit, statistics", "22")
 def tokens_per_utterance(data: Data) -> float:
-    """Mean number of Moses tokens of a chat entry, without the deal actions."""
+    """Mean number of Moses tokens of an utterance."""
     tokens = moses_tokenizer("en")
     texts = (text for dialogue in dialogues(data) for text in utterances(dialogue))
     return mean(len(tokens(text)) for text in texts)
@@ -116,9 +116,9 @@ def tokens_per_utterance(data: Data) -> float:
     {"items of each kind": 3, "high": 5, "medium": 4, "low": 3, "at most": 36},
 )
 def points(data: Data) -> dict[str, int]:
-    """Items shared out in every deal, and the points of a high, medium and low item.
+    """Packages of each item in every deal, and the points of a high, medium and low package.
 
-    The points are those, from 1 to 9, that explain the score of every side that made a deal.
+    Only these points, of 1 to 9 each, explain the scores of all sides with a deal.
     """
     made = [(side, items) for side, items in results(data) if items]
     deals = zip(made[::2], made[1::2], strict=True)
@@ -138,14 +138,14 @@ def points(data: Data) -> dict[str, int]:
 
 @documented("paper, section 2, Data Collection", 5)
 def points_after_walking_away(data: Data) -> int:
-    """Points of both sides of every dialogue that ends with Walk-Away."""
+    """Points of each side after a walk-away."""
     (found,) = {score(side) for side, items in results(data) if items is None}
     return found
 
 
 @documented("paper, section 2: two sides of 1,030 dialogues, scored by these points", 2060)
 def sides_whose_points_follow_from_the_deal(data: Data) -> int:
-    """Sides whose points are those of the items they got, or 5 after Walk-Away."""
+    """Sides whose points are those of their packages, or 5 after a walk-away."""
     return sum(
         score(side) == points_of(side["value2issue"], items) for side, items in results(data)
     )
@@ -167,7 +167,7 @@ def annotated_utterances(data: Data) -> int:
     "paper, section 5, In-Domain Pre-Training; ConvoKit, utterance-level information", "4e1"
 )
 def percent_annotated(data: Data) -> float:
-    """Annotated dialogues in a hundred; the documents say nearly, or about, 40."""
+    """Percentage of annotated dialogues; the documents say "nearly" and "about" 40."""
     return 100 * len(annotated(data)) / len(dialogues(data))
 
 
@@ -189,7 +189,7 @@ STRATEGY, COUNT, ALPHA = zip(*map(str.split, TABLE_2.splitlines()), strict=True)
 
 @documented("paper, Table 2, Count", dict(zip(STRATEGY, map(int, COUNT), strict=True)))
 def labelled_utterances(data: Data) -> dict[str, int]:
-    """Utterances that carry the label."""
+    """Utterances with the label."""
     counts = Counter(chain.from_iterable(label_sets(data)))
     return {name: counts[label] for name, label in zip(STRATEGY, STRATEGIES, strict=True)}
 
@@ -197,7 +197,7 @@ def labelled_utterances(data: Data) -> dict[str, int]:
 @documented(
     "paper, Table 2, alpha",
     dict(zip(STRATEGY[:-1], ALPHA[:-1], strict=True)),
-    not_reproducible="the labels of the single annotators were not released",
+    not_reproducible="the annotators' individual labels were not published",
 )
 def krippendorff_alpha(data: Data) -> None:
     """Krippendorff's alpha of three annotators on ten dialogues."""
@@ -207,7 +207,7 @@ def krippendorff_alpha(data: Data) -> None:
     "paper, section 4, Discovering the integrative potential", {"low": 36, "medium": 39, "high": 42}
 )
 def joint_points_at_most(data: Data) -> dict[str, int]:
-    """The most joint points that the two priority orders allow: its three values in the data."""
+    """The three values of the most joint points that two priority orders allow."""
     sides = (dialogue["participant_info"].items() for dialogue in dialogues(data))
     found = {most_joint_points({s: info["value2issue"] for s, info in each}) for each in sides}
     return dict(zip(("low", "medium", "high"), sorted(found), strict=True))
@@ -215,18 +215,20 @@ def joint_points_at_most(data: Data) -> dict[str, int]:
 
 @documented("paper, section 4, Discovering the integrative potential", ".425")
 def potential_and_joint_points(data: Data) -> float:
-    """Pearson's r of the integrative potential, 1 to 3, and joint points, annotated dialogues."""
+    """Pearson's r of integrative potential (1 to 3) and joint points, in annotated dialogues."""
     found = annotated(data)
     joint = [sum(map(score, sides([dialogue]))) for dialogue in found]
     return correlation([*map(potential_of, found)], joint)
 
 
-WHY_HIGHER = "39.54, over all utterances and as the mean of the authors' folds; why is not known"
+WHY_HIGHER = (
+    "39.54, over all utterances and as the mean of the authors' folds; the reason is unknown"
+)
 
 
 @documented("paper, section 5, Results", Differs("39.4", "39.5", WHY_HIGHER))
 def majority_joint_accuracy(data: Data) -> float:
-    """Annotated utterances, in a hundred, with none of the seven strategies of the task."""
+    """Percentage of annotated utterances without any of the task's seven strategies."""
     return 100 * mean(labels.isdisjoint(SEVEN) for labels in label_sets(data))
 
 
@@ -237,13 +239,13 @@ def majority_joint_accuracy(data: Data) -> float:
         "LR-BoW": Differs(
             "49.6",
             "52.5",
-            "the paper says neither which words it counts, 2,645 where scikit-learn's defaults are "
-            "2,485, nor how it is regressed",
+            "the paper gives neither its 2,645 words (scikit-learn's defaults give 2,485) nor the "
+            "settings of the regression",
         ),
     },
 )
 def validation_f1(data: Data, model: str) -> float:
-    """Mean over folds and labels of F1 on the last 5% of the dialogues of each training part."""
+    """Mean F1 over folds and labels on the last 5% of each fold's training dialogues."""
     predict = {"Majority": majority, "LR-BoW": bag_of_words}[model]
     rows = data.named("strategies", "train")
     found = []
@@ -261,7 +263,7 @@ def validation_f1(data: Data, model: str) -> float:
 
 @documented("paper, appendix A", "36.97 ± 10.81")
 def age(data: Data) -> tuple[float, float]:
-    """Mean and SD of the participants' age, without the one who gave the age 3."""
+    """Mean and SD of the participants' ages, without the age 3."""
     ages = (side["demographics"]["age"] for side in people(dialogues(data)).values())
     return mean_and_deviation(age for age in ages if age != 3)
 
@@ -287,7 +289,7 @@ def participants_by(data: Data, about: str) -> Counter[str]:
     },
 )
 def participants_with(data: Data, about: str, value: str) -> int:
-    """Participants who give this ethnicity or education, the only ones that the paper counts."""
+    """Participants with this ethnicity or education; the paper counts no other."""
     found = people(dialogues(data)).values()
     return sum(side["demographics"][about] == value for side in found)
 
@@ -298,7 +300,7 @@ def participants_with(data: Data, about: str, value: str) -> int:
     | {"extraversion": "3.69", "openness-to-experiences": "5.04"},
 )
 def big_five(data: Data, trait: str) -> float:
-    """Mean of the trait over the participants, 1 to 7."""
+    """Mean score of the trait over the participants, from 1 to 7."""
     found = people(dialogues(data)).values()
     return fmean(side["personality"]["big-five"][trait] for side in found)
 
@@ -321,7 +323,7 @@ OUTCOMES: dict[str, Callable[[dict[str, Any]], int]] = {
     },
 )
 def outcome_correlations(data: Data, one: str, other: str) -> float:
-    """Pearson's r of two outcomes over all sides; P. is the partner's, levels count 0 to 4."""
+    """Pearson's r of two outcomes over all sides; P. is the partner's, levels are 0 to 4."""
     return correlation(outcomes(data, one), outcomes(data, other))
 
 
@@ -343,7 +345,7 @@ def chat_entries(data: Data) -> int:
     {"test": {"all": 167, "also in train": 116}, "validation": {"all": 58, "also in train": 45}},
 )
 def participants_of(data: Data, split: str, which: str) -> int:
-    """Participants of a split of `official_split`, and those that its train split has too."""
+    """Participants in a split of `official_split`, and those also in its train split."""
     found, train = (people(data.rows("official_split", each)).keys() for each in (split, "train"))
     return len(found if which == "all" else found & train)
 
@@ -362,7 +364,7 @@ def rows_that_convokit_counts(data: Data, view: str) -> int:
     },
 )
 def fold_sizes(data: Data, what: str) -> Counter[str]:
-    """Rows of `strategies` in the fold, or their dialogues."""
+    """Rows of `strategies` in the fold, and their dialogues."""
     rows = data.rows("strategies", "train")
     if what == "utterances":
         return Counter(str(row["fold"]) for row in rows)
@@ -371,7 +373,7 @@ def fold_sizes(data: Data, what: str) -> Counter[str]:
 
 @documented("our card, Splits", {"train": 774, "validation": 50, "test": 206})
 def dialogues_of_a_priority_fold(data: Data, part: str) -> int:
-    """Dialogues in the part, the same number in each of the five folds."""
+    """Dialogues in the part of each of the five folds."""
     (count,) = {len(row[part]) for row in data.rows("priority_folds", "train")}
     return count
 
@@ -381,9 +383,9 @@ def dialogues_of_a_priority_fold(data: Data, part: str) -> int:
     {"sides": 2060, "highest": "76.7", "lowest": "65.7", "both": "53.9", "one item twice": 10},
 )
 def guesses(data: Data) -> dict[str, float]:
-    """Sides that guess, of a hundred those that are right, and sides that name one item twice.
+    """Sides with guesses, the percentages of right ones, and sides that name one item twice.
 
-    Right is the item that the partner's `value2issue` has for High, for Low, or for both.
+    A right guess names the item of the partner's `value2issue` for High, for Low, or for both.
     """
     people = {each["dialogue_id"]: each["participant_info"] for each in dialogues(data)}
     found = []
@@ -400,9 +402,9 @@ def guesses(data: Data) -> dict[str, float]:
     }
 
 
-@documented("our card, Known limits", {"dialogues": 29, "labels": 96})
+@documented("our card, Annotation", {"dialogues": 29, "labels": 96})
 def labels_joined_wrongly_by_position(data: Data) -> dict[str, int]:
-    """Annotations whose number in `annotations` is not their turn, and dialogues with such."""
+    """Annotations whose place in `annotations` is not their turn, and their dialogues."""
     turns: dict[int, list[int]] = {}
     for row in data.rows("strategies", "train"):
         turns.setdefault(row["dialogue_id"], []).append(row["turn"])
@@ -412,7 +414,7 @@ def labels_joined_wrongly_by_position(data: Data) -> dict[str, int]:
 
 @documented("our card, Known limits", 90)
 def dialogues_whose_sides_do_not_alternate(data: Data) -> int:
-    """Dialogues in which two chat entries in a row, deal actions included, are of one side."""
+    """Dialogues in which one side has two chat entries in a row, deal actions included."""
     chats = ([entry["id"] for entry in dialogue["chat_logs"]] for dialogue in dialogues(data))
     return sum(any(one == other for one, other in pairwise(chat)) for chat in chats)
 
@@ -447,9 +449,9 @@ def published_subsets(data: Data) -> dict[str, int]:
 
 @documented("our card, Tasks; tasks.py, leak", {"exact order": "66.9", "highest item": "80.4"})
 def priorities_given_away(data: Data) -> dict[str, float]:
-    """Sides, of a hundred, for which an order that fits the partner's points and deal is right.
+    """Chance in percent that a random order that fits the partner's points and deal is right.
 
-    The mean over all orders that fit; after a walk-away these are all six.
+    The mean over the sides. After a walk-away all six orders fit.
     """
     rows = {(row["dialogue_id"], row["speaker"]): row for row in data.rows("participants", "train")}
     exact, highest = [], []

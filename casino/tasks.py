@@ -194,20 +194,20 @@ def reached(baseline: str, f1: str, joint: str, by_label: str) -> Reference:
 
 
 STRATEGIES = Task(
-    summary="which of seven negotiation strategies an utterance uses",
+    summary="the negotiation strategies of an utterance, out of seven",
     evaluated_on="strategies, the test parts of the authors' five folds",
     configs=("strategies",),
     fields={
         "dialogue_id": "the dialogue, an integer",
-        "turn": "the place of the utterance in it, from 0, as in strategies",
-        "labels": f"the strategies, none or more of {', '.join(SEVEN)}: the task has no others",
+        "turn": "the turn of the utterance, from 0, as in the config strategies",
+        "labels": f"its strategies, none or more of {', '.join(SEVEN)}",
     },
     shape={"dialogue_id": int, "turn": int, "labels": [set(SEVEN)]},
     key=("dialogue_id", "turn"),
     example={"dialogue_id": 7, "turn": 0, "labels": ["small-talk", "elicit-pref"]},
     metrics={
-        "f1": "F1 of the positive class, mean over the seven labels; 0 in a fold where nothing "
-        "has a label nor is predicted to have it",
+        "f1": "F1 of the positive class, mean over the seven labels; 0 in a fold where a label is "
+        "neither in gold nor predicted",
         "joint_accuracy": "utterances with all seven labels right",
         "f1_by_label": "F1 of the positive class; 0 as above",
     },
@@ -332,14 +332,14 @@ def from_words(data: Data) -> Iterator[Prediction]:
 
 
 PRIORITIES = Task(
-    summary="in which order the partner ranks the three items, from one side's view",
+    summary="the partner's order of the three items, from one side's view",
     evaluated_on="participants, the test parts of the five folds of priority_folds",
     configs=("participants", "priority_folds", "utterances"),
     fields={
         "dialogue_id": "the dialogue, an integer",
         "speaker": "the side that guesses, mturk_agent_1 or mturk_agent_2",
         "order": "its partner's items from high to low priority: Food, Water and Firewood, each "
-        "once; null for a place left open, which is never right",
+        "once; null for an open place, which is never right",
     },
     shape={"dialogue_id": int, "speaker": set(SIDES), "order": an_order},
     key=("dialogue_id", "speaker"),
@@ -351,7 +351,7 @@ PRIORITIES = Task(
     inputs="the side's own priorities, and the texts of the dialogue without deal actions",
     columns=("participants.priority_*", "utterances.text"),
     leak="`partner_points_scored` and the packages of the deal give the order away: 66.9 and 80.4 "
-    "without reading a word",
+    "without any text",
     asking=prompts.PRIORITIES,
     subsets=SUBSETS,
     gold=priorities_gold,
@@ -534,21 +534,21 @@ _SHARES_EXAMPLE = {
 }
 
 FINAL_DEAL = Task(
-    summary="who gets which packages at the end of a dialogue",
-    evaluated_on="scenarios, all of them",
+    summary="each side's packages at the end of a dialogue",
+    evaluated_on="all scenarios",
     configs=("scenarios", "utterances"),
     fields={
         "dialogue_id": "the dialogue, an integer",
         "allocation": "mturk_agent_1 and mturk_agent_2, each with its packages of Food, Water and "
-        "Firewood, together three of each; null where a side walks away",
+        "Firewood, together three of each; null if a side walks away",
     },
     shape={"dialogue_id": int, "allocation": _ALLOCATION},
     key=("dialogue_id",),
     example={"dialogue_id": 7, "allocation": _SHARES_EXAMPLE},
     metrics={
         "exact": "dialogues with the whole allocation right",
-        "items": "items whose packages are shared right, mean over the dialogues; where a side "
-        "walks away, all or none",
+        "items": "share of items with the right packages, mean over the dialogues; if a side walks "
+        "away, all or none",
     },
     inputs="the texts of the dialogue without deal actions",
     columns=("utterances.text",),
@@ -565,8 +565,8 @@ FINAL_DEAL = Task(
 _ANSWERS = {"satisfaction": set(SATISFACTION), "likeness": set(LIKENESS)}
 
 OUTCOMES = Task(
-    summary="how satisfied a side is with the outcome, and how much it likes its partner",
-    evaluated_on="participants, all of them",
+    summary="a side's satisfaction with the outcome, and its liking of the partner",
+    evaluated_on="all participants",
     configs=("participants", "utterances"),
     fields={
         "dialogue_id": "the dialogue, an integer",
@@ -583,12 +583,12 @@ OUTCOMES = Task(
         "likeness": "Extremely like",
     },
     metrics={
-        "satisfaction": "share of sides whose satisfaction is right",
-        "likeness": "share of sides whose liking of the partner is right",
+        "satisfaction": "share of sides with the right satisfaction",
+        "likeness": "share of sides with the right likeness",
     },
     inputs="the texts of the dialogue without deal actions",
     columns=("utterances.text",),
-    leak="the partner's answers and both sides' points go along with a side's own",
+    leak="the partner's answers and both sides' points correlate with a side's answers",
     asking=prompts.OUTCOMES,
     subsets=SUBSETS,
     gold=outcomes_gold,
@@ -598,34 +598,34 @@ OUTCOMES = Task(
 )
 
 DEALS = Task(
-    summary="how the packages of a scenario are shared out, by agents that negotiated over it",
-    evaluated_on="scenarios, all of them",
+    summary="the deal that agents reach when they negotiate a scenario",
+    evaluated_on="all scenarios",
     configs=("scenarios", "utterances"),
     fields={
         "dialogue_id": "the scenario, an integer",
         "allocation": "mturk_agent_1 and mturk_agent_2, each with its packages of Food, Water and "
         "Firewood, together three of each; null without a deal",
-        "end": "turn_limit if the negotiation ended at its turn limit without a deal; else no "
-        "field: null stands for walking away",
+        "end": "turn_limit if the negotiation ended at its turn limit without a deal; otherwise no "
+        "field, and null means walking away",
     },
     shape={"dialogue_id": int, "allocation": _ALLOCATION, "end?": {"turn_limit"}},
     key=("dialogue_id",),
     example={"dialogue_id": 7, "allocation": _SHARES_EXAMPLE},
     metrics={
-        "points": "points of a side: 5, 4, 3 a package by priority, 5 without a deal, 0 if "
-        "unreadable",
+        "points": "points of a side: 5, 4 or 3 for each package by priority, 5 without a deal, 0 "
+        "if unreadable",
         "median_points": "their median",
         "joint_points": "points of both sides together",
         "share_of_most": "joint points over the most that the two orders of priorities allow",
-        "pareto_optimal": "share of scenarios in which no deal is better for one side and no worse "
-        "for the other",
+        "pareto_optimal": "share of scenarios without another deal that is better for one side and "
+        "not worse for the other",
         "fairness": "the smaller side's share of the joint points",
         "below_walk_away": f"share of sides with fewer than {WALK_AWAY} points",
         "walk_aways": "share of scenarios in which a side walks away",
         "turn_limits": "share of scenarios that end at the turn limit",
         "unreadable": "share of scenarios with an unreadable turn",
     },
-    inputs="of each side its own priorities and reasons, and the turns of both",
+    inputs="its own side's priorities and reasons, and the turns of both sides",
     columns=("scenarios.mturk_agent_*",),
     asking=GAME,
     subsets=SUBSETS,

@@ -223,7 +223,7 @@ def _view(name: str, about: str, files: Any, rows: Any, key: Any) -> View:
 class Cosrec(Builder):
     """9,249 English conversations: a user looks for a product, a system searches and recommends.
 
-    Llama 3.1 8B wrote them; 311 have human ratings and intents, 20 of these 17,464 judgments.
+    Llama 3.1 8B wrote them. 311 have human ratings and intents, 20 of them also 17,464 judgments.
     """
 
     VERSION = "1.1.0"
@@ -247,8 +247,8 @@ Research and Development in Information Retrieval},
             splits(PARTS, "conversations"),
             key="dialogue_id",
         ),
-        _annotated("crowd", "with every annotator's intents", "intent_annotations"),
-        _annotated("curated", "with the reviewed intents", "intents"),
+        _annotated("crowd", "conversations with every annotator's intents", "intent_annotations"),
+        _annotated("curated", "conversations with reviewed intents", "intents"),
         Config(
             "qrels",
             "relevance judgments, one a row",
@@ -257,7 +257,7 @@ Research and Development in Information Retrieval},
         ),
         Config(
             "prompts",
-            "the prompts of the generation",
+            "prompts that generated the data",
             {"prompts": [file for file in FILES.values() if file.read == "text"]},
             records=prompts,
             shape={"name": str, "text": str},

@@ -1,4 +1,4 @@
-"""CoSRec's documented figures, in the order of the documents, each with its computation.
+"""CoSRec's documented figures and their computations, in the order of the documents.
 
 readme: upstream's README.md at commit 1057270; an earlier one has no introduction.
 our card: README.md of this folder, where it says "counted".
@@ -38,7 +38,7 @@ def annotated(data: Data, *parts: str) -> list[Row]:
 
 
 def turns(data: Data, part: str, role: str) -> int:
-    """How many turns a role has in a part."""
+    """Number of turns of a role in a part."""
     rows = data.rows("dialogues", part)
     return sum(turn["role"] == role for row in rows for turn in row["turns"])
 
@@ -65,7 +65,7 @@ def lists(data: Data) -> list[list[dict[str, str]]]:
 
 
 def numbers_of_lists(row: Row) -> set[int]:
-    """The numbers of annotators' lists that the utterances of a crowd conversation have."""
+    """The distinct numbers of lists of a crowd conversation's utterances."""
     return {len(entry["intent_annotations"]) for entry in row["intent_annotations"] or ()}
 
 
@@ -92,7 +92,7 @@ def dialogue_id(intent_id: str) -> str:
 
 
 def user_indices(data: Data) -> Iterator[tuple[set[int], int]]:
-    """Yield of each curated conversation the user indices in its judgments, and its users."""
+    """Yield the user indices in the judgments and the users of each curated conversation."""
     found: dict[str, set[int]] = defaultdict(set)
     for intent_id, _, index in {row["query_id"].partition("#") for row in judgments(data)}:
         if index:
@@ -126,7 +126,7 @@ def span(values: Iterable[int]) -> dict[str, int]:
     },
 )
 def introduction(data: Data, counted: str) -> float | str:
-    """The readme's numbers, over crowd and curated; conversations and percent also over raw."""
+    """The readme's numbers of crowd and curated; conversations and percentage also of raw."""
     rated, scores = annotated(data), ratings(data)
     values = {value for rating in scores for value in rating.values()} - {None}
     counts: dict[str, Callable[[], float | str]] = {
@@ -166,7 +166,7 @@ def turns_of_the_user(data: Data, part: str) -> int:
 @documented(
     "readme, introduction",
     99,
-    not_reproducible="neither the ratings nor the intents say which annotator gave them",
+    not_reproducible="neither ratings nor intents name their annotator",
 )
 def annotators(data: Data) -> None:
     """Distinct annotators."""
@@ -174,10 +174,10 @@ def annotators(data: Data) -> None:
 
 @documented(
     "readme, introduction: each utterance was annotated by multiple annotators",
-    Differs(0, 5, "CoSRec-Crowd_220 has one list an utterance; the files do not say why"),
+    Differs(0, 5, "CoSRec-Crowd_220 has one list for each utterance; the files give no reason"),
 )
 def utterances_with_a_single_annotator(data: Data) -> int:
-    """Annotated utterances of crowd with the list of only one annotator."""
+    """Annotated utterances of crowd with one annotator's list only."""
     return sum(len(entry["intent_annotations"]) == 1 for entry in utterances(data, "crowd"))
 
 
@@ -194,18 +194,18 @@ def number_of_prompts(data: Data) -> int:
     "readme, CoSRec Curated, second note",
     {
         "lowest": 0,
-        "highest": Differs(4, 3, "no judgment has the index 4; the files do not say why"),
+        "highest": Differs(4, 3, "no judgment has the index 4; the files give no reason"),
     },
 )
 def user_index(data: Data) -> dict[str, int]:
-    """The extremes of <user_index> in the query ids."""
+    """The lowest and highest <user_index> in the query ids."""
     found = {index for indices, _ in user_indices(data) for index in indices}
     return {"lowest": min(found), "highest": max(found)}
 
 
 ONE_MORE = (
-    "every conversation has one index more than users in keywords and profiles; which index is "
-    "without a user is not documented"
+    "every conversation has one index more than users in keywords and profiles; "
+    "upstream does not document which index lacks a user"
 )
 
 
@@ -248,10 +248,10 @@ def passages_a_conversation(data: Data) -> None:
     },
 )
 def lengths(data: Data, field: str) -> dict[str, int]:
-    """The fewest and the most in such a list, and characters of a user id, in all that have one.
+    """The fewest and the most entries of a list, and the fewest and most characters of a user id.
 
-    Listed are ratings of a conversation, keywords of a user, lists of annotators of an utterance
-    of crowd, reviewed intents of one of curated, and formulations of such an intent.
+    The lists: ratings of a conversation, keywords of a user, annotators' lists of an utterance of
+    crowd, reviewed intents of an utterance of curated, formulations of such an intent.
     """
     holders = {
         "ratings": annotated(data),
@@ -283,7 +283,7 @@ def conversations_with_users_out_of_order(data: Data) -> int:
     {"crowd": {"with": 184, "without": 107}, "curated": {"with": 20, "without": 0}},
 )
 def conversations_with_users(data: Data, part: str) -> dict[str, int]:
-    """Conversations with users in keywords and profiles, and those without any."""
+    """Conversations with users, and those without."""
     without = [row["users"] is None for row in annotated(data, part)]
     return {"with": without.count(False), "without": without.count(True)}
 
@@ -310,7 +310,7 @@ def number_of_ratings(data: Data, part: str) -> int:
 
 
 def bins(starts: Iterable[Any], counts: Iterable[int]) -> dict[str, int]:
-    """A row of a table: the number in each bin, by where the bin begins."""
+    """A row of a table: the number in each bin, by the start of the bin."""
     return dict(zip(map(str, starts), counts, strict=True))
 
 
@@ -347,13 +347,13 @@ def conversations_by_rounded_rating(data: Data, aspect: str) -> dict[str, int]:
     "our card, Annotation, Intents", {"utterances": per(2052, 126), "intents": per(8851, 143)}
 )
 def annotation(data: Data, listed: str, part: str) -> int:
-    """Utterances that are listed with intents, and these: of every annotator, or reviewed."""
+    """Utterances with intents, and these intents: every annotator's, or the reviewed ones."""
     return len(utterances(data, part) if listed == "utterances" else intents(data, part))
 
 
 @documented("our card, Annotation, Intents, crowd", {"all": 9217, "empty": 738})
 def lists_of_annotators(data: Data) -> dict[str, int]:
-    """Lists of one annotator for one utterance, and those that hold no intent."""
+    """Lists of one annotator for one utterance, and the empty ones."""
     return {"all": len(lists(data)), "empty": lists(data).count([])}
 
 
@@ -364,7 +364,7 @@ def types_of(seen: list[dict[str, str]]) -> set[str]:
 
 @documented("our card, Annotation, Intents, crowd", {"pairs": 16741, "percent alike": "61.2"})
 def lists_of_two_annotators(data: Data) -> dict[str, float]:
-    """Pairs of annotators' lists of an utterance, and how many of 100 have the same types."""
+    """Pairs of lists of one utterance, and the percentage with the same types."""
     pairs = (combinations(entry["intent_annotations"], 2) for entry in utterances(data, "crowd"))
     alike = [types_of(one) == types_of(other) for one, other in chain.from_iterable(pairs)]
     return {"pairs": len(alike), "percent alike": 100 * sum(alike) / len(alike)}
@@ -378,7 +378,7 @@ def lists_of_two_annotators(data: Data) -> dict[str, float]:
     },
 )
 def intents_by_type(data: Data, part: str) -> Counter[str]:
-    """Intents, of every annotator in crowd, reviewed in curated, by type."""
+    """Intents by type: every annotator's in crowd, the reviewed ones in curated."""
     return Counter(intent["type"] for intent in intents(data, part))
 
 
@@ -420,7 +420,7 @@ def judgments_by_label(data: Data) -> Counter[str]:
     },
 )
 def queries_by_number_of_judgments(data: Data, label: str) -> dict[str, int]:
-    """Rows of `queries` by how many documents were judged to be of this relevance."""
+    """Rows of `queries` by their number of documents of this relevance."""
     rows = data.rows("queries", "curated")
     found = Counter(min(row[f"judged_{label}"] // 25 * 25, NUMBERS[-1]) for row in rows)
     return bins(NUMBERS, map(found.__getitem__, NUMBERS))
@@ -448,7 +448,7 @@ def documents_a_query(data: Data) -> dict[str, int]:
 
 @documented("our card, Personal and sensitive information", {"users": 590, "distinct": 590})
 def number_of_users(data: Data) -> dict[str, int]:
-    """Users of the conversations of crowd and curated, and distinct ids among them."""
+    """Users in crowd and curated, and their distinct ids."""
     ids = [user["user_id"] for user in users(data)]
     return {"users": len(ids), "distinct": len(set(ids))}
 
@@ -463,7 +463,7 @@ def number_of_users(data: Data) -> dict[str, int]:
     },
 )
 def conversations_with(data: Data, what: str, part: str) -> int:
-    """Conversations in which a role has two turns in a row, or the user the last; their turns."""
+    """Conversations that do not alternate or that the user ends; fewest and most turns."""
     found = [[turn["role"] for turn in row["turns"]] for row in data.rows("dialogues", part)]
     counts: dict[str, int] = {
         "two turns in a row": sum(any(a == b for a, b in pairwise(roles)) for roles in found),
@@ -497,7 +497,7 @@ def conversations_that_have(data: Data, what: str) -> int:
     "our card, Known limits", {"highly relevant": 7, "relevant at all": 0, "not relevant": 4}
 )
 def queries_without_a_document(data: Data, judged: str) -> int:
-    """Queries for which no document was judged highly relevant, 2; relevant, 1 or 2; not, 0."""
+    """Queries without a document judged highly relevant (2), relevant (1 or 2), or not (0)."""
     labels = {"highly relevant": (2,), "relevant at all": (1, 2), "not relevant": (0,)}[judged]
     rows = data.rows("queries", "curated")
     return sum(not any(row[f"judged_{label}"] for label in labels) for row in rows)
@@ -507,7 +507,7 @@ def queries_without_a_document(data: Data, judged: str) -> int:
     "our card, Known limits", {"its place in the list": per(77, 6), "half its turn": per(11, 0)}
 )
 def utterances_that_are_not(data: Data, what: str, part: str) -> int:
-    """Listed utterances whose number is not their place in the list, or is not half their turn."""
+    """Entries whose utterance number is not their place in the list, or not half their turn."""
     if what == "its place in the list":
         entries = [row[per("intent_annotations", "intents")[part]] for row in annotated(data, part)]
         return sum(n != entry["utterance"] for listed in entries for n, entry in enumerate(listed))
@@ -524,7 +524,7 @@ def judgments_of_documents_with_a_number_sign(data: Data, kind: str) -> int:
 
 @documented("our card, Known limits", 11)
 def repeated_intents(data: Data) -> int:
-    """Intents of crowd that their annotator gave before, in the same words, for the utterance."""
+    """Intents of crowd that repeat one of the same annotator and utterance word for word."""
     columns = ("dialogue_id", "utterance", "annotator", "type")
     rows = data.rows("intent_labels", "crowd")
     return len(rows) - len({(*(r[c] for c in columns), *r["formulations"]) for r in rows})
@@ -534,7 +534,7 @@ def repeated_intents(data: Data) -> int:
     "our card, Known limits", {"utterances": {"fewest": 6, "most": 8}, "keywords": {"most": 5}}
 )
 def asked_for(data: Data, what: str, which: str) -> int:
-    """Utterances that a prompt asks for, and keywords of a user: "from m to n"."""
+    """Utterances and keywords of a user that the prompts ask for: "from m to n"."""
     text = "\n".join(row["text"] for row in data.rows("prompts", "prompts"))
     ((fewest, most),) = re.findall(rf"from (\d+) to (\d+) {what}", text)
     return int({"fewest": fewest, "most": most}[which])
@@ -542,7 +542,7 @@ def asked_for(data: Data, what: str, which: str) -> int:
 
 @documented("our card, Known limits", {"too many": 12, "one twice": 5, "an empty one": 2})
 def users_with_odd_keywords(data: Data) -> dict[str, int]:
-    """Users with more keywords than the prompt allows, with one twice, or with an empty one."""
+    """Users with too many keywords for the prompt, with one twice, or with an empty one."""
     found = [user["keywords"] for user in users(data)]
     most = asked_for(data, "keywords", "most")
     return {

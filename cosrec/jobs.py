@@ -14,7 +14,7 @@ from .catalogue.sources import SOURCES
 _FOLDER: dict[str, Any] = {"metavar": "DIR", "exists": True, "file_okay": False}
 _RAW = "The raw files of Amazon Reviews 2023: folders meta* and review*, JSON Lines, plain or gzip."
 _CATALOGUE = "The catalogue to build or continue."
-_ONLY = "Only this one; may be repeated."
+_ONLY = "Only this category; repeatable."
 _ENGINE = "The engine that joins and sorts."
 _WORKERS = "Processes that apply the rules (Linux) [default: the cores]."
 _MEMORY = "Memory limit, plus 300 MB: 1GB, 512MiB."
@@ -22,9 +22,9 @@ _JSONL = "Also write the output of upstream's own script."
 _JUDGED = "A build of cosrec: look up its judged products."
 _BROKEN = "Count invalid lines and empty files instead of stopping."
 _MASTER = "Spark master, unless SPARK_REMOTE is set."
-_LEAST = "Least characters of a text."
-_TITLE = "Least Latin-1 share of a title."
-_TEXT = "Least Latin-1 share of a text."
+_LEAST = "Fewest characters of a text."
+_TITLE = "Smallest Latin-1 share of a title."
+_TEXT = "Smallest Latin-1 share of a text."
 
 
 def catalogue(

@@ -161,7 +161,7 @@ def indicators(types: Any) -> list[int]:
 
 
 def repeated(prediction: Prediction, _: list[str]) -> Iterator[Problem]:
-    """Object to a type that stands twice."""
+    """Object to a repeated type."""
     types: list[str] = prediction["types"]
     for name, count in Counter(types).items():
         if count > 1:
@@ -233,15 +233,15 @@ def learnt(words_of: Callable[[str, str], str], data: Data) -> Iterator[Predicti
 TASKS = {
     "retrieval": Task(
         summary="the passages that answer a search and the products to recommend, best first",
-        evaluated_on="the judged queries of curated, each type apart",
+        evaluated_on="the judged queries of curated, by type",
         configs=("qrels",),
         fields={
             "query_id": "a topic: a query_id of `qrels`, with # in it for a recommendation",
-            "document_id": "a passage for a search, a product for a recommendation; of a topic for "
-            f"which nothing was found, `{NO_HIT}` in its only line",
-            "score": "finite; the higher the better. It alone decides the order, to the 32 bits "
-            "that trec_eval keeps; of equal ones the document id that is last by its bytes is "
-            "first. The fields Q0, RANK and TAG decide nothing",
+            "document_id": "a passage for a search, a product for a recommendation; "
+            f"`{NO_HIT}` in the only line of a topic without results",
+            "score": "finite; the higher the better. It alone gives the order, with trec_eval's "
+            "precision of 32 bits. Equal scores are ordered by document id, bytes descending. "
+            "The fields Q0, RANK and TAG are ignored",
         },
         shape={"query_id": str, "document_id": str, "score": float},
         key=("query_id", "document_id"),
@@ -252,12 +252,12 @@ TASKS = {
             "score": 7.25,
         },
         metrics={
-            "nDCG@10": "gains are the grades 0, 1, 2; mean over the topics, as all of these",
-            "P@10": "relevant are grades 1 and 2; what is not judged is not relevant",
-            "AP": "relevant are grades 1 and 2; of the whole ranking",
-            "judged": "share of judged documents in the first ten, or in all if they are fewer",
+            "nDCG@10": "gains are the relevances 0, 1, 2; like all metrics, a mean over the topics",
+            "P@10": "relevances 1 and 2 are relevant; unjudged documents are not",
+            "AP": "the same over the whole ranking",
+            "judged": "share of judged documents among the first ten results, or among fewer",
         },
-        inputs="the conversation, the profile of the user of a recommendation, and the collections",
+        inputs="the conversation, the user's profile for a recommendation, and the collections",
         columns=("queries.query", "profiles.*"),
         not_asked="the build holds ids of passages and products, not their texts",
         gold=judged,
@@ -280,7 +280,7 @@ TASKS = {
                     "search": {"nDCG@10": "0.427", "P@10": "0.537", "AP": "0.576"},
                 },
                 MEASURED,
-                "the pool in one random order, seeded: each pool is rich in relevant documents",
+                "the pool in one random order, seeded; each pool is rich in relevant documents",
             ),
             Reference(
                 "ideal",
@@ -296,14 +296,14 @@ TASKS = {
         format=TREC_RUN,
     ),
     "intents": Task(
-        summary="which types of intents an utterance of the user has",
-        evaluated_on="the utterances of curated that have reviewed intents",
+        summary="the types of the intents of a user's utterance",
+        evaluated_on="the utterances of curated with reviewed intents",
         configs=("curated", "crowd"),
         fields={
-            "dialogue_id": "of a conversation of curated",
+            "dialogue_id": "a conversation of curated",
             "utterance": "number of the utterance, from 0, as in `curated`",
-            "types": "of search, recommendation and product_details those that it has, each once, "
-            "in any order; it may be empty",
+            "types": "none or more of search, recommendation and product_details, each once, in "
+            "any order",
         },
         shape={"dialogue_id": str, "utterance": int, "types": [set(TYPES)]},
         key=("dialogue_id", "utterance"),
@@ -314,8 +314,8 @@ TASKS = {
         },
         metrics={
             "macro_f1": "mean of the F1 of the three types",
-            "exact_match": "share of utterances with all types right and no other",
-            "f1_by_type": "F1 of a type; 0 where nobody has it and nobody predicts it",
+            "exact_match": "share of utterances with exactly the right types",
+            "f1_by_type": "F1 of a type; 0 if the type is neither in gold nor predicted",
         },
         inputs="the utterance and the turns before it",
         columns=("curated.turns",),
@@ -334,8 +334,8 @@ TASKS = {
                 "lr-text",
                 {"macro_f1": "0.726", "exact_match": "0.524"},
                 MEASURED,
-                "tf-idf and a logistic regression a type, learnt from what at least half of "
-                "crowd's annotators saw",
+                "tf-idf and a logistic regression for each type, learnt from types that at least "
+                "half of crowd's annotators gave",
             ),
             Reference(
                 "lr-context",

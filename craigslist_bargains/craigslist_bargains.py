@@ -299,8 +299,8 @@ def _view(name: str, description: str, rows: Any, *key: str, **more: Any) -> Vie
 class CraigslistBargains(Builder):
     """6,682 English dialogues in which a buyer and a seller negotiate the price of an item.
 
-    The item is posted on Craigslist. With the post, each side's target price, offers and outcome,
-    and rule-based dialogue acts of every event.
+    The item is posted on Craigslist. The rows have the post, each side's target price, offers and
+    outcome, and rule-based dialogue acts of every event.
     """
 
     VERSION = "1.4.0"
@@ -317,10 +317,10 @@ Processing},
   url = {https://aclanthology.org/D18-1256/}
 }"""
     CONFIGS = [
-        _view("dialogues", "the Hub's old schema", dialogues, sentinels=True),
-        Config("negotiations", "everything upstream holds", SPLITS, key="uuid"),
+        _view("dialogues", "dialogues in the Hub's old schema", dialogues, sentinels=True),
+        Config("negotiations", "whole upstream records", SPLITS, key="uuid"),
         _view("utterances", "events, one a row", utterances, "dialogue_id", "turn"),
-        _view("outcomes", "dialogues as flat scalars", outcomes, "dialogue_id"),
+        _view("outcomes", "dialogues, one flat row each", outcomes, "dialogue_id"),
         _view(  # a row has the dialogues of one split; train may have others of the same scenario
             "scenarios",
             "posts with both sides' targets",
@@ -329,7 +329,7 @@ Processing},
             "post_id",
             splits_share_keys=True,
         ),
-        _view("messages", "chats, one side the assistant", messages, "dialogue_id", "speaker"),
+        _view("messages", "chats with one side as assistant", messages, "dialogue_id", "speaker"),
         View(
             "dialogue_acts",
             "dialogue acts by upstream's rules",

@@ -1,4 +1,4 @@
-"""CraigslistBargains' documented figures, in the order of the documents, each with its computation.
+"""CraigslistBargains' documented figures and their computations, in the order of the documents.
 
 old card: the Hub's card of craigslist_bargains, which quotes He et al., EMNLP 2018.
 our card: README.md in this folder, with figures counted on validation and test.
@@ -30,7 +30,7 @@ DAY = 24 * 60 * 60
 
 
 def by(columns: Iterable[str], *cells: Any) -> dict[str, Any]:
-    """A row of a document's table, by its columns."""
+    """A row of a table, by columns."""
     return dict(zip(columns, cells, strict=True))
 
 
@@ -38,12 +38,12 @@ both = partial(by, COUNTED)
 
 
 def negotiations(data: Data, *splits: str) -> list[dict[str, Any]]:
-    """The full rows of these splits, by default of those that our card counts."""
+    """The rows of `negotiations` in these splits, by default in the counted ones."""
     return data.rows("negotiations", *(splits or COUNTED))
 
 
 def events(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The events of all these dialogues."""
+    """The events of these dialogues."""
     return chain.from_iterable(row["events"] for row in rows)
 
 
@@ -73,17 +73,17 @@ def targets(rows: Iterable[dict[str, Any]]) -> Iterator[tuple[float, float]]:
 
 
 def off(target: float, price: float, percent: float) -> float:
-    """How far a target is from so many percent of the price, in cents, which are exact."""
+    """Distance of a target from a percentage of the price, in exact cents."""
     return abs(100 * target - percent * price)
 
 
 def nearest(rows: Iterable[dict[str, Any]]) -> Counter[str]:
-    """Dialogues by which of the six shares the buyer's target is nearest to."""
+    """Dialogues by the share that is nearest to the buyer's target."""
     return Counter(min(SHARES, key=lambda s: off(*pair, SHARES[s])) for pair in targets(rows))
 
 
 def grouped(rows: Iterable[dict[str, Any]], column: str, each: str) -> dict[str, set[str]]:
-    """The values of a column of `scenario` that occur with each value of another."""
+    """Each value of a column of `scenario`, with the values of another that occur with it."""
     found: dict[str, set[str]] = {}
     for row in rows:
         found.setdefault(row["scenario"][each], set()).add(row["scenario"][column])
@@ -108,13 +108,13 @@ def acts_in_test(data: Data) -> int:
 
 @documented("old card, Data Splits, default values", '{"price": -1.0, "intent": ""}')
 def default_acts_of_test(data: Data) -> str:
-    """The dialogue acts of `dialogues` in test: each one that occurs, once."""
+    """The distinct dialogue acts of `dialogues` in test."""
     columns = (row["dialogue_acts"] for row in data.rows("dialogues", "test"))
     pairs = {pair for c in columns for pair in zip(c["price"], c["intent"], strict=False)}
     return ", ".join(json.dumps({"price": p, "intent": i}) for p, i in sorted(pairs))
 
 
-CUT_OFF = Differs("9.24", "9.25", "the mean is 9.2458: the card has it cut off, not rounded")
+CUT_OFF = Differs("9.24", "9.25", "the mean is 9.2458; the card cuts it off instead of rounding it")
 ROWS = {"dialogues": {"train": 5247, "validation": 597, "test": 838}}
 
 
@@ -148,7 +148,7 @@ def dialogues(data: Data) -> int:
     },
 )
 def categories(data: Data, about: str, split: str) -> int | str:
-    """The categories that occur in `dialogues`, as the data spells them, sorted."""
+    """The categories in `dialogues`, as spelt in the data, sorted."""
     rows = data.rows("dialogues", split)
     found = {name for row in rows for name in row["items"]["Category"]}
     return len(found) if about == "number" else values(found)
@@ -163,7 +163,7 @@ def categories(data: Data, about: str, split: str) -> int | str:
     },
 )
 def scenarios_of_a_post(data: Data, split: str) -> int:
-    """The most scenarios, told apart by `scenario.uuid`, that one post has."""
+    """The largest number of `scenario.uuid` of one post."""
     return max(map(len, grouped(negotiations(data, split), "uuid", "post_id").values()))
 
 
@@ -177,8 +177,8 @@ THREE, SIX = "0.5, 0.7, 0.9", "0.5, 0.6, 0.7, 0.76, 0.9, 0.92"
         "validation": {
             "shares": Differs(
                 *(THREE, SIX),
-                "the card leaves out three shares; they are those that the scenarios of test with "
-                "`intersection` have, which validation does not give",
+                "the card leaves out three shares; those of test with `intersection` have them; "
+                "validation states no `intersection`",
             ),
             "dialogues with these": Differs(
                 597, 405, "the other 192 are nearest to 0.6, 0.76 or 0.92"
@@ -193,7 +193,7 @@ THREE, SIX = "0.5, 0.7, 0.9", "0.5, 0.6, 0.7, 0.76, 0.9, 0.92"
             "dialogues with these": Differs(
                 *(838, 612),
                 "the other 226 are nearest to 0.6, 0.76 or 0.92; 232 have an `intersection`, but "
-                "of a low price, in whole dollars, another share can be nearer",
+                "another share can be nearer for low prices in whole dollars",
             ),
         },
     },
@@ -212,7 +212,7 @@ def buyers_targets(data: Data, split: str) -> dict[str, Any]:
     {
         "train": "yes",
         "validation": Differs(
-            "no", "yes", "453 of its 597 dialogues have acts; the card names test in its place"
+            "no", "yes", "453 of its 597 dialogues have acts; the card names test instead"
         ),
         "test": Differs("yes", "no", "as the same card says under Data Splits"),
     },
@@ -225,7 +225,7 @@ def has_acts(data: Data, split: str) -> str:
 
 @documented("our card, Fields, agent_info.Bottomline", "None")
 def bottomlines(data: Data) -> str:
-    """The texts that occur as a bottom line in `dialogues`."""
+    """The texts of `Bottomline` in `dialogues`."""
     rows = data.rows("dialogues", *COUNTED)
     return values(text for row in rows for text in row["agent_info"]["Bottomline"])
 
@@ -400,7 +400,7 @@ def labels_of_validation(data: Data) -> Counter[str]:
     {"messages with an act": 3941, "these with a price": 1399, "dialogues in part": 0},
 )
 def acts_of_validation(data: Data) -> dict[str, int]:
-    """Messages with a dialogue act, and with a price in it; dialogues with acts of some events."""
+    """Messages with a dialogue act, and with its price; dialogues with acts of some events only."""
     found = [act for action, act in acts(data, "validation") if action == "message"]
     rows = negotiations(data, "validation")
     given = [[event["metadata"] is not None for event in row["events"]] for row in rows]
@@ -456,7 +456,7 @@ def dialogues_without_messages(data: Data, split: str) -> int:
 
 @documented("our card, Known limits: always the listing price", both(597, 838))
 def sellers_target_is_the_price(data: Data, split: str) -> int:
-    """Dialogues whose seller's target is the listing price: all of the split."""
+    """Dialogues whose seller's target is the listing price."""
     rows = data.rows("outcomes", split)
     return sum(row["seller_target"] == row["list_price"] for row in rows)
 
@@ -518,7 +518,7 @@ def start_times_on_another_clock(data: Data) -> dict[str, int]:
 
 @documented("our card, Known limits: sides do not alternate strictly", 1281)
 def events_after_one_of_the_same_side(data: Data) -> int:
-    """Events whose side is that of the event before."""
+    """Events of the same side as the event before."""
     pairs = chain.from_iterable(pairwise(row["events"]) for row in negotiations(data))
     return sum(before["agent"] == after["agent"] for before, after in pairs)
 
@@ -527,7 +527,7 @@ def events_after_one_of_the_same_side(data: Data) -> int:
     "our card, Known limits, accept", {"messages follow": 6, "without an offer": both(0, 1)}
 )
 def accepts(data: Data) -> dict[str, Any]:
-    """Dialogues with messages after an accept; those with an accept but no offer, and no deal."""
+    """Dialogues with messages after an accept; dialogues with an accept but no offer or deal."""
     follow, without = 0, Counter(both(0, 0))
     for split in COUNTED:
         for row in negotiations(data, split):
@@ -574,7 +574,7 @@ def acts_by_intent(data: Data, intent: str, split: str) -> int:
 
 @documented("our card, Annotation", {"upstream's acts": 4797, "the same by the rules": 4797})
 def agreement(data: Data) -> dict[str, int]:
-    """Events of validation that upstream annotated; those on which `dialogue_acts` agrees."""
+    """Events of validation with upstream's act, and those with the same act in `dialogue_acts`."""
     rows = data.rows("dialogue_acts", "validation")
     found = [row for row in rows if row["upstream_intent"] is not None]
     ours = [(row["intent"], row["price"]) for row in found]
@@ -689,7 +689,7 @@ def shared_by_splits(data: Data, what: str) -> dict[str, int]:
     },
 )
 def who_speaks(data: Data, split: str) -> dict[str, int]:
-    """Dialogues with a message; opened by the seller; not by turns from the buyer on."""
+    """Dialogues with a message; opened by the seller; not alternating from the buyer on."""
     speakers: dict[str, list[str]] = {}
     for row in data.named("dialogue_acts", split):
         if row["action"] == "message":
@@ -719,7 +719,7 @@ def published_dialogues(data: Data, split: str) -> dict[str, int]:
 
 @documented("our card, Tasks; tasks.py, leak", "0.998")
 def deals_given_away(data: Data) -> float:
-    """AUC of predicting a deal of test from whether a chat of `messages` has [I accept.]."""
+    """AUC of `[I accept.]` in a chat of `messages` as a prediction of a deal in test."""
     right: dict[bool, list[bool]] = {True: [], False: []}  # by whether there is a deal
     for row in data.rows("messages", "test"):
         said = any("[I accept.]" in message["content"] for message in row["messages"])

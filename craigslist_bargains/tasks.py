@@ -242,20 +242,20 @@ TASKS = {
         evaluated_on="dialogues of test",
         configs=("outcomes", "dialogue_acts"),
         fields={
-            "dialogue_id": "of a dialogue of test",
-            "probability": "that it ends in a deal, from 0 to 1; from 0.5 on it is taken for a yes",
+            "dialogue_id": "a dialogue of test",
+            "probability": "of a deal, from 0 to 1; from 0.5 on it counts as a yes",
         },
         shape={"dialogue_id": str, "probability": (float, int)},
         key=("dialogue_id",),
         example={"dialogue_id": "C_26384e52efd21aa63e37f6bc3a1c922a", "probability": 0.81},
         metrics={
             "auc": "area under the ROC curve",
-            "accuracy": "share of dialogues that are told right",
-            "macro_f1": "mean of F1 of the dialogues with a deal and of those without",
+            "accuracy": "share of right dialogues",
+            "macro_f1": "mean F1 of the two classes, deal and no deal",
         },
-        inputs="the category, the list price, and the messages before any other action",
+        inputs="the category, the listing price, and the messages before any other action",
         columns=("outcomes.category", "outcomes.list_price", "utterances.text"),
-        leak="the config `messages` ends in words such as [I accept.], which give AUC .998; "
+        leak="the config `messages` ends in words such as [I accept.], which give an AUC of .998; "
         "`acts` without them gives .856",
         asking=DEAL,
         subsets=SUBSETS,
@@ -271,22 +271,20 @@ TASKS = {
                 "acts",
                 {"auc": "0.856", "accuracy": "0.847", "macro_f1": "0.774"},
                 MEASURED,
-                "gradient boosting on counts of dialogue acts and last prices before anybody "
-                "offers, learnt from validation's 597 dialogues, as train was not at hand",
+                "gradient boosting on counts of dialogue acts and last prices before the first "
+                "offer, learnt from validation's 597 dialogues, because train was missing",
             ),
         ),
     ),
     "deals": Task(
-        summary="the prices that agents agree on in the scenarios, or that they walk away",
-        evaluated_on="scenarios of test whose id no other has",
+        summary="the price that agents agree on when they negotiate a scenario, if any",
+        evaluated_on="scenarios of test with a unique id",
         configs=("scenarios", "outcomes"),
         fields={
-            "scenario_id": "of a scenario of test; two ids, which two scenarios each have, are not "
-            "scored",
-            "price": f"that both sides agree on, in dollars, from 0 to {HIGHEST:,}; null without "
-            "a deal",
-            "end": "turn_limit if the negotiation ended at its turn limit without a deal; else no "
-            "field: null stands for walking away",
+            "scenario_id": "a scenario of test with a unique id",
+            "price": f"of the deal, in dollars, from 0 to {HIGHEST:,}; null without a deal",
+            "end": "turn_limit if the negotiation ended at its turn limit without a deal; "
+            "otherwise no field, and null means walking away",
         },
         shape={"scenario_id": str, "price": (float, int, None), "end?": {"turn_limit"}},
         key=("scenario_id",),
@@ -296,22 +294,22 @@ TASKS = {
             "walk_aways": "share of scenarios in which a side walks away",
             "turn_limits": "share of scenarios that end at the turn limit",
             "unreadable": "share of scenarios with an unreadable turn",
-            "margin_to_list_price": "price / list price - 1, mean over deals",
+            "margin_to_list_price": "price / listing price - 1, mean over deals",
             "margin_to_buyer_target": "price / buyer's target - 1, mean over deals",
             "margin_to_seller_target": "price / seller's target - 1, mean over deals",
             "sl": "SL%: (price - seller's target) / (buyer's target - seller's target), mean over "
             "deals",
-            "fairness": "the smaller side's share of the way between the targets, from 0 to 0.5; "
+            "fairness": "the smaller side's share of the distance between the targets, 0 to 0.5; "
             "mean over deals",
-            "sl_with_0_without_deal": "the same as sl with 0 for scenarios without a deal, mean "
-            "over scenarios",
-            "buyer_utility": "1 at the buyer's target, 0 halfway between the targets, -1 at the "
-            "seller's, and so on in a line; -0.5 without a deal; mean over scenarios",
-            "seller_utility": "the same of the seller; in a deal the buyer's negated",
+            "sl_with_0_without_deal": "sl, with 0 for scenarios without a deal; mean over "
+            "scenarios",
+            "buyer_utility": "linear in the price: 1 at the buyer's target, -1 at the seller's; "
+            "-0.5 without a deal; mean over scenarios",
+            "seller_utility": "the seller's; in a deal, the negated utility of the buyer",
             "below_walk_away": "share of sides with a utility below -0.5; 1 if unreadable",
             "median": "medians over deals",
         },
-        inputs="of each side the post and its own target, and the turns of both",
+        inputs="its own side's view of the post and target, and the turns of both sides",
         columns=(
             *(f"scenarios.{name}" for name in ("category", "title", "list_price")),
             "scenarios.*_description",
@@ -336,8 +334,8 @@ TASKS = {
                     "seller_utility": "-0.558",
                 },
                 MEASURED,
-                "the first dialogue of each scenario, so that all count alike; prices are as they "
-                "stand, slips included",
+                "the first dialogue of each scenario, so that all count alike; prices include "
+                "slips",
             ),
         ),
     ),

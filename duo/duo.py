@@ -215,9 +215,9 @@ def _view(name: str, description: str, rows: Any, *key: str) -> View:
 class Duo(Builder):
     """314 English and 141 Japanese dialogues of a person with a bot, rated.
 
-    In the settings of EmpatheticDialogues (ed) and Wizard of Wikipedia (wow), rated by the person
-    and, some of them, by three third-party annotators for preference, stylistic similarity,
-    consistency and empathy or engagingness.
+    The settings are those of EmpatheticDialogues (ed) and Wizard of Wikipedia (wow). The person
+    rated each dialogue, and three third-party annotators rated some, for preference, stylistic
+    similarity, consistency and empathy or engagingness.
     """
 
     VERSION = "1.1.0"
@@ -246,11 +246,11 @@ and Dialogue},
 }"""
     CONFIGS = [
         _dialogues("dialogues", "all dialogues of both settings", LICENSE, ED, WOW),
-        _dialogues("ed", "the EmpatheticDialogues setting", "cc-by-nc-4.0", ED),
-        _dialogues("wow", "the Wizard of Wikipedia setting", "apache-2.0", WOW),
+        _dialogues("ed", "dialogues of the EmpatheticDialogues setting", "cc-by-nc-4.0", ED),
+        _dialogues("wow", "dialogues of the Wizard of Wikipedia setting", "apache-2.0", WOW),
         _view("utterances", "messages, one a row", utterances, "dialogue_id", "turn"),
         _view(
             "ratings", "scores, one a row", ratings, "dialogue_id", "source", "aspect", "annotator"
         ),
-        _view("messages", "chats, the bot the assistant", messages, "dialogue_id"),
+        _view("messages", "chats with the bot as assistant", messages, "dialogue_id"),
     ]

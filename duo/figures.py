@@ -1,4 +1,4 @@
-"""DUO's documented figures, in the order of the documents, each with its computation.
+"""DUO's documented figures and their computations, in the order of the documents.
 
 readme: upstream's README.md at the pinned commit.
 earlier readme: the same of the SIGDIAL version, before ratings were added for the journal article.
@@ -22,19 +22,19 @@ COLUMNS = ("en.ed", "en.wow", "ja.ed", "ja.wow")  # of the readme's tables: lang
 
 
 def row(*cells: Any) -> dict[str, Any]:
-    """A row of a table, its cells by column; None is an empty cell."""
+    """A row of a table, by columns; None is an empty cell."""
     return dict(zip(COLUMNS, cells, strict=True))
 
 
 # Differences of cells that count tokens, and of cells over dialogues without published ratings
 tokenized = functools.partial(
     Differs,
-    reason="the readme does not name its tokenizer; Moses' comes closest of those tried, "
+    reason="the readme names no tokenizer; of those tried, Moses' comes closest, "
     "but does not give the same count",
 )
 of_more = functools.partial(
     Differs,
-    reason="the readme's figure is the journal article's, over 70 (ed) and 71 (wow) dialogues; the "
+    reason="the readme has the journal article's figure, of 70 (ed) and 71 (wow) dialogues; the "
     "published files hold objective ratings of 50 and 46, those of the earlier readme",
 )
 
@@ -64,19 +64,19 @@ def by_the_person(message: Row) -> bool:
 
 
 def participants(found: Iterable[Row]) -> Counter[str]:
-    """The people of dialogues of one language, by `user_id`, each with how many it has."""
+    """The number of dialogues of each `user_id`, in dialogues of one language."""
     ids = ({m["user_id"] for m in messages([each]) if by_the_person(m)} for each in found)
     return Counter(name for (name,) in ids)
 
 
 def rated(found: Iterable[Row]) -> list[Row]:
-    """The annotators' ratings of each dialogue that they rated."""
+    """The annotators' ratings of each dialogue that has them."""
     evaluations = (dialogue["objective_evaluation"] for dialogue in found)
     return [evaluation for evaluation in evaluations if evaluation is not None]
 
 
 def by_others(data: Data, column: str, name: str) -> list[Any]:
-    """A value of the annotators' ratings of each dialogue of a column: a mean, or three scores."""
+    """The annotators' mean or three scores of each dialogue in a column."""
     return [evaluation[name] for evaluation in rated(dialogues(data, column))]
 
 
@@ -113,7 +113,7 @@ def ids(found: Iterable[Row]) -> str:
 
 
 def span(lengths: list[int]) -> int | str:
-    """The least and the greatest length, like "20-23"; just the number where they are equal."""
+    """The least and the greatest length, as "20-23"; one number if they are equal."""
     least, greatest = min(lengths), max(lengths)
     return least if least == greatest else f"{least}-{greatest}"
 
@@ -212,7 +212,7 @@ def basic_statistics(data: Data, about: str, column: str) -> float | str:
 
 
 def name_of(aspect: str) -> str:
-    """The name in the data of an aspect of the readme's tables."""
+    """The data's name of an aspect in the readme's tables."""
     return aspect.lower().replace(" ", "_")
 
 
@@ -233,7 +233,7 @@ def subjective_evaluations(data: Data, aspect: str, column: str) -> tuple[float,
     )
 
 
-TIE = "the mean is 3.8148; only rounded to 3.815 first would it give 3.82"
+TIE = "the mean is 3.8148; it gives 3.82 only if rounded to 3.815 first"
 
 
 @documented(
@@ -379,7 +379,7 @@ def emotions_of_both_languages(data: Data) -> int:
     },
 )
 def dialogues_with(data: Data, what: str, value: str, column: str) -> int:
-    """Dialogues with this model, or with this prompt."""
+    """Dialogues with this model or prompt."""
     return sum(dialogue[what] == value for dialogue in dialogues(data, column))
 
 
@@ -436,7 +436,7 @@ def agreement_of_annotators(data: Data, aspect: str, column: str) -> float:
     },
 )
 def correlations(data: Data, which: str, column: str) -> float:
-    """Pearson's r over the dialogues that have both; the others' rating is the published mean.
+    """Pearson's r over dialogues with both ratings; the others' is the published mean.
 
     Similarity is that of style.
     """
@@ -468,14 +468,14 @@ def most_dialogues_of_a_person(data: Data) -> int:
 
 @documented("our card, Personal and sensitive information", {"en": 29, "ja": 25})
 def participants_of_both_settings(data: Data, language: str) -> int:
-    """The `user_id` that a language has in `ed` and in `wow`."""
+    """The `user_id` of a language that occur in both `ed` and `wow`."""
     ed, wow = (participants(data.rows(setting, language)) for setting in ("ed", "wow"))
     return len(ed.keys() & wow.keys())
 
 
 @documented("our card, Known limits", "0046, 0094, 0126, 1101")
 def dialogues_that_do_not_alternate(data: Data) -> str:
-    """Dialogues in which somebody writes two messages in a row."""
+    """Dialogues with two messages in a row of one side."""
     pairs = ((found, pairwise(found["dialogue"])) for found in everything(data))
     return ids(found for found, each in pairs if any(a["speaker"] == b["speaker"] for a, b in each))
 

@@ -142,13 +142,13 @@ def by_metric(*values: str) -> dict[str, str]:
 
 TASKS = {
     "agreement": Task(
-        summary="a score of a dialogue that agrees with how people rate it",
+        summary="a score of a dialogue that agrees with people's ratings",
         evaluated_on="all dialogues",
         configs=("dialogues",),
         fields={
-            "dialogue_id": "of a dialogue, in either language",
-            "score": f"a number from -{LARGEST:g} to {LARGEST:g}, the higher the better; only "
-            "within a language and setting are scores compared",
+            "dialogue_id": "a dialogue, in either language",
+            "score": f"a number from -{LARGEST:g} to {LARGEST:g}, the higher the better; compared "
+            "only within a language and setting",
         },
         shape={"dialogue_id": str, "score": (float, int)},
         key=("dialogue_id",),
@@ -196,7 +196,7 @@ TASKS = {
                     }
                 },
                 MEASURED,
-                "the person's rating itself, which agrees with the others' no better than this",
+                "the agreement of the person's own rating with the others'",
                 options={"aspect": "preference"},
             ),
         ),

@@ -139,11 +139,11 @@ def select(
     Args:
         folder: A build, or its path.
         chosen: Facet -> a list of labels, one of which a dialogue must have; or a tuple of the
-            least and the most number, each or None: `{"deal": ["yes"], "points": (None, 14)}`.
+            least and the greatest number, each or None: `{"deal": ["yes"], "points": (None, 14)}`.
         every: The facets of which a dialogue must have all labels.
         together: Whether one participant must pass the filters of participants.
         words: Words and phrases that one utterance must have.
-        around: Whether they may also be in what stands around the utterances.
+        around: Whether they may also be in the texts around the utterances.
 
     Raises:
         UsageError: the dialogues have no such facet.

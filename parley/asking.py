@@ -255,7 +255,7 @@ def read_labels(text: str, field: str, labels: Sequence[str]) -> list[str] | Unr
     """Return the labels that an answer names, in the order of `labels`.
 
     Takes {field: [...]}, {label: true or false}, a JSON list, or a list of labels in words with
-    hardly a word beside. "None" or an empty list means no labels.
+    few other words. "None" or an empty list means no labels.
     """
     for value in _objects(final_text(text)):
         if value and all(type(each) is bool and choice(n, labels) for n, each in value.items()):
@@ -293,7 +293,7 @@ def _known(named: Iterable[Any], labels: Sequence[str]) -> list[str] | Unreadabl
 def read_order(text: str, field: str, items: Sequence[str]) -> list[str] | Unreadable:
     """Return all items in the order of an answer.
 
-    Takes {field: [...]}, a JSON list, or a list in words with hardly a word beside:
+    Takes {field: [...]}, a JSON list, or a list in words with few other words:
     "A > B > C", "1. A 2. B 3. C", "The order is A, B, C".
     """
     given = _field(text, field)
@@ -333,7 +333,7 @@ _NUMBER = re.compile(
 def read_number(text: str, field: str, low: float, high: float) -> float | Unreadable:
     """Return the number of an answer, from `low` to `high`.
 
-    Takes {field: number}, or one number with hardly a word beside: "0.8", "80%" where `high` is 1,
+    Takes {field: number}, or one number with few other words: "0.8", "80%" where `high` is 1,
     "4/5" or "4 out of 5" where `high` is 5, "4点".
     """
     given = _field(text, field)

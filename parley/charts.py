@@ -1,7 +1,7 @@
 """The charts that a dataset folder's `charts.py` returns for a build.
 
-The page about a dataset shows them and `parley charts` writes them as SVG. Lengths, labels, filters
-and documented scores are drawn of every dataset. A dataset folder may hold a `charts.py` with
+The page about a dataset shows them and `parley charts` writes them as SVG. Every dataset has
+charts of lengths, labels, filters and documented scores. A dataset folder may hold a `charts.py`:
 
     CHARTS = {"satisfaction-by-points": satisfaction}   # name of its file -> function
     def satisfaction(data: Data) -> Chart               # pure: from the rows of a build
@@ -153,6 +153,6 @@ def own_charts(built: BuiltFolder) -> Iterator[tuple[str, Chart]]:
         except Exception as error:  # whatever stands in a folder that nobody verified
             raise ScriptError(
                 f"{dataset.name}: charts.py: {name} fails ({type(error).__name__}: {error})",
-                remedy=f"If `parley verify {dataset.name}` holds for the folder, mend charts.py.",
+                remedy=f"If `parley verify {dataset.name}` holds for the folder, fix charts.py.",
             ) from error
         yield name, found

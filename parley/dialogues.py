@@ -82,7 +82,7 @@ class Dialogue:
             raise ScriptError(
                 f"{name}: {what} fails on this row ({type(error).__name__}: {error})",
                 *self._odd(),
-                remedy=f"If `parley verify {name}` holds for the folder, mend transcript.py; "
+                remedy=f"If `parley verify {name}` holds for the folder, fix transcript.py; "
                 "else the row is damaged: build it again.",
             ) from error
         return found

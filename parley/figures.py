@@ -1,7 +1,7 @@
-"""Documented figures: a document's tables beside the functions that recompute their cells.
+"""Documented figures: a document's tables, each with the function that recomputes its cells.
 
-A dataset folder's `figures.py` holds each documented value as its document prints it, over the
-function that computes it from the built rows:
+A dataset folder's `figures.py` holds each documented value as printed, above the function that
+computes it from the built rows:
 
     @documented("paper, appendix A", {"gender": {"female": 472, "male": 372, "other": 2}})
     def participants(data: Data, about: str, value: str) -> int:
@@ -57,7 +57,7 @@ def tally(verdicts: Iterable[str]) -> str:
 
 
 class Data(Protocol):
-    """The rows of a built folder, as figures, checks and exports read them."""
+    """The rows of a build, for figures, checks and exports."""
 
     def features(self, config: str) -> Any:
         """Return the `datasets.Features` of a config."""
@@ -76,7 +76,7 @@ class Data(Protocol):
         """
 
     def named(self, config: str, *splits: str) -> list[dict[str, Any]]:
-        """Return the same with the names of labels in place of their numbers."""
+        """Return the same rows with names of labels instead of numbers."""
 
 
 class MissingSplitError(ParleyError):
@@ -85,7 +85,7 @@ class MissingSplitError(ParleyError):
 
 @dataclass(frozen=True)
 class Differs:
-    """A cell that the data is known to contradict: stated value, measured value, reason."""
+    """A stated value, the different measured value, and the reason of the difference."""
 
     stated: Value
     measured: Value
@@ -97,13 +97,13 @@ class Figure:
     """One documented figure and its verdict.
 
     Args:
-        name: Stable name: the function's, and for a cell of a table ".key" for each of its keys.
+        name: Stable name: the function's, then ".key" for each key of the cell.
         documented: The value as documented.
         place: Document and place in it.
-        definition: What is computed.
-        measured: The computed value as written, or None if not computed.
+        definition: The definition of the computed value.
+        measured: The computed value, rounded like the stated one; None if not computed.
         verdict: matches, differs, not reproducible, not checked or UNEXPLAINED.
-        reason: Why it is not "matches".
+        reason: The reason of any verdict but "matches".
     """
 
     name: str
@@ -116,7 +116,7 @@ class Figure:
 
     @property
     def stated(self) -> str:
-        """The documented value for people: "17e3" is "about 17000"."""
+        """The documented value in words: "about 17000" for "17e3"."""
         text = str(self.documented)
         return f"about {Decimal(text):f}" if (_exponent(text) or 0) > 0 else text
 
@@ -138,7 +138,7 @@ def checks_of(module: ModuleType | None) -> list[Callable[[Data], Iterator[str]]
 
 
 def differing(where: str, rows: list[dict[str, Any]], due: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield how rows differ from those due, in number and in the columns that are due."""
+    """Yield each difference between rows and those due: in number, and in the columns due."""
     if len(rows) != len(due):
         yield f"{where}: expected {len(due)} rows, found {len(rows)}"
     for number, (row, expected) in enumerate(zip(rows, due, strict=False)):
@@ -151,9 +151,9 @@ def differing(where: str, rows: list[dict[str, Any]], due: list[dict[str, Any]])
 def related_rows(
     data: Data, view: str, whole: str
 ) -> Iterator[tuple[str, list[dict[str, Any]], list[dict[str, Any]]]]:
-    """Yield, for each split of both a view and its config: place, the view's rows, the config's.
+    """Yield for each split that view and config share: its place, the view's and the config's rows.
 
-    The rows of the view are with the names of labels.
+    The view's rows have names of labels.
     """
     for split in data.splits(view):
         if split in data.splits(whole):
@@ -186,7 +186,7 @@ def differing_views(
 
 
 def mean_and_deviation(values: Iterable[float]) -> tuple[float, float]:
-    """Return the mean and the sample SD, as a cell "3.47 ± 1.31" has them."""
+    """Return the mean and the sample SD, the two figures of a cell "3.47 ± 1.31"."""
     found = list(values)
     return mean(found), stdev(found)
 
@@ -207,7 +207,7 @@ SPREAD = ("mean", "sd")  # the two figures of a cell "m ± s"
 
 @dataclass(frozen=True)
 class _Table:
-    """What a document states, as cells by their keys; a single value has no key."""
+    """The stated cells of a document by their keys; a single value has no key."""
 
     place: str
     cells: Mapping[_Keys, Value | Differs]
@@ -217,12 +217,12 @@ class _Table:
 def documented(
     place: str, table: Any, *, not_reproducible: str = ""
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Mark a function as the computation of a documented figure, or of a table of them.
+    """Mark a function as the computation of a documented figure or table.
 
     Args:
-        place: The document, and where in it; "{0}" stands for a cell's first key, and so on.
-        table: What it says: a value, a `Differs`, or mappings of them, in each other.
-        not_reproducible: Why the data cannot give it; the function is then not called.
+        place: Document and place in it; "{0}" stands for a cell's first key, and so on.
+        table: The stated values: a value, a `Differs`, or nested mappings of them.
+        not_reproducible: The reason if the data cannot give them; the function is not called.
 
     Raises:
         ValueError: the function takes more keys than a cell has.
@@ -240,7 +240,7 @@ def documented(
 
 
 def _keys_taken(function: Callable[..., Any]) -> int:
-    """Return how many parameters a computation has after `data`."""
+    """Return the number of a computation's parameters after `data`."""
     return len(inspect.signature(function).parameters) - 1
 
 
@@ -253,27 +253,27 @@ def _cells(table: Any, keys: _Keys) -> Iterator[tuple[_Keys, Value | Differs]]:
 
 
 def figures(module: ModuleType | None, data: Data | None, why_not: str = "") -> Iterator[Figure]:
-    """Yield every documented figure of a `figures.py`, recomputed, in the module's order.
+    """Recompute and yield every documented figure of a `figures.py`, in its order.
 
-    With `why_not`, none is computed, which needs no data: each is "not checked" for that reason.
+    With `why_not`, it computes none and needs no data: each is "not checked" for that reason.
     """
     for function, table in _tables(module):
         yield from _judged(function, table, data, why_not)
 
 
 def _tables(module: ModuleType | None) -> Iterator[tuple[Callable[..., Any], _Table]]:
-    """Yield the computations of a `figures.py` with their tables, in its order."""
+    """Yield each computation of a `figures.py` with its table, in order."""
     for function in vars(module).values() if module else ():
         if isinstance(table := getattr(function, "table", None), _Table):
             yield function, table
 
 
 def recorded(module: ModuleType | None, found: Mapping[str, Mapping[str, Any]]) -> Iterator[Figure]:
-    """Yield every documented figure of a `figures.py` with what was measured before.
+    """Yield every documented figure of a `figures.py` with its recorded verdict.
 
     Args:
         module: The module.
-        found: Name -> measured, verdict, and the reason of what was not checked.
+        found: Name -> measured value, verdict, and the reason if not checked.
     """
     not_yet = {"verdict": NOT_CHECKED, "reason": "was not measured yet"}
     for function, table in _tables(module):
@@ -331,7 +331,7 @@ def _judged(
 def _parts(
     keys: _Keys, cell: Value | Differs
 ) -> Iterator[tuple[_Keys, tuple[Value, Differs | None]]]:
-    """Yield the figures of a cell, each with how it is known to differ: one, or two of "m ± s"."""
+    """Yield each figure of a cell, two of "m ± s", with its known difference."""
     known = cell if isinstance(cell, Differs) else None
     stated = cell.stated if isinstance(cell, Differs) else cell
     if not (isinstance(stated, str) and " ± " in stated):
@@ -396,14 +396,14 @@ def judge(documented: Value, measured: Value, known: Differs | None) -> tuple[Va
 
 
 def agrees(stated: Value, measured: Value) -> bool:
-    """Tell whether a measured value is the stated one, within the rounding it is stated with."""
+    """Tell whether a measured value rounds to the stated one."""
     exponent = _exponent(stated)
     if exponent is None:
         return type(measured) is type(stated) and measured == stated
     if isinstance(measured, str) or not math.isfinite(measured):
         return False
     half = Decimal(5).scaleb(exponent - 1)
-    # a hair more than half a unit: what is exactly between may have been rounded either way
+    # slightly more than half a unit: a value exactly between may have been rounded either way
     return abs(Decimal(measured) - Decimal(str(stated))) <= half + Decimal("1e-9")
 
 
@@ -416,7 +416,7 @@ def written(measured: Value, like: Value) -> Value:
 
 
 def _exponent(value: Value) -> int | None:
-    """Return the decimal position a value is rounded to, or None if it is exact or no number."""
+    """Return the exponent of a stated value's last digit; None if it is exact or no number."""
     if not isinstance(value, str):
         return None
     try:

@@ -123,7 +123,7 @@ class Jobs(TyperGroup):
         else:
             if not jobs:
                 there = ", ".join(self.list_commands(ctx))
-                raise UsageError(f"{cmd_name} has no jobs; there are some of: {there}")
+                raise UsageError(f"{cmd_name} has no jobs; these datasets have some: {there}")
             summary = f"Jobs of {cmd_name}: {', '.join(jobs)}."
         group = typer.Typer(
             cls=_Jobs, no_args_is_help=True, add_completion=False, rich_markup_mode=None

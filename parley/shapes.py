@@ -236,7 +236,7 @@ def _is_like(shape: Any, value: Any) -> bool:
 
 
 def bare(shape: Any) -> Any:
-    """Return the shape of what stands upstream, without checks and conversions around it."""
+    """Return the shape of the upstream value, without checks and conversions around it."""
     while isinstance(shape, Checked | Converted):
         shape = shape.shape
     return shape

@@ -30,7 +30,7 @@ Gold = Mapping[Key, Any]
 
 @dataclass(frozen=True)
 class Undefined:
-    """A metric without a value on these predictions, as a correlation with a constant."""
+    """A metric without a value on these predictions, such as a correlation with a constant."""
 
     reason: str
 
@@ -40,9 +40,9 @@ class Score:
     """The metrics of predictions.
 
     Args:
-        metrics: Metric -> number, or group -> metric -> number, as deep as it takes.
-        spread: The same names -> how much a number would vary; None where it is not known.
-        counts: What was scored, as {"utterances": 4615}.
+        metrics: Metric -> number, or group -> metric -> number; groups may be nested.
+        spread: The same names -> the spread of the number; None if unknown.
+        counts: The numbers of scored items: {"utterances": 4615}.
     """
 
     metrics: Mapping[str, Any]
@@ -117,7 +117,7 @@ class Task:
         options: Option -> its values, the default first; a keyword of `gold`, `score` and each
             baseline.
         inputs: The knowledge that a model may use, in words.
-        columns: The same as columns: "strategies.text".
+        columns: These inputs as columns: "strategies.text".
         leak: A warning of columns that give the answer away, "" without one.
         asking: The questions for a language model, or the game that two of them play.
         not_asked: The reason why there are no questions.
@@ -162,14 +162,14 @@ class Task:
                 raise UsageError(f"the task has no option {name}; its own are: {there}")
             if value is not None and value not in self.options[name]:
                 values = ", ".join(self.options[name])
-                raise UsageError(f"{name} {value}: there is no such value; there are: {values}")
+                raise UsageError(f"{name} {value}: no such value; there are: {values}")
         return {name: given.get(name) or values[0] for name, values in self.options.items()}
 
     def subset(self, name: str) -> Subset | None:
         """Return the published subset of this name, None for ""; else raise UsageError."""
         if name and name not in self.subsets:
             there = ", ".join(self.subsets) or "none"
-            raise UsageError(f"--subset {name}: there is no such subset; there are: {there}")
+            raise UsageError(f"--subset {name}: no such subset; there are: {there}")
         return self.subsets.get(name)
 
     def references_for(self, options: Mapping[str, str]) -> tuple[Reference, ...]:
@@ -259,7 +259,7 @@ def wrong_scores(score: Any) -> Iterator[Problem]:
             yield Problem(f"counts.{name}", "an integer", repr(count))
     for path, value in flat(score.spread).items():
         if path not in metrics:
-            yield Problem(f"spread.{'.'.join(path)}", what="there is no such metric")
+            yield Problem(f"spread.{'.'.join(path)}", what="no such metric")
         if not isinstance(value, Interval | Folds | None):
             yield Problem(f"spread.{'.'.join(path)}", "an Interval, Folds or None", repr(value))
         elif value is not None and not all(map(math.isfinite, vars(value).values())):

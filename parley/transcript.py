@@ -91,7 +91,7 @@ class Pool:
     Args:
         name: The query among those of its intent: "user 0".
         id: The id of the query.
-        grades: Grade -> ids of the documents that were judged so, the best grade first.
+        grades: Grade -> ids of the documents with this grade, the best grade first.
     """
 
     name: str
@@ -124,9 +124,9 @@ class Transcript:
         turns: The turns in order.
         after: The outcome.
         sides: The speakers in the order to show them, each with the facts it alone knew.
-        tables: Outcomes of which values belong side by side.
+        tables: Outcomes to show side by side.
         judged: The judged queries of its intents, in the order of their turns.
-        part_of: The id of the conversation, of a dialogue that is a query.
+        part_of: The id of the conversation, if the dialogue is a query.
         language: Of the text, as HTML names it: "en", "ja".
         entry: Its line in a list, the title if empty: "58 · 23–13 points · deal · uv-part".
     """

@@ -150,7 +150,7 @@ ERRORS = [
     ("diff out out/casino", 2, "Name a build inside it, such as out/casino."),
     ("show casino --sample --build out", 2, "--sample excludes --build and --source"),
     ("show casino --build out --source out", 2, "--build excludes --source"),
-    ("build --source nowhere", 2, "--source names nowhere, which is no folder"),
+    ("build --source nowhere", 2, "--source nowhere: no such folder"),
     ("build casino --source upstream/casino", 2, "--source takes the folder above it"),
     ("build casino", 1, "Run `parley fetch casino`."),
     ("build casino --source out", 1, "or leave out --source (and unset PARLEY_SOURCE) and run"),
@@ -162,12 +162,12 @@ ERRORS = [
     (f"build --sample --build {LONG}", 1, "File name too long"),
     (f"diff {LONG} {LONG}", 2, "File name too long"),
     (f"export casino convokit {LONG} --build out", 1, "File name too long"),
-    ("run casino catalogue", 2, "casino has no jobs; there are some of: cosrec"),
+    ("run casino catalogue", 2, "casino has no jobs; these datasets have some: cosrec"),
     ("run cosrek", 2, "Did you mean cosrec?"),
     ("run cosrec index", 2, "No such command 'index'"),
     ("fetch cosrec --job index", 2, "cosrec has no job 'index'; there are: catalogue"),
     ("fetch --job catalogue", 2, "--job takes the name of one dataset"),
-    ("fetch cosrec --category Books", 2, "say which with --job"),
+    ("fetch cosrec --category Books", 2, "name it with --job"),
     ("fetch cosrec --job catalogue --category Book", 2, "no category is named Book; there are: "),
 ]
 
@@ -186,7 +186,7 @@ def test_errors_are_a_message_and_a_status(tmp_path, sample_build, run, args, st
 def test_the_variable_to_blame_and_an_internal_error_are_named(run, monkeypatch):
     done = run("build", "casino", PARLEY_SOURCE="nowhere")
     assert done.returncode == 2
-    assert "PARLEY_SOURCE names nowhere, which is no folder" in done.stderr
+    assert "PARLEY_SOURCE nowhere: no such folder" in done.stderr
     monkeypatch.setattr("parley.cli.common.discover", lambda: {}["nothing"])
     with pytest.raises(AssertionError, match="internal error: KeyError: 'nothing'"):
         run("list")

@@ -263,7 +263,7 @@ BAD = {
         ("type of key", lines([{**GOOD[0], "turn": True}]), "turn: expected an integer, found tr"),
         ("true is no 1", lines([{**GOOD[1], "turn": True}]), 'id "one", turn 1; id "two", turn 0'),
         ("range", lines([{**GOOD[0], "words": 101}]), "words: expected at most 100, found 101"),
-        ("unknown", lines([{**GOOD[0], "id": "six"}]), "there is no such id and turn to predict"),
+        ("unknown", lines([{**GOOD[0], "id": "six"}]), "no such id and turn to predict"),
         ("no object", "1", "line 1: expected an object, found 1"),
         ("no JSON", "{id: 1}", "line 1: invalid JSON: "),
         ("no UTF-8", b'{"id": "\xff"}', "line 1: invalid UTF-8: the byte 0xff"),
@@ -287,10 +287,10 @@ BAD = {
         ("byte order mark", "\ufeffone Q0 d1 1 0.5 x", "unexpected BOM, a byte order mark"),
         ("NaN", "one Q0 d1 1 nan x", HIT + 'score: expected a finite number, found "nan"'),
         ("infinite", "one Q0 d1 1 1e999 x", 'score: expected a finite number, found "1e999"'),
-        ("unknown", "six Q0 d1 1 0.5 x", "there is no such query_id to predict"),
-        ("like Parquet", "PAR1 Q0 d 1 1.0 x", "there is no such query_id to predict"),
-        ("like a zip", "PK Q0 d 1 1.0 x", "there is no such query_id to predict"),
-        ("twice", "one Q0 d1 1 0.5 x\none Q0 d1 2 0.4 x", "stands twice, first in line 1"),
+        ("unknown", "six Q0 d1 1 0.5 x", "no such query_id to predict"),
+        ("like Parquet", "PAR1 Q0 d 1 1.0 x", "no such query_id to predict"),
+        ("like a zip", "PK Q0 d 1 1.0 x", "no such query_id to predict"),
+        ("twice", "one Q0 d1 1 0.5 x\none Q0 d1 2 0.4 x", "repeated, first in line 1"),
         ("missing", "one Q0 d1 1 0.5 x", 'query_id "two": missing'),
         ("beside none", "one Q0 - 1 0 x\none Q0 d1 1 0.5 x", "stands beside line 1, though - sa"),
         ("none beside", "one Q0 d1 1 0.5 x\none Q0 - 1 0 x", "stands beside line 1, though - sa"),
@@ -321,11 +321,11 @@ def test_all_problems_are_told_at_once_each_cause_with_its_count_and_first_place
     done = run(*WORDS, "-", text=text)
     assert done.stderr.splitlines() == [
         "standard input: cannot be scored as JSON Lines, 1 of 3 predictions are missing:",
-        '  line 2 (id "one", turn 0): stands twice, first in line 1',
+        '  line 2 (id "one", turn 0): repeated, first in line 1',
         '  line 3 (id "one", turn 1): words: expected an integer, found "1"',
         "  line 4: invalid JSON: Expecting value at column 1",
         '  id "two", turn 0: missing',
-        "  build/chatter is built of the sample, not of the dataset.",
+        "  build/chatter is a build of the sample, not of the dataset.",
     ]
     wrong = [{**each, "more": number} for number, each in enumerate(GOOD * 4)]
     done = run(*WORDS, "-", text=lines(wrong) + "{}\n")
@@ -422,7 +422,7 @@ def test_what_a_baseline_predicts_can_be_kept_and_scores_the_same(run, tmp_path)
     assert [json.loads(line) for line in found] == [{**each, "words": 1} for each in GOOD]
     again = json.loads(run(*args, "kept.jsonl").stdout)
     assert again | {"predictions": "baseline ones"} == json.loads(done.stdout)
-    for file, said in (("kept.jsonl", "already exists"), ("no/kept", "there is no folder no to")):
+    for file, said in (("kept.jsonl", "already exists"), ("no/kept", "no such folder: no")):
         done = run(*args, *kept, file)
         assert done.returncode == 1
         assert f"{file}: {said}" in done.stderr

@@ -75,7 +75,7 @@ def read_answers(
             answer = json.loads(line)
             id = answer["custom_id"]
             if id in entries:
-                raise ValueError("its custom_id stands twice")
+                raise ValueError("its custom_id is repeated")
             key = keys[id]
         except KeyError as error:
             wrong.append(Problem(f"line {number}", what=f"no request has {error}"))

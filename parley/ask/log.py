@@ -127,7 +127,7 @@ class Log:
     """A log that is being written; one process at a time.
 
     Raises:
-        UsageError: the file is no log, belongs to other questions or settings, or is in use.
+        UsageError: the file is not a log, belongs to other questions or settings, or is in use.
         OutputError: it cannot be written.
     """
 
@@ -162,7 +162,7 @@ class Log:
                     remedy="Name another --log, or run it with the same settings.",
                 )
         elif text and not (text.startswith(_STARTS) or _STARTS.startswith(text)):
-            raise UsageError(f"{self.path}: is no log; name another --log")
+            raise UsageError(f"{self.path}: is not a log; name another --log")
         self._file.truncate(len(whole))
         if not whole:
             self._write(self._header)
@@ -235,5 +235,5 @@ def read_log(
         elif not found:
             entries[tuple(value["key"])] = value
     if wrong or not header:
-        raise RecordError(f"{path}: is no log that can be read", *wrong)
+        raise RecordError(f"{path}: is not a readable log", *wrong)
     return header, entries

@@ -111,7 +111,7 @@ def ask(
     path: Path,
     advance: Callable[[str, int, int], None] = lambda text, done, total: None,
 ) -> Log:
-    """Ask what a log lacks, and write each answer into it.
+    """Ask the questions that a log lacks, and write each answer into it.
 
     Args:
         questions: The questions.
@@ -141,13 +141,13 @@ def _require_roles(questions: Questions, models: Mapping[str, str]) -> None:
     roles = asking.roles if isinstance(asking, Playing) else ("",)
     if {*roles} != models.keys() or not all(models.values()):
         due = " and ".join(f"--role {role}=MODEL" for role in roles) if roles != ("",) else ""
-        raise UsageError(f"{questions.name}: expected --model MODEL{due and ' or ' + due}")
+        raise UsageError(f"{questions.name}: name a model with --model MODEL{due and ' or ' + due}")
     for model in models.values():
         name = model.removeprefix(SCRIPT)
         agents = asking.agents if isinstance(asking, Playing) else {}
         if model.startswith(SCRIPT) and name not in agents:
             there = ", ".join(f"{SCRIPT}{each}" for each in agents) or "none"
-            raise UsageError(f"{model}: there is no such scripted agent; there are: {there}")
+            raise UsageError(f"{model}: no such scripted agent; there are: {there}")
 
 
 class _Run:

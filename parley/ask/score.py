@@ -63,7 +63,7 @@ def score_log(
         raise RecordError(
             f"{path}: cannot be scored",
             *wrong,
-            remedy="`parley ask` with the same settings asks what a log lacks; a log of other "
+            remedy="`parley ask` with the same settings asks the missing questions; a log of other "
             "questions or rows cannot be scored here.",
         )
     predictions = [*_predictions(task.key, entries, questions)]

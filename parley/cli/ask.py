@@ -39,11 +39,11 @@ def ask(
     model: Annotated[str, Option(metavar="M", help="The model.")] = "",
     role: Annotated[list[str] | None, Option(metavar="SIDE=M", help=_ROLE)] = None,
     base_url: Annotated[str, Option(metavar="URL", help=_ENDPOINT)] = "",
-    log: Annotated[Path, Option(metavar="DIR", help="The folder of logs; a log resumes.")] = Path(
+    log: Annotated[Path, Option(metavar="DIR", help="The folder of logs; resumes a log.")] = Path(
         "runs"
     ),
     limit: Annotated[int, Option(metavar="N", help="A pilot of N questions.", **_ZERO)] = 0,
-    subset: Annotated[str, Option(metavar="S", help="Only dialogues of a publication.")] = "",
+    subset: Annotated[str, Option(metavar="S", help="Only a publication's dialogues.")] = "",
     set_: Annotated[list[str] | None, Option("--set", metavar="K=V", help=_SET)] = None,
     at_once: Annotated[int, Option(min=1, metavar="N", help="Calls at the same time.")] = 8,
     per_minute: Annotated[int, Option(metavar="N", help="Calls a minute at most.", **_ZERO)] = 0,

@@ -113,7 +113,7 @@ def upstream_folder(ctx: typer.Context, source: Path | None) -> Path | None:
     """Return the folder of upstream files, or raise UsageError if it is not a folder."""
     if source is not None and not source.is_dir():
         name = "--source" if typed(ctx, "source") else "PARLEY_SOURCE"
-        raise UsageError(f"{name} names {source}, which is no folder")
+        raise UsageError(f"{name} {source}: no such folder")
     return source
 
 

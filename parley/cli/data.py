@@ -58,7 +58,7 @@ def fetch(
         wanted[name := f"{names[0]}-{job}"] = sources
         _check_space(name, sources, cache_folder())
     elif part:
-        raise UsageError("only the files of a job can be fetched in part: say which with --job")
+        raise UsageError("only the files of a job can be fetched in part; name it with --job")
     else:
         for dataset in common.select(names):
             with attempt():
@@ -216,7 +216,7 @@ def verify(
 @app.command()
 def diff(
     old: Annotated[Path, Argument(metavar="OLD", help="The build of a dataset.")],
-    new: Annotated[Path, Argument(metavar="NEW", help="Another build of it.")],
+    new: Annotated[Path, Argument(metavar="NEW", help="Another build of the same dataset.")],
     as_json: AsJson = False,
 ) -> None:
     """Compare two builds by splits, rows, fields, schema and figures.

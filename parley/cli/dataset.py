@@ -29,7 +29,9 @@ class New(TyperCommand):
 @app.command(cls=New)
 def new(
     name: Name,
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to write DIR/NAME.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="The parent folder: writes DIR/NAME.")
+    ],
     files: Annotated[
         list[Path] | None,
         typer.Option("--from", metavar="FILE...", help="Upstream files, folders or zip archives."),

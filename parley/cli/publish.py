@@ -15,7 +15,7 @@ from parley.errors import ParleyError, UsageError
 def publish(
     ctx: Context,
     name: Name,
-    repo: Annotated[str, Option(metavar="ORG/NAME", help="Where to publish it.")],
+    repo: Annotated[str, Option(metavar="ORG/NAME", help="The repository to publish to.")],
     folder: BuildDir = Path("build"),
     source: SourceDir = None,
     private: Annotated[bool, Option("--private", help="Make a new repository private.")] = False,
@@ -75,7 +75,8 @@ def export(
     target: Annotated[Path, Argument(metavar="DIR", help="A new folder.")],
     folder: BuildDir = Path("build"),
     ids: Annotated[
-        Path | None, Option(metavar="FILE", help="Only these dialogues, an id a line (csv, jsonl).")
+        Path | None,
+        Option(metavar="FILE", help="Only these dialogues, one id a line (csv, jsonl)."),
     ] = None,
 ) -> None:
     """Write a build in another format, into a new folder."""
@@ -97,7 +98,7 @@ def _read_ids(file: Path | None) -> list[str] | None:
     except (OSError, ValueError) as error:
         raise UsageError(f"--ids {file}: cannot be read: {error}") from error
     if not (ids := [line for line in lines if line]):
-        raise UsageError(f"--ids {file}: holds no id")
+        raise UsageError(f"--ids {file}: has no ids")
     return ids
 
 

@@ -25,7 +25,9 @@ Catalogue = Annotated[Path | None, Option("--catalogue", metavar="DIR", help=_TI
 def show(
     ctx: typer.Context,
     name: Name,
-    id: Annotated[str | None, Argument(metavar="[ID]", help="Default: the first.")] = None,
+    id: Annotated[
+        str | None, Argument(metavar="[ID]", help="A dialogue [default: the first].")
+    ] = None,
     folder: Annotated[Path | None, Option("--build", metavar="DIR", help="Builds.")] = None,
     source: SourceDir = None,
     sample: Sample = False,
@@ -90,7 +92,7 @@ def _write_site(
     from parley.terminal.console import print_message, progress
 
     if catalogue is not None and not catalogue.is_dir():
-        raise UsageError(f"--catalogue names {catalogue}, which is no folder")
+        raise UsageError(f"--catalogue {catalogue}: no such folder")
     chosen, absent = common.select_built(names, folder)
     if absent:
         print_message(f"not built, and so left out: {', '.join(absent)}", "yellow")

@@ -84,7 +84,7 @@ def compare(old: BuiltFolder, new: BuiltFolder) -> Difference:
     both = (old, new)
     names = [folder.dataset.name for folder in both]
     if names[0] != names[1]:
-        said = f"{old.path} is of {names[0]}, {new.path} of {names[1]}: not the same dataset"
+        said = f"{old.path} holds {names[0]}, {new.path} holds {names[1]}: not the same dataset"
         raise UsageError(said)
     splits = [_compare_split(old, new, config, split) for config, split in _all_splits(both)]
     measured = [

@@ -232,5 +232,5 @@ def _hint(
                     f"The file holds predictions for --{option} {value}; score it with that option."
                 )
     if built.is_sample:  # the predictions for the dataset are mostly unknown to it
-        told = f"{told} {built.path} is built of the sample, not of the dataset.".lstrip()
+        told = f"{told} {built.path} is a build of the sample, not of the dataset.".lstrip()
     return told

@@ -113,6 +113,6 @@ def running(built: BuiltFolder) -> Iterator[None]:
             raise  # which the command line answers with the extra that brings it
         raise ScriptError(
             f"{script_of(built)} fails on {built.path} ({type(error).__name__}: {error})",
-            remedy=f"If `parley verify {built.dataset.name}` holds for the folder, mend tasks.py; "
+            remedy=f"If `parley verify {built.dataset.name}` holds for the folder, fix tasks.py; "
             "else the folder is damaged: build it again.",
         ) from error

@@ -59,22 +59,23 @@ def section(tasks: Iterable[tuple[str, str, Task]]) -> str:
 def _lines(dataset: str, name: str, task: Task) -> Iterator[str]:
     """Yield the prediction, the fields of a file, the metrics and the references."""
     yield f"### `{dataset} {name}`\n"
-    yield f"Predicted: {task.summary}. Scored on {task.evaluated_on}.\n"
+    yield f"- Predicted: {task.summary}."
+    yield f"- Scored on: {task.evaluated_on}."
     if task.inputs:
         seen = ", ".join(f"`{each}`" for each in task.columns)
-        yield f"A model may see: {task.inputs} ({seen}).\n"
+        yield f"- A model may see: {task.inputs} ({seen})."
     if task.leak:
-        yield f"Warning: {task.leak}.\n"
+        yield f"- Warning: {task.leak}."
     if task.not_asked:
-        yield f"It is not asked: {task.not_asked}.\n"
+        yield f"- `parley ask` cannot ask it: {task.not_asked}."
     options = "".join(f" [--{option} {'|'.join(v)}]" for option, v in task.options.items())
-    yield f"    parley score {dataset} {name} FILE{options}\n"
+    yield f"- Score a file: `parley score {dataset} {name} FILE{options}`"
     keys = ", ".join(f"`{each}`" for each in task.key)
-    yield f"FILE is {task.format.name}, one line for each {keys}, as this invented one:\n"
-    yield from (f"    {line}" for line in task.format.lines([task.example]))
-    yield ""
-    yield from _table(("field", "what it holds"), [(f"`{k}`", v) for k, v in task.fields.items()])
-    yield from _table((f"metric ({task.unit})", "what it is"), list(task.metrics.items()))
+    (example,) = task.format.lines([task.example])
+    yield f"- FILE is {task.format.name}, one line for each {keys}."
+    yield f"- An invented line: `{example}`\n"
+    yield from _table(("field", "content"), [(f"`{k}`", v) for k, v in task.fields.items()])
+    yield from _table((f"metric ({task.unit})", "meaning"), list(task.metrics.items()))
     notes: dict[str, int] = {}
     entries = []
     for each in task.references:

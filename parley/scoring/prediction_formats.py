@@ -110,7 +110,7 @@ class Run(Mapping[Key, Prediction]):
         topic, document = key
         there = self._topics.get(topic, {})
         if document in there:
-            return f"stands twice, first in {unit} {there[document]}"
+            return f"repeated, first in {unit} {there[document]}"
         if there and (document == NO_HIT or NO_HIT in there):
             (first, *_) = there.values()
             return f"stands beside {unit} {first}, though {NO_HIT} says that nothing was found"

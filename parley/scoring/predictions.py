@@ -149,7 +149,7 @@ def require_free(path: Path) -> None:
     if path.exists() or path.is_symlink():
         raise OutputError(f"{path}: already exists; name a new file")
     if not path.parent.is_dir():
-        raise OutputError(f"{path}: there is no folder {path.parent} to make it in")
+        raise OutputError(f"{path}: no such folder: {path.parent}")
 
 
 class _Table:
@@ -161,7 +161,7 @@ class _Table:
     def clash(self, key: Key, unit: str) -> str:
         """Return why a prediction of this key conflicts with the kept ones, or ""."""
         there = self._found.get(key)
-        return f"stands twice, first in {unit} {there[0]}" if there else ""
+        return f"repeated, first in {unit} {there[0]}" if there else ""
 
     def keep(self, number: int, key: Key, prediction: Prediction) -> None:
         """Keep the prediction of a line."""
@@ -263,7 +263,7 @@ class _Checker:
         if due not in self._gold and due in self._others:
             return
         if due not in self._gold:
-            what = f"there is no such {' and '.join(self._task.key[: self._required])} to predict"
+            what = f"no such {' and '.join(self._task.key[: self._required])} to predict"
             self._object(number, prediction, [Problem("", what=what)])
         elif clash := self._found.clash(key, self._unit):
             self._object(number, prediction, [Problem("", what=clash)])

@@ -53,7 +53,7 @@ class _Tasks(TyperGroup):
 
         if not (tasks := list(tasks_of(self.dataset))):
             there = ", ".join(_with_tasks())
-            raise UsageError(f"{self.dataset.name} has no tasks; there are some of: {there}")
+            raise UsageError(f"{self.dataset.name} has no tasks; these datasets have some: {there}")
         return tasks
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:

@@ -15,7 +15,7 @@ from parley.scoring.spread import Folds, Interval
 from parley.tasks import Task, Undefined, flat
 from parley.terminal.console import plain, table
 
-_SAMPLE = "a sample, not the dataset: built of invented records\n"
+_SAMPLE = "a sample, not the dataset: its records are invented\n"
 
 
 def template_as_dict(
@@ -38,10 +38,10 @@ def lay_out_template(
     else:
         due = f"one for each {keys}{'' if lines is None else f', {lines:,} in all'}"
     return Group(
-        Text(f"{dataset.name} {name}: {task.format.name}, a line a prediction"),
+        Text(f"{dataset.name} {name}: {task.format.name}, one line for each prediction"),
         Text(_SAMPLE * is_sample, style="yellow", end=""),
         Text(f"{due}; scored on {task.evaluated_on}\n"),
-        table(("field", "what~"), list(task.fields.items())),
+        table(("field", "content~"), list(task.fields.items())),
         Text(f"\n{inputs_of(task)}" if task.inputs else "", end="\n" if task.inputs else ""),
         Text("\nfor example (invented):\n"),
         *(Text(line) for line in task.format.lines([task.example])),
@@ -142,12 +142,12 @@ def _notes(found: Result) -> Iterator[str]:
         if isinstance(value, Undefined):
             yield f"{' '.join(path)}: undefined, {value.reason}"
     for moved in found.moved:
-        yield f"{moved}; tasks.py states another result of this baseline: mend it"
+        yield f"{moved}; tasks.py states another result of this baseline; correct it"
     kinds = {type(each) for each in found.spread.values()}
     if Folds in kinds:
         yield "±: the sample SD over folds"
     if Interval in kinds:
-        yield "±: a 95% interval by bootstrap, what is scored drawn one by one"
+        yield "±: a 95% bootstrap interval; predictions are drawn one by one"
 
 
 def _proof(found: Result) -> Iterator[str]:
