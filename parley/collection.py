@@ -155,8 +155,7 @@ class Dataset:
     def builder(self) -> "type[Builder]":
         """The builder class of the script (imports `datasets`).
 
-        Raises:
-            ScriptError: lists every mistake of the declaration.
+        ScriptError lists every mistake of the declaration.
         """
         from parley.builder import Builder
         from parley.declaration import REMEDY

@@ -23,22 +23,14 @@ _MOST_SIDES = 30  # the page holds the participants of a dialogue as the bits of
 
 @dataclass(frozen=True)
 class Dialogue:
-    """A row that `transcript.py` can read, with related rows.
-
-    Args:
-        dataset: The dataset.
-        config: The config of the row.
-        split: The split of the row.
-        row: The row, as read from Parquet.
-        beside: Config of `BESIDE` -> its rows of this dialogue.
-        places: Every (config, split) with a row of this dialogue, that of `row` first.
-    """
+    """A row that `transcript.py` can read, with related rows."""
 
     dataset: Dataset
     config: str
     split: str
-    row: Row
-    beside: Beside
+    row: Row  # as read from Parquet
+    beside: Beside  # of this dialogue
+    # every (config, split) with a row of this dialogue, that of `row` first
     places: tuple[tuple[str, str], ...]
 
     @property
@@ -183,10 +175,6 @@ def dialogues(folder: BuiltFolder) -> Iterator[Dialogue]:
     """Yield every readable dialogue once, from the first of `CONFIGS` (or all configs) that has it.
 
     Related rows of a split are read in one pass and kept for all its dialogues.
-
-    Raises:
-        ScriptError: transcript.py is wrong.
-        OutputError: a Parquet file of the folder cannot be read, or a row has no id.
     """
     dataset = folder.dataset
     found: dict[Id, dict[tuple[str, str], None]] = defaultdict(dict)  # as a set in their order
@@ -218,8 +206,7 @@ def as_id(
 ) -> Id:
     """Return a value as the id of a dialogue; OutputError if it is no text or whole number.
 
-    `place` is the config and split of its row, `number` the row's, from 0, and `column` its column,
-    if not the first one.
+    `place` is the config and split of its row; `column` is its column, if not the first.
     """
     if type(value) in (str, int):
         return value  # type: ignore[no-any-return]

@@ -24,19 +24,12 @@ _VARYING = re.compile(r"\d+|, (found|such as) .*", re.DOTALL)  # varies among th
 
 @dataclass(frozen=True)
 class Problem:
-    """A problem and its place.
+    """A problem and its place."""
 
-    Args:
-        place: Where: a file, a line, a path in a record.
-        expected: The expected value.
-        found: The value found.
-        what: The problem in words, if expected and found are not enough.
-    """
-
-    place: str
+    place: str  # a file, a line, a path in a record
     expected: str = ""
     found: str = ""
-    what: str = ""
+    what: str = ""  # in words, if expected and found are not enough
 
     def at(self, place: str) -> "Problem":
         """Return the problem with `place` before its own place."""
@@ -55,8 +48,7 @@ class Problem:
 class Causes:
     """Problems of the parts of a file, joined by cause.
 
-    Args:
-        mark: The text between a part and a place in it: ": " after "line 3", "" after "[3]".
+    `mark` stands between a part and a place in it: ": " after "line 3", "" after "[3]".
     """
 
     def __init__(self, mark: str = ": ") -> None:
@@ -183,11 +175,7 @@ class PublishError(ParleyError):
 
 
 class Failures(ParleyError):
-    """Several errors of one command.
-
-    Attributes:
-        errors: The errors.
-    """
+    """Several errors of one command."""
 
     def __init__(self, errors: Iterable[ParleyError]) -> None:
         super().__init__()

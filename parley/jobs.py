@@ -54,11 +54,7 @@ class Job:
         return (self.run.__doc__ or "").strip().split("\n")[0]
 
     def sources_of(self, parts: list[str] | None) -> dict[str, Mapping[str, Any]]:
-        """Return file -> pin of these parts, or of all.
-
-        Raises:
-            UsageError: no such part exists.
-        """
+        """Return file -> pin of these parts, or of all; UsageError if there is no such part."""
         if unknown := set(parts or ()) - self.sources.keys():
             raise UsageError(
                 f"no {self.part} is named {', '.join(sorted(unknown))}; "
@@ -69,11 +65,7 @@ class Job:
 
 
 def jobs_of(dataset: Dataset) -> dict[str, Job]:
-    """Return name -> job; {} without `jobs.py`.
-
-    Raises:
-        ScriptError: `jobs.py` cannot be imported, or JOBS holds something else.
-    """
+    """Return name -> job, {} without `jobs.py`; ScriptError if it is wrong."""
     jobs = dataset.jobs
     if wrong := {name: job for name, job in jobs.items() if not isinstance(job, Job)}:
         found = [Problem(f"JOBS[{n!r}]", "a Job", type(job).__name__) for n, job in wrong.items()]

@@ -16,12 +16,9 @@ _CONTENT = "content"
 
 @contextmanager
 def temporary_folder(purpose: str) -> Iterator[Path]:
-    """Yield an empty private folder, and remove it at the end.
+    """Yield an empty private folder, `parley-PURPOSE-RANDOM/content`, and remove it at the end.
 
     First remove folders of killed processes with the same purpose and user.
-
-    Args:
-        purpose: The command: the folder is `parley-PURPOSE-RANDOM/content`.
     """
     prefix = f"parley-{purpose}-"
     _remove_abandoned(prefix)

@@ -126,9 +126,7 @@ def _text(value: Any) -> bytes:
 class Log:
     """A log that is being written; one process at a time.
 
-    Raises:
-        UsageError: the file is no log, belongs to other questions or settings, or is in use.
-        OutputError: it cannot be written.
+    UsageError if the file is no log, is in use, or belongs to other questions or settings.
     """
 
     def __init__(self, path: Path, header: Mapping[str, Any]) -> None:
@@ -213,8 +211,7 @@ def read_log(
 ) -> tuple[dict[str, Any], dict[Key, dict[str, Any]]]:
     """Return the header of a log and its entries by key, the last one of each key.
 
-    Raises:
-        RecordError: naming every line that is no entry.
+    RecordError names every line that is no entry.
     """
     lines = (path.read_bytes() if text is None else text).split(b"\n")
     if not lines[-1]:

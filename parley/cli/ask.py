@@ -27,7 +27,6 @@ _ROLE = "A side's model in a game, or script:NAME; repeatable."
 _OPTION = "A field of each request, as top_p=0.9; null leaves it out; repeatable."
 _LONGEST = "The longest answer in tokens [default: the task's]."
 _ZERO: Any = {"min": 0, "show_default": False}
-_TAKEN = ("model", "messages", "stream", "n", "response_format")
 _SET = "A value of a task's own option, as aspect=empathy [default: each]."
 
 

@@ -24,11 +24,7 @@ Ids = Collection[str] | None
 
 
 def write_csv(built: BuiltFolder, folder: Path, ids: Ids = None) -> None:
-    """Write each split as CSV; with `ids`, the rows of these dialogues only.
-
-    Raises:
-        UsageError: an id is that of no dialogue.
-    """
+    """Write each split as CSV; with `ids`, the rows of these dialogues only."""
     for config, split, rows in _chosen(built, ids):
         columns = list(_leaves(built.features(config)))
         path = folder / f"{config}-{split}.csv"
@@ -40,11 +36,7 @@ def write_csv(built: BuiltFolder, folder: Path, ids: Ids = None) -> None:
 
 
 def write_json_lines(built: BuiltFolder, folder: Path, ids: Ids = None) -> None:
-    """Write each split as JSON Lines; with `ids`, the rows of these dialogues only.
-
-    Raises:
-        UsageError: an id is that of no dialogue.
-    """
+    """Write each split as JSON Lines; with `ids`, the rows of these dialogues only."""
     for config, split, rows in _chosen(built, ids):
         path = folder / f"{config}-{split}.jsonl"
         with path.open("w", encoding="utf-8", newline="\n") as file:

@@ -32,11 +32,7 @@ _DEEPEST = 50  # lists and mappings in each other; ours have less than 15
 
 
 def parse(card: str, where: str) -> tuple[dict[str, Any], str]:
-    """Split a card into its front matter and the text below it.
-
-    Raises:
-        OutputError: the front matter is missing or is not a YAML mapping.
-    """
+    """Split a card into its front matter, a mapping or OutputError, and the text below it."""
     match = re.match(r"---\n(.*?\n)---\n", card, re.DOTALL)
     try:
         front = _load(match.group(1)) if match else None
@@ -50,9 +46,9 @@ def parse(card: str, where: str) -> tuple[dict[str, Any], str]:
 
 
 def _load(text: str) -> Any:
-    """Load untrusted YAML: refuse deep nesting, which crashes the library.
+    """Load untrusted YAML, but no aliases, which may expand to billions of values.
 
-    Refuse aliases too: a few lines of them expand to billions of values.
+    Nor deep nesting, which crashes the library.
     """
     depth = 0
     for event in yaml.parse(text, _LOADER):
@@ -68,13 +64,8 @@ def _load(text: str) -> Any:
 def render(dataset: Dataset, built: Splits, generated: str) -> str:
     """Return the dataset's card, completed for a build.
 
-    Args:
-        dataset: The dataset.
-        built: Config -> split -> what was measured of it, of those that were built.
-        generated: Markdown for between the marks.
-
-    Raises:
-        OutputError: the card cannot be read, or lacks the marks.
+    `built` is config -> split -> what was measured of it; `generated` is the Markdown between the
+    marks. OutputError if the card lacks the marks.
     """
     where = str(dataset.card)
     front, body = own_parts(dataset)
@@ -88,11 +79,7 @@ def render(dataset: Dataset, built: Splits, generated: str) -> str:
 
 
 def own_parts(dataset: Dataset) -> tuple[dict[str, Any], str]:
-    """Return the front matter of the dataset's card, and the text below it with the tasks.
-
-    Raises:
-        OutputError: the front matter is missing or is not a YAML mapping.
-    """
+    """Return the front matter of the dataset's card, and the text below it with the tasks."""
     front, body = parse(dataset.read_card(), str(dataset.card))
     tasks = [(dataset.name, *each) for each in tasks_of(dataset).items()]
     before, heading, rest = body.partition("\n## Tasks\n")
@@ -139,10 +126,8 @@ def card_configs(configs: Mapping[str, Iterable[str]], default: str) -> list[dic
 def summary(dataset: Dataset) -> dict[str, Any]:
     """Summarise a dataset's configs, without importing the builder if they were measured.
 
-    Returns:
-        name, pretty_name, and configs: a list of {name, license, size, splits, documented}. Splits
-        is split -> rows, None where they were not counted; size is the bytes of Parquet of those
-        that were, or None. Documented is split -> rows that a document states of one not counted.
+    `splits` is split -> rows, None where they were not counted; `size` the bytes of Parquet of
+    those counted; `documented` is split -> the rows that a document states of one not counted.
     """
     front, _ = parse(dataset.read_card(), str(dataset.card))
     if not isinstance(title := front.get("pretty_name"), str | None):

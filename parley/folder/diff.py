@@ -50,19 +50,12 @@ class SplitDifference:
 
 @dataclass
 class Difference:
-    """The differences of two builds.
-
-    Args:
-        dataset: The dataset of both.
-        splits: Every split that either has, of every config.
-        provenance: (key, old, new) of each difference in version, sources and so on.
-        figures: (name, old, new) of each figure with another measured value.
-    """
+    """The differences of two builds of a dataset."""
 
     dataset: str
-    splits: list[SplitDifference]
-    provenance: list[tuple[str, Any, Any]]
-    figures: list[tuple[str, Any, Any]]
+    splits: list[SplitDifference]  # every split that either has, of every config
+    provenance: list[tuple[str, Any, Any]]  # (key, old, new) of each difference
+    figures: list[tuple[str, Any, Any]]  # (name, old, new) of each figure with another value
 
     @property
     def differs(self) -> bool:
@@ -75,12 +68,7 @@ class Difference:
 
 
 def compare(old: BuiltFolder, new: BuiltFolder) -> Difference:
-    """Compare two builds of the same dataset.
-
-    Raises:
-        UsageError: they are of two datasets.
-        OutputError: a Parquet file of one of them cannot be read.
-    """
+    """Compare two builds; UsageError if they are of two datasets."""
     both = (old, new)
     names = [folder.dataset.name for folder in both]
     if names[0] != names[1]:

@@ -31,17 +31,11 @@ from parley.source.files import Source
 
 @dataclass
 class Inputs:
-    """The inputs of the checks.
-
-    Args:
-        built: The folder.
-        source: The upstream files, if available.
-        figures: The documented figures, recomputed from the rows.
-    """
+    """The inputs of the checks."""
 
     built: BuiltFolder
-    source: Source | None
-    figures: list[Figure] = field(default_factory=list)
+    source: Source | None  # the upstream files, if available
+    figures: list[Figure] = field(default_factory=list)  # recomputed from the rows
 
     @cached_property
     def digests(self) -> dict[tuple[str, str], str]:

@@ -75,11 +75,8 @@ def verify(
 ) -> Verification:
     """Verify a built folder.
 
-    Args:
-        built: The folder.
-        source: Its upstream files, if available, to compare the rows with. A sample is always
-            compared with the records shipped with the dataset.
-        on_step: Called with the dataset's name and that of the next check.
+    Its rows are compared with the upstream files `source`, if available; those of a sample always
+    with the records shipped with the dataset. `on_step` takes the dataset and the next check.
     """
     dataset = built.dataset
     if built.is_sample:

@@ -47,11 +47,8 @@ class Reader:
     def read(self, source: Source, path: str = "") -> Iterator[tuple[str, Any]]:
         """Yield each record of a source, with the name of its file within a folder.
 
-        The source is at `path`, by default in the reader's folder.
-
-        Raises:
-            RecordError: records do not fit the shape, an archive is damaged, or a folder has no
-                file of records.
+        The source is at `path`, by default in the reader's folder. RecordError if records do not
+        fit the shape, an archive is damaged, or a folder has no file of records.
         """
         none = isinstance(source, Folder)
         try:

@@ -57,10 +57,7 @@ def shared_batches(
     """Yield the rows of a split, converted by other processes from parts of its file.
 
     The processes write temporary files into `folder`. `keys` is extended with the hash of each
-    row's key.
-
-    Raises:
-        Lost: a process failed; a build in one process names the problem.
+    row's key. `Lost` if a process failed; a build in one process names the problem.
     """
     (file,) = source.sources(config, split)
     keyed_rows = source.dataset.builder.keyed_rows
@@ -94,9 +91,7 @@ def share(
     Each of n forked processes converts every n-th part, and returns it in shared memory. The
     processes end with the generator, or with this process. `make` takes a file in `folder` with a
     part's lines, and yields bytes-like objects. They are valid until the next part is requested.
-
-    Raises:
-        Lost: a process failed.
+    `Lost` if a process failed.
     """
     fork = multiprocessing.get_context("fork")
     ends: list[tuple[Connection, memoryview]] = []

@@ -136,15 +136,8 @@ def score(
 ) -> Result:
     """Score a file of predictions ("-": standard input), a baseline, or predictions `found`.
 
-    Args:
-        built: The build with the gold.
-        name: The task.
-        given: The task's own options, as far as they are given.
-        file: A file of predictions.
-        baseline: A baseline of the task.
-        keep: A new file for the predictions of the baseline.
-        found: Predictions.
-        part: The scored part; predictions of other keys of the task are left out.
+    `given` has the task's own options, as far as they are given. `keep` is a new file for the
+    predictions of the baseline. Predictions of keys outside `part` are left out.
 
     Raises:
         UsageError: there is no such task, option, subset or baseline, or not one thing to score.

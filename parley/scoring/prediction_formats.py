@@ -20,19 +20,12 @@ UNREADABLE = "unreadable"
 
 @dataclass(frozen=True)
 class PredictionFormat:
-    """A format of prediction files.
-
-    Args:
-        name: Its name.
-        parse: A line -> its prediction, or ValueError.
-        glimpse: A line that `parse` refuses -> fields of its key, or ValueError.
-        lines: Predictions -> lines, without line ends.
-    """
+    """A format of prediction files."""
 
     name: str
-    parse: Callable[[bytes], Any]
-    glimpse: Callable[[bytes], Any]
-    lines: Callable[[Iterable[Prediction]], Iterable[str]]
+    parse: Callable[[bytes], Any]  # a line -> its prediction, or ValueError
+    glimpse: Callable[[bytes], Any]  # a line that `parse` refuses -> fields of its key
+    lines: Callable[[Iterable[Prediction]], Iterable[str]]  # without line ends
 
 
 def _json_lines(predictions: Iterable[Prediction]) -> Iterator[str]:

@@ -57,17 +57,8 @@ def read(
 ) -> Mapping[Key, Prediction]:
     """Return the predictions of a file ("-": standard input), in the order of `gold`.
 
-    Args:
-        file: A path, or "-".
-        task: Its declaration.
-        gold: The right answers.
-        others: Keys outside `gold` whose predictions are left out, as of a subset.
-        hint: The required keys of a wrong file -> advice.
-
-    Raises:
-        RecordError: naming everything that is wrong with the file, by line and key.
-        UsageError: standard input is closed.
-        OSError: it cannot be read.
+    Predictions of the keys `others` are left out, as of a subset. `hint` takes the required keys of
+    a wrong file, and returns advice. RecordError names everything that is wrong, by line and key.
     """
     name = "standard input" if file == "-" else file
     size = 0

@@ -36,16 +36,8 @@ def write_data(
 ) -> Written:
     """Write the dialogues of a build into the new folder `folder`: index.js and the parts.
 
-    Args:
-        built: The build.
-        folder: The folder to make.
-        load: The path and revision for `load_dataset`.
-        on_dialogues: Called with the dataset's name and the number of dialogues written.
-        catalogue: The folder with the titles of judged documents.
-
-    Raises:
-        ScriptError: transcript.py fails on a row.
-        OutputError: a file of the build is not readable Parquet.
+    `load` has the path and revision for `load_dataset`. `on_dialogues` takes the dataset's name and
+    the number of dialogues written. `catalogue` is the folder with the titles of judged documents.
     """
     folder.mkdir()
     index = _Index(built, catalogue)

@@ -110,11 +110,7 @@ def _folder_problem(folder: Path, pin: Pin) -> str | None:
 
 
 def hash_file(path: Path, pin: Pin, size: int) -> "_Hash":
-    """Return the hash, of the pin's kind, of a file of `size` bytes: a git blob id starts with it.
-
-    Raises:
-        OSError: the file cannot be read.
-    """
+    """Return the hash, of the pin's kind, of a file; a git blob's begins with its size."""
     if "sha256" in pin:
         content = hashlib.sha256()
     else:

@@ -23,15 +23,9 @@ _NAME, _TITLE = SKELETON.name, SKELETON.name.title()  # replaced by the dataset'
 
 
 def write_skeleton(name: str, home: Path) -> Path:
-    """Write a dataset folder of two invented dialogues, and return its path.
+    """Write a dataset folder of two invented dialogues into `home`, and return its path.
 
-    Args:
-        name: The dataset's name.
-        home: The parent folder; created if missing.
-
-    Raises:
-        UsageError: the name is not allowed, taken by the collection, or the path exists.
-        OutputError: the folder cannot be written.
+    UsageError if the name is not allowed or taken, or the path exists.
     """
     target = _free(name, home)
     texts = {
@@ -49,20 +43,10 @@ def write_skeleton(name: str, home: Path) -> Path:
 
 
 def write_draft(name: str, home: Path, files: Sequence[Path]) -> tuple[Path, list[str]]:
-    """Write a dataset folder guessed from upstream's files.
+    """Write a dataset folder guessed from upstream's files, folders and zip archives.
 
-    Args:
-        name: The dataset's name.
-        home: The parent folder; created if missing.
-        files: Files, folders and zip archives with the records.
-
-    Returns:
-        The path, and the guesses, a line each.
-
-    Raises:
-        UsageError: as for a skeleton; or the files hold no dataset.
-        RecordError: a file cannot be read.
-        OutputError: the folder cannot be written.
+    Return its path, and the guesses, a line each. UsageError as for a skeleton, or if the files
+    hold no dataset; RecordError if a file cannot be read.
     """
     target = _free(name, home)
     made = draft(files)

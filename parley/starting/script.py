@@ -19,13 +19,7 @@ _USUAL = {
 
 
 def script(name: str, title: str, made: Draft) -> str:
-    """Return the text of the dataset's script.
-
-    Args:
-        name: The dataset's name.
-        title: The name of its class.
-        made: The draft.
-    """
+    """Return the text of the dataset's script, with a class named `title`."""
     splits: dict[str, list[Given]] = {}
     for each in made.given:
         splits.setdefault(each.split, []).append(each)
