@@ -190,10 +190,10 @@ def dialogues(folder: BuiltFolder) -> Iterator[Dialogue]:
                 yield Dialogue(dataset, config, split, row, beside[id], tuple(found[id]))
 
 
-def places(dataset: Dataset, place: BuiltFolder | Source) -> list[tuple[str, str]]:
+def places(dataset: Dataset, folder: BuiltFolder | Source) -> list[tuple[str, str]]:
     """Return the existing (config, split) pairs with dialogues, in the order of CONFIGS."""
     configs = dataset.transcript.CONFIGS if dataset.transcript else list(dataset.configs)
-    found = [(config, split) for config in configs for split in place.splits(config)]
+    found = [(config, split) for config in configs for split in folder.splits(config)]
     for config, split in found:
         if not re.fullmatch(r"\w+(\.\w+)*", split):  # as `datasets` takes them
             what = f"{config} holds a split of a wrong name, {split!r:.60}"
@@ -222,7 +222,7 @@ def as_id(
 
 
 def related_by_dialogue(
-    dataset: Dataset, place: BuiltFolder | Source, split: str, only: Id | None = None
+    dataset: Dataset, folder: BuiltFolder | Source, split: str, only: Id | None = None
 ) -> dict[Id, Beside]:
     """Return the rows of the configs in `BESIDE`: any id -> config -> rows of that split.
 
@@ -231,7 +231,7 @@ def related_by_dialogue(
     wanted: dict[str, str] = getattr(dataset.transcript, "BESIDE", {})
     found: dict[Id, Beside] = defaultdict(lambda: {config: [] for config in wanted})
     for config, column in wanted.items():
-        there = rows(place, config, split) if split in place.splits(config) else ()
+        there = rows(folder, config, split) if split in folder.splits(config) else ()
         for number, row in enumerate(there):
             id = as_id(row.get(column), dataset, (config, split), number, column)
             if only is None or id == only:
@@ -239,10 +239,10 @@ def related_by_dialogue(
     return found
 
 
-def rows(place: BuiltFolder | Source, config: str, split: str) -> Iterable[Row]:
+def rows(folder: BuiltFolder | Source, config: str, split: str) -> Iterable[Row]:
     """Return the rows of a split, of a built folder or made from a source."""
-    if isinstance(place, BuiltFolder):
-        return place.each_row(config, split)
+    if isinstance(folder, BuiltFolder):
+        return folder.each_row(config, split)
     from parley.rows.generate import generate  # not at the top: a build needs less
 
-    return generate(place, config, split)
+    return generate(folder, config, split)

@@ -4,8 +4,8 @@ A dataset folder may hold a `tasks.py` with
 
     TASKS = {"sentiment": Task(...)}   # name -> task
 
-One reader checks the files of every task, and one command scores them: `parley score NAME TASK
-FILE`. Functions of a task import packages of the extra `tasks` when they run, not before.
+One command checks and scores the files of every task: `parley score NAME TASK FILE`. Functions of
+a task import packages of the extra `tasks` when they run, not before.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Temporary folders; each run removes those of killed runs."""
+"""Temporary folders; each command removes those of killed ones."""
 
 import fcntl
 import os
@@ -68,6 +68,6 @@ def _remove_abandoned(prefix: str) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """Remove a folder, its mark last: the next run recognises the rest after a kill."""
+    """Remove a folder, its mark last: the next command recognises the rest after a kill."""
     shutil.rmtree(folder / _CONTENT, ignore_errors=True)
     shutil.rmtree(folder, ignore_errors=True)

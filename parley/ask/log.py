@@ -1,8 +1,7 @@
 """Logs of asked questions: JSON Lines, the first line tells what was asked, each other one a key.
 
-An entry is written as soon as its answer is there. A finished run puts the entries into the order
-of the questions and keeps the last of each key, so that an interrupted run that was resumed has
-the same lines as one that was not.
+An entry is written as soon as its answer is there. A finished log has the entries in the order of
+the questions, the last of each key. So it has the same lines whether it was resumed or not.
 """
 
 import fcntl
@@ -150,7 +149,7 @@ class Log:
     def _resume(self) -> None:
         self._file.seek(0)
         text = self._file.read()
-        whole = text[: text.rfind(b"\n") + 1]  # a killed run may leave half a line
+        whole = text[: text.rfind(b"\n") + 1]  # a kill may leave half a line
         if whole:
             there, self.entries = read_log(self.path, whole)
             if wrong := [*_differences(there, self._header)]:

@@ -104,7 +104,7 @@ def ask(
     _require_roles(questions, settings.models)
     log = Log(path, questions.header(settings.models, settings.sampling))
     try:
-        asyncio.run(_Run(questions, settings, log, advance).all())
+        asyncio.run(_Calls(questions, settings, log, advance).all())
         log.finish(questions.by_key)
     finally:
         log.close()
@@ -125,8 +125,8 @@ def _require_roles(questions: Questions, models: Mapping[str, str]) -> None:
             raise UsageError(f"{model}: there is no such scripted agent; there are: {there}")
 
 
-class _Run:
-    """The calls of a run, a few at once."""
+class _Calls:
+    """The calls that a log lacks, a few at once."""
 
     def __init__(
         self, questions: Questions, settings: Settings, log: Log, advance: Callable[..., None]

@@ -55,7 +55,7 @@ def score_log(
         )
     predictions = [*_predictions(task.key, entries, questions)]
     found = score(built, name, options, found=predictions, part=of)
-    return Result(**{**vars(found), "predictions": str(path), "run": _run(header, entries)})
+    return Result(**{**vars(found), "predictions": str(path), "run": _facts(header, entries)})
 
 
 def _wrong(
@@ -104,8 +104,8 @@ def _predictions(
         yield {**dict(zip(names, key, strict=True)), **fields}
 
 
-def _run(header: Mapping[str, Any], entries: Mapping[Key, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the facts of a run for a report."""
+def _facts(header: Mapping[str, Any], entries: Mapping[Key, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the facts of a log for a report."""
     calls = [call for entry in entries.values() for call in entry["calls"]]
     totals = {
         name: sum(call[name] for call in calls)

@@ -61,18 +61,18 @@ def _load(text: str) -> Any:
     return yaml.load(text, _LOADER)  # noqa: S506 - safe, in either form
 
 
-def render(dataset: Dataset, built: Splits, generated: str) -> str:
+def render(dataset: Dataset, counted: Splits, generated: str) -> str:
     """Return the dataset's card, completed for a build.
 
-    `built` is config -> split -> what was measured of it; `generated` is the Markdown between the
+    `counted` is config -> split -> what was measured of it; `generated` is the Markdown between the
     marks. OutputError if the card lacks the marks.
     """
     where = str(dataset.card)
     front, body = own_parts(dataset)
     if body.count(BEGIN) != 1 or body.count(END) != 1:
         raise OutputError(f"{where}: expected the lines {BEGIN} and {END} once each")
-    front["configs"] = card_configs(built, dataset.default)
-    front["dataset_info"] = [dict(_info(dataset, *each)) for each in built.items()]
+    front["configs"] = card_configs(counted, dataset.default)
+    front["dataset_info"] = [dict(_info(dataset, *each)) for each in counted.items()]
     head = yaml.dump(front, Dumper=_DUMPER, sort_keys=False, allow_unicode=True, width=1000)
     before, after = prose(body)
     return f"---\n{head}---\n{before}{BEGIN}\n\n{generated}\n{END}{after}"

@@ -168,10 +168,10 @@ def card(inputs: Inputs) -> Iterator[str]:
             yield f"{key}: expected {own.get(key)}, found {front.get(key)}"
     if prose(body) != prose(own_body):
         yield f"the text differs from {dataset.name}/README.md and its tasks; build again"
-    built: dict[str, list[str]] = {}
+    splits: dict[str, list[str]] = {}
     for config, split in inputs.built.declared:
-        built.setdefault(config, []).append(split)
-    if front["configs"] != card_configs(built, dataset.default):
+        splits.setdefault(config, []).append(split)
+    if front["configs"] != card_configs(splits, dataset.default):
         yield "configs: differ from the configs, splits and files of the folder"
     for info in front["dataset_info"]:
         name = info["config_name"]

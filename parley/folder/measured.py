@@ -89,12 +89,12 @@ def descriptions(dataset: Dataset) -> dict[str, dict[str, str]]:
     }
 
 
-def every_split(dataset: Dataset, built: Splits) -> dict[str, dict[str, Mapping[str, Any]]]:
-    """Return what was measured of every split (`built`), or else its documented rows."""
+def every_split(dataset: Dataset, counted: Splits) -> dict[str, dict[str, Mapping[str, Any]]]:
+    """Return what was measured of every split (`counted`), or else its documented rows."""
     rows = dataset.documented_rows
 
     def known(config: str, split: str) -> Mapping[str, Any]:
-        if found := built.get(config, {}).get(split):
+        if found := counted.get(config, {}).get(split):
             return found
         documented = rows.get(config, {}).get(split)
         return {} if documented is None else {"documented": documented}

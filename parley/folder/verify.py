@@ -83,19 +83,19 @@ def verify(
         source = open_source(dataset, None, sample=True)
     inputs = integrity.Inputs(built, source)
 
-    def run(check: Callable[[Any], Iterator[str]], argument: Any, skipped: str = "") -> Check:
+    def test(check: Callable[[Any], Iterator[str]], argument: Any, skipped: str = "") -> Check:
         on_step(dataset.name, check.__name__.replace("_", " "))
         return _run(check, argument, skipped)
 
-    schema = run(integrity.schema, inputs)
+    schema = test(integrity.schema, inputs)
     why_not = A_SAMPLE if built.is_sample else ""
     if schema.failed:
         why_not = "the Parquet files are damaged"
     for figure in figures(dataset.figures, built, why_not):
         on_step(dataset.name, figure.name.partition(".")[0].replace("_", " "))
         inputs.figures.append(figure)
-    found = [run(integrity.files, inputs), schema, run(integrity.provenance, inputs)]
-    found += [run(c, inputs) for c in (integrity.counts, integrity.card)]
+    found = [test(integrity.files, inputs), schema, test(integrity.provenance, inputs)]
+    found += [test(c, inputs) for c in (integrity.counts, integrity.card)]
     if not schema.failed:
         generic = (
             integrity.digests,
@@ -104,13 +104,13 @@ def verify(
             integrity.labels,
             integrity.numbers,
         )
-        found += [run(c, inputs) for c in (*generic, integrity.records, integrity.chats)]
-        found += [run(c, built) for c in checks_of(dataset.checks)]
+        found += [test(c, inputs) for c in (*generic, integrity.records, integrity.chats)]
+        found += [test(c, built) for c in checks_of(dataset.checks)]
         absent = [f"{c}/{s}" for c, s in built.declared if not (source and source.has(c, s))]
         skipped = f"the upstream files of {', '.join(absent)} are not available" if absent else ""
         if not source:
             skipped = "the upstream files are not available"
-        found.append(run(integrity.source, inputs, skipped))
+        found.append(test(integrity.source, inputs, skipped))
     return Verification(dataset.name, built.is_sample, found, inputs.figures)
 
 

@@ -68,11 +68,11 @@ def measured_is_up_to_date(folder: DatasetFolder) -> Iterator[str]:
     """`measured.json`, if there, has this version, and these features, licences and figures."""
     dataset = folder.dataset
     known = measured(dataset)
-    built = {
+    counted = {
         config: {split: found for split, found in names.items() if "rows" in found}
         for config, names in known.splits.items()
     }
-    due = text_of(dataset, every_split(dataset, built), known.figures(dataset))
+    due = text_of(dataset, every_split(dataset, counted), known.figures(dataset))
     if known.version and due != (dataset.folder / FILE).read_text(encoding="utf-8"):
         said = "version, features, licences, splits or figures are not those of the folder"
         yield f"{FILE}: {said}; renew it: `parley build {dataset.name} --source DIR --measure`"

@@ -191,7 +191,7 @@ def _proof(built: BuiltFolder, task: Task, predictions: Mapping[Key, Prediction]
 
 
 def _unreadable(predictions: Mapping[Key, Prediction]) -> dict[str, int]:
-    """Return reason -> number of unreadable predictions; a run has none."""
+    """Return reason -> number of unreadable predictions; a TREC run has none."""
     each = () if isinstance(predictions, Run) else predictions.values()
     return dict(sorted(Counter(one[UNREADABLE] for one in each if UNREADABLE in one).items()))
 

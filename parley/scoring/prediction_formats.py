@@ -38,7 +38,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 def _run_line(line: bytes) -> dict[str, Any]:
-    """Return the prediction of a line of a run; second field, rank and tag are ignored."""
+    """Return the prediction of a line of a TREC run; second field, rank and tag are ignored."""
     if line.startswith(_BOM):
         raise ValueError("unexpected BOM, a byte order mark")
     parts = [field.decode("utf-8") for field in line.split()]  # at ASCII white space
@@ -71,14 +71,14 @@ def _run_lines(predictions: Iterable[Prediction]) -> Iterator[str]:
 
 JSON_LINES = PredictionFormat("JSON Lines", loads, json.loads, _json_lines)
 TREC_RUN = PredictionFormat("a TREC run", _run_line, _run_glimpse, _run_lines)
-"""A run of TREC: query_id, document_id and a float score, which decides, as in trec_eval."""
+"""A TREC run: query_id, document_id and a float score, which decides, as in trec_eval."""
 
 NO_HIT = "-"
 """The document in the only line of a topic without results; it is judged nowhere."""
 
 
 class Run(Mapping[Key, Prediction]):
-    """The predictions of a run, kept small, as it can have millions of lines."""
+    """The predictions of a TREC run, kept small, as it can have millions of lines."""
 
     KEY = ("query_id", "document_id")
     SHAPE: Mapping[str, type] = {"query_id": str, "document_id": str, "score": float}

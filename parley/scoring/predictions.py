@@ -131,7 +131,7 @@ def write(path: Path, task: Task, predictions: Iterable[Prediction]) -> None:
 
     require_free(path)
     with writing(path) as file:
-        require_free(path)  # another run may have made it while this one waited
+        require_free(path)  # another process may have made it while this one waited
         file.writelines(f"{line}\n".encode() for line in task.format.lines(predictions))
 
 
@@ -171,7 +171,7 @@ class _Table:
 
 
 def _is_run(task: Task) -> bool:
-    """Tell whether a task has no rules for a run beyond those of the format."""
+    """Tell whether a task has no rules for a TREC run beyond those of the format."""
     declared = (task.format, task.key, task.required, task.shape, task.validate)
     return declared == (TREC_RUN, Run.KEY, Run.KEY[:1], Run.SHAPE, Task.validate)
 

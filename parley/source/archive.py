@@ -85,9 +85,9 @@ def _blocks(archive: BinaryIO, pin: Pin) -> Iterator[tuple[str, bytes]]:
     try:
         with zipfile.ZipFile(archive) as file:
             for name, member in _members(file, pin["member"], flat=True).items():
-                with file.open(member) as source:
+                with file.open(member) as opened:
                     yield name, b""  # creates an empty file too
-                    while block := source.read(_BLOCK):
+                    while block := opened.read(_BLOCK):
                         yield name, block
     except (*_DAMAGED, ValueError) as error:
         raise ArchiveError(f"cannot be read: {error}") from None
