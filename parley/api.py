@@ -120,9 +120,8 @@ def score(
     built = open(folder) if isinstance(folder, str | Path) else folder
     if isinstance(predictions, str | Path) and not baseline:
         return score_file(built, task, options, str(predictions), Part(subset))
-    given: Any = {"file": str(predictions)} if isinstance(predictions, str | Path) else {}
-    given = given or {"found": predictions}
-    return evaluate(built, task, options, baseline=baseline, part=Part(subset), **given)
+    given: Any = predictions
+    return evaluate(built, task, options, baseline=baseline, found=given, part=Part(subset))
 
 
 def select(
