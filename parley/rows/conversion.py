@@ -263,7 +263,7 @@ def _narrower(part: Any, whole: Any) -> Convert | None:
     if isinstance(whole, list):
         return _or_null(_each(_narrower(part[0], whole[0])))
     if not isinstance(whole, dict):
-        return None
+        return _or_null(int)  # an integer among numbers; `to_row` tells whether it was one
     others = [name for name in whole if name not in part]
     found = {name: _narrower(part[name], whole[name]) for name in part}
     inner = {name: convert for name, convert in found.items() if convert is not None}
