@@ -60,12 +60,7 @@ def load(
 
     found = dataset(name)
     config = config or found.default
-    for word, asked, known in (
-        ("config", config, found.configs),
-        ("split", split, found.splits.get(config, {})),
-    ):
-        if asked is not None and asked not in known:
-            raise UsageError(f"{name} has no {word} {asked!r}; there are: {', '.join(known)}")
+    found.require(config, split)
     folder = _complete_build(Path(build) / name, name) or _cached(name)
     return hf.load_dataset(str(folder.path), config, split=split)
 

@@ -11,6 +11,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 from parley.collection import Dataset
 from parley.errors import OutputError, Problem, ScriptError
 from parley.folder.built import BuiltFolder
+from parley.rows.features import item_of, labels_of
 from parley.source.files import Source
 from parley.transcript import Facets, Transcript, Value
 
@@ -154,8 +155,7 @@ def sides_of(facets: Facets) -> dict[str, int]:
 
 def _plain(value: Any, feature: Any) -> Value | list[Value] | None:
     """Return a scalar, or the name of a label or of each label of a list; None for the rest."""
-    inner = feature[0] if isinstance(feature, list) else getattr(feature, "feature", feature)
-    names = getattr(inner, "names", None)
+    names = labels_of(item_of(feature) or feature)
     if isinstance(value, list):
         return [_label(names, each) for each in value] if names else None
     if names and value is not None:

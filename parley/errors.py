@@ -14,7 +14,7 @@ ParleyError              base class; the message is complete
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 MOST_PROBLEMS = 20
@@ -130,15 +130,6 @@ class ParleyError(Exception):
             return f"{lines[0].removesuffix('.')}. {self.remedy}"
         return "\n".join([*lines, f"  {self.remedy}"])
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return _made_again, (type(self), self.message, self.problems, self.remedy)
-
-
-def _made_again(
-    kind: type[ParleyError], message: str, problems: tuple[Problem, ...], remedy: str
-) -> ParleyError:
-    return kind(message, *problems, remedy=remedy)
-
 
 class UsageError(ParleyError):
     """The command asked for a dataset, config or dialogue that does not exist."""
@@ -180,13 +171,17 @@ class Failures(ParleyError):
     def __init__(self, errors: Iterable[ParleyError]) -> None:
         super().__init__()
         self.errors = tuple(errors)
+        self.args = (self.errors,)  # which pickle makes it of again
         self.status = max(error.status for error in self.errors)
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.errors))
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return Failures, (self.errors,)
+
+def require_known(of: str, what: str, name: str, known: Collection[str]) -> None:
+    """Raise UsageError, which names those that exist, unless a name is one of them."""
+    if name not in known:
+        raise UsageError(f"{of} has no {what} {name!r}; there are: {', '.join(known) or 'none'}")
 
 
 def cut(line: str) -> str:

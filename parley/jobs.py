@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from parley.collection import Dataset, discover
-from parley.errors import Problem, ScriptError, UsageError
+from parley.errors import Problem, ScriptError, UsageError, require_known
 
 Sources = Mapping[str, Mapping[str, Any]]
 """File -> its pin: url, size, and sha256 or git_blob."""
@@ -85,8 +85,5 @@ def each_jobs() -> dict[str, dict[str, Job] | ScriptError]:
 def get_job(dataset: Dataset, name: str) -> Job:
     """Return the job of this name, or raise UsageError with the known names."""
     jobs = jobs_of(dataset)
-    if name not in jobs:
-        raise UsageError(
-            f"{dataset.name} has no job {name!r}; there are: {', '.join(jobs) or 'none'}"
-        )
+    require_known(dataset.name, "job", name, jobs)
     return jobs[name]

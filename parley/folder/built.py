@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from parley.collection import Dataset, discover, get
 from parley.errors import OutputError, UsageError
 from parley.figures import MissingSplitError
+from parley.rows.features import item_of, labels_of
 from parley.shapes import problems
 
 if TYPE_CHECKING:
@@ -165,7 +166,7 @@ class BuiltFolder:
         for split in splits:
             if (config, split) not in self._rows:
                 if not (files := self.files(config, split)):
-                    self._require_declared(config, split)
+                    self.dataset.require(config, split)
                     if split in self.provenance["configs"].get(config, {}):
                         what = f"the folder has lost {config}/{split}, which was built"
                         raise MissingSplitError(what, remedy=f"Run {self.rebuild} again.")
@@ -180,19 +181,9 @@ class BuiltFolder:
             rows += self._rows[config, split]
         return rows
 
-    def _require_declared(self, config: str, split: str = "") -> None:
-        """Raise UsageError unless the dataset has this config, and this split of it."""
-        for what, name, known in (
-            ("config", config, self.dataset.splits),
-            ("split of " + config, split, self.dataset.splits.get(config, {})),
-        ):
-            if name and name not in known:
-                there = ", ".join(known)
-                raise UsageError(f"{self.dataset.name} has no {what} {name!r}; there are: {there}")
-
     def named(self, config: str, *splits: str) -> list[dict[str, Any]]:
         """Return the rows of these splits with the names of labels in place of their numbers."""
-        self._require_declared(config)
+        self.dataset.require(config)
         return list(self._with_names(config, self.rows(config, *splits)))
 
     def each_named(self, config: str, split: str) -> Iterator[dict[str, Any]]:
@@ -201,7 +192,8 @@ class BuiltFolder:
 
     def _with_names(self, config: str, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         features = self.features(config)
-        names = {column: found for column, f in features.items() if (found := _names(f))}
+        labels = ((column, labels_of(item_of(f) or f)) for column, f in features.items())
+        names = {column: found for column, found in labels if found}
         for row in rows:
             yield row | {column: _named(row[column], found) for column, found in names.items()}
 
@@ -236,12 +228,6 @@ def _readable(path: Path) -> Iterator[None]:
         yield
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         raise OutputError(f"{path}: unreadable Parquet file: {error}") from error
-
-
-def _names(feature: Any) -> list[str] | None:
-    """Return the names of a label, or of the labels of a list, or None."""
-    inner = feature[0] if isinstance(feature, list) else getattr(feature, "feature", feature)
-    return getattr(inner, "names", None)
 
 
 def _named(value: Any, names: list[str]) -> Any:

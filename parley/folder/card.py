@@ -14,6 +14,7 @@ from parley.collection import Dataset
 from parley.errors import OutputError, Problem, ScriptError
 from parley.figures import OUR_CARD, Figure, tally
 from parley.folder.measured import Splits, descriptions, every_split, measured
+from parley.rows.features import card_yaml
 from parley.scoring.leaderboard import PIPE, section
 from parley.tasks import tasks_of
 
@@ -93,8 +94,6 @@ def _info(
     dataset: Dataset, config: str, splits: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[tuple[str, Any]]:
     """Yield an entry of the card's `dataset_info`."""
-    from parley.rows.features import card_yaml  # not at the top: it brings `datasets`
-
     yield "config_name", config
     yield "license", dataset.builder.licence(config)
     yield "features", card_yaml(dataset.features(config))

@@ -22,6 +22,7 @@ from typing import Any
 from parley.collection import Dataset
 from parley.errors import OutputError
 from parley.figures import NOT_CHECKED, Figure, recorded
+from parley.rows.features import card_yaml
 from parley.rows.strict_json import loads
 from parley.shapes import problems
 
@@ -77,7 +78,6 @@ def measured(dataset: Dataset) -> Measured:
 
 def descriptions(dataset: Dataset) -> dict[str, dict[str, str]]:
     """Return config -> its licence, and the sha256 of its features; imports the builder."""
-    from parley.rows.features import card_yaml  # not at the top: it brings `datasets`
 
     def features(config: str) -> str:
         text = json.dumps(card_yaml(dataset.features(config)))

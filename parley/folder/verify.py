@@ -94,17 +94,10 @@ def verify(
     for figure in figures(dataset.figures, built, why_not):
         on_step(dataset.name, figure.name.partition(".")[0].replace("_", " "))
         inputs.figures.append(figure)
-    found = [test(integrity.files, inputs), schema, test(integrity.provenance, inputs)]
-    found += [test(c, inputs) for c in (integrity.counts, integrity.card)]
+    found = [test(integrity.files, inputs), schema]
+    found += [test(check, inputs) for check in integrity.OF_METADATA]
     if not schema.failed:
-        generic = (
-            integrity.digests,
-            integrity.as_measured,
-            integrity.keys,
-            integrity.labels,
-            integrity.numbers,
-        )
-        found += [test(c, inputs) for c in (*generic, integrity.records, integrity.chats)]
+        found += [test(check, inputs) for check in integrity.OF_ROWS]
         found += [test(c, built) for c in checks_of(dataset.checks)]
         absent = [f"{c}/{s}" for c, s in built.declared if not (source and source.has(c, s))]
         skipped = f"the upstream files of {', '.join(absent)} are not available" if absent else ""

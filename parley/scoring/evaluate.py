@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from parley import __version__
-from parley.errors import Problem, ScriptError, UsageError
+from parley.errors import Problem, ScriptError, UsageError, require_known
 from parley.figures import agrees
 from parley.folder.built import BuiltFolder
 from parley.scoring.gold import ALL, Part, arguments, load_gold, rows_digest, running, script_of
@@ -147,11 +147,8 @@ def score(
     """
     task = get_task(built.dataset, name)
     options = task.chosen(given)
-    if baseline and baseline not in task.baselines:
-        raise UsageError(
-            f"{built.dataset.name} {name} has no baseline {baseline!r}; "
-            f"there are: {', '.join(task.baselines) or 'none'}"
-        )
+    if baseline:
+        require_known(f"{built.dataset.name} {name}", "baseline", baseline, task.baselines)
     if [bool(file), bool(baseline), found is not None].count(True) != 1 or (keep and not baseline):
         raise UsageError(
             f"{name} scores either predictions or a baseline; only a baseline's can be saved"

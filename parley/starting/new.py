@@ -12,6 +12,7 @@ from parley.collection import Dataset, collection_folder, wrong_name
 from parley.errors import UsageError
 from parley.folder.card import BEGIN
 from parley.folder.replace import replacing
+from parley.rows.features import item_of
 from parley.rows.generate import generate
 from parley.source.files import open_source
 from parley.starting.draft import draft
@@ -127,7 +128,5 @@ def _fields(dataset: Dataset) -> Iterator[str]:
 def _type(feature: Any) -> str:
     if isinstance(feature, dict):
         return ", ".join(f"`{name}`" for name in feature)
-    inner = feature[0] if isinstance(feature, list) else getattr(feature, "feature", None)
-    if inner is None:
-        return str(feature.dtype)
-    return f"list of {_type(inner)}"
+    item = item_of(feature)
+    return str(feature.dtype) if item is None else f"list of {_type(item)}"
