@@ -13,14 +13,7 @@ from itertools import islice
 from pathlib import Path
 
 from parley.collection import Dataset
-from parley.errors import (
-    MOST_PROBLEMS,
-    OutputError,
-    ParleyError,
-    Problem,
-    UsageError,
-    require_known,
-)
+from parley.errors import MOST_PROBLEMS, OutputError, ParleyError, Problem, UsageError
 from parley.exports.chats import CONFIG, prompt_completion
 from parley.exports.croissant import croissant
 from parley.exports.tables import Ids, write_csv, write_json_lines

@@ -124,13 +124,12 @@ def verify_for_upload(built: BuiltFolder, source: Source | None, permitted: bool
     dataset, folder = built.dataset, built.path
     reasons = []
     if built.is_sample:
-        build = built.rebuild
-        reasons.append(f"it is the invented sample; build it from the upstream files with {build}")
-    elif built.missing:
-        build = built.rebuild
         reasons.append(
-            f"it is partial: {', '.join(built.missing)} was missing; fetch it and run {build}"
+            f"it is the invented sample; build it from the upstream files with {built.rebuild}"
         )
+    elif built.missing:
+        missing = ", ".join(built.missing)
+        reasons.append(f"it is partial: {missing} was missing; fetch it and run {built.rebuild}")
     else:
         found = verify(built, source)
         if found.failed:

@@ -16,10 +16,7 @@ import stat
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from hashlib import _Hash
+from typing import Any
 
 Pin = Mapping[str, Any]
 
@@ -87,7 +84,7 @@ def _problem(path: Path, pin: Pin, hashes: dict[str, str]) -> str | None:
             return f"size expected {pin['size']:,} bytes, found {state.st_size:,}"
         kind = "sha256" if "sha256" in pin else "git_blob"
         if kind not in hashes:
-            hashes[kind] = hash_file(path, pin, state.st_size).hexdigest()
+            hashes[kind] = hash_file(path, kind)
         found = hashes[kind]
         return None if found == pin[kind] else f"{kind} expected {pin[kind]}, found {found}"
     except OSError as error:
@@ -109,16 +106,16 @@ def _folder_problem(folder: Path, pin: Pin) -> str | None:
     return f"git_tree expected {pin['git_tree']}, found {found} over {len(files):,} files"
 
 
-def hash_file(path: Path, pin: Pin, size: int) -> "_Hash":
-    """Return the hash, of the pin's kind, of a file; a git blob's begins with its size."""
-    if "sha256" in pin:
+def hash_file(path: Path, kind: str) -> str:
+    """Return the hash of a file in hexadecimal, of the kind "sha256" or "git_blob"."""
+    if kind == "sha256":
         content = hashlib.sha256()
     else:
-        content = hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
+        content = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
     with path.open("rb") as file:
         while block := file.read(_BLOCK):
             content.update(block)
-    return content
+    return content.hexdigest()
 
 
 def git_tree(files: list[Path]) -> str:

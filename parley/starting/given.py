@@ -84,7 +84,7 @@ class Given:
     def _git_id(self) -> str:
         if self.place.is_dir():
             return git_tree(list(self.place.iterdir()))
-        return hash_file(self.place, {"git_blob": ""}, self.place.stat().st_size).hexdigest()
+        return hash_file(self.place, "git_blob")
 
     def pin(self) -> dict[str, Any]:
         """Return url, hash and size; for a folder, its place in the archive at that url."""
@@ -100,8 +100,7 @@ class Given:
         if repository:
             url = f"https://raw.githubusercontent.com/{repository}/{commit}/{quote(self.path)}"
         size = self.place.stat().st_size
-        content = hash_file(self.place, {"sha256": ""}, size).hexdigest()
-        return {"url": url, "size": size, "sha256": content}
+        return {"url": url, "size": size, "sha256": hash_file(self.place, "sha256")}
 
 
 def _git(folder: Path, *command: str) -> str:
