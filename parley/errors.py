@@ -1,20 +1,8 @@
-"""Exceptions of parley.
-
-ParleyError              base class; the message is complete
-├── UsageError           the command names something that does not exist (exit status 2)
-├── ScriptError          code of a dataset folder is wrong
-├── SourceError          a source is missing or differs from its pin
-│   └── FetchError       a download failed
-├── RecordError          a record differs from its shape
-├── RowError             a row does not fit its features exactly
-├── OutputError          an output folder cannot be written or read
-├── PublishError         the Hub failed, refused or returned something else
-└── Failures             several errors
-"""
+"""Exceptions of parley; the message of each is complete."""
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 MOST_PROBLEMS = 20
@@ -182,6 +170,11 @@ def require_known(of: str, what: str, name: str, known: Collection[str]) -> None
     """Raise UsageError, which names those that exist, unless a name is one of them."""
     if name not in known:
         raise UsageError(f"{of} has no {what} {name!r}; there are: {', '.join(known) or 'none'}")
+
+
+def few(names: Sequence[str]) -> str:
+    """Return the first three names, and how many more there are."""
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if names[3:] else "")
 
 
 def cut(line: str) -> str:

@@ -4,7 +4,7 @@ import asyncio
 import os
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -27,10 +27,6 @@ class Call:
     completion_tokens: int = 0
     retries: int = 0  # failed attempts before it
     seconds: float = 0.0  # from the first attempt to the answer
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return it for a log."""
-        return asdict(self)
 
 
 class FailedCall(Exception):

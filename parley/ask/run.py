@@ -35,7 +35,7 @@ class Settings:
 def entry_of(asking: Any, key: Key, question: Any, calls: list[Call], roles: list[str]) -> Entry:
     """Return the log entry of a key from its calls; `read_calls` makes the prediction."""
     said = [
-        ({"role": role} if role else {}) | call.as_dict()
+        ({"role": role} if role else {}) | vars(call)
         for role, call in zip(roles, calls, strict=True)
     ]
     found = read_calls(asking, question, [(each.finish, each.text) for each in calls])

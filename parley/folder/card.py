@@ -15,7 +15,7 @@ from parley.errors import OutputError, Problem, ScriptError
 from parley.figures import OUR_CARD, Figure, tally
 from parley.folder.measured import Splits, descriptions, every_split, measured
 from parley.rows.features import card_yaml
-from parley.scoring.leaderboard import PIPE, section
+from parley.scoring.leaderboard import markdown_table, section
 from parley.tasks import tasks_of
 
 BEGIN = "<!-- parley: generated from here -->"
@@ -168,19 +168,20 @@ def figures_section(figures: Sequence[Figure]) -> str:
     for some, title in ((documented, "The documented figures"), (ours, "This card's figures")):
         if some:  # folded: hundreds of lines that few read
             lines += ["<details>", f"<summary>{title}</summary>", "", *_table(some, notes)]
-            lines += ["", "</details>", ""]
+            lines += ["</details>", ""]
     lines += [f"[{number}] {reason}.  " for reason, number in notes.items()]
     return "\n".join(lines).rstrip("\n") + "\n" if lines else ""
 
 
 def _table(figures: Sequence[Figure], notes: dict[str, int]) -> Iterator[str]:
-    yield "| figure | documented | measured | verdict | document |"
-    yield "| --- | ---: | ---: | --- | --- |"
+    rows = []
     for figure in figures:
         note = f" [{notes.setdefault(figure.reason, len(notes) + 1)}]" if figure.reason else ""
         measured = "" if figure.measured is None else str(figure.measured)
-        cells = (f"`{figure.name}`", figure.stated, measured, figure.verdict + note, figure.place)
-        yield f"| {' | '.join(cell.replace('|', PIPE) for cell in cells)} |"
+        verdict = figure.verdict + note
+        rows.append((f"`{figure.name}`", figure.stated, measured, verdict, figure.place))
+    columns = ("figure", "documented", "measured", "verdict", "document")
+    return markdown_table(columns, rows, right=columns[1:3])
 
 
 def prose(body: str) -> tuple[str, str]:
@@ -203,7 +204,7 @@ def licence_section(card: str, where: str) -> str:
 
 def splits_section(dataset: Dataset, splits: Splits, sample: bool = False) -> str:
     """Return the table of splits."""
-    lines = ["| config | split | rows | null in all rows |", "| --- | --- | ---: | --- |"]
+    cells = []
     for config, names in dataset.splits.items():
         for split in names:
             found = splits.get(config, {}).get(split, {})
@@ -214,10 +215,9 @@ def splits_section(dataset: Dataset, splits: Splits, sample: bool = False) -> st
             else:
                 rows = _NOT_BUILT
             nulls = ", ".join(f"`{column}`" for column in found.get("null", ()))
-            lines.append(f"| `{config}` | `{split}` | {rows} | {nulls} |")
+            cells.append((f"`{config}`", f"`{split}`", rows, nulls))
+    lines = [*markdown_table(("config", "split", "rows", "null in all rows"), cells, ("rows",))]
     if sample:
-        lines.append("")
-        lines.append(
-            "**This is a sample**: invented records in the dataset's layout, not its data."
-        )
-    return "\n".join(lines) + "\n"
+        said = "**This is a sample**: invented records in the dataset's layout, not its data."
+        lines += [said, ""]
+    return "\n".join(lines)

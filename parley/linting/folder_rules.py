@@ -9,7 +9,7 @@ from typing import Any
 
 from parley.declaration import Config, View
 from parley.dialogues import Dialogue, as_id, related_by_dialogue
-from parley.errors import ParleyError, RowError
+from parley.errors import ParleyError, RowError, few
 from parley.exports.export import export
 from parley.extras import extra_of
 from parley.figures import FAILED, UNEXPLAINED, figures
@@ -49,8 +49,7 @@ def sources_have_addresses(folder: DatasetFolder) -> Iterator[str]:
     places = {file: str(pin["url"]) for file, pin in folder.dataset.pins.items()}
     places["HOMEPAGE"] = folder.dataset.builder.HOMEPAGE
     if none := [file for file, url in places.items() if url.startswith(PLACEHOLDER)]:
-        named = ", ".join(none[:3]) + (f" and {len(none) - 3} more" if none[3:] else "")
-        raise NotYetError(f"{PLACEHOLDER} is the placeholder for {named}; write the URL")
+        raise NotYetError(f"{PLACEHOLDER} is the placeholder for {few(none)}; write the URL")
     return iter(())
 
 

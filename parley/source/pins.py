@@ -18,6 +18,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from parley.errors import few
+
 Pin = Mapping[str, Any]
 
 UNREADABLE = "cannot be read"  # how a problem of permissions or of the disk begins
@@ -94,14 +96,14 @@ def _problem(path: Path, pin: Pin, hashes: dict[str, str]) -> str | None:
 def _folder_problem(folder: Path, pin: Pin) -> str | None:
     files = sorted(folder.iterdir())
     if others := [file.name for file in files if not stat.S_ISREG(file.lstat().st_mode)]:
-        return f"expected files alone, found also {_some(others)}"
+        return f"expected files alone, found also {few(others)}"
     if (found := git_tree(files)) == pin["git_tree"]:
         return None
     if len(files) != pin.get("files", len(files)):
         (usual, _), *_ = Counter(file.suffix for file in files).most_common(1) or [("", 0)]
         odd = [file.name for file in files if file.suffix != usual]
         return f"expected {pin['files']:,} files, found {len(files):,}" + (
-            f"; unlike the others: {_some(odd)}" if odd else ""
+            f"; unlike the others: {few(odd)}" if odd else ""
         )
     return f"git_tree expected {pin['git_tree']}, found {found} over {len(files):,} files"
 
@@ -127,8 +129,3 @@ def git_tree(files: list[Path]) -> str:
         entries.append(b"100644 %s\0%s" % (name, blob.digest()))
     tree = b"".join(entries)
     return hashlib.sha1(b"tree %d\0" % len(tree) + tree, usedforsecurity=False).hexdigest()
-
-
-def _some(names: list[str]) -> str:
-    shown = ", ".join(names[:3])
-    return shown if len(names) <= 3 else f"{shown} and {len(names) - 3} more"
