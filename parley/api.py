@@ -4,12 +4,12 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from parley.collection import Dataset, discover, get
 from parley.errors import OutputError, ParleyError, UsageError
 
 if TYPE_CHECKING:
     import datasets as hf
 
-    from parley.collection import Dataset
     from parley.folder.built import BuiltFolder
     from parley.scoring.evaluate import Result
     from parley.site.select import Choice
@@ -21,19 +21,15 @@ def datasets() -> list[str]:
     Raises:
         UsageError: `PARLEY_DATASETS` names no folder of datasets, or two datasets share a name.
     """
-    from parley.collection import discover
-
     return list(discover())
 
 
-def dataset(name: str) -> "Dataset":
+def dataset(name: str) -> Dataset:
     """Return a dataset with its configs, splits, pins, tasks and modules.
 
     Raises:
         UsageError: no dataset has this name.
     """
-    from parley.collection import get
-
     return get(name)
 
 

@@ -48,7 +48,7 @@ class Measured:
     version: str = ""  # of the rows
     # config -> licence, features
     configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    splits: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
+    splits: Splits = field(default_factory=dict)
     # figure -> value, verdict, and the reason if `figures.py` has none
     found: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
