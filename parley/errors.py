@@ -159,7 +159,6 @@ class Failures(ParleyError):
     def __init__(self, errors: Iterable[ParleyError]) -> None:
         super().__init__()
         self.errors = tuple(errors)
-        self.args = (self.errors,)  # which pickle makes it of again
         self.status = max(error.status for error in self.errors)
 
     def __str__(self) -> str:
