@@ -4,12 +4,12 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from parley.collection import Dataset, discover, get
 from parley.errors import OutputError, ParleyError, UsageError
 
 if TYPE_CHECKING:
     import datasets as hf
 
-    from parley.collection import Dataset
     from parley.folder.built import BuiltFolder
     from parley.scoring.evaluate import Result
     from parley.site.select import Choice
@@ -21,19 +21,15 @@ def datasets() -> list[str]:
     Raises:
         UsageError: `PARLEY_DATASETS` names no folder of datasets, or two datasets share a name.
     """
-    from parley.collection import discover
-
     return list(discover())
 
 
-def dataset(name: str) -> "Dataset":
+def dataset(name: str) -> Dataset:
     """Return a dataset with its configs, splits, pins, tasks and modules.
 
     Raises:
         UsageError: no dataset has this name.
     """
-    from parley.collection import get
-
     return get(name)
 
 
@@ -60,12 +56,7 @@ def load(
 
     found = dataset(name)
     config = config or found.default
-    for word, asked, known in (
-        ("config", config, found.configs),
-        ("split", split, found.splits.get(config, {})),
-    ):
-        if asked is not None and asked not in known:
-            raise UsageError(f"{name} has no {word} {asked!r}; there are: {', '.join(known)}")
+    found.require(config, split)
     folder = _complete_build(Path(build) / name, name) or _cached(name)
     return hf.load_dataset(str(folder.path), config, split=split)
 
@@ -120,9 +111,8 @@ def score(
     built = open(folder) if isinstance(folder, str | Path) else folder
     if isinstance(predictions, str | Path) and not baseline:
         return score_file(built, task, options, str(predictions), Part(subset))
-    given: Any = {"file": str(predictions)} if isinstance(predictions, str | Path) else {}
-    given = given or {"found": predictions}
-    return evaluate(built, task, options, baseline=baseline, part=Part(subset), **given)
+    given: Any = predictions
+    return evaluate(built, task, options, baseline=baseline, found=given, part=Part(subset))
 
 
 def select(

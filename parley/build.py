@@ -101,29 +101,29 @@ def build(
                 for split in source.splits(config)
             ]
         _write_json(folder / PROVENANCE, _provenance(source, splits))
-        built: dict[str, dict[str, Any]] = {}
+        counted: dict[str, dict[str, Any]] = {}
         for split in splits:
-            built.setdefault(split.config, {})[split.name] = split.measured
+            counted.setdefault(split.config, {})[split.name] = split.measured
         if measure:
             found = list(figures(dataset.figures, open_folder(folder, dataset)))
-            text = text_of(dataset, every_split(dataset, built), found)
+            text = text_of(dataset, every_split(dataset, counted), found)
         else:
             found = measured(dataset).figures(dataset)
-        (folder / CARD).write_text(_card(source, built, found), encoding="utf-8")
+        (folder / CARD).write_text(_card(source, counted, found), encoding="utf-8")
     if measure:
         write_whole(dataset.folder / FILE, text)
     return splits
 
 
-def _card(source: Source, built: Splits, found: list[Figure]) -> str:
+def _card(source: Source, counted: Splits, found: list[Figure]) -> str:
     """Return the card of a built folder."""
     dataset = source.dataset
-    parts = [splits_section(dataset, every_split(dataset, built), source.sample), *notes(source)]
+    parts = [splits_section(dataset, every_split(dataset, counted), source.sample), *notes(source)]
     if not source.sample and (table := figures_section(found)):
         if source.missing:
             parts.append("Partial build: the figures are those of `measured.json`.")
         parts.append(table)
-    return render(dataset, built, "\n\n".join(part.rstrip("\n") for part in parts) + "\n")
+    return render(dataset, counted, "\n\n".join(part.rstrip("\n") for part in parts) + "\n")
 
 
 def notes(source: Source) -> Iterator[str]:

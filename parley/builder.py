@@ -143,11 +143,7 @@ class Builder(datasets.GeneratorBasedBuilder):
 
 
 def _take(source: Source, place: str, folder: Path) -> str:
-    """Copy a downloaded source into upstream's layout, verify its pin and return its path.
-
-    Raises:
-        SourceError: it differs from its pin.
-    """
+    """Copy a downloaded source into upstream's layout, verify its pin and return its path."""
     target = folder / source.path
     target.parent.mkdir(parents=True, exist_ok=True)
     whole = target.with_name(f"{target.name}.whole")

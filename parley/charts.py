@@ -138,8 +138,7 @@ Chart = Bars | Heatmap | Dots | Panels
 def own_charts(built: BuiltFolder) -> Iterator[tuple[str, Chart]]:
     """Yield the name and the chart of each function of `charts.py`, unless its rows are missing.
 
-    Raises:
-        ScriptError: charts.py fails on the rows.
+    ScriptError if charts.py fails on the rows.
     """
     dataset: Dataset = built.dataset
     functions: dict[str, Callable[[BuiltFolder], Chart]] = dataset.charts

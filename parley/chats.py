@@ -25,10 +25,10 @@ def chat_of(turns: Iterable[tuple[str, str]], system: str = "") -> dict[str, Any
 
     if system:
         say("system", system, [])
-    runs = groupby(enumerate(turns), key=lambda turn: turn[1][0])
-    for number, (role, run) in enumerate(runs):
+    by_role = groupby(enumerate(turns), key=lambda turn: turn[1][0])
+    for number, (role, some) in enumerate(by_role):
         if role == "assistant" and number == 0:
             say("user", START, [])
-        places, said = zip(*run, strict=True)
+        places, said = zip(*some, strict=True)
         say(role, "\n".join(text for _, text in said), list(places))
     return {"messages": messages, "source_turns": source_turns}

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from parley.errors import ScriptError, UsageError
+from parley.errors import ScriptError, UsageError, require_known
 from parley.loading import load_module
 
 if TYPE_CHECKING:
@@ -155,8 +155,7 @@ class Dataset:
     def builder(self) -> "type[Builder]":
         """The builder class of the script (imports `datasets`).
 
-        Raises:
-            ScriptError: lists every mistake of the declaration.
+        ScriptError lists every mistake of the declaration.
         """
         from parley.builder import Builder
         from parley.declaration import REMEDY
@@ -201,6 +200,12 @@ class Dataset:
     def version(self) -> str:
         """The version of the rows."""
         return str(self.builder.VERSION)
+
+    def require(self, config: str, split: str | None = None) -> None:
+        """Raise UsageError unless it declares this config, and this split of it."""
+        require_known(self.name, "config", config, self.splits)
+        if split is not None:
+            require_known(self.name, f"split of {config}", split, self.splits[config])
 
     def features(self, config: str) -> Any:
         """Return the `datasets.Features` of a config."""

@@ -43,6 +43,20 @@ class _Source:
     read: str | Callable[[Any, Any], Iterable[Any]] = ""
     validate: Callable[[Any], None] | None = None
 
+    def _take(self, name: str, own: Mapping[str, str]) -> None:
+        """Set the format by the suffix of a name, an own one or the usual, and validate."""
+        from parley.rows.formats import BY_SUFFIX
+
+        if not self.read:
+            found = {**BY_SUFFIX, **own}.get(PurePosixPath(str(name)).suffix, "")
+            object.__setattr__(self, "read", found)
+        _require(self, self.path, list(self._problems()))
+
+    def _pin(self, **own: Any) -> dict[str, Any]:
+        given = {"url": self.url, "size": self.size, **own}
+        given |= {"sha256": self.sha256, "git_blob": self.git_blob}
+        return {key: value for key, value in given.items() if value not in ("", None)}
+
     def _problems(self) -> Iterable[Problem]:
         from parley.rows.formats import FORMATS
 
@@ -110,12 +124,7 @@ class File(_Source):
     fallbacks: Sequence["File"] = ()
 
     def __post_init__(self) -> None:
-        from parley.rows.formats import BY_SUFFIX
-
-        if not self.read:
-            suffix = PurePosixPath(str(self.path)).suffix
-            object.__setattr__(self, "read", BY_SUFFIX.get(suffix, ""))
-        _require(self, self.path, list(self._problems()))
+        self._take(self.path, {})
 
     def _problems(self) -> Iterable[Problem]:
         yield from super()._problems()
@@ -135,10 +144,8 @@ class File(_Source):
     @cached_property
     def pin(self) -> dict[str, Any]:
         """The pin of its content (`parley.source.pins`)."""
-        given = {"url": self.url, "size": self.size}
-        given |= {"sha256": self.sha256, "git_blob": self.git_blob}
-        pin = {key: value for key, value in given.items() if value not in ("", None)}
-        return pin | ({"mirrors": list(map(dict, self.mirrors))} if self.mirrors else {})
+        mirrors = {"mirrors": list(map(dict, self.mirrors))} if self.mirrors else {}
+        return self._pin() | mirrors
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,13 +177,7 @@ class Folder(_Source):
     only: str = "*"
 
     def __post_init__(self) -> None:
-        from parley.rows.formats import BY_SUFFIX
-
-        if not self.read:
-            found = {**BY_SUFFIX, "": "json value", ".json": "json value"}
-            suffix = PurePosixPath(str(self.only)).suffix
-            object.__setattr__(self, "read", found.get(suffix, ""))
-        _require(self, self.path, list(self._problems()))
+        self._take(self.only, {"": "json value", ".json": "json value"})
 
     def _problems(self) -> Iterable[Problem]:
         yield from super()._problems()
@@ -198,22 +199,45 @@ class Folder(_Source):
     @cached_property
     def pin(self) -> dict[str, Any]:
         """The pin of its content (`parley.source.pins`)."""
-        given: dict[str, Any] = {"url": self.url, "size": self.size}
-        if self.git_tree:
-            given |= {"member": self.member, "git_tree": self.git_tree, "files": self.files}
-        given |= {"sha256": self.sha256, "git_blob": self.git_blob}
-        return {key: value for key, value in given.items() if value not in ("", None)}
+        if self.is_archive:
+            return self._pin()
+        return self._pin(member=self.member, git_tree=self.git_tree, files=self.files)
 
 
 Source = File | Folder
 
 
-def _key(key: str | Sequence[str]) -> tuple[str, ...]:
-    return (key,) if isinstance(key, str) else tuple(key)
+@dataclass(frozen=True, eq=False)
+class _Config:
+    name: str
+    description: str
+    _: KW_ONLY
+    key: str | Sequence[str]
+    records: Records | None = None
+    splits_share_keys: bool = False
+    licence: str = ""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The columns that identify a row."""
+        return (self.key,) if isinstance(self.key, str) else tuple(self.key)
+
+    def _problems(self) -> Iterable[Problem]:
+        if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
+            yield Problem("name", "letters, digits and _", repr(self.name))
+        if not isinstance(self.description, str) or not self.description:
+            yield Problem("description", "a short description of a row", repr(self.description))
+        columns = self.key if isinstance(self.key, list | tuple) else [self.key]
+        if not all(isinstance(column, str) for column in columns):
+            yield Problem("key", "a column, or several", repr(self.key))
+        if not isinstance(self.licence, str):
+            yield Problem("licence", "the Hub's name of the licence", repr(self.licence))
+        if self.records is not None and not callable(self.records):
+            yield Problem("records", "a function of (sources)", repr(self.records))
 
 
 @dataclass(frozen=True, eq=False)
-class Config:
+class Config(_Config):
     """A lossless config: each row is made from one record and converts back to it.
 
     Args:
@@ -229,28 +253,18 @@ class Config:
         licence: The Hub's name of its licence, if it differs from the dataset's.
     """
 
-    name: str
-    description: str
     splits: Mapping[str, Sequence[Source]]
     _: KW_ONLY
-    key: str | Sequence[str]
-    records: Records | None = None
     shape: Any = None
-    splits_share_keys: bool = False
-    licence: str = ""
 
     def __post_init__(self) -> None:
-        _require(self, self.name, [*_config_problems(self), *self._problems()])
+        _require(self, self.name, list(self._problems()))
 
     def _problems(self) -> Iterable[Problem]:
+        yield from super()._problems()
         yield from _splits_problems(self.splits)
         if (self.records is None) != (self.shape is None):
             yield Problem("shape", what="requires `records`, and `records` requires it")
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """The columns that identify a row."""
-        return _key(self.key)
 
     @cached_property
     def record_shape(self) -> Any:
@@ -295,7 +309,7 @@ class Config:
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class View(_Config):
     """A config computed from records or files, without conversion back to records.
 
     Args:
@@ -313,23 +327,17 @@ class View:
         licence: See `Config`.
     """
 
-    name: str
-    description: str
     splits: Mapping[str, Sequence[Source]] = field(default_factory=dict)
     _: KW_ONLY
     rows: Rows
     features: Any
-    key: str | Sequence[str]
     of: str = ""
-    records: Records | None = None
     sentinels: bool = False
-    splits_share_keys: bool = False
-    licence: str = ""
 
     def __post_init__(self) -> None:
         from parley.rows.conversion import feature_of
 
-        _require(self, self.name, [*_config_problems(self), *self._problems()])
+        _require(self, self.name, list(self._problems()))
         try:
             features = _features(feature_of(self.features))
         except ScriptError as error:
@@ -337,6 +345,7 @@ class View:
         object.__setattr__(self, "features", features)
 
     def _problems(self) -> Iterable[Problem]:
+        yield from super()._problems()
         if bool(self.of) == bool(self.splits):
             yield Problem("of", what="expected either `of` or `splits`")
         if self.of and self.records is not None:
@@ -348,29 +357,10 @@ class View:
         if not isinstance(self.features, dict):
             yield Problem("features", "a dict of columns", f"{self.features!r:.60}")
 
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """The columns that identify a row."""
-        return _key(self.key)
-
 
 def _require(declared: object, name: str, found: list[Problem]) -> None:
     if found:
         raise ScriptError(f"{type(declared).__name__}({name!r})", *found, remedy=REMEDY)
-
-
-def _config_problems(config: Config | View) -> Iterable[Problem]:
-    if not isinstance(config.name, str) or not _NAME.fullmatch(config.name):
-        yield Problem("name", "letters, digits and _", repr(config.name))
-    if not isinstance(config.description, str) or not config.description:
-        yield Problem("description", "a short description of a row", repr(config.description))
-    columns = config.key if isinstance(config.key, list | tuple) else [config.key]
-    if not all(isinstance(column, str) for column in columns):
-        yield Problem("key", "a column, or several", repr(config.key))
-    if not isinstance(config.licence, str):
-        yield Problem("licence", "the Hub's name of the licence", repr(config.licence))
-    if config.records is not None and not callable(config.records):
-        yield Problem("records", "a function of (sources)", repr(config.records))
 
 
 def _splits_problems(splits: Any) -> Iterable[Problem]:

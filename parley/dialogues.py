@@ -11,6 +11,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 from parley.collection import Dataset
 from parley.errors import OutputError, Problem, ScriptError
 from parley.folder.built import BuiltFolder
+from parley.rows.features import item_of, labels_of
 from parley.source.files import Source
 from parley.transcript import Facets, Transcript, Value
 
@@ -23,22 +24,14 @@ _MOST_SIDES = 30  # the page holds the participants of a dialogue as the bits of
 
 @dataclass(frozen=True)
 class Dialogue:
-    """A row that `transcript.py` can read, with related rows.
-
-    Args:
-        dataset: The dataset.
-        config: The config of the row.
-        split: The split of the row.
-        row: The row, as read from Parquet.
-        beside: Config of `BESIDE` -> its rows of this dialogue.
-        places: Every (config, split) with a row of this dialogue, that of `row` first.
-    """
+    """A row that `transcript.py` can read, with related rows."""
 
     dataset: Dataset
     config: str
     split: str
-    row: Row
-    beside: Beside
+    row: Row  # as read from Parquet
+    beside: Beside  # of this dialogue
+    # every (config, split) with a row of this dialogue, that of `row` first
     places: tuple[tuple[str, str], ...]
 
     @property
@@ -162,8 +155,7 @@ def sides_of(facets: Facets) -> dict[str, int]:
 
 def _plain(value: Any, feature: Any) -> Value | list[Value] | None:
     """Return a scalar, or the name of a label or of each label of a list; None for the rest."""
-    inner = feature[0] if isinstance(feature, list) else getattr(feature, "feature", feature)
-    names = getattr(inner, "names", None)
+    names = labels_of(item_of(feature) or feature)
     if isinstance(value, list):
         return [_label(names, each) for each in value] if names else None
     if names and value is not None:
@@ -183,10 +175,6 @@ def dialogues(folder: BuiltFolder) -> Iterator[Dialogue]:
     """Yield every readable dialogue once, from the first of `CONFIGS` (or all configs) that has it.
 
     Related rows of a split are read in one pass and kept for all its dialogues.
-
-    Raises:
-        ScriptError: transcript.py is wrong.
-        OutputError: a Parquet file of the folder cannot be read, or a row has no id.
     """
     dataset = folder.dataset
     found: dict[Id, dict[tuple[str, str], None]] = defaultdict(dict)  # as a set in their order
@@ -202,10 +190,10 @@ def dialogues(folder: BuiltFolder) -> Iterator[Dialogue]:
                 yield Dialogue(dataset, config, split, row, beside[id], tuple(found[id]))
 
 
-def places(dataset: Dataset, place: BuiltFolder | Source) -> list[tuple[str, str]]:
+def places(dataset: Dataset, folder: BuiltFolder | Source) -> list[tuple[str, str]]:
     """Return the existing (config, split) pairs with dialogues, in the order of CONFIGS."""
     configs = dataset.transcript.CONFIGS if dataset.transcript else list(dataset.configs)
-    found = [(config, split) for config in configs for split in place.splits(config)]
+    found = [(config, split) for config in configs for split in folder.splits(config)]
     for config, split in found:
         if not re.fullmatch(r"\w+(\.\w+)*", split):  # as `datasets` takes them
             what = f"{config} holds a split of a wrong name, {split!r:.60}"
@@ -218,8 +206,7 @@ def as_id(
 ) -> Id:
     """Return a value as the id of a dialogue; OutputError if it is no text or whole number.
 
-    `place` is the config and split of its row, `number` the row's, from 0, and `column` its column,
-    if not the first one.
+    `place` is the config and split of its row; `column` is its column, if not the first.
     """
     if type(value) in (str, int):
         return value  # type: ignore[no-any-return]
@@ -235,7 +222,7 @@ def as_id(
 
 
 def related_by_dialogue(
-    dataset: Dataset, place: BuiltFolder | Source, split: str, only: Id | None = None
+    dataset: Dataset, folder: BuiltFolder | Source, split: str, only: Id | None = None
 ) -> dict[Id, Beside]:
     """Return the rows of the configs in `BESIDE`: any id -> config -> rows of that split.
 
@@ -244,7 +231,7 @@ def related_by_dialogue(
     wanted: dict[str, str] = getattr(dataset.transcript, "BESIDE", {})
     found: dict[Id, Beside] = defaultdict(lambda: {config: [] for config in wanted})
     for config, column in wanted.items():
-        there = rows(place, config, split) if split in place.splits(config) else ()
+        there = rows(folder, config, split) if split in folder.splits(config) else ()
         for number, row in enumerate(there):
             id = as_id(row.get(column), dataset, (config, split), number, column)
             if only is None or id == only:
@@ -252,10 +239,10 @@ def related_by_dialogue(
     return found
 
 
-def rows(place: BuiltFolder | Source, config: str, split: str) -> Iterable[Row]:
+def rows(folder: BuiltFolder | Source, config: str, split: str) -> Iterable[Row]:
     """Return the rows of a split, of a built folder or made from a source."""
-    if isinstance(place, BuiltFolder):
-        return place.each_row(config, split)
+    if isinstance(folder, BuiltFolder):
+        return folder.each_row(config, split)
     from parley.rows.generate import generate  # not at the top: a build needs less
 
-    return generate(place, config, split)
+    return generate(folder, config, split)

@@ -1,20 +1,8 @@
-"""Exceptions of parley.
-
-ParleyError              base class; the message is complete
-├── UsageError           the command names something that does not exist (exit status 2)
-├── ScriptError          code of a dataset folder is wrong
-├── SourceError          a source is missing or differs from its pin
-│   └── FetchError       a download failed
-├── RecordError          a record differs from its shape
-├── RowError             a row does not fit its features exactly
-├── OutputError          an output folder cannot be written or read
-├── PublishError         the Hub failed, refused or returned something else
-└── Failures             several errors
-"""
+"""Exceptions of parley; the message of each is complete."""
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 MOST_PROBLEMS = 20
@@ -24,19 +12,12 @@ _VARYING = re.compile(r"\d+|, (found|such as) .*", re.DOTALL)  # varies among th
 
 @dataclass(frozen=True)
 class Problem:
-    """A problem and its place.
+    """A problem and its place."""
 
-    Args:
-        place: Where: a file, a line, a path in a record.
-        expected: The expected value.
-        found: The value found.
-        what: The problem in words, if expected and found are not enough.
-    """
-
-    place: str
+    place: str  # a file, a line, a path in a record
     expected: str = ""
     found: str = ""
-    what: str = ""
+    what: str = ""  # in words, if expected and found are not enough
 
     def at(self, place: str) -> "Problem":
         """Return the problem with `place` before its own place."""
@@ -55,8 +36,7 @@ class Problem:
 class Causes:
     """Problems of the parts of a file, joined by cause.
 
-    Args:
-        mark: The text between a part and a place in it: ": " after "line 3", "" after "[3]".
+    `mark` stands between a part and a place in it: ": " after "line 3", "" after "[3]".
     """
 
     def __init__(self, mark: str = ": ") -> None:
@@ -138,15 +118,6 @@ class ParleyError(Exception):
             return f"{lines[0].removesuffix('.')}. {self.remedy}"
         return "\n".join([*lines, f"  {self.remedy}"])
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return _made_again, (type(self), self.message, self.problems, self.remedy)
-
-
-def _made_again(
-    kind: type[ParleyError], message: str, problems: tuple[Problem, ...], remedy: str
-) -> ParleyError:
-    return kind(message, *problems, remedy=remedy)
-
 
 class UsageError(ParleyError):
     """The command asked for a dataset, config or dialogue that does not exist."""
@@ -183,11 +154,7 @@ class PublishError(ParleyError):
 
 
 class Failures(ParleyError):
-    """Several errors of one command.
-
-    Attributes:
-        errors: The errors.
-    """
+    """Several errors of one command."""
 
     def __init__(self, errors: Iterable[ParleyError]) -> None:
         super().__init__()
@@ -197,8 +164,16 @@ class Failures(ParleyError):
     def __str__(self) -> str:
         return "\n".join(map(str, self.errors))
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return Failures, (self.errors,)
+
+def require_known(of: str, what: str, name: str, known: Collection[str]) -> None:
+    """Raise UsageError, which names those that exist, unless a name is one of them."""
+    if name not in known:
+        raise UsageError(f"{of} has no {what} {name!r}; there are: {', '.join(known) or 'none'}")
+
+
+def few(names: Sequence[str]) -> str:
+    """Return the first three names, and how many more there are."""
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if names[3:] else "")
 
 
 def cut(line: str) -> str:

@@ -94,25 +94,15 @@ class Differs:
 
 @dataclass(frozen=True)
 class Figure:
-    """One documented figure and its verdict.
+    """One documented figure and its verdict."""
 
-    Args:
-        name: Stable name: the function's, then ".key" for each key of the cell.
-        documented: The value as documented.
-        place: Document and place in it.
-        definition: The definition of the computed value.
-        measured: The computed value, rounded like the stated one; None if not computed.
-        verdict: matches, differs, not reproducible, not checked or UNEXPLAINED.
-        reason: The reason of any verdict but "matches".
-    """
-
-    name: str
+    name: str  # the function's, and for a cell of a table ".key" for each of its keys
     documented: Value
-    place: str
-    definition: str
-    measured: Value | None
-    verdict: str
-    reason: str = ""
+    place: str  # the document and the place in it
+    definition: str  # what is computed
+    measured: Value | None  # as written; None if not computed
+    verdict: str  # one of VERDICTS
+    reason: str = ""  # why it is not "matches"
 
     @property
     def stated(self) -> str:
@@ -271,9 +261,7 @@ def _tables(module: ModuleType | None) -> Iterator[tuple[Callable[..., Any], _Ta
 def recorded(module: ModuleType | None, found: Mapping[str, Mapping[str, Any]]) -> Iterator[Figure]:
     """Yield every documented figure of a `figures.py` with its recorded verdict.
 
-    Args:
-        module: The module.
-        found: Name -> measured value, verdict, and the reason if not checked.
+    `found` is name -> measured, verdict, and the reason of what was not checked.
     """
     not_yet = {"verdict": NOT_CHECKED, "reason": "was not measured yet"}
     for function, table in _tables(module):

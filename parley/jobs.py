@@ -12,11 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import typer
-from typer.core import TyperCommand, TyperGroup
-
-from parley.collection import Dataset, discover, get
-from parley.errors import Failures, ParleyError, Problem, ScriptError, UsageError
+from parley.collection import Dataset, discover
+from parley.errors import Problem, ScriptError, UsageError, require_known
 
 Sources = Mapping[str, Mapping[str, Any]]
 """File -> its pin: url, size, and sha256 or git_blob."""
@@ -54,11 +51,7 @@ class Job:
         return (self.run.__doc__ or "").strip().split("\n")[0]
 
     def sources_of(self, parts: list[str] | None) -> dict[str, Mapping[str, Any]]:
-        """Return file -> pin of these parts, or of all.
-
-        Raises:
-            UsageError: no such part exists.
-        """
+        """Return file -> pin of these parts, or of all; UsageError if there is no such part."""
         if unknown := set(parts or ()) - self.sources.keys():
             raise UsageError(
                 f"no {self.part} is named {', '.join(sorted(unknown))}; "
@@ -69,11 +62,7 @@ class Job:
 
 
 def jobs_of(dataset: Dataset) -> dict[str, Job]:
-    """Return name -> job; {} without `jobs.py`.
-
-    Raises:
-        ScriptError: `jobs.py` cannot be imported, or JOBS holds something else.
-    """
+    """Return name -> job, {} without `jobs.py`; ScriptError if it is wrong."""
     jobs = dataset.jobs
     if wrong := {name: job for name, job in jobs.items() if not isinstance(job, Job)}:
         found = [Problem(f"JOBS[{n!r}]", "a Job", type(job).__name__) for n, job in wrong.items()]
@@ -96,89 +85,5 @@ def each_jobs() -> dict[str, dict[str, Job] | ScriptError]:
 def get_job(dataset: Dataset, name: str) -> Job:
     """Return the job of this name, or raise UsageError with the known names."""
     jobs = jobs_of(dataset)
-    if name not in jobs:
-        raise UsageError(
-            f"{dataset.name} has no job {name!r}; there are: {', '.join(jobs) or 'none'}"
-        )
+    require_known(dataset.name, "job", name, jobs)
     return jobs[name]
-
-
-# Any below stands for click's types; their module depends on the version of Typer.
-
-
-class Jobs(TyperGroup):
-    """The group `parley run`, with a subgroup for each dataset that has jobs."""
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names of the datasets with jobs or a broken `jobs.py`."""
-        return list(each_jobs())
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return the group of a dataset's jobs, or raise UsageError."""
-        dataset = get(cmd_name)
-        try:
-            jobs = jobs_of(dataset)
-        except ScriptError:  # raised again when a job runs
-            summary = f"Jobs of {cmd_name}; its jobs.py is broken."
-        else:
-            if not jobs:
-                there = ", ".join(self.list_commands(ctx))
-                raise UsageError(f"{cmd_name} has no jobs; these datasets have some: {there}")
-            summary = f"Jobs of {cmd_name}: {', '.join(jobs)}."
-        group = typer.Typer(
-            cls=_Jobs, no_args_is_help=True, add_completion=False, rich_markup_mode=None
-        )
-        group.callback(help=summary, short_help=summary)(lambda: None)
-        command: Any = typer.main.get_command(group)
-        command.name = cmd_name
-        command.dataset = dataset
-        return command
-
-
-class _Jobs(TyperGroup):
-    """The jobs of one dataset."""
-
-    dataset: Dataset
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names of its jobs."""
-        return list(jobs_of(self.dataset))
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return the command of a job, or None."""
-        if (job := jobs_of(self.dataset).get(cmd_name)) is None:
-            return None
-        one = typer.Typer(add_completion=False, rich_markup_mode=None)
-        one.command(cmd_name, short_help=job.summary)(job.run)
-        try:
-            return typer.main.get_command(one)
-        except Exception as error:  # Typer's, for an unsupported parameter
-            where = f"{self.dataset.folder / 'jobs.py'}: JOBS[{cmd_name!r}]"
-            raise ScriptError(f"{where}: not a command: {error}") from error
-
-
-class Fetch(TyperCommand):
-    """`parley fetch`, with an option for the parts of each job."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        """Return the parameters."""
-        try:
-            found = list(each_jobs().values())
-        except ParleyError:  # raised again by the command; help works without
-            found = []
-        words = [job.part for jobs in found if isinstance(jobs, dict) for job in jobs.values()]
-        params = super().get_params(ctx)
-        for param in params:
-            if param.name == "part":
-                param.opts = list(dict.fromkeys(f"--{word}" for word in words)) or ["--part"]
-        return params
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse arguments; report broken `jobs.py` files with an unknown option."""
-        try:
-            return super().parse_args(ctx, args)
-        except Exception as error:
-            broken = [jobs for jobs in each_jobs().values() if isinstance(jobs, ScriptError)]
-            if not broken or type(error).__name__ != "NoSuchOption":
-                raise
-            raise Failures([UsageError(f"{error}"), *broken]) from error

@@ -12,15 +12,9 @@ PACKAGE = "parley_datasets"
 
 
 def load_module(dataset: str, folder: Path, name: str) -> ModuleType:
-    """Import a module of a dataset folder once.
+    """Import a module of a dataset folder once; ScriptError names its line that fails.
 
-    Args:
-        dataset: The dataset; its package holds the modules of one folder at a time.
-        folder: Its folder.
-        name: The module.
-
-    Raises:
-        ScriptError: the import fails; names the failing line of the folder.
+    The package of a dataset holds the modules of one folder at a time.
     """
     package = f"{PACKAGE}.{dataset}"
     known = sys.modules.get(package)

@@ -102,7 +102,10 @@ def problems(value: Any, shape: Any, path: str = "") -> Iterator[Problem]:
     elif isinstance(shape, Converted):
         yield from problems(value, shape.shape, path)
     elif isinstance(shape, Checked):
-        yield from _checked_problems(value, shape, path)
+        found = list(islice(problems(value, shape.shape, path), MOST_PROBLEMS))
+        if not found and (expected := _objection(value, shape.check)):
+            found = [_problem(path, expected, value)]
+        yield from found
     elif not _fits(value, shape):
         yield _problem(path, _expected(shape, value), value)
 
@@ -201,13 +204,6 @@ def _object_problems(value: Any, shape: dict[Any, Any], path: str) -> Iterator[P
             yield from problems(value[name], inner, f"{path}.{name}")
         elif name == key:
             yield Problem(f"{path}.{name}", _expected(inner, None), what="missing")
-
-
-def _checked_problems(value: Any, shape: Checked, path: str) -> Iterator[Problem]:
-    found = list(islice(problems(value, shape.shape, path), MOST_PROBLEMS))
-    if not found and (expected := _objection(value, shape.check)):
-        found = [_problem(path, expected, value)]
-    yield from found
 
 
 def _alternative_problems(value: Any, shape: tuple[Any, ...], path: str) -> Iterator[Problem]:

@@ -4,8 +4,8 @@ A dataset folder may hold a `tasks.py` with
 
     TASKS = {"sentiment": Task(...)}   # name -> task
 
-One reader checks the files of every task, and one command scores them: `parley score NAME TASK
-FILE`. Functions of a task import packages of the extra `tasks` when they run, not before.
+One command checks and scores the files of every task: `parley score NAME TASK FILE`. Functions of
+a task import packages of the extra `tasks` when they run, not before.
 """
 
 import math
@@ -16,7 +16,7 @@ from typing import Any
 
 from parley.asking import Asking, Playing
 from parley.collection import Dataset
-from parley.errors import Problem, ScriptError, UsageError
+from parley.errors import Problem, ScriptError, UsageError, require_known
 from parley.scoring.prediction_formats import JSON_LINES, Key, Prediction, PredictionFormat
 from parley.scoring.spread import Folds, Interval
 
@@ -188,9 +188,7 @@ def tasks_of(dataset: Dataset) -> dict[str, Task]:
 def get_task(dataset: Dataset, name: str) -> Task:
     """Return the task of this name, or raise UsageError naming those that exist."""
     tasks = tasks_of(dataset)
-    if name not in tasks:
-        there = ", ".join(tasks) or "none"
-        raise UsageError(f"{dataset.name} has no task {name!r}; there are: {there}")
+    require_known(dataset.name, "task", name, tasks)
     return tasks[name]
 
 

@@ -1,4 +1,4 @@
-"""Temporary folders; each run removes those of killed runs."""
+"""Temporary folders; each command removes those of killed ones."""
 
 import fcntl
 import os
@@ -16,12 +16,9 @@ _CONTENT = "content"
 
 @contextmanager
 def temporary_folder(purpose: str) -> Iterator[Path]:
-    """Yield an empty private folder, and remove it at the end.
+    """Yield an empty private folder, `parley-PURPOSE-RANDOM/content`, and remove it at the end.
 
     First remove folders of killed processes with the same purpose and user.
-
-    Args:
-        purpose: The command: the folder is `parley-PURPOSE-RANDOM/content`.
     """
     prefix = f"parley-{purpose}-"
     _remove_abandoned(prefix)
@@ -71,6 +68,6 @@ def _remove_abandoned(prefix: str) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """Remove a folder, its mark last: the next run recognises the rest after a kill."""
+    """Remove a folder, its mark last: the next command recognises the rest after a kill."""
     shutil.rmtree(folder / _CONTENT, ignore_errors=True)
     shutil.rmtree(folder, ignore_errors=True)

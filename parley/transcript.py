@@ -55,7 +55,7 @@ class Turn:
     """One turn: the speaker, the text or action, and notes.
 
     Args:
-        speaker: Name of the speaker for a reader: "buyer".
+        speaker: Name of the speaker for people: "buyer".
         text: The text said; for an action, the action in words ("offers $40").
         notes: Labels of this turn.
         action: Whether the turn is an act (a deal, a rejection) rather than speech.

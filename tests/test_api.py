@@ -79,7 +79,7 @@ def test_load_ignores_builds_of_the_sample_or_another_version(more, tmp_path, mo
     [
         (("tee",), "no dataset is named 'tee'"),
         (("tea", "chats"), "tea has no config 'chats'; there are: dialogues, messages"),
-        (("tea", "messages", "test"), "tea has no split 'test'; there are: train"),
+        (("tea", "messages", "test"), "tea has no split of messages 'test'; there are: train"),
     ],
 )
 def test_load_names_the_choices(more, args, message):

@@ -15,6 +15,11 @@ LABELS = {"good", "bad"}
 CUT = Converted(str, [str], lambda text: text.split("/"), "/".join)
 # shape of a field, its feature, and (value, value in the row)
 CASES = {
+    "integers of one of several objects": (
+        ({"a": float}, {"a": int, "b": str}),
+        {"a": "float64", "b": "string"},
+        [({"a": 1, "b": ""}, {"a": 1.0, "b": ""}), ({"a": 0.5}, {"a": 0.5, "b": None})],
+    ),
     "a string": (str, "string", [("x", "x"), ("", "")]),
     "an integer": (int, "int64", [(2**60, 2**60)]),
     "a flag": (bool, "bool", [(True, True)]),

@@ -753,7 +753,7 @@ def test_every_mark_opens_its_dialogues(real, open_page, name):
             """async (fragment) => {
                 location.hash = fragment;
                 await new Promise(done => setTimeout(done, 30));
-                return [document.getElementById('unknown').hidden, reader.count,
+                return [document.getElementById('unknown').hidden, page.count,
                     document.querySelector('#dialogue h2')?.textContent ?? ''];
             }""",
             fragment,
@@ -929,16 +929,16 @@ def test_the_python_of_a_selection(real, open_page, tmp_path, monkeypatch, name,
     (tmp_path / "build").symlink_to(real.build)
     monkeypatch.chdir(tmp_path)
     page = open_page(page_of(real, name, f"{chosen}"))
-    due = page.evaluate("new Selection(reader).ids()")
+    due = page.evaluate("new Selection(page).ids()")
     assert 0 < len(due) < len(ids(real.build, name))
     scope = {"parley": parley}
-    exec(page.evaluate("new Selection(reader).selecting()"), scope)
+    exec(page.evaluate("new Selection(page).selecting()"), scope)
     assert scope["ids"] == set(due)
 
 
 def test_the_python_of_a_published_build(sample, open_page, tmp_path, monkeypatch):
     page = open_page(page_of(sample, "duo", "is.setting=ed"))
-    page.evaluate("reader.index.load = { path: 'org/duo', revision: 'a1' }")
+    page.evaluate("page.index.load = { path: 'org/duo', revision: 'a1' }")
     asked = []
 
     def download(*names, local_dir, **more):
@@ -948,9 +948,9 @@ def test_the_python_of_a_published_build(sample, open_page, tmp_path, monkeypatc
     monkeypatch.chdir(tmp_path)
     hub = SimpleNamespace(snapshot_download=download)
     scope = {"parley": parley, "huggingface_hub": hub}
-    exec(page.evaluate("new Selection(reader).selecting()"), scope)
+    exec(page.evaluate("new Selection(page).selecting()"), scope)
     assert asked == [(("org/duo",), {"repo_type": "dataset", "revision": "a1"})]
-    assert scope["ids"] == set(page.evaluate("new Selection(reader).ids()"))
+    assert scope["ids"] == set(page.evaluate("new Selection(page).ids()"))
     assert ast.parse(code_of(page)).body[0].names[0].name == "huggingface_hub"
 
 

@@ -32,12 +32,7 @@ def _requests(
 
 
 def write_requests(questions: Questions, model: str, sampling: Sampling, path: Path) -> int:
-    """Write a batch file with a request for each question; return their number.
-
-    Raises:
-        UsageError: the task is a game.
-        OutputError: the file exists, or cannot be written.
-    """
+    """Write a batch file, a new one, with a request for each question; return their number."""
     require_free(path)
     lines = [
         {"custom_id": id, "method": "POST", "url": _URL, "body": body}
@@ -53,17 +48,9 @@ def write_requests(questions: Questions, model: str, sampling: Sampling, path: P
 def read_answers(
     questions: Questions, model: str, sampling: Sampling, answers: Path, path: Path
 ) -> Log:
-    """Write the log of a batch's answers.
+    """Write the answers of a batch into a log, new or to complete.
 
-    Args:
-        questions: The questions that `write_requests` wrote.
-        model: The model that was asked.
-        sampling: The fields that were sent.
-        answers: The file that the batch gave.
-        path: The log to write or to complete.
-
-    Raises:
-        RecordError: naming every line that is no answer to these requests.
+    RecordError names every line that is no answer to the requests of these questions.
     """
     keys = {id: key for id, key, _ in _requests(questions, model, sampling)}
     entries: dict[str, Entry] = {}

@@ -4,7 +4,7 @@ import asyncio
 import os
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -18,29 +18,15 @@ _LATER = (408, 409, 429)  # and 5xx: the same call may succeed later
 
 @dataclass(frozen=True)
 class Call:
-    """An answer of a model.
+    """An answer of a model."""
 
-    Args:
-        model: The model that answered, by the answer itself.
-        text: Its text.
-        finish: The reason of its end: "stop", "length", "tool_calls", "content_filter", "refusal".
-        prompt_tokens: Tokens read, 0 if not stated.
-        completion_tokens: Tokens written.
-        retries: Failed attempts before it.
-        seconds: The time from the first attempt to the answer.
-    """
-
-    model: str
+    model: str  # the model that answered, by the answer itself
     text: str
-    finish: str
-    prompt_tokens: int = 0
+    finish: str  # why it ended: "stop", "length", "tool_calls", "content_filter", "refusal"
+    prompt_tokens: int = 0  # read; 0 if not stated
     completion_tokens: int = 0
-    retries: int = 0
-    seconds: float = 0.0
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return it for a log."""
-        return asdict(self)
+    retries: int = 0  # failed attempts before it
+    seconds: float = 0.0  # from the first attempt to the answer
 
 
 class FailedCall(Exception):
@@ -108,15 +94,10 @@ def _said(found: Any) -> str:
 
 @dataclass(frozen=True)
 class Sampling:
-    """What is sent beside model and messages.
+    """The fields of a request beside model and messages."""
 
-    Args:
-        fields: Fields of the request, as {"temperature": 0, "max_tokens": 80}.
-        schema: Whether the JSON schema of a question is sent.
-    """
-
-    fields: Mapping[str, Any]
-    schema: bool = False
+    fields: Mapping[str, Any]  # as {"temperature": 0, "max_tokens": 80}
+    schema: bool = False  # whether the JSON schema of a question is sent
 
     def request(self, model: str, messages: Sequence[Message], schema: Any) -> dict[str, Any]:
         """Return the body of a request; a field of None is left out."""
@@ -131,12 +112,7 @@ class Sampling:
 class Endpoint:
     """An OpenAI-compatible endpoint; the key comes from OPENAI_API_KEY.
 
-    Args:
-        base_url: Its address, "" for OPENAI_BASE_URL.
-        retries: Further attempts after one that may succeed later.
-        timeout: Seconds for an attempt.
-        at_once: Connections.
-        wait: Called before each attempt.
+    `wait` is called before each attempt; `timeout` is in seconds, for one attempt.
     """
 
     def __init__(
@@ -169,9 +145,7 @@ class Endpoint:
     async def ask(self, body: Mapping[str, Any]) -> Call:
         """Return the answer to a request.
 
-        Raises:
-            FailedCall: every attempt failed.
-            ParleyError: no call can succeed, as without a valid key.
+        FailedCall if every attempt failed; ParleyError if none can succeed, as without a valid key.
         """
         import openai
 

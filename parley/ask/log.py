@@ -1,8 +1,7 @@
 """Logs of asked questions: JSON Lines, the first line tells what was asked, each other one a key.
 
-An entry is written as soon as its answer is there. A finished run puts the entries into the order
-of the questions and keeps the last of each key, so that an interrupted run that was resumed has
-the same lines as one that was not.
+An entry is written as soon as its answer is there. A finished log has the entries in the order of
+the questions, the last of each key. So it has the same lines whether it was resumed or not.
 """
 
 import fcntl
@@ -126,9 +125,7 @@ def _text(value: Any) -> bytes:
 class Log:
     """A log that is being written; one process at a time.
 
-    Raises:
-        UsageError: the file is not a log, belongs to other questions or settings, or is in use.
-        OutputError: it cannot be written.
+    UsageError if the file is not a log, is in use, or belongs to other questions or settings.
     """
 
     def __init__(self, path: Path, header: Mapping[str, Any]) -> None:
@@ -152,7 +149,7 @@ class Log:
     def _resume(self) -> None:
         self._file.seek(0)
         text = self._file.read()
-        whole = text[: text.rfind(b"\n") + 1]  # a killed run may leave half a line
+        whole = text[: text.rfind(b"\n") + 1]  # a kill may leave half a line
         if whole:
             there, self.entries = read_log(self.path, whole)
             if wrong := [*_differences(there, self._header)]:
@@ -213,8 +210,7 @@ def read_log(
 ) -> tuple[dict[str, Any], dict[Key, dict[str, Any]]]:
     """Return the header of a log and its entries by key, the last one of each key.
 
-    Raises:
-        RecordError: naming every line that is no entry.
+    RecordError names every line that is no entry.
     """
     lines = (path.read_bytes() if text is None else text).split(b"\n")
     if not lines[-1]:

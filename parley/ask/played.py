@@ -21,9 +21,6 @@ def write_played(questions: Questions, path: Path) -> Dataset:
     """Write the negotiations of a complete log and build them; return their dataset.
 
     Beside the log, `played/NAME` holds the dataset, and `played/build` its build.
-
-    Raises:
-        OutputError: they cannot be written.
     """
     name = "".join(c if c.isalnum() else "_" for c in path.stem.lower()) + "_played"
     home = path.parent / "played"

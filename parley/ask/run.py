@@ -21,31 +21,21 @@ Entry = dict[str, Any]
 
 @dataclass(frozen=True)
 class Settings:
-    """How to ask.
+    """How to ask."""
 
-    Args:
-        models: Role -> model or "script:NAME"; "" stands for the role of a question.
-        sampling: The fields that are sent.
-        base_url: The endpoint, "" for OPENAI_BASE_URL.
-        at_once: Calls at the same time.
-        per_minute: The most calls a minute, 0 for any number.
-        retries: Further attempts of a call that fails for now.
-        timeout: Seconds for an attempt.
-    """
-
-    models: Mapping[str, str]
+    models: Mapping[str, str]  # role -> model or "script:NAME"; "" is the role of a question
     sampling: Sampling
-    base_url: str = ""
-    at_once: int = 8
-    per_minute: int = 0
-    retries: int = 5
-    timeout: float = 120.0
+    base_url: str = ""  # the endpoint, "" for OPENAI_BASE_URL
+    at_once: int = 8  # calls at the same time
+    per_minute: int = 0  # calls at most, 0 for any number
+    retries: int = 5  # further attempts of a call that fails for now
+    timeout: float = 120.0  # seconds for an attempt
 
 
 def entry_of(asking: Any, key: Key, question: Any, calls: list[Call], roles: list[str]) -> Entry:
     """Return the log entry of a key from its calls; `read_calls` makes the prediction."""
     said = [
-        ({"role": role} if role else {}) | call.as_dict()
+        ({"role": role} if role else {}) | vars(call)
         for role, call in zip(roles, calls, strict=True)
     ]
     found = read_calls(asking, question, [(each.finish, each.text) for each in calls])
@@ -60,13 +50,8 @@ def read_calls(
 ) -> Mapping[str, Any] | Unreadable:
     """Return the prediction's fields of the answers to a question, or of the turns of a game.
 
-    Args:
-        asking: The `Asking` or `Playing` of a task.
-        question: The question, or the first state.
-        answers: The reason of its end and the text of each answer.
-
-    Raises:
-        ValueError: there are more or fewer answers than the question or game has.
+    An answer is the reason of its end and its text; the question of a game is its first state.
+    ValueError if there are more or fewer answers than the question or game has.
     """
     if isinstance(question, Question):
         ((finish, text),) = answers
@@ -111,25 +96,15 @@ def ask(
     path: Path,
     advance: Callable[[str, int, int], None] = lambda text, done, total: None,
 ) -> Log:
-    """Ask the questions that a log lacks, and write each answer into it.
+    """Ask the questions that a log lacks, write each answer into it, and close it.
 
-    Args:
-        questions: The questions.
-        settings: How to ask.
-        path: The log, which is resumed if it exists.
-        advance: Called with a line of progress, the keys with an answer, and all keys.
-
-    Returns:
-        The closed log; an entry with "failed" has no answer.
-
-    Raises:
-        UsageError: the log belongs to other questions, or a role has no model.
-        ParleyError: the endpoint refuses, or ten questions in a row fail.
+    `advance` takes a line of progress, the number of keys with an answer, and that of all keys. An
+    entry with "failed" has no answer. ParleyError if ten questions in a row fail.
     """
     _require_roles(questions, settings.models)
     log = Log(path, questions.header(settings.models, settings.sampling))
     try:
-        asyncio.run(_Run(questions, settings, log, advance).all())
+        asyncio.run(_Calls(questions, settings, log, advance).all())
         log.finish(questions.by_key)
     finally:
         log.close()
@@ -150,8 +125,8 @@ def _require_roles(questions: Questions, models: Mapping[str, str]) -> None:
             raise UsageError(f"{model}: no such scripted agent; there are: {there}")
 
 
-class _Run:
-    """The calls of a run, a few at once."""
+class _Calls:
+    """The calls that a log lacks, a few at once."""
 
     def __init__(
         self, questions: Questions, settings: Settings, log: Log, advance: Callable[..., None]

@@ -19,12 +19,7 @@ from parley.tasks import get_task
 def score_file(
     built: BuiltFolder, name: str, given: Mapping[str, str | None], file: str, part: Part
 ) -> Result:
-    """Score a file of predictions or a log, which states its own part.
-
-    Raises:
-        UsageError: the log is of another task, or a subset is given for it.
-        RecordError: the log or the predictions cannot be scored; names all reasons.
-    """
+    """Score a file of predictions, or a log, which states its own part."""
     if not is_log(file):
         return score(built, name, given, file=file, part=part)
     return score_log(built, name, given, Path(file), part)
@@ -35,16 +30,8 @@ def score_log(
 ) -> Result:
     """Score the answers of a log as its readers read them now.
 
-    Args:
-        built: The build with the gold.
-        name: The task.
-        given: Options of the task; those of the log hold if none is given.
-        path: The log.
-        part: The part that the log must have, or all for any.
-
-    Raises:
-        UsageError: the log is of another task, dataset or part.
-        RecordError: it holds answers to other questions, to too few, or failed calls.
+    The options and the part given must be those of the log; no option and `Part()` fit any. Else
+    UsageError. RecordError if it answers other questions, or too few, or has failed calls.
     """
     header, entries = read_log(path)
     own = header["dataset"], header["task"]
@@ -68,7 +55,7 @@ def score_log(
         )
     predictions = [*_predictions(task.key, entries, questions)]
     found = score(built, name, options, found=predictions, part=of)
-    return Result(**{**vars(found), "predictions": str(path), "run": _run(header, entries)})
+    return Result(**{**vars(found), "predictions": str(path), "run": _facts(header, entries)})
 
 
 def _wrong(
@@ -117,8 +104,8 @@ def _predictions(
         yield {**dict(zip(names, key, strict=True)), **fields}
 
 
-def _run(header: Mapping[str, Any], entries: Mapping[Key, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the facts of a run for a report."""
+def _facts(header: Mapping[str, Any], entries: Mapping[Key, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the facts of a log for a report."""
     calls = [call for entry in entries.values() for call in entry["calls"]]
     totals = {
         name: sum(call[name] for call in calls)

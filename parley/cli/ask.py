@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import product
 from pathlib import Path
@@ -27,7 +27,6 @@ _ROLE = "A side's model in a game, or script:NAME; repeatable."
 _OPTION = "A field of each request, as top_p=0.9; null leaves it out; repeatable."
 _LONGEST = "The longest answer in tokens [default: the task's]."
 _ZERO: Any = {"min": 0, "show_default": False}
-_TAKEN = ("model", "messages", "stream", "n", "response_format")
 _SET = "A value of a task's own option, as aspect=empathy [default: each]."
 
 
@@ -194,16 +193,13 @@ def _for(settings: "Settings", questions: "Questions") -> "Settings":
     from parley.asking import Playing
 
     own = settings.sampling
-    limits = {"max_tokens": questions.asking.max_tokens} if not _limited(own.fields) else {}
-    settings = replace(settings, sampling=replace(own, fields={**own.fields, **limits}))
+    if not {"max_tokens", "max_completion_tokens"} & own.fields.keys():
+        limited = {**own.fields, "max_tokens": questions.asking.max_tokens}
+        settings = replace(settings, sampling=replace(own, fields=limited))
     model = settings.models.get("", "")
     if model and isinstance(questions.asking, Playing):  # one model plays all sides
         return replace(settings, models=dict.fromkeys(questions.asking.roles, model))
     return settings
-
-
-def _limited(fields: Mapping[str, Any]) -> bool:
-    return bool({"max_tokens", "max_completion_tokens"} & fields.keys())
 
 
 def _file_name(questions: "Questions") -> str:

@@ -86,6 +86,8 @@ BuildDir = Annotated[
 ]
 Sample = Annotated[bool, Option("--sample", help="Use the invented samples of the datasets.")]
 AsJson = Annotated[bool, Option("--json", help="Print JSON.")]
+PLAIN: dict[str, Any] = {"add_completion": False, "rich_markup_mode": None}
+"""What groups and commands below `parley` are made with."""
 
 
 def _version(wanted: bool) -> None:
@@ -134,6 +136,15 @@ def select_built(names: list[str] | None, folder: Path) -> tuple[list[Dataset], 
     for dataset in chosen if names or not built else ():
         find_folder(folder, dataset)  # raises an error that says how to build
     return built, [dataset.name for dataset in chosen if dataset not in built]
+
+
+def group_of(dataset: Dataset, kind: type[TyperGroup], summary: str) -> Any:
+    """Return a group of commands that a dataset folder declares; its `dataset` is the dataset."""
+    group = typer.Typer(cls=kind, no_args_is_help=True, **PLAIN)
+    group.callback(help=summary, short_help=summary)(lambda: None)
+    command: Any = typer.main.get_command(group)
+    command.name, command.dataset = dataset.name, dataset
+    return command
 
 
 class Attempts:

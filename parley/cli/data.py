@@ -9,10 +9,11 @@ from typer import Argument, Option
 
 import parley.cli.common as common
 from parley.cli.common import AsJson, Attempts, BuildDir, Names, Sample, SourceDir, app
+from parley.cli.jobs import Fetch
 from parley.cli.process import as_failure
 from parley.collection import get
 from parley.errors import Failures, FetchError, ParleyError, UsageError
-from parley.jobs import Fetch, get_job
+from parley.jobs import get_job
 
 
 @app.command("list")

@@ -1,22 +1,32 @@
-"""Commands that the dataset folders declare, jobs and tasks: tasks, run, score."""
+"""Commands on the tasks that dataset folders declare: tasks, score."""
 
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
+from typer.core import TyperCommand, TyperGroup
 
-from parley.cli.common import AsJson, Attempts, Names, app, print_result, select
-from parley.errors import Failures, OutputError, ParleyError, UsageError
-from parley.jobs import Jobs, each_jobs
-from parley.terminal.score import Scores
-
-_PLAIN: dict[str, Any] = {"add_completion": False, "rich_markup_mode": None}
-_SCORE = "Score predictions on a task, with the documented scores for comparison."
-run = typer.Typer(
-    cls=Jobs, help="Run a job of a dataset; without arguments, list the jobs.", **_PLAIN
+from parley.cli.common import (
+    PLAIN,
+    AsJson,
+    Attempts,
+    BuildDir,
+    Names,
+    app,
+    group_of,
+    print_result,
+    select,
 )
-app.add_typer(run, name="run")
-app.add_typer(typer.Typer(cls=Scores, help=_SCORE, no_args_is_help=True, **_PLAIN), name="score")
+from parley.collection import Dataset, discover, get
+from parley.errors import OutputError, UsageError
+
+if TYPE_CHECKING:
+    from parley.tasks import Task
+
+# `Any` stands for types of click, which Typer keeps in different places by version.
 
 
 @app.command()
@@ -51,17 +61,148 @@ def tasks(
     attempt.finish()
 
 
-@run.callback(invoke_without_command=True)
-def _run(ctx: typer.Context) -> None:
-    from parley.terminal.console import print_output, table
+class _Scores(TyperGroup):
+    """The group `parley score`: a group of tasks for each dataset that has some."""
 
-    if ctx.invoked_subcommand is None:
-        rows, broken = [], []
-        for dataset, jobs in each_jobs().items():
-            if isinstance(jobs, ParleyError):
-                broken.append(jobs)
-            else:
-                rows += [(dataset, name, job.summary) for name, job in jobs.items()]
-        print_output(table(("dataset", "job", "summary~"), rows))
-        if broken:
-            raise Failures(broken)
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of the datasets whose folders hold a tasks.py."""
+        return _with_tasks()
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return the group of a dataset's tasks, or raise UsageError."""
+        return group_of(get(cmd_name), _Tasks, f"Score predictions on a task of {cmd_name}.")
+
+
+def _with_tasks() -> list[str]:
+    return [name for name, each in discover().items() if (each.folder / "tasks.py").exists()]
+
+
+class _Tasks(TyperGroup):
+    """The tasks of one dataset."""
+
+    dataset: Dataset
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of its tasks, or raise UsageError if it has none."""
+        from parley.tasks import tasks_of  # not at the top: help is to be quick
+
+        if not (tasks := list(tasks_of(self.dataset))):
+            there = ", ".join(_with_tasks())
+            raise UsageError(f"{self.dataset.name} has no tasks; these datasets have some: {there}")
+        return tasks
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return the command of a task, or raise UsageError naming those that exist."""
+        from parley.tasks import get_task
+
+        task = get_task(self.dataset, cmd_name)
+        one = typer.Typer(**PLAIN)
+        summary = task.summary[0].upper() + task.summary[1:]
+        help = f"{summary}. Scored on {task.evaluated_on}; --template describes FILE."
+        command = _command(self.dataset, cmd_name, task)
+        one.command(cmd_name, cls=_Command, help=help, short_help=task.summary)(command)
+        return typer.main.get_command(one)
+
+
+class _Command(TyperCommand):
+    """The command of a task; its error for an unknown option lists the known ones."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse arguments."""
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            if type(error).__name__ != "NoSuchOption":
+                raise
+            there = [name for param in self.get_params(ctx) for name in param.opts if "-" in name]
+            raise UsageError(f"{error}", remedy=f"There are: {', '.join(there)}.") from error
+
+
+def _command(dataset: Dataset, name: str, task: "Task") -> Callable[..., None]:
+    """Return the command of a task, with the options of the task."""
+    accepted = f"Predictions, {task.format.name}, gzip or not, or a log; - is stdin."
+    instead = f"Score a baseline instead: {', '.join(task.baselines)}."
+    published = f"Score dialogues of a publication: {', '.join(task.subsets) or 'none'}."
+    kept = "Save the predictions of the baseline."
+
+    def command(
+        file: Annotated[str | None, Argument(metavar="[FILE]", help=accepted)] = None,
+        folder: BuildDir = Path("build"),
+        baseline: Annotated[str | None, Option(metavar="B", help=instead)] = None,
+        keep: Annotated[Path | None, Option("--save-predictions", metavar="OUT", help=kept)] = None,
+        subset: Annotated[str, Option(metavar="S", help=published)] = "",
+        template: Annotated[bool, Option("--template", help="Describe FILE.")] = False,
+        as_json: AsJson = False,
+        **own: str | None,
+    ) -> None:
+        from parley.ask.score import score_file
+        from parley.folder.built import find_folder
+        from parley.scoring.evaluate import score
+        from parley.scoring.gold import Part
+        from parley.scoring.predictions import require_free
+        from parley.terminal import tasks as tables
+
+        asked = {option: own[_OWN + option] for option in task.options}
+        options = task.chosen(asked)
+        if template:
+            if file or baseline or keep:
+                raise UsageError("--template scores nothing: leave FILE and the other options out")
+            found = (dataset, name, task, *_lines_due(dataset, name, folder, options))
+            print_result(
+                as_json,
+                lambda: tables.template_as_dict(*found),
+                lambda: tables.lay_out_template(*found),
+            )
+            return
+        if (file is None) == (baseline is None):
+            raise UsageError(
+                f"{dataset.name} {name} scores either FILE or a --baseline",
+                remedy=f"Baselines: {', '.join(task.baselines) or 'none'}; "
+                "--template describes FILE.",
+            )
+        if keep and not baseline:
+            raise UsageError("--save-predictions saves the predictions of a --baseline")
+        if keep:
+            require_free(keep)
+        built, part = find_folder(folder, dataset), Part(subset)
+        if baseline:
+            result = score(built, name, asked, baseline=baseline, keep=keep, part=part)
+        else:
+            result = score_file(built, name, asked, str(file), part)
+        print_result(as_json, result.as_dict, lambda: tables.lay_out_score(result))
+
+    signature = inspect.signature(command)
+    common = [each for each in signature.parameters.values() if each.name != "own"]
+    options = [_option(each, values) for each, values in task.options.items()]
+    command.__signature__ = signature.replace(parameters=[*common, *options])  # type: ignore[attr-defined]
+    return command
+
+
+_OWN = "own_"  # before the name of a task's option, which may be a word of Python or a name above
+
+
+def _option(name: str, values: Sequence[str]) -> inspect.Parameter:
+    """Return the parameter of a task's own option."""
+    first, *rest = values
+    told = f"{', '.join([first, *rest])} [default: {first}]."
+    declared = Option(f"--{name}", metavar=name.upper(), help=told)
+    kind = inspect.Parameter.KEYWORD_ONLY
+    annotation = Annotated[str | None, declared]
+    return inspect.Parameter(_OWN + name, kind, default=None, annotation=annotation)
+
+
+def _lines_due(
+    dataset: Dataset, name: str, folder: Path, options: Mapping[str, str]
+) -> tuple[int | None, bool]:
+    """Return the number of predictions for a build, if there is one, and whether it is a sample."""
+    from parley.folder.built import find_folder
+    from parley.scoring.gold import load_gold
+
+    if not (folder / dataset.name).is_dir():
+        return None, False
+    built = find_folder(folder, dataset)
+    return len(load_gold(built, name, options)[0]), built.is_sample
+
+
+_SCORE = "Score predictions on a task, with the documented scores for comparison."
+app.add_typer(typer.Typer(cls=_Scores, help=_SCORE, no_args_is_help=True, **PLAIN), name="score")

@@ -19,6 +19,7 @@ from parley.errors import OutputError
 from parley.folder.built import BuiltFolder
 from parley.folder.card import parse, prose
 from parley.folder.measured import measured
+from parley.rows.features import item_of, labels_of
 
 DESCRIPTION = "croissant.json"
 _PARQUET = "application/x-parquet"
@@ -139,11 +140,9 @@ def _json_path(keys: Sequence[str]) -> str:
 
 def _inner(feature: Any) -> tuple[Any, bool]:
     """Return a feature, or the items of a list, and whether it is a list."""
-    import datasets
-
     repeated = False
-    while isinstance(feature, list | datasets.List):
-        feature, repeated = (feature[0] if isinstance(feature, list) else feature.feature), True
+    while item := item_of(feature):
+        feature, repeated = item, True
     return feature, repeated
 
 
@@ -155,10 +154,8 @@ def _readable(feature: Any, in_list: bool = False) -> bool:
 
 
 def _type(mlc: Any, feature: Any) -> Any:
-    import datasets
-
     kind = feature.dtype
-    if isinstance(feature, datasets.ClassLabel) or kind.startswith(("int", "uint")):
+    if labels_of(feature) or kind.startswith(("int", "uint")):
         return mlc.DataType.INTEGER
     if kind.startswith("float"):
         return mlc.DataType.FLOAT

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from parley.dialogues import places
-from parley.errors import UsageError
+from parley.errors import UsageError, few
 from parley.folder.built import BuiltFolder
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
@@ -24,11 +24,7 @@ Ids = Collection[str] | None
 
 
 def write_csv(built: BuiltFolder, folder: Path, ids: Ids = None) -> None:
-    """Write each split as CSV; with `ids`, the rows of these dialogues only.
-
-    Raises:
-        UsageError: an id is that of no dialogue.
-    """
+    """Write each split as CSV; with `ids`, the rows of these dialogues only."""
     for config, split, rows in _chosen(built, ids):
         columns = list(_leaves(built.features(config)))
         path = folder / f"{config}-{split}.csv"
@@ -40,11 +36,7 @@ def write_csv(built: BuiltFolder, folder: Path, ids: Ids = None) -> None:
 
 
 def write_json_lines(built: BuiltFolder, folder: Path, ids: Ids = None) -> None:
-    """Write each split as JSON Lines; with `ids`, the rows of these dialogues only.
-
-    Raises:
-        UsageError: an id is that of no dialogue.
-    """
+    """Write each split as JSON Lines; with `ids`, the rows of these dialogues only."""
     for config, split, rows in _chosen(built, ids):
         path = folder / f"{config}-{split}.jsonl"
         with path.open("w", encoding="utf-8", newline="\n") as file:
@@ -58,8 +50,7 @@ def _chosen(built: BuiltFolder, ids: Ids) -> Iterator[tuple[str, str, Iterator[d
     there = places(dataset, built)
     known = {str(id) for place in there for id in built.ids(*place)} if chosen else set()
     if unknown := [id for id in ids or () if id not in known]:
-        more = f" and {len(unknown) - 3} more" if unknown[3:] else ""
-        raise UsageError(f"{built.path} has no dialogue {', '.join(unknown[:3])}{more}")
+        raise UsageError(f"{built.path} has no dialogue {few(unknown)}")
     named = {next(iter(built.features(config))) for config, _ in there}
     named |= set(getattr(dataset.transcript, "BESIDE", {}).values())
     for config, split in built.declared:

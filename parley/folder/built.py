@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from parley.collection import Dataset, discover, get
 from parley.errors import OutputError, UsageError
 from parley.figures import MissingSplitError
+from parley.rows.features import item_of, labels_of
 from parley.shapes import problems
 
 if TYPE_CHECKING:
@@ -42,12 +43,8 @@ _PROVENANCE = {
 class BuiltFolder:
     """A folder with the Parquet, card and provenance of one dataset, all untrusted.
 
-    Its metadata is only compared: no path from it is opened, and no link in it is followed.
-
-    Args:
-        path: The folder.
-        dataset: Its dataset.
-        provenance: The content of its provenance file.
+    Its metadata is only compared: no path from it is opened, and no link in it is followed. Its
+    methods raise OutputError for a file that cannot be read.
     """
 
     def __init__(self, path: Path, dataset: Dataset, provenance: dict[str, Any]) -> None:
@@ -131,11 +128,7 @@ class BuiltFolder:
         ]
 
     def tables(self, config: str, split: str) -> "Iterator[pa.Table]":
-        """Yield the table of each file of a split.
-
-        Raises:
-            OutputError: a Parquet file cannot be read.
-        """
+        """Yield the table of each file of a split."""
         import pyarrow.parquet as pq  # not at the top: cards are read without it
 
         for path in self.files(config, split):
@@ -144,11 +137,7 @@ class BuiltFolder:
             yield table
 
     def each_row(self, config: str, split: str) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a split, a few in memory at once.
-
-        Raises:
-            OutputError: a Parquet file cannot be read.
-        """
+        """Yield the rows of a split, a few in memory at once."""
         import pyarrow.parquet as pq
 
         for path in self.files(config, split):
@@ -157,11 +146,7 @@ class BuiltFolder:
                     yield from batch.to_pylist()
 
     def ids(self, config: str, split: str) -> Iterator[Any]:
-        """Yield the first column of a split, which names its rows, without reading the others.
-
-        Raises:
-            OutputError: a Parquet file cannot be read.
-        """
+        """Yield the first column of a split, which names its rows, without reading the others."""
         import pyarrow.parquet as pq
 
         for path in self.files(config, split):
@@ -176,13 +161,12 @@ class BuiltFolder:
         Raises:
             UsageError: there is no such config or split.
             MissingSplitError: one of them was not built.
-            OutputError: a Parquet file cannot be read.
         """
         rows = []
         for split in splits:
             if (config, split) not in self._rows:
                 if not (files := self.files(config, split)):
-                    self._require_declared(config, split)
+                    self.dataset.require(config, split)
                     if split in self.provenance["configs"].get(config, {}):
                         what = f"the folder has lost {config}/{split}, which was built"
                         raise MissingSplitError(what, remedy=f"Run {self.rebuild} again.")
@@ -197,50 +181,29 @@ class BuiltFolder:
             rows += self._rows[config, split]
         return rows
 
-    def _require_declared(self, config: str, split: str = "") -> None:
-        """Raise UsageError unless the dataset has this config, and this split of it."""
-        for what, name, known in (
-            ("config", config, self.dataset.splits),
-            ("split of " + config, split, self.dataset.splits.get(config, {})),
-        ):
-            if name and name not in known:
-                there = ", ".join(known)
-                raise UsageError(f"{self.dataset.name} has no {what} {name!r}; there are: {there}")
-
     def named(self, config: str, *splits: str) -> list[dict[str, Any]]:
         """Return the rows of these splits with the names of labels in place of their numbers."""
-        self._require_declared(config)
+        self.dataset.require(config)
         return list(self._with_names(config, self.rows(config, *splits)))
 
     def each_named(self, config: str, split: str) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a split as `named` does, a few in memory at once.
-
-        Raises:
-            OutputError: a Parquet file cannot be read.
-        """
+        """Yield the rows of a split as `named` does, a few in memory at once."""
         return self._with_names(config, self.each_row(config, split))
 
     def _with_names(self, config: str, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         features = self.features(config)
-        names = {column: found for column, f in features.items() if (found := _names(f))}
+        labels = ((column, labels_of(item_of(f) or f)) for column, f in features.items())
+        names = {column: found for column, found in labels if found}
         for row in rows:
             yield row | {column: _named(row[column], found) for column, found in names.items()}
 
     @cached_property
     def card(self) -> str:
-        """The text of its card.
-
-        Raises:
-            OutputError: it is missing, a link, a device, far too large or not UTF-8.
-        """
+        """The text of its card."""
         return _text_of(self.path / CARD)
 
     def hashes(self) -> dict[str, str]:
-        """Return the sha256 of each file of the build by its name: of Parquet, as recorded.
-
-        Raises:
-            OutputError: the card or the provenance is missing or no plain text file.
-        """
+        """Return the sha256 of each file of the build by its name: of Parquet, as recorded."""
         found = {str(file["path"]): str(file["sha256"]) for file in self.recorded}
         for name in (CARD, PROVENANCE):
             found[name] = hashlib.sha256(_text_of(self.path / name).encode()).hexdigest()
@@ -267,12 +230,6 @@ def _readable(path: Path) -> Iterator[None]:
         raise OutputError(f"{path}: unreadable Parquet file: {error}") from error
 
 
-def _names(feature: Any) -> list[str] | None:
-    """Return the names of a label, or of the labels of a list, or None."""
-    inner = feature[0] if isinstance(feature, list) else getattr(feature, "feature", feature)
-    return getattr(inner, "names", None)
-
-
 def _named(value: Any, names: list[str]) -> Any:
     if isinstance(value, list):
         return [names[each] for each in value]
@@ -282,9 +239,7 @@ def _named(value: Any, names: list[str]) -> Any:
 def open_folder(path: Path, dataset: Dataset | None = None) -> BuiltFolder:
     """Open a build of the given dataset, or of the dataset that its provenance names.
 
-    Raises:
-        OutputError: it is no build, belongs to another dataset, or has a broken provenance.
-        UsageError: its dataset is unknown.
+    OutputError if it is no build, belongs to another dataset, or has a broken provenance.
     """
     provenance = read_provenance(path)
     name = provenance["dataset"]
@@ -296,12 +251,7 @@ def open_folder(path: Path, dataset: Dataset | None = None) -> BuiltFolder:
 
 
 def find_folder(build: Path, dataset: Dataset) -> BuiltFolder:
-    """Open the folder of a dataset in the folder that `--build` names.
-
-    Raises:
-        UsageError: no such build.
-        OutputError: its provenance is broken.
-    """
+    """Open the build of a dataset in the folder of `--build`; UsageError if there is none."""
     path = build / dataset.name
     if path.is_dir():
         return open_folder(path, dataset)

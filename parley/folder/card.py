@@ -14,7 +14,8 @@ from parley.collection import Dataset
 from parley.errors import OutputError, Problem, ScriptError
 from parley.figures import OUR_CARD, Figure, tally
 from parley.folder.measured import Splits, descriptions, every_split, measured
-from parley.scoring.leaderboard import PIPE, section
+from parley.rows.features import card_yaml
+from parley.scoring.leaderboard import markdown_table, section
 from parley.tasks import tasks_of
 
 BEGIN = "<!-- parley: generated from here -->"
@@ -32,11 +33,7 @@ _DEEPEST = 50  # lists and mappings in each other; ours have less than 15
 
 
 def parse(card: str, where: str) -> tuple[dict[str, Any], str]:
-    """Split a card into its front matter and the text below it.
-
-    Raises:
-        OutputError: the front matter is missing or is not a YAML mapping.
-    """
+    """Split a card into its front matter, a mapping or OutputError, and the text below it."""
     match = re.match(r"---\n(.*?\n)---\n", card, re.DOTALL)
     try:
         front = _load(match.group(1)) if match else None
@@ -50,9 +47,9 @@ def parse(card: str, where: str) -> tuple[dict[str, Any], str]:
 
 
 def _load(text: str) -> Any:
-    """Load untrusted YAML: refuse deep nesting, which crashes the library.
+    """Load untrusted YAML, but no aliases, which may expand to billions of values.
 
-    Refuse aliases too: a few lines of them expand to billions of values.
+    Nor deep nesting, which crashes the library.
     """
     depth = 0
     for event in yaml.parse(text, _LOADER):
@@ -65,34 +62,25 @@ def _load(text: str) -> Any:
     return yaml.load(text, _LOADER)  # noqa: S506 - safe, in either form
 
 
-def render(dataset: Dataset, built: Splits, generated: str) -> str:
+def render(dataset: Dataset, counted: Splits, generated: str) -> str:
     """Return the dataset's card, completed for a build.
 
-    Args:
-        dataset: The dataset.
-        built: Config -> split -> what was measured of it, of those that were built.
-        generated: Markdown for between the marks.
-
-    Raises:
-        OutputError: the card cannot be read, or lacks the marks.
+    `counted` is config -> split -> what was measured of it; `generated` is the Markdown between the
+    marks. OutputError if the card lacks the marks.
     """
     where = str(dataset.card)
     front, body = own_parts(dataset)
     if body.count(BEGIN) != 1 or body.count(END) != 1:
         raise OutputError(f"{where}: expected the lines {BEGIN} and {END} once each")
-    front["configs"] = card_configs(built, dataset.default)
-    front["dataset_info"] = [dict(_info(dataset, *each)) for each in built.items()]
+    front["configs"] = card_configs(counted, dataset.default)
+    front["dataset_info"] = [dict(_info(dataset, *each)) for each in counted.items()]
     head = yaml.dump(front, Dumper=_DUMPER, sort_keys=False, allow_unicode=True, width=1000)
     before, after = prose(body)
     return f"---\n{head}---\n{before}{BEGIN}\n\n{generated}\n{END}{after}"
 
 
 def own_parts(dataset: Dataset) -> tuple[dict[str, Any], str]:
-    """Return the front matter of the dataset's card, and the text below it with the tasks.
-
-    Raises:
-        OutputError: the front matter is missing or is not a YAML mapping.
-    """
+    """Return the front matter of the dataset's card, and the text below it with the tasks."""
     front, body = parse(dataset.read_card(), str(dataset.card))
     tasks = [(dataset.name, *each) for each in tasks_of(dataset).items()]
     before, heading, rest = body.partition("\n## Tasks\n")
@@ -106,8 +94,6 @@ def _info(
     dataset: Dataset, config: str, splits: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[tuple[str, Any]]:
     """Yield an entry of the card's `dataset_info`."""
-    from parley.rows.features import card_yaml  # not at the top: it brings `datasets`
-
     yield "config_name", config
     yield "license", dataset.builder.licence(config)
     yield "features", card_yaml(dataset.features(config))
@@ -139,10 +125,8 @@ def card_configs(configs: Mapping[str, Iterable[str]], default: str) -> list[dic
 def summary(dataset: Dataset) -> dict[str, Any]:
     """Summarise a dataset's configs, without importing the builder if they were measured.
 
-    Returns:
-        name, pretty_name, and configs: a list of {name, license, size, splits, documented}. Splits
-        is split -> rows, None where they were not counted; size is the bytes of Parquet of those
-        that were, or None. Documented is split -> rows that a document states of one not counted.
+    `splits` is split -> rows, None where they were not counted; `size` the bytes of Parquet of
+    those counted; `documented` is split -> the rows that a document states of one not counted.
     """
     front, _ = parse(dataset.read_card(), str(dataset.card))
     if not isinstance(title := front.get("pretty_name"), str | None):
@@ -184,19 +168,20 @@ def figures_section(figures: Sequence[Figure]) -> str:
     for some, title in ((documented, "The documented figures"), (ours, "This card's figures")):
         if some:  # folded: hundreds of lines that few read
             lines += ["<details>", f"<summary>{title}</summary>", "", *_table(some, notes)]
-            lines += ["", "</details>", ""]
+            lines += ["</details>", ""]
     lines += [f"[{number}] {reason}.  " for reason, number in notes.items()]
     return "\n".join(lines).rstrip("\n") + "\n" if lines else ""
 
 
 def _table(figures: Sequence[Figure], notes: dict[str, int]) -> Iterator[str]:
-    yield "| figure | documented | measured | verdict | document |"
-    yield "| --- | ---: | ---: | --- | --- |"
+    rows = []
     for figure in figures:
         note = f" [{notes.setdefault(figure.reason, len(notes) + 1)}]" if figure.reason else ""
         measured = "" if figure.measured is None else str(figure.measured)
-        cells = (f"`{figure.name}`", figure.stated, measured, figure.verdict + note, figure.place)
-        yield f"| {' | '.join(cell.replace('|', PIPE) for cell in cells)} |"
+        verdict = figure.verdict + note
+        rows.append((f"`{figure.name}`", figure.stated, measured, verdict, figure.place))
+    columns = ("figure", "documented", "measured", "verdict", "document")
+    return markdown_table(columns, rows, right=columns[1:3])
 
 
 def prose(body: str) -> tuple[str, str]:
@@ -219,7 +204,7 @@ def licence_section(card: str, where: str) -> str:
 
 def splits_section(dataset: Dataset, splits: Splits, sample: bool = False) -> str:
     """Return the table of splits."""
-    lines = ["| config | split | rows | null in all rows |", "| --- | --- | ---: | --- |"]
+    cells = []
     for config, names in dataset.splits.items():
         for split in names:
             found = splits.get(config, {}).get(split, {})
@@ -230,10 +215,9 @@ def splits_section(dataset: Dataset, splits: Splits, sample: bool = False) -> st
             else:
                 rows = _NOT_BUILT
             nulls = ", ".join(f"`{column}`" for column in found.get("null", ()))
-            lines.append(f"| `{config}` | `{split}` | {rows} | {nulls} |")
+            cells.append((f"`{config}`", f"`{split}`", rows, nulls))
+    lines = [*markdown_table(("config", "split", "rows", "null in all rows"), cells, ("rows",))]
     if sample:
-        lines.append("")
-        lines.append(
-            "**This is a sample**: invented records in the dataset's layout, not its data."
-        )
-    return "\n".join(lines) + "\n"
+        said = "**This is a sample**: invented records in the dataset's layout, not its data."
+        lines += [said, ""]
+    return "\n".join(lines)

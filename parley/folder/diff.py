@@ -14,6 +14,7 @@ from parley.errors import UsageError, cut
 from parley.figures import A_SAMPLE, figures
 from parley.folder.built import BuiltFolder
 from parley.rows.digest import same
+from parley.rows.features import item_of, labels_of
 
 
 @dataclass(frozen=True)
@@ -50,19 +51,12 @@ class SplitDifference:
 
 @dataclass
 class Difference:
-    """The differences of two builds.
-
-    Args:
-        dataset: The dataset of both.
-        splits: Every split that either has, of every config.
-        provenance: (key, old, new) of each difference in version, sources and so on.
-        figures: (name, old, new) of each figure with another measured value.
-    """
+    """The differences of two builds of a dataset."""
 
     dataset: str
-    splits: list[SplitDifference]
-    provenance: list[tuple[str, Any, Any]]
-    figures: list[tuple[str, Any, Any]]
+    splits: list[SplitDifference]  # every split that either has, of every config
+    provenance: list[tuple[str, Any, Any]]  # (key, old, new) of each difference
+    figures: list[tuple[str, Any, Any]]  # (name, old, new) of each figure with another value
 
     @property
     def differs(self) -> bool:
@@ -75,35 +69,27 @@ class Difference:
 
 
 def compare(old: BuiltFolder, new: BuiltFolder) -> Difference:
-    """Compare two builds of the same dataset.
-
-    Raises:
-        UsageError: they are of two datasets.
-        OutputError: a Parquet file of one of them cannot be read.
-    """
+    """Compare two builds; UsageError if they are of two datasets."""
     both = (old, new)
     names = [folder.dataset.name for folder in both]
     if names[0] != names[1]:
         said = f"{old.path} holds {names[0]}, {new.path} holds {names[1]}: not the same dataset"
         raise UsageError(said)
     splits = [_compare_split(old, new, config, split) for config, split in _all_splits(both)]
-    measured = [
-        {
-            figure.name: figure.measured
-            for figure in figures(
-                folder.dataset.figures, folder, A_SAMPLE if folder.is_sample else ""
-            )
-        }
-        for folder in both
-    ]
-    first, second = measured  # one of them may have a category that the other lacks
-    either = dict.fromkeys([*first, *second])
+    first, second = map(_measured, both)
+    either = first | second  # one of them may have a category that the other lacks
     moved = [(n, first.get(n), second.get(n)) for n in either if first.get(n) != second.get(n)]
     before, after = (
         {k: v for k, v in folder.provenance.items() if k not in ("configs", "dataset", "format")}
         for folder in both
     )
     return Difference(names[0], splits, changes(before, after, ""), moved)
+
+
+def _measured(folder: BuiltFolder) -> dict[str, Any]:
+    """Return the measured value of each documented figure."""
+    found = figures(folder.dataset.figures, folder, A_SAMPLE if folder.is_sample else "")
+    return {figure.name: figure.measured for figure in found}
 
 
 def _all_splits(both: tuple[BuiltFolder, BuiltFolder]) -> list[tuple[str, str]]:
@@ -238,14 +224,13 @@ def _labels(schema: pa.Schema) -> Iterator[tuple[str, str]]:
 
 
 def _names(feature: Any, path: str) -> Iterator[tuple[str, str]]:
-    if isinstance(feature, datasets.ClassLabel):
-        yield path, ", ".join(map(str, feature.names))
+    if (names := labels_of(feature)) is not None:
+        yield path, ", ".join(map(str, names))
     elif isinstance(feature, dict):
         for name, inner in feature.items():
             yield from _names(inner, f"{path}.{name}" if path else name)
-    elif isinstance(feature, list | datasets.List):
-        inner = feature[0] if isinstance(feature, list) else feature.feature
-        yield from _names(inner, f"{path}[]")
+    elif item := item_of(feature):
+        yield from _names(item, f"{path}[]")
 
 
 def changes(old: Any, new: Any, path: str) -> list[tuple[str, Any, Any]]:

@@ -21,7 +21,7 @@ from parley.folder.card import GENERATED, card_configs, figures_section, own_par
 from parley.folder.measured import FILE, measured
 from parley.rows.arrow import to_batches
 from parley.rows.digest import Digest, same
-from parley.rows.features import arrow_schema, card_yaml
+from parley.rows.features import arrow_schema, card_yaml, item_of, labels_of
 from parley.rows.generate import generate
 from parley.rows.reader import Opened, Reader
 from parley.shapes import fitter, problems
@@ -31,17 +31,11 @@ from parley.source.files import Source
 
 @dataclass
 class Inputs:
-    """The inputs of the checks.
-
-    Args:
-        built: The folder.
-        source: The upstream files, if available.
-        figures: The documented figures, recomputed from the rows.
-    """
+    """The inputs of the checks."""
 
     built: BuiltFolder
-    source: Source | None
-    figures: list[Figure] = field(default_factory=list)
+    source: Source | None  # the upstream files, if available
+    figures: list[Figure] = field(default_factory=list)  # recomputed from the rows
 
     @cached_property
     def digests(self) -> dict[tuple[str, str], str]:
@@ -174,10 +168,10 @@ def card(inputs: Inputs) -> Iterator[str]:
             yield f"{key}: expected {own.get(key)}, found {front.get(key)}"
     if prose(body) != prose(own_body):
         yield f"the text differs from {dataset.name}/README.md and its tasks; build again"
-    built: dict[str, list[str]] = {}
+    splits: dict[str, list[str]] = {}
     for config, split in inputs.built.declared:
-        built.setdefault(config, []).append(split)
-    if front["configs"] != card_configs(built, dataset.default):
+        splits.setdefault(config, []).append(split)
+    if front["configs"] != card_configs(splits, dataset.default):
         yield "configs: differ from the configs, splits and files of the folder"
     for info in front["dataset_info"]:
         name = info["config_name"]
@@ -249,8 +243,8 @@ def keys(inputs: Inputs) -> Iterator[str]:
 def labels(inputs: Inputs) -> Iterator[str]:
     """Every ClassLabel is one of its names."""
     for place, values, feature in _leaves(inputs):
-        if isinstance(feature, datasets.ClassLabel):
-            most = len(feature.names) - 1
+        if (names := labels_of(feature)) is not None:
+            most = len(names) - 1
             outside = pc.or_(pc.less(values, 0), pc.greater(values, most))
             for wrong in pc.unique(values.filter(outside)).to_pylist():
                 yield f"{place}: expected 0 to {most}, found {wrong}"
@@ -277,9 +271,8 @@ def _within(values: Any, feature: Any, place: str) -> Iterator[tuple[str, Any, A
     if isinstance(feature, dict):
         for name, inner in feature.items():
             yield from _within(pc.struct_field(values, name), inner, f"{place}.{name}")
-    elif isinstance(feature, list | datasets.List):
-        inner = feature[0] if isinstance(feature, list) else feature.feature
-        yield from _within(pc.list_flatten(values), inner, f"{place}[]")
+    elif item := item_of(feature):
+        yield from _within(pc.list_flatten(values), item, f"{place}[]")
     else:
         yield place, values, feature
 
@@ -338,6 +331,10 @@ def _wrong_chat(chat: list[dict[str, str]], turns: list[list[int]]) -> Iterator[
         yield "source_turns are not each turn once, in order"
     if (system and turns[0]) or not all(turns[system + 1 :]):
         yield "only the system message and an opening cue may have no turn"
+
+
+OF_METADATA = (provenance, counts, card)
+OF_ROWS = (digests, as_measured, keys, labels, numbers, records, chats)
 
 
 def source(inputs: Inputs) -> Iterator[str]:

@@ -22,6 +22,7 @@ from typing import Any
 from parley.collection import Dataset
 from parley.errors import OutputError
 from parley.figures import NOT_CHECKED, Figure, recorded
+from parley.rows.features import card_yaml
 from parley.rows.strict_json import loads
 from parley.shapes import problems
 
@@ -42,18 +43,13 @@ _SHAPE = {
 
 @dataclass(frozen=True)
 class Measured:
-    """The measured values of one version; empty for a new dataset.
+    """The measured values of one version; empty for a new dataset."""
 
-    Args:
-        version: The version of the rows; "" where nothing was measured.
-        configs: Config -> its licence, and the sha256 of its features.
-        splits: Config -> split -> what is known of it.
-        found: Figure -> its measured value, verdict, and reason where `figures.py` has none.
-    """
-
-    version: str = ""
+    version: str = ""  # of the rows
+    # config -> licence, features
     configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    splits: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
+    splits: Splits = field(default_factory=dict)
+    # figure -> value, verdict, and the reason if `figures.py` has none
     found: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def figures(self, dataset: Dataset) -> list[Figure]:
@@ -67,11 +63,7 @@ class Measured:
 
 
 def measured(dataset: Dataset) -> Measured:
-    """Return what was measured of a dataset.
-
-    Raises:
-        OutputError: its `measured.json` is damaged.
-    """
+    """Return what was measured of a dataset; OutputError if its `measured.json` is damaged."""
     path = dataset.folder / FILE
     try:
         found = loads(path.read_bytes())
@@ -86,7 +78,6 @@ def measured(dataset: Dataset) -> Measured:
 
 def descriptions(dataset: Dataset) -> dict[str, dict[str, str]]:
     """Return config -> its licence, and the sha256 of its features; imports the builder."""
-    from parley.rows.features import card_yaml  # not at the top: it brings `datasets`
 
     def features(config: str) -> str:
         text = json.dumps(card_yaml(dataset.features(config)))
@@ -98,17 +89,12 @@ def descriptions(dataset: Dataset) -> dict[str, dict[str, str]]:
     }
 
 
-def every_split(dataset: Dataset, built: Splits) -> dict[str, dict[str, Mapping[str, Any]]]:
-    """Return the measured values, or the documented rows, of every split.
-
-    Args:
-        dataset: The dataset.
-        built: Config -> split -> what was measured of those that were built.
-    """
+def every_split(dataset: Dataset, counted: Splits) -> dict[str, dict[str, Mapping[str, Any]]]:
+    """Return what was measured of every split (`counted`), or else its documented rows."""
     rows = dataset.documented_rows
 
     def known(config: str, split: str) -> Mapping[str, Any]:
-        if found := built.get(config, {}).get(split):
+        if found := counted.get(config, {}).get(split):
             return found
         documented = rows.get(config, {}).get(split)
         return {} if documented is None else {"documented": documented}
@@ -120,13 +106,7 @@ def every_split(dataset: Dataset, built: Splits) -> dict[str, dict[str, Mapping[
 
 
 def text_of(dataset: Dataset, splits: Splits, figures: Sequence[Figure]) -> str:
-    """Return the text of `measured.json`.
-
-    Args:
-        dataset: The dataset.
-        splits: What is known of every split.
-        figures: The documented figures, recomputed.
-    """
+    """Return the text of `measured.json`, given what is known of every split."""
     found = {figure.name: dict(_entry(figure)) for figure in figures}
     content = {"version": dataset.version, "configs": descriptions(dataset)}
     return _text({**content, "splits": splits, "figures": found}) + "\n"

@@ -20,16 +20,11 @@ _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 def replacing(target: Path, mark: str) -> Iterator[Path]:
     """Yield an empty folder beside `target` to fill, and replace `target` with it at the end.
 
-    If the block raises or the process is killed, the old folder stays, or the next run puts it
+    If the block raises or the process is killed, the old folder stays, or the next command puts it
     back and clears the rest. A second process that writes into the same parent folder waits.
 
-    Args:
-        target: The folder to replace or make.
-        mark: A file that marks our folders; a folder without it is not overwritten. "" allows
-            only an empty folder.
-
-    Raises:
-        OutputError: the folder cannot be written, is not ours, or holds the current folder.
+    `mark` is a file that marks our folders: a folder without it is not overwritten. "" allows only
+    an empty folder. OutputError if the folder cannot be written, or holds the current folder.
     """
     target = Path(os.path.realpath(target))  # where a link leads, the link stays
     staging = target.parent / f".{target.name}.partial"
@@ -80,8 +75,8 @@ def locked(folder: Path) -> Iterator[None]:
 def writing(path: Path) -> Iterator[BinaryIO]:
     """Yield an empty file to fill, and replace `path` with it at the end.
 
-    A reader, a full disk or a kill leaves the old file or the new. A second process that writes
-    the same file waits. The next run reuses the remains of a killed one.
+    Whoever reads `path` finds the old file or the new, also after a full disk or a kill. A second
+    process that writes the same file waits. The next command reuses the remains of a killed one.
 
     Raises:
         OutputError: it cannot be written.

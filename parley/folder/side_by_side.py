@@ -27,17 +27,10 @@ def side_by_side(
     count: int,
     on_word: Callable[..., None],
 ) -> Generator[Any, None, None]:
-    """Yield what a function returns for each job, in their order.
+    """Yield the result of a function for each job, in their order; `Lost` if its process died.
 
-    Args:
-        function: Called with a job's arguments and a function that sends messages here.
-            It, its arguments and its results are pickled.
-        jobs: The arguments of each call.
-        count: How many processes.
-        on_word: Called here with the messages of the jobs.
-
-    Yields:
-        A result, or `Lost`.
+    `function` takes the arguments of a job, and a function that sends words to `on_word` here. It,
+    its arguments and its results are pickled. `count` is the number of processes.
     """
     left, busy, results = list(enumerate(jobs)), dict[Connection, int](), dict[int, Any]()
     with ExitStack() as last:

@@ -75,45 +75,35 @@ def verify(
 ) -> Verification:
     """Verify a built folder.
 
-    Args:
-        built: The folder.
-        source: Its upstream files, if available, to compare the rows with. A sample is always
-            compared with the records shipped with the dataset.
-        on_step: Called with the dataset's name and that of the next check.
+    Its rows are compared with the upstream files `source`, if available; those of a sample always
+    with the records shipped with the dataset. `on_step` takes the dataset and the next check.
     """
     dataset = built.dataset
     if built.is_sample:
         source = open_source(dataset, None, sample=True)
     inputs = integrity.Inputs(built, source)
 
-    def run(check: Callable[[Any], Iterator[str]], argument: Any, skipped: str = "") -> Check:
+    def test(check: Callable[[Any], Iterator[str]], argument: Any, skipped: str = "") -> Check:
         on_step(dataset.name, check.__name__.replace("_", " "))
         return _run(check, argument, skipped)
 
-    schema = run(integrity.schema, inputs)
+    schema = test(integrity.schema, inputs)
     why_not = A_SAMPLE if built.is_sample else ""
     if schema.failed:
         why_not = "the Parquet files are damaged"
     for figure in figures(dataset.figures, built, why_not):
         on_step(dataset.name, figure.name.partition(".")[0].replace("_", " "))
         inputs.figures.append(figure)
-    found = [run(integrity.files, inputs), schema, run(integrity.provenance, inputs)]
-    found += [run(c, inputs) for c in (integrity.counts, integrity.card)]
+    found = [test(integrity.files, inputs), schema]
+    found += [test(check, inputs) for check in integrity.OF_METADATA]
     if not schema.failed:
-        generic = (
-            integrity.digests,
-            integrity.as_measured,
-            integrity.keys,
-            integrity.labels,
-            integrity.numbers,
-        )
-        found += [run(c, inputs) for c in (*generic, integrity.records, integrity.chats)]
-        found += [run(c, built) for c in checks_of(dataset.checks)]
+        found += [test(check, inputs) for check in integrity.OF_ROWS]
+        found += [test(c, built) for c in checks_of(dataset.checks)]
         absent = [f"{c}/{s}" for c, s in built.declared if not (source and source.has(c, s))]
         skipped = f"the upstream files of {', '.join(absent)} are not available" if absent else ""
         if not source:
             skipped = "the upstream files are not available"
-        found.append(run(integrity.source, inputs, skipped))
+        found.append(test(integrity.source, inputs, skipped))
     return Verification(dataset.name, built.is_sample, found, inputs.figures)
 
 

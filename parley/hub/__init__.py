@@ -1,4 +1,1 @@
-"""The way to the Hub and back: a repository, publishing into it, and reading back what is there.
-
-Its arrows run down, to `folder`; it prints nothing.
-"""
+"""The way to the Hub and back: a repository, publishing into it, and reading back what is there."""

@@ -112,9 +112,6 @@ def files_to_upload(built: BuiltFolder) -> LocalFiles:
     """Return the files of a build with their hashes; take it before `verify_for_upload`.
 
     Verification compares the same hashes, so a file that changes later is not uploaded.
-
-    Raises:
-        OutputError: the card or the provenance cannot be read.
     """
     return {name: LocalFile(built.path / name, h) for name, h in built.hashes().items()}
 
@@ -122,21 +119,17 @@ def files_to_upload(built: BuiltFolder) -> LocalFiles:
 def verify_for_upload(built: BuiltFolder, source: Source | None, permitted: bool) -> None:
     """Raise OutputError with all reasons why a build must not be published.
 
-    Args:
-        built: The folder.
-        source: Its upstream files, if available, for `verify`.
-        permitted: Whether the user has permission to publish, whatever the card says.
+    `permitted` tells that the user has permission to publish, whatever the card says.
     """
     dataset, folder = built.dataset, built.path
     reasons = []
     if built.is_sample:
-        build = built.rebuild
-        reasons.append(f"it is the invented sample; build it from the upstream files with {build}")
-    elif built.missing:
-        build = built.rebuild
         reasons.append(
-            f"it is partial: {', '.join(built.missing)} was missing; fetch it and run {build}"
+            f"it is the invented sample; build it from the upstream files with {built.rebuild}"
         )
+    elif built.missing:
+        missing = ", ".join(built.missing)
+        reasons.append(f"it is partial: {missing} was missing; fetch it and run {built.rebuild}")
     else:
         found = verify(built, source)
         if found.failed:
@@ -190,18 +183,8 @@ def publish(
 ) -> Publication:
     """Make a dataset repository hold the files of a build and no other data.
 
-    The token is huggingface_hub's.  Call `validate_target` and
-    `verify_for_upload` before.
-
-    Args:
-        built: A built folder.
-        files: Its files, by `files_to_upload`; a file that changed since then is not uploaded.
-        repo: "org/name".
-        private: Make a new repository private.
-        tag: Tag the version.
-        dry_run: Only compute the changes.
-        endpoint: The Hub's URL; None is huggingface_hub's own.
-        on_step: Called with the next step.
+    The token is huggingface_hub's. Call `validate_target` and `verify_for_upload` before. `files`
+    are those of `files_to_upload`. `private` holds for a new repository, `tag` tags the version.
 
     Raises:
         OutputError: the folder changed after it was verified.
@@ -240,8 +223,7 @@ def _look(
 ) -> tuple[str | None, list[Change], bool]:
     """Return the last commit, the changes, and whether the version is tagged.
 
-    Raises:
-        PublishError: publishing would expose, replace or remove other data.
+    PublishError if publishing would expose, replace or remove other data.
     """
     repo, version, name = there.name, f"v{built.version}", built.dataset.name
     head, is_private = there.state()
@@ -273,8 +255,7 @@ def _look(
 def read_back(built: BuiltFolder, published: Publication, endpoint: str | None) -> None:
     """Load and stream the published dataset from an empty cache; compare every split's digest.
 
-    Raises:
-        PublishError: with each split that differs and the remedy.
+    PublishError names each split that differs.
     """
     configs = built.provenance["configs"]
     with temporary_folder("publish") as cache:

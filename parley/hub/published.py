@@ -27,12 +27,7 @@ class Published:
 
 
 def note(files: LocalFiles, found: Published) -> None:
-    """Note where the verified files of a build were published.
-
-    Raises:
-        OutputError: the cache cannot be written.
-        UsageError: this user has no cache.
-    """
+    """Note where the verified files of a build were published."""
     file = _place(files[PROVENANCE].sha256)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)

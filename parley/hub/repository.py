@@ -53,11 +53,7 @@ class LocalFile:
         return str(git_hash(self.read()))
 
     def size_now(self) -> int:
-        """Return its size in bytes.
-
-        Raises:
-            OutputError: it is no longer a regular file.
-        """
+        """Return its size in bytes; OutputError if it is no longer a regular file."""
         try:
             state = self.path.lstat()
         except OSError as error:
@@ -67,11 +63,7 @@ class LocalFile:
         return state.st_size
 
     def read(self) -> bytes:
-        """Return its content.
-
-        Raises:
-            OutputError: it changed after verification.
-        """
+        """Return its content; OutputError if it changed after verification."""
         self.size_now()
         content = self.path.read_bytes()
         if hashlib.sha256(content).hexdigest() != self.sha256:
@@ -130,11 +122,7 @@ class Repository:
         self._api.create_repo(self.name, repo_type="dataset", private=private, exist_ok=True)
 
     def rights(self) -> str:
-        """Describe the token's right to write, without writing.
-
-        Raises:
-            PublishError: it has none.
-        """
+        """Describe the token's right to write, without writing; PublishError if it has none."""
         if not token():
             return "no token: private repositories are invisible, the right to write untested"
         if trusted_for():  # a token that is for this repository, and is nobody's
@@ -306,9 +294,7 @@ BEGUN = (
 def clear_errors(where: str, advice: str) -> Iterator[None]:
     """Turn the libraries' errors into a PublishError with a remedy and without tokens.
 
-    Args:
-        where: The place to name.
-        advice: The remedy for other errors than the Hub's own.
+    `advice` is the remedy for other errors than the Hub's own.
     """
     try:
         yield
@@ -328,11 +314,7 @@ def clear_errors(where: str, advice: str) -> Iterator[None]:
 
 
 def token() -> str | None:
-    """Return the token for the Hub, and hide it from all output.
-
-    Raises:
-        Exception: huggingface_hub's, if a Trusted Publisher gets no token.
-    """
+    """Return the token for the Hub, and hide it from all output."""
     found = huggingface_hub.get_token()
     if found:
         keep_secret(found)

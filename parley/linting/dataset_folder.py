@@ -22,15 +22,10 @@ class NotYetError(Exception):
 
 @dataclass
 class DatasetFolder:
-    """A dataset folder that rules are tested on.
-
-    Args:
-        dataset: The dataset.
-        work: A folder for output.
-    """
+    """A dataset folder that rules are tested on."""
 
     dataset: Dataset
-    work: Path
+    work: Path  # a folder for output
 
     @cached_property
     def source(self) -> Source:

@@ -9,7 +9,7 @@ from typing import Any
 
 from parley.declaration import Config, View
 from parley.dialogues import Dialogue, as_id, related_by_dialogue
-from parley.errors import ParleyError, RowError
+from parley.errors import ParleyError, RowError, few
 from parley.exports.export import export
 from parley.extras import extra_of
 from parley.figures import FAILED, UNEXPLAINED, figures
@@ -49,8 +49,7 @@ def sources_have_addresses(folder: DatasetFolder) -> Iterator[str]:
     places = {file: str(pin["url"]) for file, pin in folder.dataset.pins.items()}
     places["HOMEPAGE"] = folder.dataset.builder.HOMEPAGE
     if none := [file for file, url in places.items() if url.startswith(PLACEHOLDER)]:
-        named = ", ".join(none[:3]) + (f" and {len(none) - 3} more" if none[3:] else "")
-        raise NotYetError(f"{PLACEHOLDER} is the placeholder for {named}; write the URL")
+        raise NotYetError(f"{PLACEHOLDER} is the placeholder for {few(none)}; write the URL")
     return iter(())
 
 
@@ -68,11 +67,11 @@ def measured_is_up_to_date(folder: DatasetFolder) -> Iterator[str]:
     """`measured.json`, if there, has this version, and these features, licences and figures."""
     dataset = folder.dataset
     known = measured(dataset)
-    built = {
+    counted = {
         config: {split: found for split, found in names.items() if "rows" in found}
         for config, names in known.splits.items()
     }
-    due = text_of(dataset, every_split(dataset, built), known.figures(dataset))
+    due = text_of(dataset, every_split(dataset, counted), known.figures(dataset))
     if known.version and due != (dataset.folder / FILE).read_text(encoding="utf-8"):
         said = "version, features, licences, splits or figures are not those of the folder"
         yield f"{FILE}: {said}; renew it: `parley build {dataset.name} --source DIR --measure`"

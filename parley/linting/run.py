@@ -43,9 +43,7 @@ RULES: dict[Rule, tuple[Rule, ...]] = {
 def check_each(folders: list[Dataset], on_step: OnStep) -> Iterator[tuple[str, list[Check]]]:
     """Test several dataset folders; yield the name and the results of each.
 
-    Args:
-        folders: The datasets.
-        on_step: Called with a dataset's name and the rule to test next.
+    `on_step` takes a dataset's name and the rule to test next.
     """
     with temporary_folder("check") as place:
         for dataset in folders:
@@ -57,12 +55,7 @@ def check_each(folders: list[Dataset], on_step: OnStep) -> Iterator[tuple[str, l
 def check_folder(
     folder: DatasetFolder, on_step: OnStep = lambda dataset, step: None
 ) -> list[Check]:
-    """Test every rule on a dataset folder.
-
-    Args:
-        folder: The folder.
-        on_step: Called with the dataset's name and the rule to test next.
-    """
+    """Test every rule on a dataset folder."""
     found: dict[Rule, Check] = {}
     for rule, needed in RULES.items():
         on_step(folder.dataset.name, rule.__name__.replace("_", " "))

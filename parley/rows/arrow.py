@@ -33,10 +33,7 @@ def to_batch(
 ) -> pa.RecordBatch:
     """Convert rows to one record batch of the schema, exactly.
 
-    Errors name the rows `where`, and number them from `start`.
-
-    Raises:
-        RowError: names the path of each value that is unknown, missing or of another type.
+    RowError names the path of each wrong value, in the rows `where`, numbered from `start`.
     """
     try:
         if None in rows:  # Arrow would make it a row of nulls

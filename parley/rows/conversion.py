@@ -32,17 +32,11 @@ _INSTEAD = "use Converted(shape, into, to_row, to_record) for this part"
 
 @dataclass(frozen=True)
 class Conversion:
-    """The conversion of a shape's values to a column and back.
+    """The conversion of a shape's values to a column and back."""
 
-    Args:
-        feature: A dtype's name, a feature of `datasets`, [feature], or {field: feature}.
-        to_row: Converts to the column's value; None if both are the same.
-        to_record: Converts back; None if both are the same.
-    """
-
-    feature: Any
-    to_row: Convert | None = None
-    to_record: Convert | None = None
+    feature: Any  # a dtype's name, a feature of `datasets`, [feature], or {field: feature}
+    to_row: Convert | None = None  # None if both are the same
+    to_record: Convert | None = None  # None if both are the same
 
 
 class _Unfit(Exception):
@@ -52,8 +46,7 @@ class _Unfit(Exception):
 def conversion(shape: Any) -> Conversion:
     """Return the conversion of records to rows.
 
-    Raises:
-        ScriptError: names the first part of the shape that has no feature or does not convert back.
+    ScriptError names the first part of the shape that has no feature or does not convert back.
     """
     made = _convert(shape, "")
     if not isinstance(made.feature, dict):
@@ -62,11 +55,7 @@ def conversion(shape: Any) -> Conversion:
 
 
 def feature_of(shape: Any) -> Any:
-    """Return the feature of a shape (see `Conversion`); features of `datasets` stay as they are.
-
-    Raises:
-        ScriptError: a part of the shape has no feature.
-    """
+    """Return the feature of a shape; features of `datasets` stay as they are."""
     return _convert(shape, "").feature
 
 
@@ -274,7 +263,7 @@ def _narrower(part: Any, whole: Any) -> Convert | None:
     if isinstance(whole, list):
         return _or_null(_each(_narrower(part[0], whole[0])))
     if not isinstance(whole, dict):
-        return None
+        return _or_null(int)  # an integer among numbers; `to_row` tells whether it was one
     others = [name for name in whole if name not in part]
     found = {name: _narrower(part[name], whole[name]) for name in part}
     inner = {name: convert for name, convert in found.items() if convert is not None}

@@ -6,13 +6,15 @@ list is a `Sequence` and `sequence:`.
 """
 
 import json
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-import datasets
-import pyarrow as pa
+if TYPE_CHECKING:
+    import datasets
+    import pyarrow as pa
 
 
-def arrow_schema(features: datasets.Features) -> pa.Schema:
+def arrow_schema(features: "datasets.Features") -> "pa.Schema":
     """Return the Arrow schema of the features with its footer metadata.
 
     The second key tells the Hub about content-defined chunking, which pyarrow does not record.
@@ -23,38 +25,41 @@ def arrow_schema(features: datasets.Features) -> pa.Schema:
     )
 
 
-def card_yaml(features: datasets.Features) -> list[dict[str, Any]]:
+def card_yaml(features: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the features for the card's `dataset_info.features`."""
     return [{"name": name, **_yaml(feature)} for name, feature in features.items()]
 
 
-def _element(feature: Any) -> Any:
+def item_of(feature: Any) -> Any:
     """Return the feature of a list's items, or None for other features."""
-    if isinstance(feature, list):
-        return feature[0]
-    return feature.feature if isinstance(feature, datasets.Sequence | datasets.List) else None
+    return feature[0] if isinstance(feature, list) else getattr(feature, "feature", None)
+
+
+def labels_of(feature: Any) -> list[str] | None:
+    """Return the names of a ClassLabel, or None for other features."""
+    return getattr(feature, "names", None)
 
 
 def _footer(feature: Any) -> Any:
     if isinstance(feature, dict):
         return {name: _footer(inner) for name, inner in feature.items()}
-    if (element := _element(feature)) is not None:
+    if (element := item_of(feature)) is not None:
         inner = _footer(element)
         return [inner] if isinstance(element, dict) else {"feature": inner, "_type": "Sequence"}
-    if isinstance(feature, datasets.ClassLabel):
-        return {"names": feature.names, "_type": "ClassLabel"}
+    if (names := labels_of(feature)) is not None:
+        return {"names": names, "_type": "ClassLabel"}
     return {"dtype": feature.dtype, "_type": "Value"}
 
 
 def _yaml(feature: Any) -> dict[str, Any]:
     if isinstance(feature, dict):
-        return {"struct": card_yaml(datasets.Features(feature))}
-    if (element := _element(feature)) is not None:
+        return {"struct": card_yaml(feature)}
+    if (element := item_of(feature)) is not None:
         inner = _yaml(element)
         if isinstance(element, dict):
             return {"list": inner["struct"]}
         return {"sequence": inner["dtype"] if list(inner) == ["dtype"] else inner}
-    if isinstance(feature, datasets.ClassLabel):
-        names = {str(number): name for number, name in enumerate(feature.names)}
-        return {"dtype": {"class_label": {"names": names}}}
+    if (names := labels_of(feature)) is not None:
+        numbered = {str(number): name for number, name in enumerate(names)}
+        return {"dtype": {"class_label": {"names": numbered}}}
     return {"dtype": feature.dtype}

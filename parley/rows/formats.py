@@ -41,10 +41,6 @@ def _json(file: BinaryIO, loads: Loads) -> Iterable[Any]:
     return found
 
 
-def _json_value(file: BinaryIO, loads: Loads) -> Iterable[Any]:
-    return [loads(_whole(file))]
-
-
 def _json_lines(file: BinaryIO, loads: Loads) -> Iterator[Any]:
     return iter(jsonlines.Reader(_lines_of_json(file), loads=loads).iter(allow_none=True))
 
@@ -57,12 +53,8 @@ def _lines_of_json(file: Iterable[bytes]) -> Iterator[bytes]:
         yield line
 
 
-def _lines(file: BinaryIO, loads: Loads) -> Iterator[str]:
+def _lines(file: BinaryIO) -> Iterator[str]:
     return (line.removesuffix("\n") for line in _decoded(file))
-
-
-def _text(file: BinaryIO, loads: Loads) -> Iterable[str]:
-    return ["".join(_decoded([_whole(file)]))]
 
 
 def _decoded(parts: Iterable[bytes]) -> Iterator[str]:
@@ -74,23 +66,11 @@ def _decoded(parts: Iterable[bytes]) -> Iterator[str]:
         yield part.decode("utf-8")
 
 
-def _bytes(file: BinaryIO, loads: Loads) -> Iterable[bytes]:
-    return [_whole(file)]
-
-
-def _csv(file: BinaryIO, loads: Loads) -> Iterator[dict[str, str]]:
-    return _table(_cells(file))
-
-
 def _cells(file: BinaryIO) -> Iterator[list[str]]:
     try:
         yield from csv.reader(_decoded(file), strict=True)
     except csv.Error as error:
         raise ValueError(f"invalid CSV: {error}") from error
-
-
-def _tsv(file: BinaryIO, loads: Loads) -> Iterator[dict[str, str]]:
-    return _table(line.removesuffix("\r").split("\t") for line in _lines(file, loads))
 
 
 def _table(rows: Iterator[list[str]]) -> Iterator[dict[str, str]]:
@@ -110,13 +90,13 @@ def _table(rows: Iterator[list[str]]) -> Iterator[dict[str, str]]:
 
 FORMATS: dict[str, Format] = {
     "json": _json,
-    "json value": _json_value,
+    "json value": lambda file, loads: [loads(_whole(file))],
     "json lines": _json_lines,
-    "csv": _csv,
-    "tsv": _tsv,
-    "lines": _lines,
-    "text": _text,
-    "bytes": _bytes,
+    "csv": lambda file, _: _table(_cells(file)),
+    "tsv": lambda file, _: _table(line.removesuffix("\r").split("\t") for line in _lines(file)),
+    "lines": lambda file, _: _lines(file),
+    "text": lambda file, _: ["".join(_decoded([_whole(file)]))],
+    "bytes": lambda file, _: [_whole(file)],
 }
 BY_LINE = {"json lines", "lines"}  # each line is a record by itself
 HEADED = {"csv", "tsv"}

@@ -47,11 +47,8 @@ class Reader:
     def read(self, source: Source, path: str = "") -> Iterator[tuple[str, Any]]:
         """Yield each record of a source, with the name of its file within a folder.
 
-        The source is at `path`, by default in the reader's folder.
-
-        Raises:
-            RecordError: records do not fit the shape, an archive is damaged, or a folder has no
-                file of records.
+        The source is at `path`, by default in the reader's folder. RecordError if records do not
+        fit the shape, an archive is damaged, or a folder has no file of records.
         """
         none = isinstance(source, Folder)
         try:
@@ -74,7 +71,7 @@ class Reader:
         at = (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
         this = (name, *at, id(source))
         passed = this in self._passed
-        wrong = _nothing_wrong if passed else _checker(source)
+        wrong = (lambda record: []) if passed else _checker(source)
         causes = Causes(_comma(source) and ": ")
         number = -2  # until the header is read, if there is one
         found: list[Problem] = []
@@ -167,10 +164,6 @@ def _files(source: Source, path: Path) -> Iterator[_File]:
             yield _File(name, found[name])
 
 
-def _nothing_wrong(record: Any) -> list[Problem]:
-    return []
-
-
 def _checker(source: Source) -> Callable[[Any], list[Problem]]:
     """Return a function that lists the problems of a record."""
     fits, validate = fitter(source.shape), source.validate
@@ -188,19 +181,17 @@ def _checker(source: Source) -> Callable[[Any], list[Problem]]:
     return wrong
 
 
-def _line(source: Source, number: int) -> int:
-    """Return the line or row of a record, counted from 1 and including a header."""
-    return max(1, number + (2 if source.read in HEADED else 1))
-
-
 def _comma(source: Source) -> str:
     return ", " if source.read in NAMED_BY else ""
 
 
 def _part(source: Source, number: int) -> str:
-    """Return the name of a record within its file: its line, its index, or nothing."""
+    """Return the name of a record within its file: its line, its index, or nothing.
+
+    Lines and rows are counted from 1, and include a header.
+    """
     if word := NAMED_BY.get(source.read):
-        return f"{word} {_line(source, number)}"
+        return f"{word} {max(1, number + (2 if source.read in HEADED else 1))}"
     return "" if source.read in _WHOLE else f"[{number}]"
 
 

@@ -57,10 +57,7 @@ def shared_batches(
     """Yield the rows of a split, converted by other processes from parts of its file.
 
     The processes write temporary files into `folder`. `keys` is extended with the hash of each
-    row's key.
-
-    Raises:
-        Lost: a process failed; a build in one process names the problem.
+    row's key. `Lost` if a process failed; a build in one process names the problem.
     """
     (file,) = source.sources(config, split)
     keyed_rows = source.dataset.builder.keyed_rows
@@ -94,17 +91,15 @@ def share(
     Each of n forked processes converts every n-th part, and returns it in shared memory. The
     processes end with the generator, or with this process. `make` takes a file in `folder` with a
     part's lines, and yields bytes-like objects. They are valid until the next part is requested.
-
-    Raises:
-        Lost: a process failed.
+    `Lost` if a process failed.
     """
     fork = multiprocessing.get_context("fork")
     ends: list[tuple[Connection, memoryview]] = []
     with ExitStack() as last:
         try:
             with path.open("rb") as file:  # opened once, for all to read the same file
-                source = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-            starts = range(0, len(source), PART)
+                whole = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            starts = range(0, len(whole), PART)
             workers = min(workers, len(starts))
             for number in range(workers):
                 memory = memoryview(mmap.mmap(-1, SLOTS * SLOT))
@@ -112,7 +107,7 @@ def share(
                 part = folder / f".{number}.{path.name}"
                 # A fork inherits our ends, and must close them to see that we closed ours.
                 not_its = [ours, *(end for end, _ in ends)]
-                arguments = (source, starts[number::workers], part, make, theirs, memory, not_its)
+                arguments = (whole, starts[number::workers], part, make, theirs, memory, not_its)
                 process = fork.Process(target=_work, args=arguments, daemon=True)
                 process.start()
                 theirs.close()
@@ -139,7 +134,7 @@ def share(
 
 
 def _work(
-    source: mmap.mmap,
+    whole: mmap.mmap,
     starts: range,
     part: Path,
     make: Callable[[Path], Iterable[Any]],
@@ -156,9 +151,9 @@ def _work(
         # One file and one mapping for all parts, for speed
         with part.open("wb", buffering=0) as given:
             for number, start in enumerate(starts):
-                first, last = _line(source, start), _line(source, start + PART)
+                first, last = _line(whole, start), _line(whole, start + PART)
                 given.seek(0)
-                given.write(memoryview(source)[first:last])
+                given.write(memoryview(whole)[first:last])
                 given.truncate()
                 if number >= SLOTS:
                     end.recv_bytes()
@@ -175,12 +170,12 @@ def _work(
         os._exit(status)  # silently: the caller finds the problem
 
 
-def _line(source: mmap.mmap, start: int) -> int:
+def _line(whole: mmap.mmap, start: int) -> int:
     """Return the first beginning of a line at or after `start`."""
     if start == 0:
         return 0
-    newline = source.find(b"\n", start - 1)
-    return newline + 1 if newline >= 0 else len(source)
+    newline = whole.find(b"\n", start - 1)
+    return newline + 1 if newline >= 0 else len(whole)
 
 
 def _end(process: Any, end: Connection, part: Path) -> None:

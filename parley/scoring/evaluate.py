@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from parley import __version__
-from parley.errors import Problem, ScriptError, UsageError
+from parley.errors import Problem, ScriptError, UsageError, require_known
 from parley.figures import agrees
 from parley.folder.built import BuiltFolder
 from parley.scoring.gold import ALL, Part, arguments, load_gold, rows_digest, running, script_of
@@ -136,15 +136,8 @@ def score(
 ) -> Result:
     """Score a file of predictions ("-": standard input), a baseline, or predictions `found`.
 
-    Args:
-        built: The build with the gold.
-        name: The task.
-        given: The task's own options, as far as they are given.
-        file: A file of predictions.
-        baseline: A baseline of the task.
-        keep: A new file for the predictions of the baseline.
-        found: Predictions.
-        part: The scored part; predictions of other keys of the task are left out.
+    `given` has the task's own options, as far as they are given. `keep` is a new file for the
+    predictions of the baseline. Predictions of keys outside `part` are left out.
 
     Raises:
         UsageError: there is no such task, option, subset or baseline, or not one thing to score.
@@ -154,11 +147,8 @@ def score(
     """
     task = get_task(built.dataset, name)
     options = task.chosen(given)
-    if baseline and baseline not in task.baselines:
-        raise UsageError(
-            f"{built.dataset.name} {name} has no baseline {baseline!r}; "
-            f"there are: {', '.join(task.baselines) or 'none'}"
-        )
+    if baseline:
+        require_known(f"{built.dataset.name} {name}", "baseline", baseline, task.baselines)
     if [bool(file), bool(baseline), found is not None].count(True) != 1 or (keep and not baseline):
         raise UsageError(
             f"{name} scores either predictions or a baseline; only a baseline's can be saved"
@@ -198,7 +188,7 @@ def _proof(built: BuiltFolder, task: Task, predictions: Mapping[Key, Prediction]
 
 
 def _unreadable(predictions: Mapping[Key, Prediction]) -> dict[str, int]:
-    """Return reason -> number of unreadable predictions; a run has none."""
+    """Return reason -> number of unreadable predictions; a TREC run has none."""
     each = () if isinstance(predictions, Run) else predictions.values()
     return dict(sorted(Counter(one[UNREADABLE] for one in each if UNREADABLE in one).items()))
 

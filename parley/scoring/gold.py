@@ -15,15 +15,10 @@ from parley.tasks import Gold, Task, get_task
 
 @dataclass(frozen=True)
 class Part:
-    """The scored part of a task.
+    """The scored part of a task."""
 
-    Args:
-        subset: A published subset of the task, "" for all dialogues.
-        limit: The number of keys of a pilot, 0 for all: those whose sha256 is lowest.
-    """
-
-    subset: str = ""
-    limit: int = 0
+    subset: str = ""  # a published subset of the task, "" for all dialogues
+    limit: int = 0  # the keys of a pilot, those whose sha256 is lowest; 0 for all
 
     def __str__(self) -> str:
         pilot = f"a pilot of {self.limit:,}" if self.limit else ""
@@ -38,10 +33,7 @@ def load_gold(
 ) -> tuple[Gold, Collection[Key]]:
     """Return the gold of a part of a task, and the keys outside that part.
 
-    Raises:
-        UsageError: the task has no such subset.
-        OutputError: the build lacks a config, or the part is empty.
-        ScriptError: tasks.py fails.
+    OutputError if the build lacks a config, or the part is empty.
     """
     task = get_task(built.dataset, name)
     if absent := [config for config in task.configs if not built.splits(config)]:

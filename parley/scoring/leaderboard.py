@@ -74,8 +74,8 @@ def _lines(dataset: str, name: str, task: Task) -> Iterator[str]:
     (example,) = task.format.lines([task.example])
     yield f"- FILE is {task.format.name}, one line for each {keys}."
     yield f"- An invented line: `{example}`\n"
-    yield from _table(("field", "content"), [(f"`{k}`", v) for k, v in task.fields.items()])
-    yield from _table((f"metric ({task.unit})", "meaning"), list(task.metrics.items()))
+    yield from markdown_table(("field", "content"), [(f"`{k}`", v) for k, v in task.fields.items()])
+    yield from markdown_table((f"metric ({task.unit})", "meaning"), list(task.metrics.items()))
     notes: dict[str, int] = {}
     entries = []
     for each in task.references:
@@ -91,13 +91,13 @@ def _lines(dataset: str, name: str, task: Task) -> Iterator[str]:
         shown = len(group) if len(board.groups) > 1 else 0
         rows = [(*row.group[:shown], row.who, *row.cells, row.place) for row in board.rows]
         columns = (*[""] * shown, "", *board.metrics, "from")
-        yield from _table(columns, rows, right=board.metrics)
+        yield from markdown_table(columns, rows, right=board.metrics)
     if notes:
         yield from (f"[{number}] {note}  " for note, number in notes.items())
         yield ""
 
 
-def _table(
+def markdown_table(
     columns: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[str] = ()
 ) -> Iterator[str]:
     """Yield a table in Markdown, its columns of numbers aligned right, and an empty line."""

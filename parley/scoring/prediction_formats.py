@@ -20,19 +20,12 @@ UNREADABLE = "unreadable"
 
 @dataclass(frozen=True)
 class PredictionFormat:
-    """A format of prediction files.
-
-    Args:
-        name: Its name.
-        parse: A line -> its prediction, or ValueError.
-        glimpse: A line that `parse` refuses -> fields of its key, or ValueError.
-        lines: Predictions -> lines, without line ends.
-    """
+    """A format of prediction files."""
 
     name: str
-    parse: Callable[[bytes], Any]
-    glimpse: Callable[[bytes], Any]
-    lines: Callable[[Iterable[Prediction]], Iterable[str]]
+    parse: Callable[[bytes], Any]  # a line -> its prediction, or ValueError
+    glimpse: Callable[[bytes], Any]  # a line that `parse` refuses -> fields of its key
+    lines: Callable[[Iterable[Prediction]], Iterable[str]]  # without line ends
 
 
 def _json_lines(predictions: Iterable[Prediction]) -> Iterator[str]:
@@ -45,7 +38,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 def _run_line(line: bytes) -> dict[str, Any]:
-    """Return the prediction of a line of a run; second field, rank and tag are ignored."""
+    """Return the prediction of a line of a TREC run; second field, rank and tag are ignored."""
     if line.startswith(_BOM):
         raise ValueError("unexpected BOM, a byte order mark")
     parts = [field.decode("utf-8") for field in line.split()]  # at ASCII white space
@@ -78,14 +71,14 @@ def _run_lines(predictions: Iterable[Prediction]) -> Iterator[str]:
 
 JSON_LINES = PredictionFormat("JSON Lines", loads, json.loads, _json_lines)
 TREC_RUN = PredictionFormat("a TREC run", _run_line, _run_glimpse, _run_lines)
-"""A run of TREC: query_id, document_id and a float score, which decides, as in trec_eval."""
+"""A TREC run: query_id, document_id and a float score, which decides, as in trec_eval."""
 
 NO_HIT = "-"
 """The document in the only line of a topic without results; it is judged nowhere."""
 
 
 class Run(Mapping[Key, Prediction]):
-    """The predictions of a run, kept small, as it can have millions of lines."""
+    """The predictions of a TREC run, kept small, as it can have millions of lines."""
 
     KEY = ("query_id", "document_id")
     SHAPE: Mapping[str, type] = {"query_id": str, "document_id": str, "score": float}

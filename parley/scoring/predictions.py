@@ -57,17 +57,8 @@ def read(
 ) -> Mapping[Key, Prediction]:
     """Return the predictions of a file ("-": standard input), in the order of `gold`.
 
-    Args:
-        file: A path, or "-".
-        task: Its declaration.
-        gold: The right answers.
-        others: Keys outside `gold` whose predictions are left out, as of a subset.
-        hint: The required keys of a wrong file -> advice.
-
-    Raises:
-        RecordError: naming everything that is wrong with the file, by line and key.
-        UsageError: standard input is closed.
-        OSError: it cannot be read.
+    Predictions of the keys `others` are left out, as of a subset. `hint` takes the required keys of
+    a wrong file, and returns advice. RecordError names everything that is wrong, by line and key.
     """
     name = "standard input" if file == "-" else file
     size = 0
@@ -140,7 +131,7 @@ def write(path: Path, task: Task, predictions: Iterable[Prediction]) -> None:
 
     require_free(path)
     with writing(path) as file:
-        require_free(path)  # another run may have made it while this one waited
+        require_free(path)  # another process may have made it while this one waited
         file.writelines(f"{line}\n".encode() for line in task.format.lines(predictions))
 
 
@@ -180,7 +171,7 @@ class _Table:
 
 
 def _is_run(task: Task) -> bool:
-    """Tell whether a task has no rules for a run beyond those of the format."""
+    """Tell whether a task has no rules for a TREC run beyond those of the format."""
     declared = (task.format, task.key, task.required, task.shape, task.validate)
     return declared == (TREC_RUN, Run.KEY, Run.KEY[:1], Run.SHAPE, Task.validate)
 

@@ -7,7 +7,7 @@ the page: `parley.index("…")` or `parley.part(0, "…")`. The parts hold the t
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
@@ -20,32 +20,18 @@ _FIRST, _PART = 100_000, 1_000_000  # bytes of a part; a smaller first one loads
 _OPENING = 140  # characters of the first utterance in the list
 
 
-class Written(NamedTuple):
-    """The numbers of dialogues, of utterances and, by config, of other rows; and the charts."""
-
-    numbers: dict[str, int]
-    counts: Counts
-
-
 def write_data(
     built: BuiltFolder,
     folder: Path,
     load: dict[str, Any],
     on_dialogues: Callable[[str, int], None] = lambda where, done: None,
     catalogue: Path | None = None,
-) -> Written:
+) -> tuple[dict[str, int], Counts]:
     """Write the dialogues of a build into the new folder `folder`: index.js and the parts.
 
-    Args:
-        built: The build.
-        folder: The folder to make.
-        load: The path and revision for `load_dataset`.
-        on_dialogues: Called with the dataset's name and the number of dialogues written.
-        catalogue: The folder with the titles of judged documents.
-
-    Raises:
-        ScriptError: transcript.py fails on a row.
-        OutputError: a file of the build is not readable Parquet.
+    `load` has the path and revision for `load_dataset`. `on_dialogues` takes the dataset's name and
+    the number of dialogues written. `catalogue` is the folder with the titles of judged documents.
+    Return the numbers of dialogues, utterances and, by config, other rows; and the charts.
     """
     folder.mkdir()
     index = _Index(built, catalogue)
@@ -65,7 +51,7 @@ def write_data(
     any_path = orjson.Fragment(json.dumps(load))  # a path may be invalid Unicode
     data = orjson.dumps(index.as_dict() | {"load": any_path})
     write_script(folder / "index.js", "parley.index(", data)
-    return Written(index.counts, index.counted)
+    return index.counts, index.counted
 
 
 class _Index:

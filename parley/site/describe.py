@@ -43,31 +43,18 @@ _PLACES = {
 
 @dataclass(frozen=True)
 class ConfigRow:
-    """A config for the page.
-
-    Args:
-        name: Its name.
-        row: A description of its rows.
-        uses: The tasks that read it, and other uses.
-        keys: The columns that tell its rows apart.
-        splits: Each split with its rows; None if the source was missing.
-    """
+    """A config for the page."""
 
     name: str
-    row: str
-    uses: list[str]
-    keys: tuple[str, ...]
-    splits: list[tuple[str, int | None]]
+    row: str  # a description of its rows
+    uses: list[str]  # the tasks that read it, and other uses
+    keys: tuple[str, ...]  # the columns that tell its rows apart
+    splits: list[tuple[str, int | None]]  # with their rows; None if the source was missing
 
 
 @dataclass(frozen=True)
 class Description:
-    """A build for the pages.
-
-    Args:
-        built: The build.
-        path: Its path for `load_dataset`.
-    """
+    """A build for the pages, with its path for `load_dataset`."""
 
     built: BuiltFolder
     path: str

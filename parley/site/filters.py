@@ -20,10 +20,8 @@ def filters(
 ) -> list[dict[str, Any]]:
     """Return the filters; omit values common to all dialogues and texts that few share.
 
-    Args:
-        found: The facets of each dialogue.
-        order: Filter -> its values in order, if they have an order.
-        phrases: Filter -> how a sentence tells its values: "got {} points".
+    `order` is filter -> its values in order, if they have one; `phrases` is filter -> how a
+    sentence tells its values: "got {} points".
 
     Returns:
         For each filter: name; phrase (the text before and after its values); many (whether one

@@ -23,11 +23,7 @@ _MOST_LABELS = 20  # in a chart
 
 
 class Counts:
-    """The filters of a build's dialogues and the counts for its charts.
-
-    Args:
-        built: The build.
-    """
+    """The filters of a build's dialogues and the counts for its charts."""
 
     def __init__(self, built: BuiltFolder) -> None:
         self.built = built
@@ -156,10 +152,6 @@ def write_charts(built: BuiltFolder, target: Path) -> list[str]:
     """Write the charts of a build as SVG files, and return their names.
 
     `target` must not exist or be empty. The same build gives the same bytes.
-
-    Raises:
-        OutputError: the target is not empty, or the build is damaged.
-        ScriptError: transcript.py or charts.py fails on a row.
     """
     counts = Counts(built)
     for dialogue in dialogues(built):

@@ -26,13 +26,7 @@ def selected(
     words: Collection[str],
     around: bool,
 ) -> set[str]:
-    """Return the ids of the dialogues that pass; `parley.select` describes the arguments.
-
-    Raises:
-        UsageError: the dialogues have no such facet.
-        ScriptError: transcript.py fails on a row.
-        OutputError: a file of the build is not readable Parquet.
-    """
+    """Return the ids of the dialogues that pass; `parley.select` describes arguments and errors."""
     folded = [_fold(word) for word in words]
     known: set[str] = set()
     found = set()

@@ -17,11 +17,7 @@ from parley.terminal.console import print_message
 
 @contextmanager
 def serving(folder: Path) -> Iterator[str]:
-    """Serve a folder on 127.0.0.1 below a secret path while the block runs.
-
-    Yields:
-        The URL of the first page.
-    """
+    """Serve a folder on 127.0.0.1 below a secret path, and yield the URL of the first page."""
     root = f"/{secrets.token_urlsafe(16)}/"
     server = _Server(("127.0.0.1", 0), partial(_Handler, root, directory=str(folder)))
     thread = Thread(target=server.serve_forever, daemon=True)

@@ -64,11 +64,11 @@ def write_site(
             folder = site / each.name
             folder.mkdir()
             data = folder / "data"
-            written = write_data(each.built, data, each.load, on_dialogues, catalogue)
-            counts[each.name] = written.numbers
+            numbers, charts = write_data(each.built, data, each.load, on_dialogues, catalogue)
+            counts[each.name] = numbers
             for page in ("index.html", "dialogues.html"):
                 text = pages.get_template(f"dataset-{page}").render(
-                    dataset=each, count=written.numbers, counts=written.counts, root="../"
+                    dataset=each, count=numbers, counts=charts, root="../"
                 )
                 (folder / page).write_text(text, encoding="utf-8")
         for page in ("index.html", "README.md"):

@@ -26,11 +26,7 @@ _BLOCK = 1 << 20
 
 
 def extract(archive: BinaryIO, pin: Pin, target: Path) -> str | None:
-    """Extract the pin's folder to `target`, completely or not at all; return the problem, if any.
-
-    Raises:
-        OSError: the folder cannot be written.
-    """
+    """Extract the pin's folder to `target`, whole or not at all; return the problem, if any."""
     part = target.with_name(f"{target.name}.part")
     shutil.rmtree(part, ignore_errors=True)  # of an interrupted fetch
     try:
@@ -62,15 +58,9 @@ _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)
 def members(
     path: Path, folder: str, only: str
 ) -> Iterator[tuple[str, Callable[[], AbstractContextManager[BinaryIO]]]]:
-    """Yield name and opener of the files of a folder in an archive.
+    """Yield name and opener of the files of a folder in an archive whose names match `only`.
 
-    Args:
-        path: The archive.
-        folder: The folder within it.
-        only: A pattern that the names match.
-
-    Raises:
-        ArchiveError: the archive is damaged or unsafe.
+    ArchiveError if the archive is damaged or unsafe.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -95,9 +85,9 @@ def _blocks(archive: BinaryIO, pin: Pin) -> Iterator[tuple[str, bytes]]:
     try:
         with zipfile.ZipFile(archive) as file:
             for name, member in _members(file, pin["member"], flat=True).items():
-                with file.open(member) as source:
+                with file.open(member) as opened:
                     yield name, b""  # creates an empty file too
-                    while block := source.read(_BLOCK):
+                    while block := opened.read(_BLOCK):
                         yield name, block
     except (*_DAMAGED, ValueError) as error:
         raise ArchiveError(f"cannot be read: {error}") from None

@@ -57,30 +57,17 @@ class Patience:
 
 @dataclass(eq=False)
 class _TroubleError(Exception):
-    """A download failed.
+    """A download failed."""
 
-    Args:
-        what: The failure.
-        remedy: The advice to the user.
-        passing: Whether another try may succeed.
-        wait: Seconds that the server asks to wait.
-    """
-
-    what: str
+    what: str  # the failure
     remedy: str
-    passing: bool = False
-    wait: float = 0
+    passing: bool = False  # whether another try may succeed
+    wait: float = 0  # seconds that the server asks to wait
 
 
 @dataclass(frozen=True)
 class Downloader:
-    """Fills files from URLs.
-
-    Args:
-        session: The HTTP session.
-        on_progress: Called with the bytes so far and each wait.
-        patience: How long to bear with a server.
-    """
+    """Fills files from URLs."""
 
     session: requests.Session
     on_progress: Progress
@@ -91,14 +78,9 @@ class Downloader:
     ) -> None:
         """Download the pin's URL into `part`, resuming broken connections.
 
-        Args:
-            part: A file open to read and append; its content is resumed, or dropped if wrong.
-            pin: Gives the URL, and the size if known.
-            label: Names the source.
-            check: Returns the problems of the complete `part`.
-
-        Raises:
-            FetchError: the download failed, or `check` found problems and `part` is emptied.
+        `part` is open to read and append; its content is resumed, or dropped if wrong. `check`
+        returns the problems of the complete `part`: if it finds some, `part` is emptied. `label`
+        names the source. FetchError if the download failed.
         """
         furthest = tries = 0
         while True:

@@ -34,8 +34,7 @@ _PATIENCE = Patience()
 def cache_folder() -> Path:
     """Return the folder for fetched files: `PARLEY_CACHE`, or parley's in the user's cache.
 
-    Raises:
-        UsageError: the user has no home folder, as in a container.
+    UsageError if the user has no home folder, as in a container.
     """
     if own := os.environ.get("PARLEY_CACHE"):
         return Path(own)
@@ -59,10 +58,8 @@ def fetch(
 ) -> Path:
     """Fetch each source of a dataset to cache/name/<source>, and return cache/name.
 
-    Sources that match their pin or a mirror's stay. One failure does not stop the others.
-
-    Raises:
-        FetchError: with the problem of each failed source and the remedies.
+    Sources that match their pin or a mirror's stay. One failure does not stop the others:
+    FetchError has the problem of each failed source and the remedies.
     """
     folder = cache / name
     errors: list[FetchError] = []

@@ -14,9 +14,6 @@ def open_part(path: Path) -> Iterator[BinaryIO]:
 
     The holder may move or remove it. A second process waits, then gets its own file. No link is
     followed.
-
-    Raises:
-        OSError: it cannot be opened or locked.
     """
     while True:
         with open(path, "a+b", opener=lambda p, f: os.open(p, f | os.O_NOFOLLOW, 0o666)) as part:

@@ -16,10 +16,9 @@ import stat
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from hashlib import _Hash
+from parley.errors import few
 
 Pin = Mapping[str, Any]
 
@@ -87,7 +86,7 @@ def _problem(path: Path, pin: Pin, hashes: dict[str, str]) -> str | None:
             return f"size expected {pin['size']:,} bytes, found {state.st_size:,}"
         kind = "sha256" if "sha256" in pin else "git_blob"
         if kind not in hashes:
-            hashes[kind] = hash_file(path, pin, state.st_size).hexdigest()
+            hashes[kind] = hash_file(path, kind)
         found = hashes[kind]
         return None if found == pin[kind] else f"{kind} expected {pin[kind]}, found {found}"
     except OSError as error:
@@ -97,32 +96,28 @@ def _problem(path: Path, pin: Pin, hashes: dict[str, str]) -> str | None:
 def _folder_problem(folder: Path, pin: Pin) -> str | None:
     files = sorted(folder.iterdir())
     if others := [file.name for file in files if not stat.S_ISREG(file.lstat().st_mode)]:
-        return f"expected files alone, found also {_some(others)}"
+        return f"expected files alone, found also {few(others)}"
     if (found := git_tree(files)) == pin["git_tree"]:
         return None
     if len(files) != pin.get("files", len(files)):
         (usual, _), *_ = Counter(file.suffix for file in files).most_common(1) or [("", 0)]
         odd = [file.name for file in files if file.suffix != usual]
         return f"expected {pin['files']:,} files, found {len(files):,}" + (
-            f"; unlike the others: {_some(odd)}" if odd else ""
+            f"; unlike the others: {few(odd)}" if odd else ""
         )
     return f"git_tree expected {pin['git_tree']}, found {found} over {len(files):,} files"
 
 
-def hash_file(path: Path, pin: Pin, size: int) -> "_Hash":
-    """Return the hash, of the pin's kind, of a file of `size` bytes: a git blob id starts with it.
-
-    Raises:
-        OSError: the file cannot be read.
-    """
-    if "sha256" in pin:
+def hash_file(path: Path, kind: str) -> str:
+    """Return the hash of a file in hexadecimal, of the kind "sha256" or "git_blob"."""
+    if kind == "sha256":
         content = hashlib.sha256()
     else:
-        content = hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
+        content = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
     with path.open("rb") as file:
         while block := file.read(_BLOCK):
             content.update(block)
-    return content
+    return content.hexdigest()
 
 
 def git_tree(files: list[Path]) -> str:
@@ -134,8 +129,3 @@ def git_tree(files: list[Path]) -> str:
         entries.append(b"100644 %s\0%s" % (name, blob.digest()))
     tree = b"".join(entries)
     return hashlib.sha1(b"tree %d\0" % len(tree) + tree, usedforsecurity=False).hexdigest()
-
-
-def _some(names: list[str]) -> str:
-    shown = ", ".join(names[:3])
-    return shown if len(names) <= 3 else f"{shown} and {len(names) - 3} more"

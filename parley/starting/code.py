@@ -63,10 +63,7 @@ def shape_code(shape: Any) -> Code:
 def lay_out(code: Code, indent: int = 0, before: int = 0) -> str:
     """Return code as text: on one line if it fits, else one item a line.
 
-    Args:
-        code: The code.
-        indent: The levels of indentation.
-        before: The characters before it on its line, without the indentation.
+    `indent` is in levels; `before` is the characters before it on its line, without indentation.
     """
     flat = _flat(code)
     if isinstance(code, str) or 4 * indent + before + len(flat) < _WIDTH:

@@ -21,18 +21,12 @@ _MOST_COLUMNS = 8  # tried in pairs as a key
 
 @dataclass(frozen=True)
 class Naming:
-    """How values of files become records.
+    """How values of files become records."""
 
-    Args:
-        columns: The new columns: the file, and the number in it unless a file is one record; or
-            the key of an entry.
-        value: The column of the value; "" if the keys of the value are columns.
-        entries: Whether each entry of an object is a record.
-    """
-
+    # new: the file, and the number in it unless it is one record; or the key of an entry
     columns: tuple[str, ...]
-    value: str = ""
-    entries: bool = False
+    value: str = ""  # the column of the value; "" if the keys of the value are columns
+    entries: bool = False  # whether each entry of an object is a record
 
     def record(self, known: Sequence[Any], value: Any) -> dict[str, Any]:
         """Return the record of a value, given the values of the new columns."""
@@ -42,40 +36,24 @@ class Naming:
 
 @dataclass(frozen=True)
 class Chat:
-    """The columns of a chat.
+    """The columns of a chat."""
 
-    Args:
-        turns: The column with the list of turns.
-        text: The key of a turn's text; "" if a turn is a text.
-        speaker: The key of its speaker; "" without one.
-        roles: Speaker, or alternately 0 and 1 -> role.
-    """
-
-    turns: str
-    text: str
-    speaker: str
-    roles: dict[Any, str]
+    turns: str  # the column with the list of turns
+    text: str  # the key of a turn's text; "" if a turn is a text
+    speaker: str  # the key of its speaker; "" without one
+    roles: dict[Any, str]  # speaker, or alternately 0 and 1 -> role
 
 
 @dataclass(frozen=True)
 class Draft:
-    """A guessed dataset.
+    """A guessed dataset."""
 
-    Args:
-        given: Its sources.
-        value: The shape of the values of its files, or of their entries if these are records.
-        naming: How values become records, if they are not records.
-        key: Column of the key -> type.
-        chat: The columns of chats, if found.
-        notes: The guesses, a line each.
-    """
-
-    given: list[Given]
-    value: Guess
-    naming: Naming | None
-    key: dict[str, type]
+    given: list[Given]  # its sources
+    value: Guess  # the shape of the values of its files, or of their entries if these are records
+    naming: Naming | None  # how values become records, if they are not records
+    key: dict[str, type]  # column of the key -> type
     chat: Chat | None
-    notes: list[str]
+    notes: list[str]  # the guesses, a line each
 
     @property
     def format(self) -> str:
@@ -90,12 +68,7 @@ class Draft:
 
 
 def draft(files: Sequence[Path]) -> Draft:
-    """Guess a dataset from files that hold its records.
-
-    Raises:
-        UsageError: a file is missing, or there are no records.
-        RecordError: a file cannot be read.
-    """
+    """Guess a dataset from files that hold its records; UsageError if there are none."""
     notes: list[str] = []
     given = sorted(read_given(files, notes), key=lambda each: _SPLITS.index(each.split))
     values = [value for each in given for found in each.files.values() for value in found]

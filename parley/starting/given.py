@@ -50,23 +50,14 @@ class _Read:
 
 @dataclass
 class Given:
-    """A source of a draft: a file, a flat folder of files, or a folder in an archive.
+    """A source of a draft: a file, a flat folder of files, or a folder in an archive."""
 
-    Args:
-        place: Its path on disk.
-        format: The format of its files.
-        files: Name within the source -> values; "" for a single file.
-        member: The folder within an archive.
-        only: A pattern for the names of a folder's files with records.
-        path: Its path in upstream's layout.
-    """
-
-    place: Path
-    format: str
-    files: dict[str, list[Any]]
-    member: str = ""
-    only: str = ""
-    path: str = ""
+    place: Path  # on disk
+    format: str  # of its files
+    files: dict[str, list[Any]]  # name within the source -> values; "" for a single file
+    member: str = ""  # the folder within an archive
+    only: str = ""  # a pattern for the names of a folder's files with records
+    path: str = ""  # in upstream's layout
 
     @cached_property
     def split(self) -> str:
@@ -93,7 +84,7 @@ class Given:
     def _git_id(self) -> str:
         if self.place.is_dir():
             return git_tree(list(self.place.iterdir()))
-        return hash_file(self.place, {"git_blob": ""}, self.place.stat().st_size).hexdigest()
+        return hash_file(self.place, "git_blob")
 
     def pin(self) -> dict[str, Any]:
         """Return url, hash and size; for a folder, its place in the archive at that url."""
@@ -109,8 +100,7 @@ class Given:
         if repository:
             url = f"https://raw.githubusercontent.com/{repository}/{commit}/{quote(self.path)}"
         size = self.place.stat().st_size
-        content = hash_file(self.place, {"sha256": ""}, size).hexdigest()
-        return {"url": url, "size": size, "sha256": content}
+        return {"url": url, "size": size, "sha256": hash_file(self.place, "sha256")}
 
 
 def _git(folder: Path, *command: str) -> str:
@@ -128,9 +118,7 @@ def _git(folder: Path, *command: str) -> str:
 def read_given(paths: Sequence[Path], notes: list[str]) -> list[Given]:
     """Read files and folders as sources of one format; note the files left out.
 
-    Raises:
-        UsageError: a path is missing, or no file has a known format.
-        RecordError: a file cannot be read.
+    UsageError if a path is missing, or no file has a known format.
     """
     if absent := [str(path) for path in paths if not path.exists()]:
         raise UsageError(f"no such file or folder: {', '.join(absent)}")

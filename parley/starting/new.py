@@ -12,6 +12,7 @@ from parley.collection import Dataset, collection_folder, wrong_name
 from parley.errors import UsageError
 from parley.folder.card import BEGIN
 from parley.folder.replace import replacing
+from parley.rows.features import item_of
 from parley.rows.generate import generate
 from parley.source.files import open_source
 from parley.starting.draft import draft
@@ -23,15 +24,9 @@ _NAME, _TITLE = SKELETON.name, SKELETON.name.title()  # replaced by the dataset'
 
 
 def write_skeleton(name: str, home: Path) -> Path:
-    """Write a dataset folder of two invented dialogues, and return its path.
+    """Write a dataset folder of two invented dialogues into `home`, and return its path.
 
-    Args:
-        name: The dataset's name.
-        home: The parent folder; created if missing.
-
-    Raises:
-        UsageError: the name is not allowed, taken by the collection, or the path exists.
-        OutputError: the folder cannot be written.
+    UsageError if the name is not allowed or taken, or the path exists.
     """
     target = _free(name, home)
     texts = {
@@ -49,20 +44,10 @@ def write_skeleton(name: str, home: Path) -> Path:
 
 
 def write_draft(name: str, home: Path, files: Sequence[Path]) -> tuple[Path, list[str]]:
-    """Write a dataset folder guessed from upstream's files.
+    """Write a dataset folder guessed from upstream's files, folders and zip archives.
 
-    Args:
-        name: The dataset's name.
-        home: The parent folder; created if missing.
-        files: Files, folders and zip archives with the records.
-
-    Returns:
-        The path, and the guesses, a line each.
-
-    Raises:
-        UsageError: as for a skeleton; or the files hold no dataset.
-        RecordError: a file cannot be read.
-        OutputError: the folder cannot be written.
+    Return its path, and the guesses, a line each. UsageError as for a skeleton, or if the files
+    hold no dataset; RecordError if a file cannot be read.
     """
     target = _free(name, home)
     made = draft(files)
@@ -143,7 +128,5 @@ def _fields(dataset: Dataset) -> Iterator[str]:
 def _type(feature: Any) -> str:
     if isinstance(feature, dict):
         return ", ".join(f"`{name}`" for name in feature)
-    inner = feature[0] if isinstance(feature, list) else getattr(feature, "feature", None)
-    if inner is None:
-        return str(feature.dtype)
-    return f"list of {_type(inner)}"
+    item = item_of(feature)
+    return str(feature.dtype) if item is None else f"list of {_type(item)}"

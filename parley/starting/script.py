@@ -19,13 +19,7 @@ _USUAL = {
 
 
 def script(name: str, title: str, made: Draft) -> str:
-    """Return the text of the dataset's script.
-
-    Args:
-        name: The dataset's name.
-        title: The name of its class.
-        made: The draft.
-    """
+    """Return the text of the dataset's script, with a class named `title`."""
     splits: dict[str, list[Given]] = {}
     for each in made.given:
         splits.setdefault(each.split, []).append(each)
@@ -163,12 +157,17 @@ def _records(made: Draft) -> str:
     return text.replace("RECORD", lay_out(mapped([*items, last])))
 
 
+def _each_turn(chat: Chat, turns: str, numbered: str) -> tuple[str, str, str]:
+    """Return the code of speaker (`numbered` without one) and text of a turn, and of the loop."""
+    text = f"turn[{literal(chat.text)}]" if chat.text else "turn"
+    if chat.speaker:
+        return f"turn[{literal(chat.speaker)}]", text, f"for turn in {turns}"
+    return numbered, text, f"for number, turn in enumerate({turns})"
+
+
 def _messages(made: Draft, chat: Chat) -> str:
     roles = mapped((literal(who), literal(role)) for who, role in chat.roles.items())
-    text = f"turn[{literal(chat.text)}]" if chat.text else "turn"
-    turns = f"record[{literal(chat.turns)}]"
-    each = f"for turn in {turns}" if chat.speaker else f"for number, turn in enumerate({turns})"
-    who = f"turn[{literal(chat.speaker)}]" if chat.speaker else "number % 2"
+    who, text, each = _each_turn(chat, f"record[{literal(chat.turns)}]", "number % 2")
     said = f"(ROLES[{who}], {text}) {each}"
     said = f"({said})" if len(said) < 83 else f"(\n            {said}\n        )"
     row = mapped([*((literal(key), f"record[{literal(key)}]") for key in made.key), _CHAT])
@@ -231,9 +230,7 @@ def transcript(made: Draft, chat: Chat) -> str:
     """Return the code of `transcript.py`."""
     title = f"row[{literal(next(iter(made.key)))}]" if made.key else literal("dialogue")
     turns = f"row[{literal(chat.turns)}]"
-    text = f"turn[{literal(chat.text)}]" if chat.text else "turn"
-    each = f"for turn in {turns}" if chat.speaker else f"for number, turn in enumerate({turns})"
-    who = f"turn[{literal(chat.speaker)}]" if chat.speaker else "number % 2 + 1"
+    who, text, each = _each_turn(chat, turns, "number % 2 + 1")
     named = all(isinstance(who, str) for who in chat.roles)
     said = f"Turn({who if named else f'str({who})'}, {text}) {each}"
     return f'''"""The layout and the filters of a dialogue."""

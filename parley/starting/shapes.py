@@ -46,17 +46,11 @@ class Invention:
 
 @dataclass(frozen=True)
 class Guess:
-    """A guessed shape.
-
-    Args:
-        shape: The shape (`parley.shapes`).
-        invent: Makes the n-th value of the shape.
-        branches: How many values from the first show each branch once.
-    """
+    """A guessed shape."""
 
     shape: Any
-    invent: Callable[[Invention, int], Any]
-    branches: int = 1
+    invent: Callable[[Invention, int], Any]  # makes the n-th value of the shape
+    branches: int = 1  # how many values from the first show each branch once
 
     @property
     def is_object(self) -> bool:
@@ -201,9 +195,7 @@ def _guess_map(values: Sequence[dict[str, Any]], path: str, notes: list[str]) ->
 def keys_are_data(counts: Counter[str], objects: int) -> bool:
     """Tell whether keys are data: ids, or many keys with few in each object.
 
-    Args:
-        counts: Key -> how many objects have it.
-        objects: How many objects there are.
+    `counts` is key -> how many of the objects have it.
     """
     if len(counts) < 4:
         return False

@@ -17,18 +17,18 @@ _COLOURS = ("cyan", "magenta", "green", "yellow", "blue")
 
 
 def find_dialogue(
-    dataset: Dataset, id: str | None, place: BuiltFolder | Source, origin: str
+    dataset: Dataset, id: str | None, folder: BuiltFolder | Source, origin: str
 ) -> Dialogue:
-    """Return the dialogue of this id, or the first one, with related rows; `origin` names `place`.
+    """Return the dialogue of this id, or the first one, with related rows; `origin` names `folder`.
 
     Raises UsageError if no dialogue has this id, OutputError if a row has none.
     """
     some: list[str] = []
-    for config, split in places(dataset, place):
-        for number, row in enumerate(rows(place, config, split)):
+    for config, split in places(dataset, folder):
+        for number, row in enumerate(rows(folder, config, split)):
             key = as_id(next(iter(row.values()), None), dataset, (config, split), number)
             if id is None or str(key) == id:
-                beside = related_by_dialogue(dataset, place, split, only=key)
+                beside = related_by_dialogue(dataset, folder, split, only=key)
                 return Dialogue(dataset, config, split, row, beside[key], ((config, split),))
             if len(some) < 5:
                 some.append(str(key))

@@ -98,13 +98,13 @@ def lay_out_score(found: Result) -> RenderableType:
     own = flat(found.score.metrics)
     options = "".join(f" --{option} {value}" for option, value in found.options.items())
     counts = ", ".join(f"{count:,} {what}" for what, count in found.score.counts.items())
-    sources: dict[str, int] = {}  # place and note of references -> number
+    told: dict[str, int] = {}  # place and note of references -> number
     shown = []
     for each in found.references:
         stated = {path: cell for path, cell in flat(each.metrics).items() if path in own}
         said = "; ".join(part for part in (each.place, each.note) if part)
         if stated:
-            number = sources.setdefault(said, len(sources) + 1)
+            number = told.setdefault(said, len(told) + 1)
             shown.append((f"{each.name} [{number}]", "", stated))
     parts: list[RenderableType] = [
         Text(plain(f"{found.dataset} {found.name}{options}: {found.predictions}"), style="bold"),
@@ -127,7 +127,7 @@ def lay_out_score(found: Result) -> RenderableType:
             indent = "  " if group else ""
             rows += [(indent + row.who, *row.cells) for row in board.rows if row.group == group]
         parts += [table(["~", *(f">{name}" for name in board.metrics)], rows), Text()]
-    notes = [*_notes(found), *(f"[{number}] {said}" for said, number in sources.items())]
+    notes = [*_notes(found), *(f"[{number}] {said}" for said, number in told.items())]
     notes += _proof(found)
     return Group(*parts, *(Text(plain(line)) for line in notes))
 
@@ -151,23 +151,23 @@ def _notes(found: Result) -> Iterator[str]:
 
 
 def _proof(found: Result) -> Iterator[str]:
-    """Yield unreadable predictions by reason, the facts of a run, and the provenance."""
+    """Yield unreadable predictions by reason, the facts of a log, and the provenance."""
     if found.unreadable:
         often = sorted(found.unreadable.items(), key=lambda each: -each[1])
         reasons = ", ".join(f"{reason:.80} {count:,}" for reason, count in often[:_MOST_REASONS])
         reasons += ", ..." if len(often) > _MOST_REASONS else ""
         yield f"unreadable: {sum(found.unreadable.values()):,} ({reasons})"
-    if run := found.run:
+    if log := found.run:
         asked = ", ".join(
-            f"{role}={model}" if role else model for role, model in run["models"].items()
+            f"{role}={model}" if role else model for role, model in log["models"].items()
         )
-        answered = ", ".join(run["answered_by"])
+        answered = ", ".join(log["answered_by"])
         yield (
-            f"asked {asked}, answered by {answered}: {run['asked']:,} questions, "
-            f"{run['calls']:,} calls, {run['prompt_tokens'] + run['completion_tokens']:,} tokens, "
-            f"{run['retries']:,} retries, {run['seconds']:,.1f} s"
+            f"asked {asked}, answered by {answered}: {log['asked']:,} questions, "
+            f"{log['calls']:,} calls, {log['prompt_tokens'] + log['completion_tokens']:,} tokens, "
+            f"{log['retries']:,} retries, {log['seconds']:,.1f} s"
         )
-        yield f"questions version {run['asking']}, sha256 {run['questions'][:12]}"
+        yield f"questions version {log['asking']}, sha256 {log['questions'][:12]}"
     proof = found.provenance
     yield (
         f"parley {proof['parley']}, {found.dataset} {proof['version']}, rows {proof['rows'][:12]}, "

@@ -183,7 +183,7 @@ function address(state) {
   return `#${said}`;
 }
 
-class Reader {
+class Page {
   /** @param index the data of index.js: every dialogue without its text */
   constructor(index) {
     this.index = index;
@@ -878,12 +878,12 @@ function table({ title, columns, rows }) {
 // ---------------------------------------------------------------- the data
 
 const WIDE = matchMedia("(min-width: 900px)");
-let reader = null;
+let page = null;
 
 /** The functions that the scripts in data/ call, each with one JSON text. */
 globalThis.parley = {
   index: (text) => {
-    reader = new Reader(JSON.parse(text));
+    page = new Page(JSON.parse(text));
   },
-  part: (number, text) => reader.take(number, JSON.parse(text)),
+  part: (number, text) => page.take(number, JSON.parse(text)),
 };

@@ -18,11 +18,11 @@ function csv(rows) {
 }
 
 class Selection {
-  constructor(reader) {
-    this.reader = reader;
-    this.index = reader.index;
-    this.numbers = reader.hits.slice(0, reader.count);
-    this.said = reader.counted() + reader.said();
+  constructor(page) {
+    this.page = page;
+    this.index = page.index;
+    this.numbers = page.hits.slice(0, page.count);
+    this.said = page.counted() + page.said();
     const { name } = this.index.dataset;
     this.files = {
       "dialogues.csv": () => csv(this.dialogues()),
@@ -51,7 +51,7 @@ class Selection {
 
   /** Add the values of the filters to a row: of the dialogue, or of one participant. */
   addFacets(row, number, side = null) {
-    for (const { name, labels, values, sides, ends } of this.reader.filters) {
+    for (const { name, labels, values, sides, ends } of this.page.filters) {
       if (Boolean(sides) !== (side !== null) || name === "split") continue;
       const told = [];
       for (let n = number ? ends[number - 1] : 0; n < ends[number]; n++)
@@ -70,7 +70,7 @@ class Selection {
 
   dialogues() {
     return Array.from(this.numbers, (number) => {
-      const { before, after } = this.reader.dialogue(number);
+      const { before, after } = this.page.dialogue(number);
       const row = new Map([...this.named(number), ...this.place(number)]);
       row.set("title", this.index.titles[number]);
       row.set("utterances", this.index.utterances[number]);
@@ -82,7 +82,7 @@ class Selection {
 
   participants(numbers = this.numbers) {
     return Array.from(numbers).flatMap((number) => {
-      const { sides = [] } = this.reader.dialogue(number);
+      const { sides = [] } = this.page.dialogue(number);
       return sides.map(([name, known], side) => {
         const row = this.named(number).set("participant", name);
         this.addFacets(row, number, side);
@@ -94,7 +94,7 @@ class Selection {
 
   utterances() {
     return Array.from(this.numbers).flatMap((number) => {
-      const { speakers, turns = [] } = this.reader.dialogue(number);
+      const { speakers, turns = [] } = this.page.dialogue(number);
       return turns.map(({ speaker, text, action, notes = [] }, turn) =>
         this.named(number)
           .set("turn", turn)
@@ -108,7 +108,7 @@ class Selection {
 
   jsonLines() {
     const lines = Array.from(this.numbers, (number) => {
-      const { speakers, sides, turns = [], ...rest } = this.reader.dialogue(number);
+      const { speakers, sides, turns = [], ...rest } = this.page.dialogue(number);
       const facets = new Map();
       this.addFacets(facets, number);
       const own = {
@@ -153,14 +153,14 @@ class Selection {
 
   /** Return the Python that selects their ids by the same search and filters, if there are any. */
   selecting() {
-    const { index, reader } = this;
-    const { around, apart, query } = reader.state;
+    const { index, page } = this;
+    const { around, apart, query } = page.state;
     const words = wordsOf(query);
-    if (!words.length && !reader.chosen.length) return "";
+    if (!words.length && !page.chosen.length) return "";
     const { path, revision } = index.load;
     const folder = python(revision ? `copy/${index.dataset.name}` : path);
-    const facets = reader.chosen.map((filter) => `${python(filter.name)}: ${filter.python()}`);
-    const every = reader.chosen.filter((filter) => !filter.widens);
+    const facets = page.chosen.map((filter) => `${python(filter.name)}: ${filter.python()}`);
+    const every = page.chosen.filter((filter) => !filter.widens);
     const lines = [folder];
     if (facets.length) lines.push(`{${facets.join(", ")}}`);
     if (every.length) lines.push(`every=[${every.map(({ name }) => python(name)).join(", ")}]`);
@@ -176,10 +176,10 @@ class Selection {
   }
 
   show() {
-    const { reader } = this;
+    const { page } = this;
     byId("code-title").textContent = `Use these ${inEnglish(this.numbers.length)}`;
     byId("code-said").replaceChildren(addText(element("span"), this.said));
-    const isWhole = reader.loaded === reader.parts.length;
+    const isWhole = page.loaded === page.parts.length;
     const buttons = Object.entries(this.files).map(([name, text]) => {
       const button = makeButton("", () => this.save(name, text()), name);
       button.disabled = !isWhole;
@@ -189,9 +189,9 @@ class Selection {
     const imports = `${this.index.load.revision ? "import huggingface_hub\n" : ""}import parley\n`;
     byId("code-all").textContent = this.python(this.numbers, this.selecting(), imports);
     byId("code-command").textContent = this.command;
-    byId("code-one-part").hidden = reader.open < 0;
-    const ids = reader.open < 0 ? "" : `ids = {${python(this.index.ids[reader.open])}}\n`;
-    byId("code-one").textContent = ids && this.python([reader.open], ids);
+    byId("code-one-part").hidden = page.open < 0;
+    const ids = page.open < 0 ? "" : `ids = {${python(this.index.ids[page.open])}}\n`;
+    byId("code-one").textContent = ids && this.python([page.open], ids);
     byId("code").showModal();
   }
 
