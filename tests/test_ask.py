@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
 from fnmatch import fnmatch
@@ -248,31 +249,33 @@ def test_an_oracle_is_ideal_and_silence_is_unreadable(name, of, tmp_path):
 KEY = "sk-secret-0123456789"
 
 
+FAULTS = {
+    "429": (429, {"Retry-After": "0.01"}),
+    "500": (500, {}),
+    "cut": b'{"id": "x", ',
+    "empty": completion(""),
+    "truncated": completion('{"labels": []}', "length"),
+    "other model": completion('{"labels": []}', model="other"),
+    "nonsense": "la " * 10_000,
+    "tool": completion(None, "tool_calls", tool_calls=[{"id": "t", "type": "function"}]),
+    "refusal": completion(None, refusal="I cannot."),
+    "filter": completion("", "content_filter"),
+    "echo": f'{{"labels": []}} {KEY}',
+    "surrogate": completion('{"labels": []} \ud83d'),
+    "tokens": completion('{"labels": []}') | {"usage": {"prompt_tokens": 10**25}},
+    "odd end": completion('{"labels": []}', KEY),
+    "no JSON": completion()["choices"],
+    "error": {"error": {"message": f"bad key {KEY}"}},
+    "ended with error": completion('{"labels": []}', "error"),
+}
+
+
 def test_every_fault_is_retried_or_named(of, tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     questions = of("casino strategies")
-    faults = {
-        "429": (429, {"Retry-After": "0.01"}),
-        "500": (500, {}),
-        "cut": b'{"id": "x", ',
-        "empty": completion(""),
-        "truncated": completion('{"labels": []}', "length"),
-        "other model": completion('{"labels": []}', model="other"),
-        "nonsense": "la " * 10_000,
-        "tool": completion(None, "tool_calls", tool_calls=[{"id": "t", "type": "function"}]),
-        "refusal": completion(None, refusal="I cannot."),
-        "filter": completion("", "content_filter"),
-        "echo": f'{{"labels": []}} {KEY}',
-        "surrogate": completion('{"labels": []} \ud83d'),
-        "tokens": completion('{"labels": []}') | {"usage": {"prompt_tokens": 10**25}},
-        "odd end": completion('{"labels": []}', KEY),
-        "no JSON": completion()["choices"],
-        "error": {"error": {"message": f"bad key {KEY}"}},
-        "ended with error": completion('{"labels": []}', "error"),
-    }
     texts = [each.messages[1]["content"] for each in questions.by_key.values()]
-    assert len(texts) >= len(faults)
-    fault_of = dict(zip(texts, faults, strict=False))
+    assert len(texts) >= len(FAULTS)
+    fault_of = dict(zip(texts, FAULTS, strict=False))
     seen = []
 
     def answer(request):
@@ -280,7 +283,7 @@ def test_every_fault_is_retried_or_named(of, tmp_path, monkeypatch):
         fault = fault_of.get(text)
         seen.append(text)
         passes = fault in ("429", "500", "cut") and seen.count(text) > 1
-        return '{"labels": []}' if fault is None or passes else faults[fault]
+        return '{"labels": []}' if fault is None or passes else FAULTS[fault]
 
     path = tmp_path / "log.jsonl"
     with serving(answer) as server:
@@ -372,17 +375,21 @@ def test_a_killed_run_resumes_to_the_same_log(signum, of, sample_build, tmp_path
     with serving(lambda request: "none") as server:
         ask(questions, settings(server.url), tmp_path / "whole.jsonl")
 
-    def slow(request):
-        time.sleep(0.02)
+    half, killed = len(questions.gold) // 2, threading.Event()
+
+    def stops_half_way(request):
+        if len(server.requests) > half:
+            killed.wait(60)
         return "none"
 
-    with serving(slow) as server:
+    with serving(stops_half_way) as server:
         given = ["--build", str(sample_build), "--log", str(tmp_path), "--base-url", server.url]
         child = subprocess.Popen([*ASK, *given, "--at-once", "2"], stderr=subprocess.DEVNULL)
-        while len(server.requests) < len(questions.gold) // 2 and child.poll() is None:
+        while len(server.requests) <= half and child.poll() is None:
             time.sleep(0.005)
         child.send_signal(signum)
         child.wait()
+        killed.set()
         log = tmp_path / "casino.strategies.jsonl"
         begun = log.read_bytes()
         assert 1 < len(begun.splitlines()) < len(questions.gold)

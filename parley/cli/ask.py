@@ -17,6 +17,7 @@ from parley.collection import get
 from parley.errors import UsageError
 
 if TYPE_CHECKING:
+    from parley.ask.client import Sampling
     from parley.ask.log import Questions
     from parley.ask.run import Settings
     from parley.scoring.evaluate import Result
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 _ENDPOINT = "An OpenAI-compatible endpoint [default: OPENAI_BASE_URL]; the key is OPENAI_API_KEY."
 _ROLE = "A side's model in a game, or script:NAME; repeatable."
 _OPTION = "A field of each request, as top_p=0.9; null leaves it out; repeatable."
+_LOG = "The folder of logs; resumes a log."
 _LONGEST = "The longest answer in tokens [default: the task's]."
 _ZERO: Any = {"min": 0, "show_default": False}
 _SET = "A value of a task's own option, as aspect=empathy [default: each]."
@@ -38,9 +40,7 @@ def ask(
     model: Annotated[str, Option(metavar="M", help="The model.")] = "",
     role: Annotated[list[str] | None, Option(metavar="SIDE=M", help=_ROLE)] = None,
     base_url: Annotated[str, Option(metavar="URL", help=_ENDPOINT)] = "",
-    log: Annotated[Path, Option(metavar="DIR", help="The folder of logs; resumes a log.")] = Path(
-        "runs"
-    ),
+    log: Annotated[Path, Option(metavar="DIR", help=_LOG)] = Path("runs"),
     limit: Annotated[int, Option(metavar="N", help="A pilot of N questions.", **_ZERO)] = 0,
     subset: Annotated[str, Option(metavar="S", help="Only a publication's dialogues.")] = "",
     set_: Annotated[list[str] | None, Option("--set", metavar="K=V", help=_SET)] = None,
@@ -65,30 +65,24 @@ def ask(
 
     An interrupted run resumes with the same command. Failed calls are asked again.
     """
-    from parley.ask.client import Sampling
     from parley.ask.run import Settings
     from parley.scoring.gold import Part
     from parley.terminal.console import progress, to_json
 
-    fields: dict[str, Any] = {"temperature": temperature}
-    fields |= {} if seed is None else {"seed": seed}
-    fields |= {"max_tokens": max_tokens} if max_tokens else {}
-    sampling = Sampling(fields | _pairs("option", option, _json), schema)
-    models = _pairs("role", role, str) or {"": model}
-    pace = (at_once, per_minute, retries, timeout)
-    given_settings = Settings(models, sampling, base_url, *pace)
     if model and role:
         raise UsageError("--model excludes --role")
     if (requests or answers) and (not (name and task and model) or (requests and answers)):
         raise UsageError("--requests and --answers take NAME and TASK, a --model, and not both")
+    sampling = _sampling(temperature, seed, max_tokens, _pairs("option", option, _json), schema)
+    models = _pairs("role", role, str) or {"": model}
+    common_settings = Settings(models, sampling, base_url, at_once, per_minute, retries, timeout)
     given = _pairs("set", set_, str)
     results: list[Result] = []
     with progress("questions") as advance:
-        found = _each(name, task, folder, Part(subset, limit), given)
-        for questions in [*found] if requests or answers else found:
+        for questions in _each(name, task, folder, Part(subset, limit), given):
             if (requests or answers) and questions.options.keys() - given.keys():
                 raise UsageError(f"{task} has several questions: choose one with --set")
-            settings = _for(given_settings, questions)
+            settings = _for(common_settings, questions)
             if requests:
                 _write_requests(questions, settings, requests)
             else:
@@ -98,6 +92,17 @@ def ask(
                     _report(questions, results[-1], place)
     if as_json:
         typer.echo(to_json([each.as_dict() for each in results]))
+
+
+def _sampling(
+    temperature: float, seed: int | None, max_tokens: int, further: dict[str, Any], schema: bool
+) -> "Sampling":
+    """Return what is sent beside the questions; 0 tokens stands for the task's own limit."""
+    from parley.ask.client import Sampling
+
+    fields = {"temperature": temperature, "seed": seed, "max_tokens": max_tokens or None}
+    given = {field: value for field, value in fields.items() if value is not None}
+    return Sampling(given | further, schema)
 
 
 def _write_requests(questions: "Questions", settings: "Settings", path: Path) -> None:
