@@ -73,15 +73,15 @@ constraints: .venv/ready
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[browser,catalogue,croissant,engines,trainers]"
 	touch $@
 
-.inspect/ready: pyproject.toml constraints-inspect.txt
+.inspect/ready: .venv/demo constraints-inspect.txt
 	$(PYTHON) -m venv .inspect
-	.inspect/bin/pip install --quiet --constraint constraints-inspect.txt ".[ask,tasks]" "$(INSPECT)" \
-	  hypothesis pytest
+	$(BIN)/uv pip install --quiet --python .inspect/bin/python --constraint constraints-inspect.txt \
+	  ".[ask,tasks]" "$(INSPECT)" hypothesis pytest
 	touch $@
 
-.olah/ready:
+.olah/ready: .venv/demo
 	$(PYTHON) -m venv .olah
-	.olah/bin/pip install --quiet olah==0.5.4
+	$(BIN)/uv pip install --quiet --python .olah/bin/python olah==0.5.4
 	touch $@
 
 clean:

@@ -12,7 +12,6 @@ from contextlib import redirect_stdout
 from pathlib import Path
 
 import parley
-from parley.cli import app
 
 if len(sys.argv) != 2:
     sys.exit("usage: demo.py FOLDER, the folder for the builds and the page")
@@ -22,7 +21,12 @@ build, page = f"{sys.argv[1]}/demo", f"{sys.argv[1]}/demo-site"
 def command(*args: str) -> None:
     """Print a command of parley, and run it."""
     print(f"$ parley {' '.join(args)}", flush=True)
-    app(args, standalone_mode=False)
+    sys.argv[1:] = args
+    try:
+        runpy.run_module("parley", run_name="__main__")
+    except SystemExit as end:
+        if end.code:
+            raise
 
 
 with redirect_stdout(io.StringIO()):  # a table of 57 splits
@@ -30,9 +34,9 @@ with redirect_stdout(io.StringIO()):  # a table of 57 splits
 for name in parley.datasets():
     command("show", name, "--build", build)
     print()
-sys.argv[1] = build
 for script in ("load_every_config.py", "score_every_task.py"):
     print(f"$ python examples/{script} {build}", flush=True)
+    sys.argv[1:] = [build]
     runpy.run_path(str(Path(__file__).with_name(script)))
     print()
 command("site", "--build", build, "--output", page)

@@ -88,11 +88,12 @@ def environment(version: str) -> str:
     folder = HOME / ".compat" / version
     python = str(folder / "bin" / "python")
     wanted = "datasets" if version == "newest" else f"datasets=={version}"
+    uv = str(Path(sys.executable).with_name("uv"))
     if not Path(python).exists():
-        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-    install = [python, "-m", "pip", "install", "--quiet", "--upgrade", wanted]
+        subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, folder], check=True)
+    install = [uv, "pip", "install", "--quiet", "--python", python, "--upgrade", wanted]
     install += ["jsonlines", "orjson"]  # parley needs them to run a script
-    subprocess.run(install, check=True, stderr=subprocess.DEVNULL)
+    subprocess.run(install, check=True)
     return python
 
 

@@ -138,6 +138,7 @@ def run(monkeypatch, capsys):
     from parley.cli import main
 
     monkeypatch.delenv("PARLEY_SOURCE", raising=False)
+    monkeypatch.setenv("PYTHONSAFEPATH", "1")  # as main does, but only for this test
     monkeypatch.setattr("signal.signal", lambda *_: None)
     monkeypatch.setenv("COLUMNS", "200")
 

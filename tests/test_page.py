@@ -685,9 +685,10 @@ def test_the_keyboard_alone_reaches_the_code_and_a_dialogue(sample, open_page):
 def test_a_narrow_screen_shows_a_dialogue_and_goes_back(sample, open_page, place):
     page = open_page(addresses(sample, "duo", "dialogues.html")[place])
     page.set_viewport_size(NARROW)
-    hits, back = page.locator("#window a"), page.get_by_role("button", name="Back to the hits")
-    entry = hits.last.locator(".title").inner_text()
-    hits.last.click()
+    back = page.get_by_role("button", name="Back to the hits")
+    hit = page.locator("#window a").nth(1)
+    entry = hit.locator(".title").inner_text()
+    hit.click()
     opened = page.locator("#dialogue h2", has_text=entry.partition(" · ")[0])
     opened.wait_for()
     title = opened.inner_text()
