@@ -10,6 +10,7 @@ import time
 from dataclasses import replace
 from fnmatch import fnmatch
 from itertools import permutations
+from urllib.parse import quote
 
 import pytest
 from model_server import completion, serving
@@ -26,6 +27,7 @@ from parley.collection import discover
 from parley.errors import ParleyError, RecordError, UsageError
 from parley.folder.built import find_folder
 from parley.scoring.gold import Part
+from parley.secret import without_secrets
 from parley.tasks import Undefined, flat, tasks_of
 
 pytest.importorskip("openai", reason="the extra `ask` is not installed")
@@ -319,6 +321,12 @@ def test_every_fault_is_retried_or_named(of, tmp_path, monkeypatch):
     assert sum(result.unreadable.values()) == len(unread)
     assert result.run["answered_by"] == {"other": 1, "tiny": len(texts) - 1}
     assert header["models"] == {"": "tiny"}
+
+
+def test_a_key_is_hidden_also_where_it_is_escaped(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", key := 'sk-"0123\\/56')
+    for written in (key, json.dumps(key)[1:-1], quote(key, safe="")):
+        assert without_secrets(f"<{written}>") == "<…>"
 
 
 def test_a_hopeless_endpoint_ends_the_run_at_once(of, tmp_path):

@@ -219,6 +219,7 @@ def test_each_side_sees_its_own_turns_as_the_assistants():
         ("casino", "Food=2 Water=1", None),
         ("casino", "Food=2 Water=1 Firewood=4", None),
         ("casino", "Food=2 Food=2 Water=1 Firewood=0", None),
+        ("casino", "Food=2 Water=1 Firewood=0 or all of it", None),
         ("casino", "all of it", None),
         ("craigslist_bargains", "$1,200.50", 1200.5),
         ("craigslist_bargains", "2,300/mo", 2300),
