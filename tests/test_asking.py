@@ -119,6 +119,12 @@ OF_NUMBERS = [
     ("NaN", NO_ANSWER),
     ("likely", NO_ANSWER),
 ]
+OF_STARS = [
+    ("4 out of 5", 4.0),
+    ("4/5", 4.0),
+    ("4/10", INVALID),
+    ("300%", INVALID),
+]
 OF_OBJECTS = [
     ('x {"A": 1, "b": {"c": [1]}} y', {"a": 1, "b": {"c": [1]}}),
     ("**A:** one\n- b: two", {"a": "one", "b": "two"}),
@@ -133,6 +139,7 @@ READERS = [
     (lambda text: read_labels(text, "labels", LABELS), OF_LABELS),
     (lambda text: read_order(text, "order", ITEMS), OF_ORDERS),
     (lambda text: read_number(text, "p", 0, 1), OF_NUMBERS),
+    (lambda text: read_number(text, "score", 1, 5), OF_STARS),
     (lambda text: read_object(text, "a", "b"), OF_OBJECTS),
 ]
 
