@@ -306,7 +306,7 @@ def _bare(shape: Any) -> Any:
 
 
 def _apart(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    """Tell whether the second shape lacks a never-null key of the first, or has other values for it."""
+    """Tell whether the second shape lacks a never-null key of the first, or fills it otherwise."""
     for key, shape in one.items():
         if key.endswith("?") or nullable(shape):
             continue
