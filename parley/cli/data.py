@@ -59,7 +59,7 @@ def fetch(
         wanted[name := f"{names[0]}-{job}"] = sources
         _check_space(name, sources, cache_folder())
     elif part:
-        raise UsageError("a part belongs to a job; name the job with --job")
+        raise UsageError("a part belongs to a job; name it with --job")
     else:
         for dataset in common.select(names):
             with attempt():
