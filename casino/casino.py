@@ -140,9 +140,9 @@ def require_sound(record: dict[str, Any]) -> None:
         if text != named and (named or text in _ACTIONS):
             refuse(f"chat_logs[{turn}].text", f"that of the task_data {task}", text)
         if (answer in ("accept_deal", "walk_away")) != (turn == last):
-            refuse(f"chat_logs[{turn}].task_data.data", "the end to be last", answer)
+            refuse(f"chat_logs[{turn}].task_data.data", "the last entry alone to end it", answer)
         if answer in ("accept_deal", "reject_deal") and submitter != PARTNER[side]:
-            refuse(f"chat_logs[{turn}].id", "the other side's deal before", side)
+            refuse(f"chat_logs[{turn}].id", "the other side's deal before this", side)
         for issue in ISSUES if deal else ():
             shares = [int(task[key][issue]) for key in ("issue2youget", "issue2theyget")]
             if sum(shares) != PACKAGES:
