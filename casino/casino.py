@@ -27,7 +27,7 @@ from parley import Builder, Checked, Config, Converted, File, View
 # `datasets` 2 and 3 copy only the modules that the script itself imports.
 from .scenarios import ISSUES, PACKAGES, points_of
 from .subsets import (
-    SUBSETS,  # noqa: F401 - for views; a comment above would be taken for a file
+    SUBSETS,  # noqa: F401 - for views; `datasets` takes a comment above for a file
 )
 from .views import (
     FEATURES,
@@ -121,9 +121,9 @@ FOLDS = {"seeds": [int], "cvs": dict.fromkeys("01234", _parts)}
 def require_sound(record: dict[str, Any]) -> None:
     """Raise ValueError if a record contradicts itself.
 
-    In every record upstream the text of a deal action names it, a deal shares out three packages
-    of each issue, the other side's next entry answers it, the entry that ends the dialogue is the
-    last, the points are those of the deal, and each annotation has its utterance.
+    In upstream's records, the text of each deal action names the action. A deal shares out three
+    packages of each issue, and the other side answers in the next entry. Accepting or walking away
+    ends the dialogue. The points are those of the deal. Each annotation has its utterance.
     """
 
     def refuse(field: str, expected: str, found: Any) -> None:
@@ -140,9 +140,9 @@ def require_sound(record: dict[str, Any]) -> None:
         if text != named and (named or text in _ACTIONS):
             refuse(f"chat_logs[{turn}].text", f"that of the task_data {task}", text)
         if (answer in ("accept_deal", "walk_away")) != (turn == last):
-            refuse(f"chat_logs[{turn}].task_data.data", "the end to be last", answer)
+            refuse(f"chat_logs[{turn}].task_data.data", "the last entry alone to end it", answer)
         if answer in ("accept_deal", "reject_deal") and submitter != PARTNER[side]:
-            refuse(f"chat_logs[{turn}].id", "the other side's deal before", side)
+            refuse(f"chat_logs[{turn}].id", "the other side's deal before this", side)
         for issue in ISSUES if deal else ():
             shares = [int(task[key][issue]) for key in ("issue2youget", "issue2theyget")]
             if sum(shares) != PACKAGES:
@@ -222,7 +222,7 @@ def folds(sources: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def fold_to_row(record: dict[str, Any]) -> dict[str, Any]:
-    """Return the row of a fold: the same, with its number and the usual name of a split."""
+    """Return the row of a fold: its number as an integer, `val` renamed to `validation`."""
     row = {**record, "fold": int(record["fold"]), "validation": record["val"]}
     del row["val"]
     return row

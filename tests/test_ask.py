@@ -259,7 +259,7 @@ FAULTS = {
     "truncated": completion('{"labels": []}', "length"),
     "other model": completion('{"labels": []}', model="other"),
     "nonsense": "la " * 10_000,
-    "tool": completion(None, "tool_calls", tool_calls=[{"id": "t", "type": "function"}]),
+    "tool": completion(None, tool_calls=[{"id": "t", "type": "function"}]),
     "refusal": completion(None, refusal="I cannot."),
     "filter": completion("", "content_filter"),
     "echo": f'{{"labels": []}} {KEY}',

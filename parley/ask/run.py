@@ -28,7 +28,7 @@ class Settings:
     base_url: str = ""  # the endpoint, "" for OPENAI_BASE_URL
     at_once: int = 8  # calls at the same time
     per_minute: int = 0  # calls at most, 0 for any number
-    retries: int = 5  # further attempts of a call that fails for now
+    retries: int = 5  # further attempts after a temporary failure of a call
     timeout: float = 120.0  # seconds for an attempt
 
 
@@ -48,10 +48,10 @@ def entry_of(asking: Any, key: Key, question: Any, calls: list[Call], roles: lis
 def read_calls(
     asking: Any, question: Any, answers: list[tuple[str, str]]
 ) -> Mapping[str, Any] | Unreadable:
-    """Return the prediction's fields of the answers to a question, or of the turns of a game.
+    """Return the fields of the prediction that the answers, or the turns of a game, give.
 
-    An answer is the reason of its end and its text; the question of a game is its first state.
-    ValueError if there are more or fewer answers than the question or game has.
+    An answer is a pair of finish reason and text. `question` is a Question, which takes one answer,
+    or the first state of a game. ValueError if answers are missing or left over.
     """
     if isinstance(question, Question):
         ((finish, text),) = answers
@@ -179,7 +179,7 @@ class _Calls:
                 self._failed_in_a_row += 1
             self._log.add(entry)
             self._tell(entry)
-            await asyncio.sleep(0)  # scripted agents never wait
+            await asyncio.sleep(0)  # let others work: a scripted agent never waits
             if self._failed_in_a_row >= _FAILED_IN_A_ROW:
                 raise ParleyError(
                     f"{_FAILED_IN_A_ROW} questions in a row failed: {entry['failed']}",

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 _ENDPOINT = "An OpenAI-compatible endpoint [default: OPENAI_BASE_URL]; the key is OPENAI_API_KEY."
 _ROLE = "A side's model in a game, or script:NAME; repeatable."
-_OPTION = "A field of each request, as top_p=0.9; null leaves it out; repeatable."
+_OPTION = "A field of each request, such as top_p=0.9; null leaves it out; repeatable."
 _LOG = "The folder of logs; resumes a log."
 _LONGEST = "The longest answer in tokens [default: the task's]."
 _ZERO: Any = {"min": 0, "show_default": False}
-_SET = "A value of a task's own option, as aspect=empathy [default: each]."
+_SET = "A value of a task's own option, such as aspect=empathy [default: each]."
 
 
 @app.command()

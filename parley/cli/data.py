@@ -37,7 +37,7 @@ def fetch(
     names: Names = None,
     job: Annotated[str | None, Option(metavar="JOB", help="Fetch the files of a job.")] = None,
     part: Annotated[
-        list[str] | None, Option(metavar="PART", help="Only this part of the job; repeatable.")
+        list[str] | None, Option(metavar="PART", help="Only this part of the files; repeatable.")
     ] = None,
 ) -> None:
     """Download pinned upstream files into the cache; an interrupted download resumes."""
@@ -59,7 +59,7 @@ def fetch(
         wanted[name := f"{names[0]}-{job}"] = sources
         _check_space(name, sources, cache_folder())
     elif part:
-        raise UsageError("only the files of a job can be fetched in part; name it with --job")
+        raise UsageError("a part belongs to a job; name it with --job")
     else:
         for dataset in common.select(names):
             with attempt():
@@ -114,7 +114,7 @@ def build(
     measure: Annotated[
         bool, Option("--measure", help="Recompute the figures, and renew measured.json.")
     ] = False,
-    max_shard_size: Annotated[str, Option(help="Arrow data per file: 500MB, 2GiB.")] = "500MB",
+    max_shard_size: Annotated[str, Option(help="Arrow data per file, such as 2GiB.")] = "500MB",
     workers: Annotated[
         int, Option(min=0, metavar="N", help="Extra processes for large JSON Lines files (Linux).")
     ] = 0,
@@ -158,7 +158,7 @@ def build(
             as_json, lambda: value, lambda: build_table(built, folder, seconds, sample)
         )
     if missing:
-        messages += ["missing files, left out with every split made from them:"]
+        messages += ["missing files; every split made from them is left out:"]
     for message in [*messages, *(f"  {file}" for file in missing)]:
         print_message(message, "yellow")
     attempt.finish()
@@ -171,7 +171,7 @@ def _shard_size(text: str) -> int:
     try:
         size = int(convert_file_size_to_int(text))
     except ValueError as error:
-        raise UsageError(f"--max-shard-size {text}: expected a size as 500MB") from error
+        raise UsageError(f"--max-shard-size {text}: expected a size such as 500MB") from error
     if size < 1000:
         raise UsageError(f"--max-shard-size {text}: expected 1KB or more")
     return size

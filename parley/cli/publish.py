@@ -30,7 +30,7 @@ def publish(
     """Verify a build, publish it to the Hub in one commit, and read it back.
 
     The token comes from `hf auth login`, HF_TOKEN or a Trusted Publisher. An interrupted run leaves
-    the repository at the old version or at the new one; the next run does what is left.
+    the repository at the old version or at the new one; the next run completes the rest.
     """
     from parley.folder.built import find_folder
     from parley.folder.replace import locked

@@ -120,7 +120,7 @@ class _Command(TyperCommand):
 
 def _command(dataset: Dataset, name: str, task: "Task") -> Callable[..., None]:
     """Return the command of a task, with the options of the task."""
-    accepted = f"Predictions, {task.format.name}, gzip or not, or a log; - is stdin."
+    accepted = f"Predictions as {task.format.name}, also gzipped, or a log; - is stdin."
     instead = f"Score a baseline instead: {', '.join(task.baselines)}."
     published = f"Score dialogues of a publication: {', '.join(task.subsets) or 'none'}."
     kept = "Save the predictions of the baseline."

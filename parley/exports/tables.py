@@ -1,7 +1,7 @@
 """Write the rows of a build as CSV or JSON Lines, all of them or those of some dialogues.
 
-    DIR/<config>-<split>.csv      a row a line, its fields in columns
-    DIR/<config>-<split>.jsonl    a row a line, as an object
+    DIR/<config>-<split>.csv      one row per line, its fields in columns
+    DIR/<config>-<split>.jsonl    one row per line, as an object
 
 In CSV a field of an object is a column of its own, named by its path (`outcomes.points_scored`),
 and a list is JSON. Null is an empty cell, and so is an empty text. A text that a spreadsheet could
@@ -29,7 +29,7 @@ def write_csv(built: BuiltFolder, folder: Path, ids: Ids = None) -> None:
         columns = list(_leaves(built.features(config)))
         path = folder / f"{config}-{split}.csv"
         with path.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file)  # ends lines with \r\n, and so quotes a text with either
+            writer = csv.writer(file)  # ends lines with \r\n, so quotes texts with \r or \n
             writer.writerow(_cell(".".join(column)) for column in columns)
             for row in rows:
                 writer.writerow(_cell(_value(row, column)) for column in columns)

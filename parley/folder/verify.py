@@ -75,8 +75,8 @@ def verify(
 ) -> Verification:
     """Verify a built folder.
 
-    Its rows are compared with the upstream files `source`, if available; those of a sample always
-    with the records shipped with the dataset. `on_step` takes the dataset and the next check.
+    Its rows are compared with the upstream files `source`, if available. A build of the sample is
+    compared with the sample in the dataset folder. `on_step` takes the dataset and the next check.
     """
     dataset = built.dataset
     if built.is_sample:

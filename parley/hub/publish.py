@@ -1,8 +1,8 @@
 """Publishes a build to the Hub: one commit, then a tag, then a read-back.
 
-An interruption is harmless. The commit adds all files or none, only on top of the commit that was
-compared; the tag comes last. A repository holds the old version or the new one, and publishing
-again completes the upload.
+An interruption is harmless. The commit adds all files or none, and fails if the repository has
+changed since its files were compared. The tag comes last. A repository holds the old version or the
+new one, and publishing again completes the upload.
 """
 
 import json
@@ -109,7 +109,7 @@ def _require_name(repo: str) -> None:
 
 
 def files_to_upload(built: BuiltFolder) -> LocalFiles:
-    """Return the files of a build with their hashes; take it before `verify_for_upload`.
+    """Return the files of a build with their hashes; call this before `verify_for_upload`.
 
     Verification compares the same hashes, so a file that changes later is not uploaded.
     """
@@ -184,7 +184,7 @@ def publish(
     """Make a dataset repository hold the files of a build and no other data.
 
     The token is huggingface_hub's. Call `validate_target` and `verify_for_upload` before. `files`
-    are those of `files_to_upload`. `private` holds for a new repository, `tag` tags the version.
+    are those of `files_to_upload`. `private` affects only a new repository; `tag` tags the version.
 
     Raises:
         OutputError: the folder changed after it was verified.
@@ -241,8 +241,8 @@ def _look(
     tagged = there.tags().get(version) if head and tag else None
     if tagged and not there.holds(files, tagged):
         raise PublishError(
-            f"{repo}: {version} is published already, as commit {tagged[:12]}, and is not "
-            f"this folder. Raise VERSION in {name}.py, or leave the tag alone with --no-tag."
+            f"{repo}: {version} is published already, as commit {tagged[:12]}, with "
+            f"other files. Raise VERSION in {name}.py, or leave the tag alone with --no-tag."
         )
     if tagged and any(change.writes for change in changes):
         raise PublishError(
@@ -267,15 +267,15 @@ def read_back(built: BuiltFolder, published: Publication, endpoint: str | None) 
         if trusted_for():  # the workflow's proof may have expired, so reuse the first token
             with clear_errors(published.repo, BEGUN):
                 hub |= {"HF_OIDC_RESOURCE": "", "HF_TOKEN": token() or ""}
-        # a process of its own, since caches and endpoint are set at import; torch, which takes
-        # seconds to import, has no part in reading
-        theirs, ours = os.pipe()  # ours closes with this process, whatever ends it
+        # a separate process, since caches and endpoint are set at import; it skips torch, which
+        # takes seconds to import and is not needed
+        theirs, ours = os.pipe()  # ours closes when this process ends, and tells the child
         command = [sys.executable, "-m", "parley.hub.load_back", str(theirs)]
         try:
             done = subprocess.run(  # noqa: S603
                 [*command, published.repo, published.revision],
                 env={**os.environ, **hub, **caches, "USE_TORCH": "0"},
-                cwd=cache,  # where no folder is taken for the repository
+                cwd=cache,  # an empty folder, so that no folder is mistaken for the repo
                 input=json.dumps({config: sorted(splits) for config, splits in configs.items()}),
                 capture_output=True,
                 text=True,

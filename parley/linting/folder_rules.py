@@ -23,7 +23,7 @@ from parley.shapes import problems
 from parley.source.pins import PLACEHOLDER
 from parley.tasks import tasks_of
 
-# Errors of a figure that the sample is too small for
+# Errors of a figure on a sample that is too small
 _TOO_FEW = "(StatisticsError|ValueError|ZeroDivisionError): "
 _SENTINELS = ("None", "null", "N/A")
 
@@ -64,7 +64,7 @@ def modules_load(folder: DatasetFolder) -> Iterator[str]:
 
 
 def measured_is_up_to_date(folder: DatasetFolder) -> Iterator[str]:
-    """`measured.json`, if there, has this version, and these features, licences and figures."""
+    """`measured.json`, if any, has the folder's version, features, licences and figures."""
     dataset = folder.dataset
     known = measured(dataset)
     counted = {
@@ -200,7 +200,7 @@ def exports_write_the_sample(folder: DatasetFolder) -> Iterator[str]:
         except ParleyError as error:
             yield from (f"export.py: {line}; fix {format}" for line in lines_of(error))
         else:
-            if len(written) < 2:  # one marks the sample
+            if len(written) < 2:  # one file says that it is a sample
                 yield f"export.py: {format} writes no file; write into the given folder"
 
 

@@ -62,7 +62,7 @@ def check_folder(
         skipped = ""
         for each in needed:
             if found[each].failed or found[each].skipped:
-                skipped = f"first fix: {each.__name__.replace('_', ' ')}"
+                skipped = f"not tested until this rule holds: {each.__name__.replace('_', ' ')}"
         found[rule] = run_rule(rule, folder, skipped)
     return [*found.values()]
 

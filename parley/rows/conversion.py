@@ -306,7 +306,7 @@ def _bare(shape: Any) -> Any:
 
 
 def _apart(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    """Tell whether a key that the first shape always fills tells its rows from the second's."""
+    """Tell whether the second shape lacks a never-null key of the first, or fills it otherwise."""
     for key, shape in one.items():
         if key.endswith("?") or nullable(shape):
             continue

@@ -18,7 +18,7 @@ class Part:
     """The scored part of a task."""
 
     subset: str = ""  # a published subset of the task, "" for all dialogues
-    limit: int = 0  # the keys of a pilot, those whose sha256 is lowest; 0 for all
+    limit: int = 0  # the number of keys in a pilot, which have the lowest sha256; 0 for all
 
     def __str__(self) -> str:
         pilot = f"a pilot of {self.limit:,}" if self.limit else ""
@@ -63,7 +63,7 @@ def load_gold(
 
 
 def arguments(task: Task, part: Part) -> dict[str, str]:
-    """Return the keywords of a subset for the task's functions."""
+    """Return the keyword arguments that a subset gives to the task's functions."""
     subset = task.subset(part.subset)
     return dict(subset.arguments) if subset else {}
 
@@ -100,9 +100,9 @@ def running(built: BuiltFolder) -> Iterator[None]:
         raise OutputError(f"{built.path}: {error}") from error
     except (ParleyError, OSError, MemoryError):
         raise
-    except Exception as error:  # whatever stands in a folder that nobody verified
+    except Exception as error:  # an unverified folder may hold anything
         if isinstance(error, ModuleNotFoundError) and extra_of((error.name or "").split(".")[0]):
-            raise  # which the command line answers with the extra that brings it
+            raise  # the command line names the extra to install
         raise ScriptError(
             f"{script_of(built)} fails on {built.path} ({type(error).__name__}: {error})",
             remedy=f"If `parley verify {built.dataset.name}` holds for the folder, fix tasks.py; "

@@ -10,7 +10,7 @@ from parley.dialogues import sides_of
 from parley.transcript import Facets, Value
 
 _BINS = 10  # approximate number of bars of a histogram
-_SOME = 20  # more texts than this make no filter if few are shared
+_SOME = 20  # more different texts make no filter, unless dialogues share them
 
 Pairs = list[tuple[int, Value]]  # a dialogue's values, each with its participant, or -1 for none
 
@@ -20,14 +20,14 @@ def filters(
 ) -> list[dict[str, Any]]:
     """Return the filters; omit values common to all dialogues and texts that few share.
 
-    `order` is filter -> its values in order, if they have one; `phrases` is filter -> how a
-    sentence tells its values: "got {} points".
+    `order` is filter -> its values in order, for filters with an order. `phrases` is filter -> the
+    clause for its values: "got {} points".
 
     Returns:
-        For each filter: name; phrase (the text before and after its values); many (whether one
-        participant or dialogue can have several values); values (for each dialogue); if they belong
-        to participants, sides (for each value the number of its participant). The values are
-        numbers if there is a `scale` of a histogram, else places in `labels`.
+        Filters with these keys. `phrase` is the text before and after the values. `many` tells that
+        one participant or dialogue can have several. `values` has a list for each dialogue: numbers
+        if there is the `scale` of a histogram, else places in `labels`. `sides`, for values of
+        participants, has the number of each value's participant.
     """
     numbered = [sides_of(facets) for facets in found]
     made = []
@@ -62,7 +62,7 @@ def pairs_of(facet: Any, sides: Mapping[str, int]) -> Pairs:
 
 
 def _without_twins(pairs: list[Pairs]) -> list[Pairs]:
-    """Omit values of every dialogue, and values with the same dialogues as an earlier value."""
+    """Omit values that all dialogues have, and values with the dialogues of an earlier value."""
     having: dict[Value, list[int]] = {}
     for number, values in enumerate(pairs):
         for _, value in values:
@@ -96,10 +96,10 @@ def _column(pairs: list[Pairs], order: Sequence[Value]) -> dict[str, Any] | None
 
 
 def _scale(numbers: list[int | float]) -> dict[str, Any]:
-    """Return the edges of bars, the first and the last bar, the step of a handle, and `whole`.
+    """Return the edges of bars, the first and last bar, the slider's step, and `whole`.
 
     Bar n holds the numbers from edge n - 1 to below edge n; bar 0 and the bar after the last edge
-    hold the rest. Bars before the first and after the last are empty.
+    hold the rest. No number is in a bar before the `first` or after the `last`.
     """
     ordered = sorted(numbers)
     whole = all(value == int(value) for value in ordered)

@@ -4,9 +4,9 @@
     archive url ──GET──▶ <archive>.part ──extract──▶ <folder>.part/ ──tree is the pin's──▶ <folder>/
 
 A file with its final name is complete and hash-checked. A fetch locks the .part that it writes:
-a second fetch waits and finds the work done. The next fetch resumes an interrupted one's .part.
+a second fetch waits and finds the work done. After an interruption, the next fetch resumes.
 
-If the URL fails or its content differs from the pin, the first mirror that matches its pin serves.
+If the URL fails or its content differs from the pin, the first mirror that matches its pin is used.
 """
 
 import errno
@@ -32,7 +32,7 @@ _PATIENCE = Patience()
 
 
 def cache_folder() -> Path:
-    """Return the folder for fetched files: `PARLEY_CACHE`, or parley's in the user's cache.
+    """Return the folder for fetched files: `PARLEY_CACHE`, or `parley` in the user's cache.
 
     UsageError if the user has no home folder, as in a container.
     """
@@ -58,12 +58,12 @@ def fetch(
 ) -> Path:
     """Fetch each source of a dataset to cache/name/<source>, and return cache/name.
 
-    Sources that match their pin or a mirror's stay. One failure does not stop the others:
-    FetchError has the problem of each failed source and the remedies.
+    A source that matches its pin or a mirror's is not fetched again. One failure does not stop the
+    others: FetchError has the problem of each failed source and the remedies.
     """
     folder = cache / name
     errors: list[FetchError] = []
-    jobs: dict[str, dict[str, Pin]] = {}  # one a file, one an archive
+    jobs: dict[str, dict[str, Pin]] = {}  # one per file or archive
     seen = {}  # the state of each path when its problem was found
     for source, pin in sources.items():
         seen[source] = _state(folder / source)
@@ -98,7 +98,7 @@ def _part(folder: Path, source: str, pin: Pin) -> Path:
 
 
 def _clear(part: Path) -> None:
-    """Remove the rest of a killed fetch of complete sources."""
+    """Empty a .part that a killed fetch left and no source needs."""
     with suppress(OSError):
         if part.exists():
             with open_part(part) as file:

@@ -21,7 +21,7 @@ from parley.rows.strict_json import loads
 from parley.source.archive import ArchiveError, members
 from parley.source.pins import PLACEHOLDER, git_tree, hash_file
 
-MANY = 5  # files of a flat folder that become one Folder
+MANY = 5  # this many files of a flat folder become one Folder
 # suffix -> formats to try
 _FORMATS = {
     ".json": ("json value", "json lines"),
@@ -31,7 +31,7 @@ _FORMATS = {
     ".txt": ("lines",),
 }
 _TABLES = (".csv", ".tsv")
-_SMALL = 1 << 16  # bytes of a text that is one record
+_SMALL = 1 << 16  # texts of fewer bytes on average are one record each
 _HIDDEN = re.compile(r"(^|/)[._]|/$")  # archive entries to skip
 _WORDS = re.compile("train|dev|val|test")
 _SPLITS = {"train": "train", "dev": "validation", "val": "validation", "test": "test"}
@@ -56,7 +56,7 @@ class Given:
     format: str  # of its files
     files: dict[str, list[Any]]  # name within the source -> values; "" for a single file
     member: str = ""  # the folder within an archive
-    only: str = ""  # a pattern for the names of a folder's files with records
+    only: str = ""  # a pattern for the names of the files with records
     path: str = ""  # in upstream's layout
 
     @cached_property
@@ -145,7 +145,7 @@ def read_given(paths: Sequence[Path], notes: list[str]) -> list[Given]:
 
 
 def _read_all(paths: Sequence[Path], notes: list[str], tables: bool = True) -> Iterator[_Read]:
-    """Read the files of these paths; with `tables`, read tables not as lines."""
+    """Read the files of these paths; without `tables`, read tables as lines of text."""
     files = list(dict.fromkeys(file for path in paths for file in _files(path.absolute(), notes)))
     texts = [file for file in files if file.suffix == ".txt"]
     sizes = [file.stat().st_size for file in texts]

@@ -46,7 +46,7 @@ ROWS = {
 UNGUARDED = {"priority_folds.seeds[]"}
 
 _LABELS = "labels among small-talk, "
-_LAST = r"task_data.data: expected the end to be last"
+_LAST = r"task_data.data: expected the last entry alone to end it"
 _SIDE = "[0].participant_info.mturk_agent_1"
 _GUESSES = "opponent-modeling/casino_ix2guessing.json"
 _FOLDS = "opponent-modeling/data_splits_seeds.json"
