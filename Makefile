@@ -43,7 +43,7 @@ bench: .venv/ready
 faults: .venv/ready
 	mkdir -p build
 	PARLEY_TRIALS=20 $(BIN)/python -m pytest -n 2 -q tests/faults --junitxml=build/faults.xml
-	$(BIN)/python tests/faults/tables.py build/faults.xml
+	PYTHONPATH=tests $(BIN)/python tests/faults/tables.py build/faults.xml
 
 # Renews docs/tasks.md, and each measured.json from the real files in PARLEY_SOURCE.
 measure: .venv/ready

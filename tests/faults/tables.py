@@ -1,6 +1,7 @@
 """Write the tables of `make faults` into SECURITY.md, from pytest's report.
 
-pytest tests/faults --junitxml=build/faults.xml && python tests/faults/tables.py build/faults.xml
+    pytest tests/faults --junitxml=build/faults.xml
+    PYTHONPATH=tests python tests/faults/tables.py build/faults.xml
 
 Without real files (PARLEY_SOURCE), only print the tables.
 """
