@@ -19,7 +19,7 @@ import pytest
 from parley.source.download import Patience
 
 BODY = random.Random(7).randbytes(200_000)  # of "/a", by the fixture `server`
-QUICK = Patience(tries=3, backoff=0.01, longest_wait=0.05, connect=2, read=0.3)
+QUICK = Patience(tries=3, backoff=0.01, longest_wait=0.05, connect=5, read=1)
 
 
 def pinned(url: str, body: bytes, **more: Any) -> dict[str, Any]:

@@ -296,7 +296,7 @@ def test_retry_after_is_heeded_and_capped(server, tmp_path, pin, steps):
 
 
 def test_a_silent_server_is_not_waited_for(server, tmp_path, pin, steps):
-    server.pages["/a"] = Page(BODY, pause=0.4, block=120_000)  # QUICK waits 0.3 s
+    server.pages["/a"] = Page(BODY, pause=1.3, block=120_000)  # QUICK waits 1 s
     error = failure(tmp_path, {"a": pin}, steps.append)
     assert "the connection broke after 0 bytes, 3 times in a row" in error.problems[0].what
     assert error.remedy == "Try again later."

@@ -74,7 +74,7 @@ def test_a_drop_at_any_tenth(server, tmp_path, tally, pin, size, length, ranges)
 
 def test_a_slow_server_is_waited_for(server, tmp_path, pin):
     # takes longer than QUICK waits for one block
-    server.pages["/a"] = Page(BODY, pause=0.04)
+    server.pages["/a"] = Page(BODY, pause=0.1)
     assert survives(tmp_path, server, {"a": pin}, {"a": BODY}) is None
     assert len(server.requests) == 1
 
