@@ -21,8 +21,8 @@ def ratings(data: Data, aspect: str) -> Heatmap:
         f"{name.capitalize()}: own rating and others'",
         f"The rating of {name} by the person who took part, and the mean of three others', "
         f"for the {cells.total()} dialogues with both.",
-        x="own rating",
-        y="mean of others",
+        x=f"{name}, own",
+        y=f"{name}, others",
         counted="dialogues",
         cells=cells,
     )

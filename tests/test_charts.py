@@ -112,3 +112,13 @@ def test_grades_and_prices_are_those_of_the_parquet(real_build):
     for panel in prices.panels:
         for kb, level in zip(scenes[panel.where["id"]], panel.levels.values(), strict=True):
             assert level == kb["personal"]["Target"] / kb["item"]["Price"]
+
+
+@pytest.mark.parametrize("name", ["casino", "duo"])
+def test_every_cell_of_a_heatmap_has_an_address(sample_build, name):
+    counts = counts_of(open_folder(sample_build / name))
+    heatmaps = [chart for chart in counts.charts().values() if isinstance(chart, Heatmap)]
+    assert heatmaps
+    for chart in heatmaps:
+        assert chart.cells
+        assert all(counts.address({chart.x: x, chart.y: y}) for x, y in chart.cells)

@@ -13,7 +13,7 @@ _WIDTH, _BROAD = 400, 980  # pixels: of a chart, of one with much in it
 _LINE, _LETTER = 22, 7  # pixels: of a row, of a letter at most
 _MOST_COLUMNS = 60  # more whole numbers leave out those without a count
 _MANY = 8  # more columns make a heatmap broad
-_LONGEST = 26  # characters of a label in a chart
+_LONGEST = 28  # characters of a label in a chart
 _ROWS = 30  # more bars than this stand upright, without a label each
 STYLE = """\
 .chart { font: 12px system-ui, sans-serif; }
@@ -206,10 +206,10 @@ def _order(value: Value | Range) -> tuple[bool, Value, Value]:
 def _(chart: Heatmap, link: Link) -> tuple[int, list[str]]:
     columns, rows = _axes(chart)
     width = _BROAD if len(columns) > _MANY else _WIDTH
-    start = _beside([chart.y, *rows])
+    start = _beside(rows)
     most = max(chart.cells.values(), default=1)
     step, high, top = (width - start) / max(1, len(columns)), 26, 18
-    parts = [_label(start - 8, 12, chart.y, "soft", "end")]
+    parts = [_label(0, 12, chart.y, "soft")]
     for row, y in enumerate(rows):
         place = top + row * high
         parts.append(_label(start - 8, place + 17, y, anchor="end"))
