@@ -13,7 +13,8 @@ _WIDTH, _BROAD = 400, 980  # pixels: of a chart, of one with much in it
 _LINE, _LETTER = 22, 7  # pixels: of a row, of a letter at most
 _MOST_COLUMNS = 60  # more whole numbers leave out those without a count
 _MANY = 8  # more columns make a heatmap broad
-_LONGEST = 28  # characters of a label in a chart
+_LONGEST = 26  # characters of a label in a chart
+_WHOLE = 52  # of a label with the whole width, as the name of an axis
 _ROWS = 30  # more bars than this stand upright, without a label each
 STYLE = """\
 .chart { font: 12px system-ui, sans-serif; }
@@ -95,8 +96,15 @@ def _at(number: float) -> str:
     return f"{number:.1f}".removesuffix(".0")
 
 
-def _label(x: float, y: float, value: object, classes: str = "", anchor: str = "start") -> str:
-    text = _text(value, _LONGEST)
+def _label(
+    x: float,
+    y: float,
+    value: object,
+    classes: str = "",
+    anchor: str = "start",
+    longest: int = _LONGEST,
+) -> str:
+    text = _text(value, longest)
     return f'<text class="{classes}" x="{_at(x)}" y="{_at(y)}" text-anchor="{anchor}">{text}</text>'
 
 
@@ -209,7 +217,7 @@ def _(chart: Heatmap, link: Link) -> tuple[int, list[str]]:
     start = _beside(rows)
     most = max(chart.cells.values(), default=1)
     step, high, top = (width - start) / max(1, len(columns)), 26, 18
-    parts = [_label(0, 12, chart.y, "soft")]
+    parts = [_label(0, 12, chart.y, "soft", longest=_WHOLE)]
     for row, y in enumerate(rows):
         place = top + row * high
         parts.append(_label(start - 8, place + 17, y, anchor="end"))
@@ -228,7 +236,7 @@ def _(chart: Heatmap, link: Link) -> tuple[int, list[str]]:
     for column in range(0, len(columns), every):
         middle = start + (column + 0.5) * step
         parts.append(_label(middle, foot + 14, columns[column], "soft", "middle"))
-    parts.append(_label(width, foot + 32, chart.x, "soft", "end"))
+    parts.append(_label(width, foot + 32, chart.x, "soft", "end", _WHOLE))
     return foot + 38, parts
 
 
