@@ -15,7 +15,8 @@ from parley.errors import OutputError
 from parley.figures import agrees
 from parley.folder.built import open_folder
 from parley.scoring import evaluate, spread
-from parley.scoring.evaluate import score
+from parley.scoring.evaluate import compute, score
+from parley.scoring.gold import load_gold
 from parley.scoring.leaderboard import renewed
 from parley.scoring.prediction_formats import TREC_RUN
 from parley.scoring.predictions import write
@@ -80,6 +81,24 @@ def test_every_baseline_scores_and_so_does_a_file_of_it_in_any_order(case, built
             for value in values:
                 found = score(built, name, {option: value}, baseline=baseline)
                 assert found.options[option] == value
+
+
+def test_a_target_is_right_and_a_prediction_has_its_own_metrics(case, built):
+    _, name, task = case
+    if task.target is None:
+        pytest.skip("no prediction is the right one")
+    options = task.chosen({})
+    gold, _ = load_gold(built, name, options)
+    right = [
+        {**dict(zip(task.key, key, strict=True)), **task.target(each)} for key, each in gold.items()
+    ]
+    due = score(built, name, {}, found=right).score.metrics
+    own = [
+        compute(built, name, options, {key: gold[key]}, {key: each}).metrics
+        for key, each in zip(gold, right, strict=True)
+    ]
+    for metric in task.per_prediction:
+        assert {each[metric] for each in own} == {due[metric]}
 
 
 def test_without_the_extra_it_says_so(case, sample_build, monkeypatch, run):

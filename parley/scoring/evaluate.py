@@ -166,15 +166,30 @@ def score(
     else:
         of = "standard input" if file == "-" else file
         predictions = read(file, task, gold, partial(_hint, built, task, options, gold), others)
-    with running(built):
-        scored = task.score(gold, predictions, **options)
-        wrong = list(wrong_scores(scored))
-    if wrong:
-        raise ScriptError(f"{script_of(built)}: {name} gives an invalid score", *wrong)
+    scored = compute(built, name, options, gold, predictions)
     if keep:  # at last: before, the same command does all of it again
         write(keep, task, predictions.values())
     named = built.dataset.name, name, task, options, of, built.is_sample, scored, baseline, part
     return Result(*named, _proof(built, task, predictions), _unreadable(predictions))
+
+
+def compute(
+    built: BuiltFolder,
+    name: str,
+    options: Mapping[str, str],
+    gold: Gold,
+    predictions: Mapping[Key, Prediction],
+) -> Score:
+    """Return the score of sound predictions, one for each key of `gold` and in its order.
+
+    ScriptError if tasks.py fails.
+    """
+    with running(built):
+        scored = get_task(built.dataset, name).score(gold, predictions, **options)
+        wrong = list(wrong_scores(scored))
+    if wrong:
+        raise ScriptError(f"{script_of(built)}: {name} gives an invalid score", *wrong)
+    return scored
 
 
 def _proof(built: BuiltFolder, task: Task, predictions: Mapping[Key, Prediction]) -> dict[str, str]:
