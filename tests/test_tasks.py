@@ -156,6 +156,11 @@ def test_a_baseline_that_misses_its_reference_is_told(built, case, capsys):
     assert all(each.startswith(reference.name) for each in moved)
     print_output(lay_out_score(replace(found, is_sample=False)))
     assert moved[0] in capsys.readouterr().out
+    for option, values in task.options.items():
+        for value in values:  # it may leave out groups of the reference
+            found = score(built, name, {option: value}, baseline=reference.name)
+            for each in replace(found, is_sample=False).moved:
+                assert each.found != "None"
 
 
 def test_runs_are_written_in_the_order_in_which_they_are_ranked(tmp_path):

@@ -63,6 +63,8 @@ class Result:
             if each.place == MEASURED and each.name == self.baseline
             if not self.is_sample and self.part == ALL
             for path, stated in flat(each.metrics).items()
+            # other options may leave out groups of a reference
+            if path in own or self.options == self.task.chosen(each.options)
             if isinstance(value := own.get(path), Undefined | None) or not agrees(stated, value)
         ]
 
