@@ -51,7 +51,7 @@ def _answer(output: Any) -> tuple[str, str]:
     return _FINISH.get(output.stop_reason, output.stop_reason), output.completion
 
 
-@solver
+@solver  # type: ignore[untyped-decorator]
 def parley_game(**which: Any) -> Any:
     """Play a game: each turn is a call of its side's model."""
     questions = _questions(**which)
@@ -73,7 +73,7 @@ def parley_game(**which: Any) -> Any:
     return solve
 
 
-@scorer(metrics=[])
+@scorer(metrics=[])  # type: ignore[untyped-decorator]
 def parley_answers(**which: Any) -> Any:
     """Read an answer, and score it alone: {metric: value}, and 1 if it is readable."""
     questions = _questions(**which)
@@ -114,7 +114,7 @@ def _score(questions: Questions, predictions: Iterable[Prediction]) -> Any:
     return compute(questions.built, questions.name, questions.options, gold, checked)
 
 
-@metric(scores="unreduced")
+@metric(scores="unreduced")  # type: ignore[untyped-decorator]
 def parley_score(**which: Any) -> Any:
     """Score all answers together, each epoch for itself; return the means over the epochs.
 
@@ -129,10 +129,11 @@ def parley_score(**which: Any) -> Any:
             by_epoch[each.score.metadata["epoch"]].append(each.score.metadata["prediction"])
         epochs = [_numbers(_score(questions, each)) for each in by_epoch.values()]
         names = dict.fromkeys(name for each in epochs for name in each)
+        values = {name: [each.get(name) for each in epochs] for name in names}
         means = {
-            name: sum(each[name] for each in epochs) / len(epochs)
-            for name in names
-            if all(each.get(name) is not None for each in epochs)
+            name: sum(known) / len(each)
+            for name, each in values.items()
+            if len(known := [value for value in each if value is not None]) == len(each)
         }
         undefined = {name for each in epochs for name, value in each.items() if value is None}
         return {**means, "undefined": len(undefined)}
@@ -179,8 +180,8 @@ def _text(fields: Mapping[str, Any]) -> str:
 def _declare(dataset: str, name: str) -> Callable[..., Any]:
     def declared(build: str = "build", subset: str = "", limit: int = 0, options: str = "") -> Any:
         _questions.cache_clear()  # the build may be a new one
-        which = {"dataset": dataset, "name": name, "build": build, "subset": subset}
-        which |= {"limit": limit, "options": options}
+        which: dict[str, Any] = {"dataset": dataset, "name": name, "build": build}
+        which |= {"subset": subset, "limit": limit, "options": options}
         questions = _questions(**which)
         asking: Any = questions.asking
         is_single = isinstance(asking, Asking)
