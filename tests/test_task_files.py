@@ -41,7 +41,7 @@ TASKS = '''"""Tasks of an invented dataset."""
 from parley.figures import Data
 from parley.scoring.prediction_formats import TREC_RUN
 from parley.scoring.spread import Folds
-from parley.tasks import Reference, Score, Task, Undefined
+from parley.tasks import Reference, Score, Subset, Task, Undefined
 from parley.errors import Problem
 
 
@@ -95,6 +95,7 @@ TASKS = {
             Reference("letters", {"right": "0.1"}, "paper, Table 2", options={"unit": "letters"}),
         ),
         options={"unit": ("words", "letters")},
+        subsets={"first": Subset("a paper", frozenset({"one"}))},
     ),
     "run": Task(
         summary="an order of the turns",
@@ -242,6 +243,19 @@ def test_the_table_shows_the_score_and_what_it_rests_on(run):
     assert "[1] paper, Table 1; on other turns" in shown
     assert "letters" not in shown
     assert "paper, Table 2" in run(*WORDS, "-", "--unit", "letters", text=SOUND).stdout
+
+
+def test_references_of_all_data_are_marked_beside_the_score_of_a_part(run):
+    whole = run(*WORDS, "-", text=SOUND).stdout
+    part = run(*WORDS, "-", "--subset", "first", text=SOUND).stdout
+    (own,) = json.loads(run(*WORDS, "-", "--subset", "first", "--json", text=SOUND).stdout)[
+        "references"
+    ]
+    assert own["note"] != "on other turns"
+    assert f"[1] paper, Table 1; {own['note']}" in part.splitlines()
+    assert own["note"] not in whole
+    for shown in (whole, part):
+        assert not any(line.endswith((",", ", ")) for line in shown.splitlines())
 
 
 def tar(data):

@@ -113,7 +113,7 @@ def test_without_the_extra_it_says_so(case, sample_build, monkeypatch, run):
         status, _, said = run("score", *arguments)
         if status:
             assert said.count("\n") == 1
-            assert 'is not installed. Run `pip install "parley-datasets[tasks]"`.' in said
+            assert 'is not installed. Run `pip install ".[tasks]"` in' in said
 
 
 def test_listing_tasks_needs_no_package_of_theirs():

@@ -45,7 +45,7 @@ def score_log(
             raise UsageError(f"--{option} {value}: the log is of --{option} {options[option]}")
     of = Part(header["subset"], header["limit"])
     if part not in (Part(), of):
-        raise UsageError(f"{path}: is a log of {of or 'all dialogues'}, not of {part}")
+        raise UsageError(f"{path}: is a log of {of}, not of {part}")
     questions = Questions(built, name, options, of)
     if wrong := [*_wrong(header, entries, questions)]:
         raise RecordError(

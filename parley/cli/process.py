@@ -86,7 +86,7 @@ def _missing_extra(error: ModuleNotFoundError) -> ParleyError | None:
     package = (error.name or "").partition(".")[0]
     if not (extra := extra_of(package)):
         return None
-    remedy = f'Run `pip install "parley-datasets[{extra}]"`.'
+    remedy = f'Run `pip install ".[{extra}]"` in the folder of Parley\'s own files.'
     return ParleyError(f"the package {package} is not installed", remedy=remedy)
 
 

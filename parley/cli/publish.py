@@ -81,12 +81,16 @@ def export(
 ) -> None:
     """Write a build in another format, into a new folder."""
     from parley.exports.export import export as export_dataset
+    from parley.exports.tables import without_dialogues
     from parley.folder.built import find_folder
 
     built = find_folder(folder, get(name))
     files = export_dataset(built, format, target, _read_ids(ids))
     kind = "the invented sample, no data of the dataset; " if built.is_sample else ""
     common.print_line(f"{name} as {format}, in {target}/: {kind}{', '.join(files)}")
+    if ids and (left_out := without_dialogues(built)):
+        why = "their rows belong to no single dialogue"
+        common.print_line(f"left out, as {why}: {', '.join(left_out)}")
 
 
 def _read_ids(file: Path | None) -> list[str] | None:

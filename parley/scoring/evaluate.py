@@ -5,7 +5,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -50,8 +50,12 @@ class Result:
 
     @property
     def references(self) -> tuple[Reference, ...]:
-        """The references for the same options."""
-        return self.task.references_for(self.options)
+        """The references for the same options; a note marks them beside the score of a part."""
+        found = self.task.references_for(self.options)
+        if self.part == ALL:
+            return found
+        of_all = "of all dialogues, not of this part"
+        return tuple(replace(r, note="; ".join(filter(None, (r.note, of_all)))) for r in found)
 
     @property
     def moved(self) -> list[Problem]:

@@ -171,7 +171,7 @@ def _proof(found: Result) -> Iterator[str]:
     proof = found.provenance
     yield (
         f"parley {proof['parley']}, {found.dataset} {proof['version']}, rows {proof['rows'][:12]}, "
-        f"predictions {proof['predictions'][:12]}, {found.part or 'all'}"
+        f"predictions {proof['predictions'][:12]}, {found.part}"
     )
 
 
