@@ -495,6 +495,47 @@ def test_the_template_says_what_a_file_holds(run):
     assert "a sample" not in unbuilt
 
 
+ACTS = "\x1b[2J\x9b31m\u202egnp\u200b\x07\r"  # clears the screen, colours, turns, hides, rings
+TEXTS = ["the number of words", "all turns", "the dialogue", "how many", "share", "the same a side"]
+TEXTS += ["right", "left", "no side", "ones", "none", "a paper's", "paper, Table 1"]
+TEXTS += ["on other turns", "letters", "an order of the turns"]
+
+
+def test_texts_of_a_strangers_tasks_and_jobs_are_shown_instead_of_acting(run, tmp_path):
+    tasks = TASKS
+    for text in TEXTS:
+        assert f'"{text}"' in tasks
+        tasks = tasks.replace(f'"{text}"', repr(text + ACTS))
+    tasks = tasks.replace('{"turns": len', f"{{{ACTS!r}: len")
+    more = f"inputs={ACTS!r}, columns=({ACTS!r},), leak={ACTS!r}"
+    tasks = tasks.replace('options={"unit": (', f'{more}, options={{"unit": (')
+    jobs = tmp_path / "changed" / "chatter" / "jobs.py"
+    jobs.parent.mkdir(parents=True)
+    jobs.write_text(
+        "import typer\nfrom parley import Job\n\n\n"
+        f"def job(part: str = typer.Option('', help={ACTS!r}, metavar={ACTS!r})):\n"
+        f"    {ACTS!r}\n\n\nJOBS = {{'job': Job(job), {ACTS!r}: Job(job)}}\n"
+    )
+    for status, *args in (
+        (0, "tasks"),
+        (0, "score", "chatter", "--help"),
+        (0, *WORDS, "--help"),
+        (0, *WORDS, "--template"),
+        (0, *WORDS, "-"),
+        (2, *WORDS, "--baseline", "best"),
+        (2, *WORDS, "--baseline"),
+        (0, "run"),
+        (0, "run", "--help"),
+        (0, "run", "chatter", "--help"),
+        (0, "run", "chatter", "job", "--help"),
+    ):
+        done = run(*args, text=SOUND, tasks=tasks)
+        said = done.stdout + done.stderr
+        assert done.returncode in (None, status), (args, said)
+        assert not set(said) & set(ACTS) - set("[2J31mgnp"), args
+        assert "\\x1b[2J" in said or args[-1] == "--baseline", args
+
+
 def test_tasks_are_listed_and_a_page_is_renewed_between_its_marks(run, tmp_path):
     (words, _) = json.loads(run("tasks", "chatter", "--json").stdout)
     assert (words["dataset"], words["task"]) == ("chatter", "words")
