@@ -259,7 +259,8 @@ FREE = [
     "score casino deals --template",
 ]  # fmt: skip
 BROKEN = [
-    "def", "import nothing_of_this_name", "raise SystemExit", "JOBS = TASKS = EXPORTS = CHARTS = 1",
+    "def", "import nothing_of_this_name", "raise SystemExit", "raise BaseException",
+    "JOBS = TASKS = EXPORTS = CHARTS = 1",
     "JOBS = TASKS = EXPORTS = CHARTS = {'x': 1}; CONFIGS = ()",
 ]  # fmt: skip
 NEEDING = {

@@ -625,8 +625,13 @@ def test_a_wrong_score_or_gold_is_an_error_of_the_script(run, tmp_path, old, new
     assert not (tmp_path / "kept.jsonl").exists()  # the same command, mended, does it all
 
 
-def test_too_little_memory_is_a_message(run):
-    tasks = TASKS.replace("    right = [", "    raise MemoryError\n    right = [")
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [("MemoryError", "there is not enough memory"), ("BaseException('odd')", "BaseException: odd")],
+)
+def test_any_error_of_a_script_is_a_message(run, error, message):
+    tasks = TASKS.replace("    right = [", f"    raise {error}\n    right = [")
     done = run(*WORDS, "-", text=SOUND, tasks=tasks)
     assert done.returncode == 1
-    assert done.stderr.startswith("there is not enough memory")
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1
