@@ -137,7 +137,7 @@ class Panels:
 Chart = Bars | Heatmap | Dots | Panels
 
 
-LARGEST = 1e100  # a number of a chart: sums and shares of larger ones may be no numbers
+_LARGEST = 1e100  # a number of a chart: sums and shares of larger ones may be no numbers
 
 
 def _numbers(chart: Chart) -> Iterator[Any]:
@@ -170,8 +170,8 @@ def own_charts(built: BuiltFolder) -> Iterator[tuple[str, Chart]]:
                 raise TypeError(f"expected a chart, found {found!r:.60}")
             for number in _numbers(found):
                 is_number = isinstance(number, Real)
-                if not is_number or not abs(number) <= LARGEST:
-                    raise ValueError(f"expected a number up to {LARGEST:g}, found {show(number)}")
+                if not is_number or not abs(number) <= _LARGEST:
+                    raise ValueError(f"expected a number up to {_LARGEST:g}, found {show(number)}")
         except MissingSplitError:
             continue
         except Exception as error:  # whatever stands in a folder that nobody verified

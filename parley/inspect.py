@@ -118,8 +118,8 @@ def _score(questions: Questions, predictions: Iterable[Prediction]) -> Any:
 def parley_score(**which: Any) -> Any:
     """Score all answers together, each epoch for itself; return the means over the epochs.
 
-    An interval is NAME.low and NAME.high, a sample SD over folds NAME.sd. A metric that is
-    undefined in an epoch is left out; `undefined` is the number of such metrics.
+    An interval is NAME.low and NAME.high, a sample SD over folds NAME.sd. A number that an epoch
+    lacks is left out; `undefined` counts those.
     """
     questions = _questions(**which)
 
@@ -135,8 +135,7 @@ def parley_score(**which: Any) -> Any:
             for name, each in values.items()
             if len(known := [value for value in each if value is not None]) == len(each)
         }
-        undefined = {name for each in epochs for name, value in each.items() if value is None}
-        return {**means, "undefined": len(undefined)}
+        return {**means, "undefined": len(names) - len(means)}
 
     return score
 

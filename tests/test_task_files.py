@@ -514,7 +514,7 @@ def test_texts_of_a_strangers_tasks_and_jobs_are_shown_instead_of_acting(run, tm
     jobs.write_text(
         "import typer\nfrom parley import Job\n\n\n"
         f"def job(part: str = typer.Option('', help={ACTS!r}, metavar={ACTS!r})):\n"
-        f"    {ACTS!r}\n\n\nJOBS = {{'job': Job(job), {ACTS!r}: Job(job)}}\n"
+        f"    {ACTS!r}\n\n\nJOBS = {{'job': Job(job), {ACTS!r}: Job(job, part='x' + {ACTS!r})}}\n"
     )
     for status, *args in (
         (0, "tasks"),
@@ -528,6 +528,7 @@ def test_texts_of_a_strangers_tasks_and_jobs_are_shown_instead_of_acting(run, tm
         (0, "run", "--help"),
         (0, "run", "chatter", "--help"),
         (0, "run", "chatter", "job", "--help"),
+        (0, "fetch", "--help"),
     ):
         done = run(*args, text=SOUND, tasks=tasks)
         said = done.stdout + done.stderr
