@@ -145,7 +145,7 @@ def _numbers(chart: Chart) -> Iterator[Any]:
     if isinstance(chart, Bars):
         yield from (value for bar in chart.bars for value in bar.values)
     elif isinstance(chart, Heatmap):
-        yield from chart.cells.values()
+        yield from (count for (_, _), count in chart.cells.items())
     elif isinstance(chart, Dots):
         yield from (number for _, _, number in chart.dots)
     else:

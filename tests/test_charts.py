@@ -74,6 +74,7 @@ def charts_of(number):
 def test_a_chart_that_fails_is_named(sample_build):
     built = open_folder(sample_build / "casino")
     odd = [lambda data: data.rows("dialogues", "train")[0]["x"], lambda data: "no chart"]
+    odd.append(lambda data: Heatmap("", "", "x", "y", "", {1: 1}))
     for number in (10**400, -(10**5000), math.nan, math.inf, "1", None):
         odd += [lambda data, chart=chart: chart for chart in charts_of(number)]
     for broken in odd:
