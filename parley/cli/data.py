@@ -80,10 +80,11 @@ def _check_space(name: str, sources: dict[str, Any], cache: Path) -> None:
     """Print the size of a download and the free space, or raise FetchError if that is too small."""
     import shutil
 
+    from parley.source.part import part_of
     from parley.terminal.console import print_message, size
 
     def fetched(file: Path) -> int:
-        places = (file, file.with_name(f"{file.name}.part"))
+        places = (file, part_of(file))
         return next((place.stat().st_size for place in places if place.is_file()), 0)
 
     total = sum(pin["size"] for pin in sources.values())

@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
+from parley.source.part import part_of
 from parley.source.pins import Pin, problem
 
 LIMIT = 1 << 30  # bytes of an archive, and of one folder extracted from it
@@ -27,7 +28,7 @@ _BLOCK = 1 << 20
 
 def extract(archive: BinaryIO, pin: Pin, target: Path) -> str | None:
     """Extract the pin's folder to `target`, whole or not at all; return the problem, if any."""
-    part = target.with_name(f"{target.name}.part")
+    part = part_of(target)
     shutil.rmtree(part, ignore_errors=True)  # of an interrupted fetch
     try:
         part.mkdir(parents=True)

@@ -27,7 +27,7 @@ def run(cache, sources):
 
 def wrong_files(cache, right):
     """Return the final names that hold wrong content."""
-    found = (p for p in cache.rglob("*") if p.is_file() and ".part" not in str(p))
+    found = (p for p in cache.rglob("*") if p.is_file() and ".parley-part" not in str(p))
     names = {str(p.relative_to(cache / "talks")): p.read_bytes() for p in found}
     return [name for name, content in names.items() if content != right.get(name)]
 
@@ -217,7 +217,7 @@ def test_two_fetches_at_once(server, tmp_path, forks, talks, tally, trials, kill
         assert second.wait() == 0
         left = [p for p in (cache / "talks").iterdir() if p.name not in {"a", "b", "en"}]
         # A kill can leave an empty part: the lock of a file that the other fetch just completed
-        assert [p.name for p in left if p.suffix != ".part" or p.stat().st_size] == []
+        assert [p.name for p in left if p.suffix != ".parley-part" or p.stat().st_size] == []
         assert wrong_files(cache, right) == []
     if not kill:  # each file was fetched once
         assert sorted(path for path, _ in server.requests) == ["/a", "/b", "/x.zip"]
