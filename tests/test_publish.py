@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import huggingface_hub
@@ -26,6 +25,7 @@ from parley.folder.card import figures_section
 from parley.folder.measured import measured
 from parley.folder.verify import verify
 from parley.hub import repository
+from parley.hub.copied import private_copy
 from parley.hub.publish import (
     files_to_upload,
     publish,
@@ -250,6 +250,48 @@ def test_private_repositories(hub, folder, monkeypatch):
 
 
 # What changes meanwhile: the folder ---------------------------------------------------------
+
+
+def edit_provenance(folder):
+    file = folder / "provenance.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"version": "9.9.9"}))
+
+
+EDITS = {
+    "card": edit_card,
+    "provenance": edit_provenance,
+    "rows": lambda folder: (folder / MESSAGES).write_bytes(b"PAR1"),
+    "all": shutil.rmtree,
+}
+
+
+@pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
+def test_the_folder_is_read_once(hub, folder, edit):
+    """The bytes that are hashed, verified and published are one copy."""
+    expected = contents(folder)
+    with private_copy(folder.parent, get("tea")) as built:
+        edit(folder)
+        files = files_to_upload(built)
+        assert not verify(built).failed
+        done = publish(built, files, "org/tea", endpoint=hub.endpoint)
+    assert (published(hub), done.revision) == (expected, NOW)
+    assert (built.shown, built.path.exists()) == (folder, False)
+
+
+ODD = {
+    "a longer file": lambda path: path.write_bytes(path.read_bytes() + b" "),
+    "a link": lambda path: path.symlink_to(shutil.move(path, path.parent.parent / "elsewhere")),
+    "a pipe": lambda path: (path.unlink(), os.mkfifo(path)),
+    "an unknown file": lambda path: path.with_name("more.parquet").touch(),
+}
+
+
+@pytest.mark.parametrize("make", ODD.values(), ids=ODD)
+def test_the_copy_has_the_faults_of_the_folder(folder, make):
+    make(folder / MESSAGES)
+    with private_copy(folder.parent, get("tea")) as built:
+        assert not any(path.is_symlink() or path.is_fifo() for path in built.path.rglob("*"))
+        assert next(check.name for check in verify(built).checks if check.failed) == "files"
 
 
 @pytest.mark.parametrize(("name", "by_hash"), [(MESSAGES, False), ("README.md", True)])
@@ -709,31 +751,20 @@ def test_what_the_hub_gives_back_of_a_token_is_not_printed(hub, folder, odd, sai
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/locks").exists(), reason="Linux lists who waits for a lock")
-def test_a_build_waits_until_the_folder_is_published(hub, folder):
-    """Nobody builds into the folder between the check and the upload."""
+def test_a_build_meanwhile_does_not_change_what_is_published(hub, folder):
     next_version(folder)  # so that the build brings something else
     expected, build = contents(folder), folder.parent
     asked, go_on = threading.Event(), threading.Event()
     hub.fail("POST", "/preupload/", lambda: (asked.set(), go_on.wait(60)))
     arguments = ("publish", "tea", "--repo", "org/tea", "--build", build)
     publisher = command(hub, build / "home", *arguments, program=UNVERIFIED)
-    builder = None
     try:
         assert asked.wait(60)
-        arguments = ("build", "tea", "--sample", "--build", build)
-        builder = command(hub, build / "home", *arguments)
-        waiting = re.compile(rf"-> FLOCK .* {builder.pid} ")
-        deadline = time.monotonic() + 60
-        while not waiting.search(Path("/proc/locks").read_text()):
-            assert builder.poll() is None, "it did not wait"
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
         assert contents(folder) == expected
+        status, _, stderr = run(hub, build / "home", "build", "tea", "--sample", "--build", build)
+        assert status == 0, stderr
+        assert contents(folder) != expected
     finally:
         go_on.set()
         publisher.communicate(timeout=60)
-        if builder:
-            builder.communicate(timeout=60)
     assert published(hub) == expected
-    assert contents(folder) != expected

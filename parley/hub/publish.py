@@ -109,19 +109,16 @@ def _require_name(repo: str) -> None:
 
 
 def files_to_upload(built: BuiltFolder) -> LocalFiles:
-    """Return the files of a build with their hashes; call this before `verify_for_upload`.
-
-    Verification compares the same hashes, so a file that changes later is not uploaded.
-    """
+    """Return the files of a private copy of a build with the hashes that verification compares."""
     return {name: LocalFile(built.path / name, h) for name, h in built.hashes().items()}
 
 
 def verify_for_upload(built: BuiltFolder, source: Source | None, permitted: bool) -> None:
-    """Raise OutputError with all reasons why a build must not be published.
+    """Raise OutputError with all reasons why a private copy of a build must not be published.
 
     `permitted` tells that the user has permission to publish, whatever the card says.
     """
-    dataset, folder = built.dataset, built.path
+    dataset = built.dataset
     reasons = []
     if built.is_sample:
         reasons.append(
@@ -140,7 +137,7 @@ def verify_for_upload(built: BuiltFolder, source: Source | None, permitted: bool
         reasons.append(unlicensed)
     if reasons:
         lines = "\n".join(f"- {reason}" for reason in reasons)
-        raise OutputError(f"{folder} is not published:\n{lines}")
+        raise OutputError(f"{built.shown} is not published:\n{lines}")
 
 
 def _outdated(built: BuiltFolder, found: Verification) -> Iterator[str]:

@@ -61,8 +61,8 @@ for each in (signal.SIGINT, signal.SIGHUP):  # the defaults of a shell, without 
     signal.signal(each, signal.SIG_DFL)
 import pyarrow.parquet
 import parley.starting.new, parley.linting.run, parley.exports.export, parley.folder.diff
-import parley.hub.publish, parley.scoring.evaluate, parley.scoring.leaderboard, parley.site.serve
-import parley.site.write, parley.terminal.report
+import parley.hub.copied, parley.hub.publish, parley.scoring.evaluate, parley.scoring.leaderboard
+import parley.site.serve, parley.site.write, parley.terminal.report
 from parley.cli import main
 from parley.rows import workers
 from unverified import held
