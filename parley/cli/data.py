@@ -123,7 +123,7 @@ def build(
 ) -> None:
     """Build datasets: checked rows as Parquet, with card and provenance."""
     from parley.build import build as build_dataset
-    from parley.build import notes
+    from parley.folder import card
     from parley.source.files import open_source
     from parley.terminal.console import print_message, progress
     from parley.terminal.report import build_table
@@ -143,7 +143,8 @@ def build(
                 given: Any = {"max_shard_size": shard, "measure": measure, "workers": workers}
                 splits = build_dataset(files, folder, advance, **given)
                 missing += [f"{dataset.name}/{file}" for file in files.missing]
-                messages += [f"{dataset.name}: {note.replace('**', '')}" for note in notes(files)]
+                notes = card.notes(files.mirrored, files.fallbacks)
+                messages += [f"{dataset.name}: {note.replace('**', '')}" for note in notes]
                 for each in splits:
                     found: dict[str, Any] = {
                         "dataset": dataset.name,

@@ -140,6 +140,16 @@ class BuiltFolder:
                 table = pq.read_table(path)
             yield table
 
+    def row_groups(self, config: str, split: str) -> "Iterator[pa.Table]":
+        """Yield the table of each row group of a split."""
+        import pyarrow.parquet as pq
+
+        for path in self.files(config, split):
+            with _readable(path):
+                file = pq.ParquetFile(path)
+                for number in range(file.num_row_groups):
+                    yield file.read_row_group(number)
+
     def each_row(self, config: str, split: str) -> Iterator[dict[str, Any]]:
         """Yield the rows of a split, a few in memory at once."""
         import pyarrow.parquet as pq
