@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import unverified
-from hub import User, contents
+from hub import Hub, User, contents
 from unverified import held
 
 from parley.build import build
@@ -24,7 +24,7 @@ from parley.folder.built import open_folder
 from parley.folder.card import figures_section
 from parley.folder.measured import measured
 from parley.folder.verify import verify
-from parley.hub import repository
+from parley.hub import guard, repository
 from parley.hub.copied import private_copy
 from parley.hub.publish import (
     files_to_upload,
@@ -491,6 +491,53 @@ def test_a_dry_run_that_fails_has_begun_nothing(hub, folder):
     with pytest.raises(PublishError, match=f"x … y(?s:.)*{LATER}") as raised:
         put(hub, folder, dry_run=True)
     assert "completes" not in str(raised.value)
+
+
+BEYOND = {
+    "a long wait": lambda hub, other: (429, {"Retry-After": "999999"}),
+    "a long wait of many digits": lambda hub, other: (503, {"Retry-After": "9" * 5000}),
+    "a long wait for its limit": lambda hub, other: (429, {"RateLimit": '"api";r=0;t=999999'}),
+    "pages without end": lambda hub, other: (200, next_page(hub)),
+    "a page of another host": lambda hub, other: (200, next_page(other)),
+    "a compressed answer": lambda hub, other: (200, {"Content-Encoding": "gzip"}),
+}
+
+
+def next_page(hub):
+    place = f"{hub.endpoint}/api/datasets/org/tea/tree/main?recursive=true"
+    return {"Link": f'<{place}>; rel="next"'}
+
+
+@pytest.mark.parametrize("answer", BEYOND.values(), ids=BEYOND)
+def test_a_hub_is_not_followed_beyond_limits(hub, folder, monkeypatch, answer):
+    slept = []
+    monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", slept.append)
+    monkeypatch.setattr(guard, "MOST_PAGES", 5)
+    put(hub, folder)
+    hub.log.clear()
+    with Hub() as other:
+        other.tokens |= hub.tokens
+        other.seed("org/tea", folder)
+        status, headers = answer(hub, other)
+        hub.headers |= headers
+        if status != 200:
+            hub.fail("*", "", status, times=-1)
+        with pytest.raises(PublishError, match=f"the Hub(?s:.)*{LATER}") as raised:
+            put(hub, folder)
+        assert TOKEN not in str(raised.value)
+        assert (other.log, slept) == ([], [])
+    assert len(hub.log) < 10
+
+
+@pytest.mark.parametrize("most", [100, None])
+def test_an_answer_of_a_hub_has_a_largest_size(hub, folder, monkeypatch, most):
+    put(hub, folder)
+    monkeypatch.setattr(guard, "MOST_BYTES", most or max(len(c) for c in contents(folder).values()))
+    if most:
+        with pytest.raises(PublishError, match="more than 100 bytes"):
+            put(hub, folder)
+    else:
+        assert put(hub, folder).changed == []
 
 
 def test_a_full_disk_in_the_cache(hub, folder, small_disk, monkeypatch):

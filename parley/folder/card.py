@@ -46,7 +46,7 @@ def parse(card: str, where: str) -> tuple[dict[str, Any], str]:
     return front, card[match.end() :]
 
 
-class _Loader(_SAFE_LOADER):  # type: ignore[misc]
+class _Loader(_SAFE_LOADER):
     """Loads plain values; a repeated key is an error."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> Any:

@@ -23,6 +23,7 @@ from parley.folder.built import BuiltFolder
 from parley.folder.card import is_licensed, licence_section
 from parley.folder.measured import measured
 from parley.folder.verify import Verification, verify
+from parley.hub.guard import guarded
 from parley.hub.repository import (
     BEGUN,
     LEAVE,
@@ -190,14 +191,14 @@ def publish(
     version = f"v{built.version}"
     there = Repository(repo, endpoint)
     where = f"{repo} at {there.endpoint}"
-    with clear_errors(where, NOT_BEGUN):
+    with clear_errors(where, NOT_BEGUN), guarded(there.endpoint):
         on_step("reading the repository")
         head, changes, tagged = _look(there, built, files, private, tag)
         is_new = head is None
         if dry_run:
             on_step(there.rights())
     if not dry_run:
-        with clear_errors(where, BEGUN):
+        with clear_errors(where, BEGUN), guarded(there.endpoint):
             if is_new:
                 on_step("creating the repository")
                 there.create(private)
