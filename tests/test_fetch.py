@@ -620,3 +620,8 @@ def test_a_bomb_is_refused(server, tmp_path, monkeypatch, limit):
     body, _ = archive({f"{i}.json": bytes(1_000_000) for i in range(5)})
     monkeypatch.setattr(f"parley.source.archive.{limit}", 4_999_999 if limit == "LIMIT" else 4)
     refused(server, tmp_path, body, "5 files and 5,000,000 bytes, more than")
+
+
+def test_a_list_of_too_many_entries_is_not_read(server, tmp_path, monkeypatch):
+    monkeypatch.setattr("parley.source.archive._DIRECTORY", 100)
+    refused(server, tmp_path, TWO, "is refused: its list of entries has")
