@@ -529,6 +529,17 @@ def test_a_hub_is_not_followed_beyond_limits(hub, folder, monkeypatch, answer):
     assert len(hub.log) < 10
 
 
+@pytest.mark.parametrize("after", ["0", "NaN", "-1", "Fri, 31 Dec 9999 23:59:59 GMT", "300"])
+def test_a_busy_hub_is_asked_again(hub, folder, monkeypatch, after):
+    slept = []
+    monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", slept.append)
+    put(hub, folder)
+    hub.headers["Retry-After"] = after
+    hub.fail("GET", "/tree/", 503)
+    assert put(hub, folder).changed == []
+    assert 0 < max(slept) <= 301
+
+
 @pytest.mark.parametrize("most", [100, None])
 def test_an_answer_of_a_hub_has_a_largest_size(hub, folder, monkeypatch, most):
     put(hub, folder)

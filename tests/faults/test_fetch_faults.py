@@ -103,7 +103,10 @@ def test_a_lasting_status(server, tmp_path, tally, pin, status):
 
 @pytest.mark.parametrize(
     "after",
-    ["0", "-1", "soon", "9" * 30, "9" * 5000, "Fri, 31 Dec 9999 23:59:59 GMT", "x, 99 y 9 9", "²"],
+    [
+        *("0", "-1", "soon", "NaN", "inf", "9" * 30, "9" * 5000, "²"),
+        *("Fri, 31 Dec 9999 23:59:59 GMT", "x, 99 y 9 9"),
+    ],
 )
 def test_any_retry_after(server, tmp_path, tally, pin, after):
     server.pages["/a"] = Page(BODY, statuses=[429, 503], retry_after=after)
