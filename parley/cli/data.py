@@ -146,12 +146,8 @@ def build(
                 notes = card.notes(files.mirrored, files.fallbacks)
                 messages += [f"{dataset.name}: {note.replace('**', '')}" for note in notes]
                 for each in splits:
-                    found: dict[str, Any] = {
-                        "dataset": dataset.name,
-                        "config": each.config,
-                        "split": each.name,
-                    }
-                    found |= {"rows": each.rows, "bytes": each.size}
+                    found: dict[str, Any] = {"dataset": dataset.name, "config": each.config}
+                    found |= {"split": each.name, "rows": each.rows, "bytes": each.size}
                     built.append(found | {"seconds": round(each.seconds, 3), "digest": each.digest})
     seconds = time.perf_counter() - start
     if built or as_json:
