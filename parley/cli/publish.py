@@ -32,9 +32,8 @@ def publish(
     The token comes from `hf auth login`, HF_TOKEN or a Trusted Publisher. An interrupted run leaves
     the repository at the old version or at the new one; the next run completes the rest.
     """
-    from parley.folder.built import find_folder
-    from parley.folder.replace import locked
     from parley.hub import publish as hub
+    from parley.hub.copied import private_copy
     from parley.hub.published import Published, note
     from parley.source.files import at_hand
     from parley.terminal.console import print_logs, print_message
@@ -47,10 +46,7 @@ def publish(
     print_logs("huggingface_hub")
     hub.validate_target(repo, dry_run, endpoint)
     upstream = at_hand(dataset, common.upstream_folder(ctx, source))
-    find_folder(folder, dataset)
-    # the lock keeps a build from replacing the files between verification and upload
-    with locked((folder / name).resolve().parent):
-        built = find_folder(folder, dataset)
+    with private_copy(folder, dataset) as built:
         step("verifying the build")
         if upstream is None:
             step("not compared with upstream files: none are available")
