@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+import planted
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -152,11 +153,6 @@ def link(folder):
     (folder / "official_split/more.parquet").symlink_to("/etc/hostname")
 
 
-def hide(folder):
-    (folder / ".x").mkdir()
-    shutil.copy(parquet(folder, "dialogues", "train"), folder / ".x")
-
-
 def undeclared(folder):
     shutil.copytree(folder / "speakers", folder / "more")
     recorded = json.loads((folder / "provenance.json").read_text())["configs"]["speakers"]
@@ -208,8 +204,6 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
     "files": {
         "a flipped byte": flip,
         "a file too many": lambda folder: (folder / "casino.py").write_text(""),
-        "a file with a dot": lambda folder: (folder / ".huggingface.yaml").write_text(""),
-        "a folder with a dot": hide,
         "an empty folder": lambda folder: (folder / "casino.py").mkdir(),
         "an undeclared split, recorded": undeclared,
         "a link": link,
@@ -513,15 +507,14 @@ def test_a_split_that_has_lost_a_shard_is_not_read_in_part(tmp_path, lose):
     assert {"files", "counts"} <= failed(verify(built))
 
 
-def test_what_the_hub_adds_to_a_copy_is_no_unknown_file(build):
+def test_a_name_that_others_read_is_an_unknown_file_but_for_those_that_the_hub_adds(build):
     folder = build("casino")
-    (folder / ".gitattributes").write_text("*.parquet filter=lfs\n")
-    (folder / ".cache" / "huggingface").mkdir(parents=True)
-    (folder / ".cache" / "huggingface" / ".gitignore").write_text("*")
-    subject = integrity.Inputs(open_folder(folder), None)
-    assert not list(integrity.files(subject))
-    (folder / "casino.py").write_text("")
-    assert list(integrity.files(subject)) == ["casino.py: unknown file"]
+    names = planted.contents("casino", parquet(folder, "speakers", "train").read_bytes())
+    for name, body in names.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(body)
+    found = integrity.files(integrity.Inputs(open_folder(folder), None))
+    assert set(found) == {f"{name}: unknown file" for name in names.keys() - planted.KNOWN}
 
 
 # diff -------------------------------------------------------------------------------------

@@ -305,7 +305,8 @@ def read_provenance(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise OutputError(f"{file}: not in parley's format: {error}") from error
     if found := list(problems(provenance, _PROVENANCE)) or list(_misnamed(provenance["configs"])):
-        raise OutputError(f"{file}: not in parley's format", *found)
+        what = f"{file}: not in parley's format"
+        raise OutputError(what, *found, remedy="Build it again, or download another copy.")
     return dict(provenance)
 
 
