@@ -481,13 +481,13 @@ def test_a_recorded_file_that_is_no_shard_of_its_split_is_refused(build, run, na
     assert name in err
 
 
-@pytest.mark.parametrize("name", ["..", ".x", "/tmp", "a/b", ""])
+@pytest.mark.parametrize("name", ["..", ".x", "/tmp", "a/b", "", "\udcff"])
 def test_a_recorded_config_or_split_has_a_plain_name(build, name):
     folder = build("casino")
     text = (folder / "provenance.json").read_text()
     for place in ("dialogues", "train"):
         changed_text = text.replace(f'"{place}"', json.dumps(name))
-        changed_text = changed_text.replace(f'"{place}/', f'"{name}/')
+        changed_text = changed_text.replace(f'"{place}/', f'{json.dumps(name)[:-1]}/')
         (folder / "provenance.json").write_text(changed_text)
         with pytest.raises(OutputError, match="not in parley's format"):
             open_folder(folder)
