@@ -151,14 +151,6 @@ def test_a_row_of_another_shape_is_an_error_that_names_the_field(folder, name, c
         _ = replace(each, row=each.row | change).transcript
 
 
-def test_a_split_of_a_wrong_name_is_an_error(sample_build, tmp_path):
-    build = shutil.copytree(sample_build / "duo", tmp_path / "duo")
-    (file, *_) = (build / "dialogues").glob("en-*.parquet")
-    shutil.copy(file, file.with_name("\udcff-00000-of-00001.parquet"))
-    with pytest.raises(OutputError, match="dialogues holds a split of a wrong name"):
-        list(dialogues(find_folder(tmp_path, get("duo"))))
-
-
 # dataset, config, its column of ids, and facet -> column of values
 OUTCOMES = {"deal price over list price": "deal_over_list_price", "turns": "events"}
 OF_SIDES = {"points": "points_scored"}

@@ -10,6 +10,7 @@ import threading
 from pathlib import Path
 
 import huggingface_hub
+import planted
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -195,7 +196,11 @@ def test_what_is_not_ours_is_not_removed(hub, folder, sample_build, tmp_path):
     assert published(hub) == contents(sample_build / "duo")
 
 
-LEFT_ALONE = ("eval.yaml", "LICENSE", "docs/a.png", "dialogues/look.ipynb", "cite.txt", "other.py")
+LEFT_ALONE = (planted.LEFT - {".gitattributes"}) | {
+    "docs/a.png",
+    "dialogues/look.ipynb",
+    "cite.txt",
+}
 
 
 @pytest.mark.parametrize("first", [False, True], ids=["a next version", "the first publishing"])
@@ -215,16 +220,13 @@ def test_files_of_others_are_left_alone(hub, folder, tmp_path, first):
     assert put(hub, folder).changed == []
 
 
-REFUSED = (
-    *("dialogues/train-00001-of-00002.parquet", "more/a.csv.gz", "a.JSONL", "dataset_infos.json"),
-    *("a.arrow", "a.zip", "tea.py", ".huggingface.yaml"),
-)
+REFUSED = planted.contents("tea", b"").keys() - planted.LEFT | {"more/a.csv.gz", "a.JSONL", "a.zip"}
 
 
 def test_data_of_others_is_refused(hub, folder):
     put(hub, folder)
     next_version(folder)
-    for name in REFUSED:
+    for name in sorted(REFUSED):
         hub.push("org/tea", {name: b"{}", "LICENSE": b"somebody's"})
         before = published(hub)
         said = f"data from elsewhere, 1 files such as {re.escape(name)}"

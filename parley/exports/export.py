@@ -42,7 +42,7 @@ def export(built: BuiltFolder, format: str, target: Path, ids: Ids = None) -> li
 
     Raises:
         UsageError: the dataset has no such format or dialogue, or the format takes no ids.
-        OutputError: a split is missing, or the target is not empty.
+        OutputError: a split or file is missing, or the target is not empty.
     """
     dataset = built.dataset
     offered = formats(dataset)
@@ -50,6 +50,7 @@ def export(built: BuiltFolder, format: str, target: Path, ids: Ids = None) -> li
         raise UsageError(f"{dataset.name} has no export {format!r}; it has: {', '.join(offered)}")
     if ids is not None and format not in _OF_ROWS:
         raise UsageError(f"{format} takes no ids; {', '.join(_OF_ROWS)} do")
+    built.require_whole()
     with replacing(target, mark="") as folder:
         try:
             if ids is None:

@@ -78,17 +78,26 @@ def _schema(built: BuiltFolder, config: str) -> pa.Schema:
 
 
 def files(inputs: Inputs) -> Iterator[str]:
-    """The folder holds its card, its provenance and the recorded Parquet files, byte for byte."""
-    stated = {file["path"]: file for file in inputs.built.recorded}
-    found = inputs.built.contents()
+    """The folder holds its card, its provenance and its splits' Parquet files, byte for byte.
+
+    Beside them it may hold what huggingface_hub adds to a copy.
+    """
+    built = inputs.built
+    stated, found = built.recorded, built.contents()
+    for config, splits in built.provenance["configs"].items():
+        for split in splits.keys() - built.dataset.splits.get(config, {}).keys():
+            yield f"{config}/{split}: recorded, but not a split of {built.dataset.name}"
     yield from (f"{name}: missing" for name in sorted({*stated, CARD} - found.keys()))
     for name, path in found.items():
-        if path.is_symlink() or not path.is_file():
+        if path.is_dir() and not path.is_symlink():
+            yield f"{name}: unknown folder"
+        elif path.is_symlink() or not path.is_file():
             yield f"{name}: expected a file, found a link or device"
         elif name in stated:
-            pin: pins.Pin = {"size": stated[name]["bytes"], "sha256": stated[name]["sha256"]}
-            if wrong := pins.problem(path, pin):
+            if wrong := pins.problem(path, stated[name]):
                 yield f"{name}: {wrong}"
+        elif name == ".gitattributes" or name.startswith(".cache/huggingface/"):
+            continue  # huggingface_hub's
         elif name not in (PROVENANCE, CARD):
             yield f"{name}: unknown file"
         elif (size := path.stat().st_size) > MOST_TEXT:

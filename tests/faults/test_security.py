@@ -377,12 +377,13 @@ def test_names_and_provenance_with_escapes(sample_build, tmp_path, tally):
         shutil.copytree(sample_build / "casino", folder)
         shutil.copytree(folder / "strategies", folder / ESCAPES)
         (folder / ESCAPES[::-1]).write_text("")
-    path = two / ESCAPES / "train-00000-of-00001.parquet"
+    path = two / "strategies/train-00000-of-00001.parquet"
     table = pq.read_table(path)
     pq.write_table(pa.Table.from_pylist(spoil(table.to_pylist()), table.schema), path)
     said = json.loads((two / "provenance.json").read_text())
     said |= {"version": ESCAPES, "missing": [ESCAPES], "sources": {ESCAPES: {ESCAPES: ESCAPES}}}
     wrong = ({**said, ESCAPES: 1}, {**said, "dataset": ESCAPES}, {**said, "version": [ESCAPES]})
+    wrong += ({**said, "configs": {ESCAPES: {ESCAPES: said["configs"]["strategies"]["train"]}}},)
     commands = []
     for number, what in enumerate((said, *wrong)):
         other = shutil.copytree(two, tmp_path / str(number) / "casino")
