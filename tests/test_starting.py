@@ -335,9 +335,11 @@ def test_a_clone_of_a_public_repository_gives_the_urls(tmp_path, upstream, remot
         }
         assert dataset.pins["main/en"]["member"] == f"r-{commit}/main/en"
         open_source(dataset, tmp_path / "upstream")  # the clone itself is upstream's layout
-    assert any("URL" in note for note in notes) == (remote == "/else")
-    _, notes = write_draft("tea_2", tmp_path / "more", [folder / "main/new.json"])
-    assert any("URL" in note for note in notes)  # of a file that the commit does not hold
+    assert any("no URL" in note for note in notes) == (remote == "/else")
+    (folder / "main/en/1.json").write_text('{"id": 9}')
+    for number, file in enumerate(("main/new.json", "main/en")):  # unknown to git, changed
+        _, notes = write_draft(f"tea_{number}", tmp_path / "more", [folder / file])
+        assert any("no URL" in note for note in notes)
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,10 @@ def draft(files: Sequence[Path]) -> Draft:
     splits = {each.path: each.split for each in given}
     said = ", ".join(f"{path} -> {split}" for path, split in list(splits.items())[:6])
     notes.append(f"splits, by the names of files: {said}{', ...' if len(splits) > 6 else ''}")
-    if any(each.clone is None for each in given):
+    if clone := given[0].clone:
+        place = f"commit {clone.commit} of https://github.com/{clone.repository}"
+        notes.append(f"URLs: {place}; `parley fetch` tests that it holds these files")
+    else:
         notes.append(f"no URL is known: replace {PLACEHOLDER} by the URL")
     notes.append("the card: language en, licence unknown, fewer than 1,000 rows; correct them")
     return Draft(given, value, naming, kinds, chat, [" ".join(note.split()) for note in notes])
