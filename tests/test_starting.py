@@ -104,6 +104,11 @@ def goal(number):
     return {"goal": {"taxi": {}, "hotel": {"area": "north"}}, "log": log[: 2 + number % 3]}
 
 
+def talks(*turns, key="id"):
+    said = [{"text": "Oh hello there.", **turn} for turn in turns]
+    return jsonl(*({key: f"t{number}", "said": said} for number in range(3)))
+
+
 ODD_KEYS = {
     "ok": {"a?": 1, "`|\n": 2},
     '"""\\N{x}': "a",
@@ -189,6 +194,34 @@ FORMATS = {
             for n in range(5)
         },
         ({"train": 5, "test": 5}, ("file",), True),
+    ),
+    "speakers under keys of many forms": (
+        {"all.jsonl": talks({"sender_name": "An"}, {"sender_name": "Bo", "at": 1})},
+        ({"train": 3}, ("id",), True),
+    ),
+    "speakers with long names": (
+        {"all.jsonl": talks({"Speaker": "An" * 25}, {"Speaker": "Bo" * 25})},
+        ({"train": 3}, ("id",), True),
+    ),
+    "speakers with names that are too long": (
+        {"all.jsonl": talks({"speaker": "An" * 50}, {"speaker": "Bo" * 50})},
+        ({"train": 3}, ("id",), False),
+    ),
+    "speakers that are numbers": (
+        {"all.jsonl": talks({"agent": 0}, {"agent": 7, "at": 1})},
+        ({"train": 3}, ("id",), True),
+    ),
+    "turns of several forms, each with its speaker": (
+        {"all.jsonl": talks({"from_whom": "An", "a": 1}, {"from_whom": "Bo", "b": 1})},
+        ({"train": 3}, ("id",), True),
+    ),
+    "turns with a key that no column can have": (
+        {"all.jsonl": talks({"speaker": "An", "at?": 1}, {"speaker": "Bo", "at?": 1})},
+        ({"train": 3}, ("id",), False),
+    ),
+    "a key with the name of a column of chats": (
+        {"all.jsonl": talks({"role": "An"}, {"role": "Bo"}, key="messages")},
+        ({"train": 3}, ("messages",), False),
     ),
     "keys that no column can have": (
         {"odd.json": json.dumps([ODD_KEYS | {"id": number} for number in range(3)])},

@@ -105,9 +105,9 @@ def read_given(paths: Sequence[Path], notes: list[str]) -> list[Given]:
     places = [each.place for each in found]
     clone = clone_of(places)
     top = os.path.commonpath([place.parent for place in places])
-    paths = clone.paths if clone else [place.relative_to(top).as_posix() for place in places]
-    for each, path in zip(found, paths, strict=True):
-        each.path, each.clone = path, clone
+    own = clone.paths if clone else [place.relative_to(top).as_posix() for place in places]
+    for each, inside in zip(found, own, strict=True):
+        each.path, each.clone = inside, clone
     return found
 
 
