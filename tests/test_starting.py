@@ -223,6 +223,22 @@ FORMATS = {
         {"all.jsonl": talks({"role": "An"}, {"role": "Bo"}, key="messages")},
         ({"train": 3}, ("messages",), False),
     ),
+    "an id after the turns": (
+        {"all.jsonl": jsonl(*({"said": ["Oh hi.", "Oh bye."], "id": n} for n in range(3)))},
+        ({"train": 3}, ("id",), True),
+    ),
+    "turns alone": (
+        {"all.jsonl": jsonl(*({"said": ["Oh hi.", "Oh bye."]} for _ in range(3)))},
+        ({"train": 3}, ("file", "number"), True),
+    ),
+    "a column named like that of its number": (
+        {"all.jsonl": jsonl(*({"number": n} for n in ("a", "a", None)))},
+        ({"train": 3}, ("file", "number"), False),
+    ),
+    "columns of chats that are none": (
+        {"all.jsonl": jsonl({"id": 1, "messages": [1], "source_turns": ["a"]})},
+        ({"train": 1}, ("id",), False),
+    ),
     "keys that no column can have": (
         {"odd.json": json.dumps([ODD_KEYS | {"id": number} for number in range(3)])},
         ({"train": 3}, ("id",), False),

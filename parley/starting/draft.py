@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, combinations
 from pathlib import Path
 from typing import Any
@@ -67,8 +67,9 @@ def draft(files: Sequence[Path]) -> Draft:
     value, naming = _records_of(given, values, notes)
     records = list(_named(given, naming)) if naming else values
     key = () if naming and naming.columns[0] != "id" else _key_of(records)
-    if not key and naming is None and any(each.only for each in given):
-        naming = _by_file(given, value)  # keeps the names of the files
+    named = all(type(next(iter(record.values()), None)) in (str, int) for record in records)
+    if not key and naming is None and (any(each.only for each in given) or not named):
+        naming = _by_file(given, value)  # keeps the names of the files, or gives an id
         records = list(_named(given, naming))
     if not key and naming and not naming.entries:
         key = naming.columns
@@ -77,6 +78,7 @@ def draft(files: Sequence[Path]) -> Draft:
     else:
         notes.append("key: no field or pair of fields is unique; name columns that are")
     kinds = {column: type(records[0][column]) for column in key}
+    value = value if naming else replace(value, shape=_ordered(value.shape, key))
     chat = _chat_of(records)
     if chat and (kinds.keys() & CHAT.keys() or not _is_shown(chat, value, naming)):
         chat = None
@@ -179,24 +181,32 @@ def _chat_of(records: Sequence[dict[str, Any]]) -> Chat | None:
     return None
 
 
+def _ordered(shape: Any, key: Sequence[str]) -> Any:
+    """Return the shape of records with the key first, as transcripts take it."""
+    if isinstance(shape, tuple):
+        return tuple(_ordered(each, key) for each in shape)
+    return {each: shape[each] for each in key} | shape if isinstance(shape, dict) else shape
+
+
 def _is_shown(chat: Chat, value: Guess, naming: Naming | None) -> bool:
-    """Tell whether invented records, and their rows, have the turns of a chat.
+    """Tell whether invented records, and their rows, have an id and the turns of a chat.
 
     Turns with odd keys, for example, do not stay objects with a text.
     """
     made_up, converted = Invention(), conversion({"value": value.shape})
+    first = naming.columns[0] if naming else next(iter(converted.feature["value"]))
     for number in range(max(2, value.branches)):
         made = {"value": value.invent(made_up, number)}
         for each in (made, converted.to_row(made) if converted.to_row else made):
-            found = each["value"]
-            if not chat.fits(naming.record(("", 1), found) if naming else found):
+            found = naming.record(("", 1), each["value"]) if naming else each["value"]
+            if not chat.fits(found) or type(found.get(first)) not in (str, int):
                 return False
     return True
 
 
 def _said(chat: Chat | None) -> str:
     if chat is None:
-        return "messages: found no turns of two speakers, so no chats"
+        return "messages: found no ids with turns of two speakers, so no chats"
     place = f"messages: {chat.turns}, {chat.text}" if chat.text else f"messages: {chat.turns}"
     if not chat.speaker:
         return f"{place}; no turn names its speaker: user and assistant are taken to alternate"

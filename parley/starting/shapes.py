@@ -92,10 +92,12 @@ def guess(values: Sequence[Any], path: str, notes: list[str]) -> Guess:
     if kinds == {int}:
         low, high = min(values), max(values)
         return Guess(int, lambda made, n: min(high, low + n))
-    if kinds and kinds <= {int, float} and all(float(value) == value for value in values):
-        least, most = float(min(values)), float(max(values))
-        shape = float if kinds == {float} else (int, float)
-        return Guess(shape, lambda made, n: least if n % 2 == 0 else most)
+    if kinds == {float}:
+        least, most = min(values), max(values)
+        return Guess(float, lambda made, n: least if n % 2 == 0 else most)
+    if kinds == {int, float} and all(float(value) == value for value in values):
+        whole, part = (max(v for v in values if type(v) is kind) for kind in (int, float))
+        return Guess((int, float), lambda made, n: whole if n % 2 == 0 else part, 2)
     ordered = sorted(kinds, key=lambda kind: kind.__name__)
     names = ", ".join(kind.__name__ for kind in ordered)
     notes.append(f"{path}: has several types ({names}); kept as JSON text")
