@@ -80,7 +80,19 @@ BREAKS = {  # rule: (file, old text, new text, part of the message)
     "missing_is_null": [
         (SCRIPT, "chat_of(said)", 'chat_of(said, "N/A")', r"messages/train\[0\].*is 'N/A'"),
     ],
-    "views_show_every_dialogue": [(SCRIPT, SAID, SKIP, "messages/train: .* record 1;")],
+    "sample_shows_each_alternative": [
+        (
+            SCRIPT,
+            '"rating?": {1, 2, 3, 4, 5}',
+            '"rating?": (int, float)',
+            r"dialogues.rating: .*poi",
+        ),
+        (SCRIPT, '"text": str', '"text": (str, None)', r"dialogues.turns\[\].text: .* null here"),
+    ],
+    "views_show_every_dialogue": [
+        (SCRIPT, SAID, SKIP, "messages/train: .* record 1;"),
+        (SCRIPT, 'in record["turns"])', 'in record["turns"][1:])', r"0: no chat .*turns\[0\].text"),
+    ],
     "sample_verifies": [
         (SCRIPT, '"clerk": "assistant"', '"clerk": "bot"', r"chats: messages/train\[0\]: expected"),
         (
@@ -104,6 +116,7 @@ BREAKS = {  # rule: (file, old text, new text, part of the message)
     "transcript_lays_out_every_row": [
         (LAYOUT, 'row["rating"] is', 'row["score"] is', r"train\[0\]: fails: KeyError: 'score'"),
         (LAYOUT, 'for turn in row["turns"]]', "for turn in ()]", r"train\[0\]: has no turns; give"),
+        (LAYOUT, 'in row["turns"]]', 'in row["turns"][:2]]', r"lacks the text of .turns\[2\].text"),
         (LAYOUT, "CONFIGS =", "_CONFIGS =", "transcript.py: defines no CONFIGS"),
         (LAYOUT, '("dialogues",)', '("dialogues", "chats")', "CONFIGS: .*chats"),
         (LAYOUT, 'len(row["turns"])}', 'row["rating"] + 1}', r"train\[1\]: fails: TypeError: "),
