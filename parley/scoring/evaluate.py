@@ -168,7 +168,7 @@ def score(
         predictions = read(file, task, gold, partial(_hint, built, task, options, gold), others)
     with running(built):
         scored = task.score(gold, predictions, **options)
-        wrong = list(wrong_scores(scored))
+        wrong = list(wrong_scores(scored, task.unit))
     if wrong:
         raise ScriptError(f"{script_of(built)}: {name} gives an invalid score", *wrong)
     if keep:  # at last: before, the same command does all of it again
