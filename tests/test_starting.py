@@ -38,7 +38,8 @@ def test_a_skeleton_passes_every_rule(tmp_path, run):
     assert "class TeaTalk(Builder" in texts["tea_talk.py"]
     assert not [file for file, text in texts.items() if "skeleton" in text.lower()]
     checks = check_folder(DatasetFolder(Dataset("tea_talk", folder), tmp_path))
-    assert [check.name for check in checks if check.failed or check.skipped] == []
+    unfinished = [check.name for check in checks if check.failed or check.skipped]
+    assert unfinished == ["placeholders_are_replaced"]
 
 
 NO_NAMES = {

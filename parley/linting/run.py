@@ -24,6 +24,7 @@ RULES: dict[Rule, tuple[Rule, ...]] = {
     folder_rules.measured_is_up_to_date: _SCRIPT,
     card_rules.card_can_be_read: (),
     card_rules.card_has_its_parts: (*_CARD, folder_rules.modules_load),
+    card_rules.placeholders_are_replaced: _CARD,
     card_rules.card_is_valid_for_the_hub: (card_rules.card_can_be_read,),
     card_rules.card_describes_every_field: _CARD,
     card_rules.card_shows_a_row: _CARD,

@@ -269,11 +269,11 @@ def test_a_command_starts_no_program_but_its_own(audit, hub, sample_build, tmp_p
         script.write_text(f"{script.read_text(encoding='utf-8')}\n\n{pins}", encoding="utf-8")
         commands = [
             ("new", "talks", clone / "datasets", "--from", clone / "talks.json"),
+            ("check", "tea"),
             ("fetch", "tea"),
             ("build", "tea", *build, "--measure", "--workers", 2),
             ("verify", "tea", *build),
             ("verify", "casino", "duo", "--build", sample_build),
-            ("check", "tea"),
             ("show", "tea", *build),
             ("site", "tea", *build, "--output", clone / "site"),
             ("score", "casino", "strategies", "--baseline", "lr-tfidf", "--build", sample_build),
