@@ -24,6 +24,8 @@ OWN_OPTIONS = ("build", "baseline", "save-predictions", "template", "subset", "j
 """The options of `parley score` itself."""
 MEASURED = "run with this tool"  # the place of a reference that a baseline gives, as a test holds
 
+_MOST = {"fraction": 1.0, "percent": 100.0}  # unit -> the greatest number
+
 Gold = Mapping[Key, Any]
 """The right answers: the values of the key's fields -> an answer for `score`."""
 
@@ -128,7 +130,7 @@ class Task:
         target: An answer of gold -> the fields of the right prediction beside the key. A game has
             no right one.
         format: The format of a file of predictions.
-        unit: The unit of the numbers: "fraction", "percent", or words.
+        unit: The unit of the numbers: "fraction" (at most 1), "percent" (at most 100), or words.
         decimals: The decimals in a table.
     """
 
@@ -229,9 +231,20 @@ def _wrong(task: Any, name: str) -> Iterator[Problem]:
             there = f"a baseline, of {', '.join(task.baselines) or 'none'}"
             yield Problem(f"{where}.references, {MEASURED}", there, reference.name)
         for path, value in flat(reference.metrics).items():
+            place = f"{where}.references, {reference.name}, {'.'.join(path)}"
             if not _is_number(value):
-                place = f"{where}.references, {reference.name}, {'.'.join(path)}"
                 yield Problem(place, "a finite number as its document prints it", repr(value))
+            elif _exceeds(float(value), task.unit):
+                yield Problem(place, _within(task.unit), value)
+
+
+def _exceeds(value: float, unit: str) -> bool:
+    """Tell whether a number is too large for its unit, beyond rounding."""
+    return abs(value) > _MOST.get(unit, math.inf) * (1 + 1e-9)
+
+
+def _within(unit: str) -> str:
+    return f"a {unit}, at most {_MOST[unit]:g}; else name another unit"
 
 
 def _is_number(value: Any) -> bool:
@@ -250,8 +263,8 @@ def flat(tree: Mapping[str, Any], path: tuple[str, ...] = ()) -> dict[tuple[str,
     return found
 
 
-def wrong_scores(score: Any) -> Iterator[Problem]:
-    """Yield the problems of a score."""
+def wrong_scores(score: Any, unit: str) -> Iterator[Problem]:
+    """Yield the problems of a score with metrics in this unit."""
     if not isinstance(score, Score):
         yield Problem("score", "a Score", type(score).__name__)
         return
@@ -260,6 +273,8 @@ def wrong_scores(score: Any) -> Iterator[Problem]:
         is_number = type(value) is not bool and isinstance(value, int | float)
         if not isinstance(value, Undefined) and not (is_number and math.isfinite(value)):
             yield Problem(f"metrics.{'.'.join(path)}", "a number or Undefined", repr(value))
+        elif not isinstance(value, Undefined) and _exceeds(value, unit):
+            yield Problem(f"metrics.{'.'.join(path)}", _within(unit), repr(value))
     for name, count in score.counts.items():
         if type(count) is not int:
             yield Problem(f"counts.{name}", "an integer", repr(count))

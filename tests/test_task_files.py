@@ -574,6 +574,7 @@ BROKEN = [
         ('{"right": "0.9"}', f'{{"right": {number}}}', "a paper's, right: expected a finite number")
         for number in ("float('nan')", "'inf'", "'1e999'", "'a few'")
     ),
+    ('{"right": "0.9"}', '{"right": "90"}', "a paper's, right: expected a fraction, at most 1"),
     *(
         ('s={"unit": (', f's={{"{option}": (', f"--{option} is an option of `parley score` itself")
         for option in OWN_OPTIONS
@@ -608,6 +609,7 @@ def test_an_option_may_have_the_name_of_an_argument_but_not_of_an_option(run):
     [
         ("return Score(\n", "return dict(\n"),
         ('"left": 0.25', '"left": float("nan")'),
+        ('"left": 0.25', '"left": 1.01'),
         ("Folds(0.125)", "Folds(float('inf'))"),
         ('{"right": Folds(0.125)}', '{"left": Folds(0.125)}'),
         ("unit: 1}", "unit: float('nan')}"),

@@ -14,6 +14,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from parley.chats import CHAT
 from parley.declaration import Config
 from parley.errors import OutputError
 from parley.figures import Figure
@@ -343,9 +344,9 @@ def chats(inputs: Inputs) -> Iterator[str]:
     `source_turns` lists the turns of each message: each turn once, in order. Only the system
     message and an opening cue have none.
     """
-    for config in inputs.built.dataset.configs:
-        if not {"messages", "source_turns"} <= inputs.built.features(config).keys():
-            continue
+    for config, declared in inputs.built.dataset.configs.items():
+        if isinstance(declared, Config) or not CHAT.keys() <= inputs.built.features(config).keys():
+            continue  # a Config holds upstream's own values
         for split in inputs.built.splits(config):
             for number, row in enumerate(inputs.built.rows(config, split)):
                 for problem in _wrong_chat(row["messages"], row["source_turns"]):

@@ -192,7 +192,7 @@ def compute(
     """
     with running(built):
         scored = get_task(built.dataset, name).score(gold, predictions, **options)
-        wrong = list(wrong_scores(scored))
+        wrong = list(wrong_scores(scored, task.unit))
     if wrong:
         raise ScriptError(f"{script_of(built)}: {name} gives an invalid score", *wrong)
     return scored

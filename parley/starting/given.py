@@ -3,7 +3,6 @@
 import glob
 import os
 import re
-import subprocess
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,6 +20,7 @@ from parley.rows.formats import FORMATS
 from parley.rows.strict_json import loads
 from parley.source.archive import ArchiveError, members, open_archive
 from parley.source.pins import PLACEHOLDER, git_tree, hash_file
+from parley.starting.clone import Clone, clone_of
 
 MANY = 5  # this many files of a flat folder become one Folder
 # suffix -> formats to try
@@ -60,6 +60,7 @@ class Given:
     member: str = ""  # the folder within an archive
     only: str = ""  # a pattern for the names of the files with records
     path: str = ""  # in upstream's layout
+    clone: Clone | None = None  # of a public repository that holds every source
 
     @cached_property
     def split(self) -> str:
@@ -68,53 +69,20 @@ class Given:
         found = (_WORDS.match(word) for word in reversed(words))
         return next((_SPLITS[match[0]] for match in found if match), "train")
 
-    @cached_property
-    def clone(self) -> tuple[str, str, str] | None:
-        """The public repository, commit and folder that hold the same content, or None."""
-        folder = self.place.parent
-        remote = re.fullmatch(
-            r"(?:https://|git@|ssh://git@)github\.com[/:]([\w.-]+/[\w.-]+?)(?:\.git)?/?",
-            _git(folder, "remote", "get-url", "origin"),
-        )
-        here = f"HEAD:./{self.place.name}"
-        found = _git(folder, "rev-parse", "HEAD", here, "--show-prefix").split("\n", 2)
-        if not remote or len(found) < 2 or found[1] != self._git_id:
-            return None
-        return remote[1], found[0], "".join(found[2:])
-
-    @cached_property
-    def _git_id(self) -> str:
-        if self.place.is_dir():
-            return git_tree(list(self.place.iterdir()))
-        return hash_file(self.place, "git_blob")
-
     def pin(self) -> dict[str, Any]:
         """Return url, hash and size; for a folder, its place in the archive at that url."""
-        repository, commit, _ = self.clone or ("", "", "")
+        clone, path = self.clone, quote(self.path)
         if self.place.is_dir():
-            url, member = f"{PLACEHOLDER}{quote(self.path)}.zip", self.path
-            if repository:
-                url = f"https://github.com/{repository}/archive/{commit}.zip"
-                member = f"{repository.partition('/')[2]}-{commit}/{self.path}"
-            files = len(list(self.place.iterdir()))
-            return {"url": url, "member": member, "git_tree": self._git_id, "files": files}
-        url = f"{PLACEHOLDER}{quote(self.path)}"
-        if repository:
-            url = f"https://raw.githubusercontent.com/{repository}/{commit}/{quote(self.path)}"
+            url, member, files = f"{PLACEHOLDER}{path}.zip", self.path, list(self.place.iterdir())
+            if clone:
+                url = f"https://github.com/{clone.repository}/archive/{clone.commit}.zip"
+                member = f"{clone.repository.partition('/')[2]}-{clone.commit}/{self.path}"
+            return {"url": url, "member": member, "git_tree": git_tree(files), "files": len(files)}
+        url = f"{PLACEHOLDER}{path}"
+        if clone:
+            url = f"https://raw.githubusercontent.com/{clone.repository}/{clone.commit}/{path}"
         size = self.place.stat().st_size
         return {"url": url, "size": size, "sha256": hash_file(self.place, "sha256")}
-
-
-def _git(folder: Path, *command: str) -> str:
-    try:
-        done = subprocess.run(  # noqa: S603 - runs only git
-            ["git", "-C", str(folder), *command],  # noqa: S607
-            capture_output=True,
-            check=False,
-        )
-    except OSError:  # git is missing
-        return ""
-    return os.fsdecode(done.stdout).removesuffix("\n") if done.returncode == 0 else ""
 
 
 def read_given(paths: Sequence[Path], notes: list[str]) -> list[Given]:
@@ -136,13 +104,12 @@ def read_given(paths: Sequence[Path], notes: list[str]) -> list[Given]:
     found: list[Given] = []
     for home, some in homes.items():
         found += _sources(home, some)
-    if len({each.clone and each.clone[:2] for each in found}) == 1 and found[0].clone:
-        for each in found:
-            each.path = (each.clone or ("", "", ""))[2] + each.place.name
-    else:
-        top = os.path.commonpath([each.place.parent for each in found])
-        for each in found:
-            each.path = each.place.relative_to(top).as_posix()
+    places = [each.place for each in found]
+    clone = clone_of(places)
+    top = os.path.commonpath([place.parent for place in places])
+    own = clone.paths if clone else [place.relative_to(top).as_posix() for place in places]
+    for each, inside in zip(found, own, strict=True):
+        each.path, each.clone = inside, clone
     return found
 
 
