@@ -11,6 +11,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 from parley.collection import Dataset
 from parley.errors import OutputError, Problem, ScriptError
 from parley.folder.built import BuiltFolder
+from parley.rows.exact import is_number, plain
 from parley.rows.features import item_of, labels_of
 from parley.source.files import Source
 from parley.transcript import Facets, Transcript, Value
@@ -67,7 +68,7 @@ class Dialogue:
     def _asked(self, function: Callable[..., Any], check: Callable[[Any], None]) -> Any:
         """Call a function of `transcript.py` with the row and the related rows."""
         try:
-            found = function(self.row, *([self.beside] if self.beside else []))
+            found = plain(function(self.row, *([self.beside] if self.beside else [])))
             check(found)
         except Exception as error:  # whatever stands in a row of a folder that nobody verified
             name = self.dataset.name
@@ -140,9 +141,10 @@ def _check_facets(found: Any) -> None:
                 raise TypeError(f"facets: expected names, found {side!r:.60}")
         for values in sides.values():
             for value in values if isinstance(values, list) else [values]:
-                number = isinstance(value, int | float) and math.isfinite(value)
+                number = (is_number(value) or isinstance(value, bool)) and math.isfinite(value)
                 if not (value is None or isinstance(value, str) or number):
-                    raise TypeError(f"{name}: expected text or a number, found {value!r:.60}")
+                    expected = "expected text, a finite float or an integer of 64 bits"
+                    raise TypeError(f"{name}: {expected}, found {value!r:.60}")
     if len(sides_of(found)) > _MOST_SIDES:
         raise TypeError(f"facets: expected at most {_MOST_SIDES} participants")
 

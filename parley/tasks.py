@@ -17,6 +17,7 @@ from typing import Any
 from parley.asking import Asking, Playing
 from parley.collection import Dataset
 from parley.errors import Problem, ScriptError, UsageError, require_known
+from parley.rows.exact import is_number, plain
 from parley.scoring.prediction_formats import JSON_LINES, Key, Prediction, PredictionFormat
 from parley.scoring.spread import Folds, Interval
 
@@ -37,7 +38,7 @@ class Undefined:
 
 @dataclass(frozen=True)
 class Score:
-    """The metrics of predictions.
+    """The metrics of predictions; numbers of numpy become the equal ones of Python.
 
     Args:
         metrics: Metric -> number, or group -> metric -> number; groups may be nested.
@@ -48,6 +49,10 @@ class Score:
     metrics: Mapping[str, Any]
     spread: Mapping[str, Any] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("metrics", "counts"):
+            object.__setattr__(self, name, plain(getattr(self, name)))
 
 
 @dataclass(frozen=True)
@@ -249,16 +254,20 @@ def wrong_scores(score: Any) -> Iterator[Problem]:
         return
     metrics = flat(score.metrics)
     for path, value in metrics.items():
-        is_number = type(value) is not bool and isinstance(value, int | float)
-        if not isinstance(value, Undefined) and not (is_number and math.isfinite(value)):
-            yield Problem(f"metrics.{'.'.join(path)}", "a number or Undefined", repr(value))
+        if not isinstance(value, Undefined) and not _is_finite(value):
+            what = "a finite number, of 64 bits if it is an integer, or Undefined"
+            yield Problem(f"metrics.{'.'.join(path)}", what, f"{value!r:.60}")
     for name, count in score.counts.items():
-        if type(count) is not int:
-            yield Problem(f"counts.{name}", "an integer", repr(count))
+        if not (isinstance(count, int) and is_number(count)):
+            yield Problem(f"counts.{name}", "an integer of 64 bits", f"{count!r:.60}")
     for path, value in flat(score.spread).items():
         if path not in metrics:
             yield Problem(f"spread.{'.'.join(path)}", what="no such metric")
         if not isinstance(value, Interval | Folds | None):
             yield Problem(f"spread.{'.'.join(path)}", "an Interval, Folds or None", repr(value))
-        elif value is not None and not all(map(math.isfinite, vars(value).values())):
+        elif value is not None and not all(map(_is_finite, vars(value).values())):
             yield Problem(f"spread.{'.'.join(path)}", "finite numbers", repr(value))
+
+
+def _is_finite(value: Any) -> bool:
+    return is_number(value) and math.isfinite(value)

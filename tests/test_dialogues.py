@@ -5,6 +5,8 @@ import shutil
 from collections import Counter
 from dataclasses import replace
 
+import numpy as np
+import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -91,9 +93,18 @@ def test_without_a_function_the_scalars_and_labels_of_a_row_are_its_facets(folde
             _ = odd.facets
 
 
+def test_facets_of_numpy_are_those_of_python(folder, monkeypatch):
+    each = next(dialogues(folder("duo")))
+    given = {"a": np.int64(3), "b": [np.float32(0.5), np.str_("x")], "c": {"side": np.bool_(True)}}
+    monkeypatch.setattr(each.dataset.transcript, "facets", lambda row: given)
+    found = each.facets
+    assert {name: found[name] for name in "abc"} == given
+    assert orjson.loads(orjson.dumps(found)) == found
+
+
 def test_facets_and_transcripts_of_another_form_are_errors_that_name_the_field(folder, monkeypatch):
     each = next(dialogues(folder("duo")))
-    of_a = ([[None, b"x"]], float("nan"), object(), {"b": object()}, {"b": {}}, ("b",))
+    of_a = ([[None, b"x"]], float("nan"), object(), {"b": object()}, {"b": {}}, ("b",), 10**400)
     many = {"of all": {str(number): number for number in range(31)}}
     for wrong in (*({"a": value} for value in of_a), ["a"], {1: "b"}, {"of a": {1: "b"}}, many):
         monkeypatch.setattr(each.dataset.transcript, "facets", lambda row, wrong=wrong: wrong)

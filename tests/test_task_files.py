@@ -17,6 +17,7 @@ import threading
 from contextlib import suppress
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from parley import __version__
@@ -547,6 +548,32 @@ def test_an_option_may_have_the_name_of_an_argument_but_not_of_an_option(run):
     assert {*re.findall(r"^ +(?:-h, )?--([\w-]+)", shown, re.MULTILINE)} == {*OWN_OPTIONS, "unit"}
 
 
+def test_numbers_of_numpy_are_numbers_of_python(run, chatter, place):
+    """In a score, of which they could be written otherwise, and in predictions of a program."""
+    tasks = TASKS.replace('"left": 0.25', '"left": np.float32(0.25)')
+    tasks = tasks.replace("Folds(0.125)", "Folds(np.float32(0.125))").replace(
+        '"turns": len(right)', '"turns": np.int64(len(right))'
+    )
+    done = run(
+        *WORDS,
+        "-",
+        "--json",
+        text=SOUND,
+        tasks=tasks.replace("from p", "import numpy as np\nfrom p", 1),
+    )
+    assert json.loads(done.stdout) == json.loads(run(*WORDS, "-", "--json", text=SOUND).stdout)
+    found = [each | {"turn": np.int64(each["turn"]), "words": np.int32(1)} for each in GOOD]
+    task, gold = tasks_of(chatter)["words"], {(each["id"], each["turn"]): "" for each in GOOD}
+    assert json.dumps([*validate_predictions(found, task, gold, "").values()]) == json.dumps(
+        [each | {"words": 1} for each in GOOD]
+    )
+    run_task, line = tasks_of(chatter)["run"], {"query_id": "one", "document_id": "d1"}
+    (score,) = validate_predictions(
+        [line | {"score": np.float32(0.5)}], run_task, {("one",): None}, ""
+    ).values()
+    assert score == line | {"score": 0.5}
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -555,6 +582,8 @@ def test_an_option_may_have_the_name_of_an_argument_but_not_of_an_option(run):
         ("Folds(0.125)", "Folds(float('inf'))"),
         ('{"right": Folds(0.125)}', '{"left": Folds(0.125)}'),
         ("unit: 1}", "unit: float('nan')}"),
+        ("unit: 1}", "unit: 2**63}"),
+        ('"left": 0.25', '"left": 10**5000'),
         ("return Score(\n", "return gold['nothing'](\n"),
         ('        (row["id"], number): turn', '        row["id"]: turn'),
         ('        (row["id"], number): turn', '        (row["id"],): turn'),
