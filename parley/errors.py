@@ -171,9 +171,10 @@ def require_known(of: str, what: str, name: str, known: Collection[str]) -> None
         raise UsageError(f"{of} has no {what} {name!r}; there are: {', '.join(known) or 'none'}")
 
 
-def few(names: Sequence[str]) -> str:
-    """Return the first three names, and how many more there are."""
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if names[3:] else "")
+def few(names: Sequence[str], most: int = 3) -> str:
+    """Return the first names, each cut, and how many more there are."""
+    more = f" and {len(names) - most} more" if names[most:] else ""
+    return ", ".join(map(cut, names[:most])) + more
 
 
 def cut(line: str) -> str:

@@ -245,3 +245,35 @@ def test_facets_count_what_the_other_configs_say(name, build, request):
 def test_a_selection_by_an_unknown_facet_names_the_known_ones(sample_build):
     with pytest.raises(UsageError, match=r"no facet 'colour'; there are: .*points"):
         select(sample_build / "casino", {"colour": ["red"]})
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            {"chosen": {"strategies": "uv-part"}},
+            "'strategies': expected a list .*; there are: .*no",
+        ),
+        (
+            {"chosen": {"strategies": []}},
+            r"'strategies': expected a list .*found \[\]; there are: ",
+        ),
+        ({"chosen": {"strategies": ["uv-part", "x"]}}, "no label 'x'; there are: .*uv-part"),
+        (
+            {"chosen": {"strategies": (None, 3)}},
+            "'strategies': has no numbers; there are: .*uv-part",
+        ),
+        ({"chosen": {"points": [14]}}, "'points': has no label 14; there are numbers from .* to "),
+        ({"chosen": {"points": 14}}, "'points': expected .* or a tuple .*; there are numbers from"),
+        *(
+            ({"chosen": {"points": wrong}}, "'points': expected .*found .*; there are numbers from")
+            for wrong in (("14", None), (math.nan, None), (1, 2, 3))
+        ),
+        ({"chosen": {"points": (1, 2)}, "every": "points"}, "every: expected a list of texts"),
+        ({"every": ["points"]}, "every: expected facets that are chosen, found 'points'"),
+        ({"words": "good deal"}, "words: expected a list of texts, found 'good deal'"),
+    ],
+)
+def test_a_choice_that_is_none_names_the_values_that_there_are(sample_build, given, said):
+    with pytest.raises(UsageError, match=said):
+        select(sample_build / "casino", **given)
