@@ -13,6 +13,7 @@ from parley.errors import OutputError, Problem, ScriptError
 from parley.folder.built import BuiltFolder
 from parley.rows.exact import is_number, plain
 from parley.rows.features import item_of, labels_of
+from parley.rows.frozen import frozen
 from parley.source.files import Source
 from parley.transcript import Facets, Transcript, Value
 
@@ -34,6 +35,11 @@ class Dialogue:
     beside: Beside  # of this dialogue
     # every (config, split) with a row of this dialogue, that of `row` first
     places: tuple[tuple[str, str], ...]
+
+    def __post_init__(self) -> None:
+        """Freeze the rows, which several functions of `transcript.py` read."""
+        object.__setattr__(self, "row", frozen(self.row))
+        object.__setattr__(self, "beside", frozen(self.beside))
 
     @property
     def id(self) -> str:

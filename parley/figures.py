@@ -70,7 +70,7 @@ class Data(Protocol):
         """Return the existing splits of a config."""
 
     def rows(self, config: str, *splits: str) -> list[dict[str, Any]]:
-        """Return the rows of these splits, in order.
+        """Return the rows of these splits, in order; a row raises TypeError on a change.
 
         Raises:
             MissingSplitError: one of them was not built.

@@ -1,8 +1,11 @@
 """What `parley show` and the page read of a built folder: each dialogue, once, and its facets."""
 
+import copy
 import math
+import operator
 import shutil
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -15,6 +18,7 @@ from parley.api import select
 from parley.collection import Dataset, get
 from parley.dialogues import Dialogue, dialogues, related_by_dialogue
 from parley.errors import OutputError, ScriptError, UsageError
+from parley.figures import records_of
 from parley.folder.built import find_folder
 from parley.terminal.show import find_dialogue
 from parley.transcript import Note, Transcript, Turn
@@ -91,6 +95,31 @@ def test_without_a_function_the_scalars_and_labels_of_a_row_are_its_facets(folde
         odd = Dialogue(built.dataset, *place, row | {"labels": [number]}, {}, (place,))
         with pytest.raises(ScriptError, match=f"labels, found {number}"):
             _ = odd.facets
+
+
+CHANGES = {
+    "a field": lambda row: row.update(dialogue_id=7),
+    "a field within": lambda row: row["participant_info"]["mturk_agent_1"].pop("outcomes"),
+    "a list": lambda row: row["chat_logs"].clear(),
+    "an entry of a list": lambda row: operator.setitem(row["chat_logs"][0], "text", "x"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_function_cannot_change_rows_that_others_read(folder, monkeypatch, change):
+    built = folder("casino")
+    due = list(built.each_row("dialogues", "train"))
+    rows = built.rows("dialogues", "train")
+    with pytest.raises(TypeError, match=r"change a copy, copy\.deepcopy"):
+        change(rows[0])
+    rows.clear()  # the list is the caller's own
+    for own in (copy.deepcopy(built.rows("dialogues", "train")), records_of(built, "dialogues")):
+        with suppress(TypeError):  # a record shares some of its parts with a row
+            change(own["train"][0] if isinstance(own, dict) else own[0])
+    assert built.rows("dialogues", "train") == due
+    monkeypatch.setattr(built.dataset.transcript, "facets", change)
+    with pytest.raises(ScriptError, match=r"copy\.deepcopy"):
+        _ = next(dialogues(built)).facets
 
 
 def test_facets_of_numpy_are_those_of_python(folder, monkeypatch):

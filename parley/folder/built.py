@@ -13,6 +13,7 @@ from parley.collection import Dataset, discover, get
 from parley.errors import OutputError, UsageError
 from parley.figures import MissingSplitError
 from parley.rows.features import item_of, labels_of
+from parley.rows.frozen import frozen
 from parley.shapes import problems
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ class BuiltFolder:
                 yield from file.read([column]).column(0).to_pylist()
 
     def rows(self, config: str, *splits: str) -> list[dict[str, Any]]:
-        """Return the rows of these splits, in order; they are read once and kept.
+        """Return the rows of these splits, in order; they are read once, kept, and cannot change.
 
         Raises:
             UsageError: there is no such config or split.
@@ -177,7 +178,7 @@ class BuiltFolder:
                 for path, table in zip(files, self.tables(config, split), strict=True):
                     with _readable(path):  # a table may hold what Python cannot, as late dates
                         found += table.to_pylist()
-                self._rows[config, split] = found
+                self._rows[config, split] = list(map(frozen, found))
             rows += self._rows[config, split]
         return rows
 
