@@ -9,7 +9,7 @@ from functools import cache, cached_property
 from typing import Any, get_args, get_origin, get_type_hints
 
 from parley.collection import Dataset
-from parley.errors import OutputError, Problem, ScriptError
+from parley.errors import OutputError, Problem, ScriptError, is_no_memory
 from parley.folder.built import BuiltFolder
 from parley.rows.exact import is_number, plain
 from parley.rows.features import item_of, labels_of
@@ -77,6 +77,8 @@ class Dialogue:
             found = plain(function(self.row, *([self.beside] if self.beside else [])))
             check(found)
         except Exception as error:  # whatever stands in a row of a folder that nobody verified
+            if is_no_memory(error):
+                raise
             name = self.dataset.name
             what = "a label or number" if function == self._of_row else f"{name}/transcript.py"
             raise ScriptError(

@@ -1,5 +1,6 @@
 """Exceptions of parley; the message of each is complete."""
 
+import errno
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
@@ -163,6 +164,28 @@ class Failures(ParleyError):
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.errors))
+
+
+NO_MEMORY = "there is not enough memory for this: give it more, or less to do"
+_UNLOADED = ("failed to map segment", "cannot allocate memory", "can't start new thread")
+
+
+def is_no_memory(error: BaseException | None) -> bool:
+    """Tell whether an error, or one that led to it, is too little memory.
+
+    pyarrow has a MemoryError of its own. Other libraries return nothing, which Python reports as a
+    SystemError, or cannot be loaded.
+    """
+    while error is not None:
+        if isinstance(error, MemoryError | SystemError):
+            return True
+        if isinstance(error, OSError) and error.errno == errno.ENOMEM:
+            return True
+        said = str(error).lower() if isinstance(error, ImportError | RuntimeError) else ""
+        if any(sign in said for sign in _UNLOADED):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def require_known(of: str, what: str, name: str, known: Collection[str]) -> None:

@@ -32,7 +32,7 @@ from statistics import mean, stdev
 from types import ModuleType
 from typing import Any, Protocol
 
-from parley.errors import ParleyError
+from parley.errors import ParleyError, is_no_memory
 from parley.extras import extra_of
 from parley.rows.exact import is_number, plain
 
@@ -352,6 +352,8 @@ def _compute(function: Callable[..., Any], data: Data | None, keys: _Keys) -> _O
         reason = f"the package {error.name} is not installed; it is in the extra `{extra}`"
         return _Outcome({}, NOT_CHECKED, reason)
     except Exception as error:  # one failing figure must not hide the others
+        if is_no_memory(error):
+            raise
         reason = f"{FAILED}: {type(error).__name__}: {error}"
         return _Outcome({}, UNEXPLAINED, reason)
 

@@ -149,8 +149,7 @@ def run(place, tmp_path, monkeypatch, capfd):
     monkeypatch.setattr(signal, "signal", lambda *args: None)
     (tmp_path / "build").symlink_to(place / "build")
 
-    def run(*args, text="", tasks=None):
-        folder = place / "more" / "chatter"
+    def run(*args, text="", tasks=None, folder=place / "more" / "chatter"):
         if tasks is not None:
             folder = tmp_path / "changed" / "chatter"
             shutil.copytree(place / "more" / "chatter", folder, dirs_exist_ok=True)
@@ -599,8 +598,41 @@ def test_a_wrong_score_or_gold_is_an_error_of_the_script(run, tmp_path, old, new
     assert not (tmp_path / "kept.jsonl").exists()  # the same command, mended, does it all
 
 
-def test_too_little_memory_is_a_message(run):
-    tasks = TASKS.replace("    right = [", "    raise MemoryError\n    right = [")
-    done = run(*WORDS, "-", text=SOUND, tasks=tasks)
+NO_MEMORY = [
+    "SystemError('error return without exception set')",
+    "MemoryError",
+    "__import__('pyarrow').ArrowMemoryError('malloc of size 64 failed')",
+    "ImportError('x.so: failed to map segment from shared object')",
+    'RuntimeError("can\'t start new thread")',
+    "OSError(12, 'Cannot allocate memory')",
+]
+CHECK = """\
+from parley import check
+@check
+def sound(data):
+    yield from ()
+"""
+# the module of a dataset, the command that runs it, and its line before which the error comes
+MODULES = {
+    "tasks.py": ((*WORDS, "-"), "    right = ["),
+    "checks.py": (("verify", "chatter"), "    yield"),
+    "transcript.py": (("show", "chatter"), "    return "),
+    "chatter.py": (("build", "chatter", "--sample", "--build", "out"), "class "),
+}
+
+
+@pytest.mark.parametrize(
+    ("file", "error"),
+    [*(("tasks.py", error) for error in NO_MEMORY), *((file, NO_MEMORY[0]) for file in MODULES)],
+)
+def test_too_little_memory_is_a_message(run, place, tmp_path, error, file):
+    """Although any other error is a mistake of the module."""
+    folder = shutil.copytree(place / "more" / "chatter", tmp_path / "changed" / "chatter")
+    (folder / "checks.py").write_text(CHECK)
+    command, line = MODULES[file]
+    before, _, after = (folder / file).read_text().partition(line)
+    indent = line[: -len(line.lstrip())]
+    (folder / file).write_text(f"{before}{indent}raise {error}\n{line}{after}")
+    done = run(*command, text=SOUND, folder=folder)
     assert done.returncode == 1
-    assert done.stderr.startswith("there is not enough memory")
+    assert "there is not enough memory" in done.stderr, done.stderr

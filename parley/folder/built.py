@@ -227,6 +227,8 @@ def _readable(path: Path) -> Iterator[None]:
 
     try:
         yield
+    except MemoryError:  # pyarrow's too
+        raise
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         raise OutputError(f"{path}: unreadable Parquet file: {error}") from error
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from parley.declaration import Config
+from parley.errors import is_no_memory
 from parley.figures import Figure
 from parley.folder.built import CARD, MOST_TEXT, PROVENANCE, BuiltFolder
 from parley.folder.card import GENERATED, card_configs, figures_section, own_parts, parse, prose
@@ -300,6 +301,8 @@ def records(inputs: Inputs) -> Iterator[str]:
                     elif declared.to_row(record) != row:
                         yield f"{where}: the record converted from it gives another row"
                 except Exception as error:  # a script may fail on a foreign row
+                    if is_no_memory(error):
+                        raise
                     yield f"{where}: does not convert to a record: {type(error).__name__}: {error}"
 
 

@@ -39,6 +39,8 @@ def to_batch(
         if None in rows:  # Arrow would make it a row of nulls
             raise _Misfit
         array = _to_array(rows, pa.struct(list(schema)))
+    except MemoryError:  # pyarrow's too
+        raise
     except (_Misfit, pa.ArrowException, UnicodeEncodeError, OverflowError) as error:
         found = list(islice(explain(rows, schema, start), MOST_PROBLEMS))
         unnamed = [] if found else [Problem("", what=str(error))]
