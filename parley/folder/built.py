@@ -293,6 +293,19 @@ def read_provenance(path: Path) -> dict[str, Any]:
     return dict(provenance)
 
 
+def require_outside_builds(path: Path) -> None:
+    """Raise OutputError if a build holds a path: it would be damaged by what is written there."""
+    for folder in path.parents:
+        if not (folder / PROVENANCE).is_file():
+            continue
+        try:
+            read_provenance(folder)
+        except OutputError:  # another program's provenance.json
+            continue
+        what = f"is in the build {folder}, which would no longer verify"
+        raise OutputError(f"{path}: {what}", remedy="Choose another folder.")
+
+
 def _text_of(path: Path) -> str:
     """Return the text of an untrusted file, or raise OutputError."""
     try:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from parley.errors import OutputError
+from parley.folder.built import require_outside_builds
 from parley.source.part import open_part
 
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
@@ -27,6 +28,7 @@ def replacing(target: Path, mark: str) -> Iterator[Path]:
     an empty folder. OutputError if the folder cannot be written, or holds the current folder.
     """
     target = Path(os.path.realpath(target))  # where a link leads, the link stays
+    require_outside_builds(target)
     staging = target.parent / f".{target.name}.partial"
     earlier = target.parent / f".{target.name}.earlier"
     if _runs_in(target):
@@ -82,6 +84,7 @@ def writing(path: Path) -> Iterator[BinaryIO]:
         OutputError: it cannot be written.
     """
     path = Path(os.path.realpath(path))
+    require_outside_builds(path)
     part = path.with_name(f".{path.name}.partial")
     try:
         with open_part(part) as file:
