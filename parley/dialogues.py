@@ -1,11 +1,11 @@
 """Read the dialogues of a dataset, with related rows of other configs."""
 
-import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, is_dataclass, replace
 from functools import cache, cached_property
+from math import isfinite
 from typing import Any, get_args, get_origin, get_type_hints
 
 from parley.collection import Dataset
@@ -119,6 +119,11 @@ def _misfits(found: Any, hint: Any, path: str) -> Iterator[Problem]:
     wrong = Problem(path.lstrip("."), expected, f"{found!r:.60}")
     if not isinstance(found, list | tuple if kind in (list, tuple) else kind):
         yield wrong
+    elif isinstance(found, str):
+        if not _is_unicode(found):
+            yield replace(
+                wrong, expected="valid Unicode", found=f"a lone surrogate in {found!r:.60}"
+            )
     elif is_dataclass(found):
         for name, each in _hints(kind).items():
             yield from _misfits(getattr(found, name), each, f"{path}.{name}")
@@ -145,16 +150,26 @@ def _check_facets(found: Any) -> None:
     for name, facet in found.items():
         sides = facet if isinstance(facet, dict) else {"": facet}
         for side in (name, *sides):
-            if not isinstance(side, str):
+            if not isinstance(side, str) or not _is_unicode(side):
                 raise TypeError(f"facets: expected names, found {side!r:.60}")
         for values in sides.values():
             for value in values if isinstance(values, list) else [values]:
-                number = (is_number(value) or isinstance(value, bool)) and math.isfinite(value)
-                if not (value is None or isinstance(value, str) or number):
-                    expected = "expected text, a finite float or an integer of 64 bits"
+                if not _is_facet(value):
+                    expected = "expected valid text, a finite float or an integer of 64 bits"
                     raise TypeError(f"{name}: {expected}, found {value!r:.60}")
     if len(sides_of(found)) > _MOST_SIDES:
         raise TypeError(f"facets: expected at most {_MOST_SIDES} participants")
+
+
+def _is_facet(value: Any) -> bool:
+    if value is None or isinstance(value, bool):
+        return True
+    return _is_unicode(value) if isinstance(value, str) else is_number(value) and isfinite(value)
+
+
+def _is_unicode(text: str) -> bool:
+    """Tell whether a text has no lone surrogate, which no file can hold."""
+    return text.isascii() or not re.search("[\ud800-\udfff]", text)
 
 
 def sides_of(facets: Facets) -> dict[str, int]:

@@ -134,8 +134,16 @@ def test_facets_of_numpy_are_those_of_python(folder, monkeypatch):
 def test_facets_and_transcripts_of_another_form_are_errors_that_name_the_field(folder, monkeypatch):
     each = next(dialogues(folder("duo")))
     of_a = ([[None, b"x"]], float("nan"), object(), {"b": object()}, {"b": {}}, ("b",), 10**400)
+    of_a += ("\ud800",)
     many = {"of all": {str(number): number for number in range(31)}}
-    for wrong in (*({"a": value} for value in of_a), ["a"], {1: "b"}, {"of a": {1: "b"}}, many):
+    for wrong in (
+        *({"a": value} for value in of_a),
+        ["a"],
+        {1: "b"},
+        {"of a": {1: "b"}},
+        {"\ud800": 1},
+        many,
+    ):
         monkeypatch.setattr(each.dataset.transcript, "facets", lambda row, wrong=wrong: wrong)
         field = "a" if isinstance(wrong, dict) and "a" in wrong else "facets"
         with pytest.raises(ScriptError, match=rf"duo/transcript\.py fails .*Error: {field}: "):
@@ -147,6 +155,7 @@ def test_facets_and_transcripts_of_another_form_are_errors_that_name_the_field(f
         ({"terms": (("price",),)}, r"terms\[0\]: expected 2 values"),
         ({"action": "yes"}, r"action: expected true or false"),
         ({"text": None}, r"turns\[0\]\.text: expected text, found None"),
+        ({"text": "\ud800"}, r"turns\[0\]\.text: expected valid Unicode"),
     ):
         made = Transcript("a title", turns=[replace(Turn("a", "b"), **change)])
         monkeypatch.setattr(each.dataset.transcript, "transcript", lambda row, made=made: made)

@@ -110,7 +110,10 @@ def verify(
 def _run(check: Callable[[Any], Iterator[str]], argument: Any, skipped: str) -> Check:
     problems: list[str] = []
     try:
-        problems += check(argument)
+        for problem in check(argument):
+            if not isinstance(problem, str):
+                raise TypeError(f"expected a message, found {problem!r:.60}")
+            problems.append(problem)
     except Exception as error:  # one failing check must not hide the others
         if is_no_memory(error):
             raise
