@@ -20,6 +20,7 @@ from parley.errors import Problem, ScriptError, UsageError, require_known
 from parley.rows.exact import is_number, plain
 from parley.scoring.prediction_formats import JSON_LINES, Key, Prediction, PredictionFormat
 from parley.scoring.spread import Folds, Interval
+from parley.shapes import problems
 
 OWN_OPTIONS = ("build", "baseline", "save-predictions", "template", "subset", "json", "help")
 """The options of `parley score` itself."""
@@ -203,6 +204,11 @@ def _wrong(task: Any, name: str) -> Iterator[Problem]:
     if not isinstance(task, Task):
         yield Problem(where, "a Task", type(task).__name__)
         return
+    texts = ("summary", "evaluated_on", "inputs", "leak", "not_asked", "unit")
+    if wrong := [name for name in texts if not isinstance(getattr(task, name), str)]:
+        for name in wrong:
+            yield Problem(f"{where}.{name}", "text", f"{getattr(task, name)!r:.60}")
+        return
     for name in ("summary", "evaluated_on", "configs", "key", "metrics"):
         if not getattr(task, name):
             yield Problem(f"{where}.{name}", what="is empty")
@@ -210,6 +216,7 @@ def _wrong(task: Any, name: str) -> Iterator[Problem]:
         yield Problem(f"{where}.inputs", what="is empty, though columns are named")
     if task.asking and task.not_asked:
         yield Problem(f"{where}.not_asked", what="is given, though there are questions")
+    yield from problems(task.example, task.shape, f"{where}.example")
     for what, names in (("example", task.example), ("key", task.key), ("required", task.required)):
         if unknown := [each for each in names if each not in task.fields]:
             yield Problem(f"{where}.{what}", f"fields of {list(task.fields)}", str(unknown))

@@ -512,6 +512,12 @@ BROKEN = [
     (TASKS, "import nothing_like_it", "cannot be imported: ModuleNotFoundError"),
     (TASKS, "TASKS = {'words': 1}", "TASKS['words']: expected a Task, found int"),
     (TASKS, "TASKS = 1", "defines no dict TASKS"),
+    ('"the number of words"', "3", "TASKS['words'].summary: expected text, found 3"),
+    (
+        '0, "words": 3',
+        '0, "words": 3.5',
+        "TASKS['words'].example.words: expected an integer, found 3",
+    ),
     ('"one", "turn": 0', '"one", "tern": 0', "TASKS['words'].example: expected fields of ['id', "),
     ('"paper, Table 1"', '"run with this tool"', "expected a baseline, of ones, none, lazy"),
     *(
