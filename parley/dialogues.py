@@ -5,7 +5,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, is_dataclass, replace
 from functools import cache, cached_property
-from math import isfinite
 from typing import Any, get_args, get_origin, get_type_hints
 
 from parley.collection import Dataset
@@ -21,6 +20,7 @@ Row = dict[str, Any]
 Beside = dict[str, list[Row]]  # config -> its rows of a dialogue
 Id = str | int
 
+_LARGEST = 1e100  # a number of a facet: the ends of a histogram are larger, and must be finite
 _MOST_SIDES = 30  # the page holds the participants of a dialogue as the bits of a number
 
 
@@ -155,7 +155,9 @@ def _check_facets(found: Any) -> None:
         for values in sides.values():
             for value in values if isinstance(values, list) else [values]:
                 if not _is_facet(value):
-                    expected = "expected valid text, a finite float or an integer of 64 bits"
+                    expected = (
+                        f"expected valid text, an integer of 64 bits or a float up to {_LARGEST:g}"
+                    )
                     raise TypeError(f"{name}: {expected}, found {value!r:.60}")
     if len(sides_of(found)) > _MOST_SIDES:
         raise TypeError(f"facets: expected at most {_MOST_SIDES} participants")
@@ -164,7 +166,9 @@ def _check_facets(found: Any) -> None:
 def _is_facet(value: Any) -> bool:
     if value is None or isinstance(value, bool):
         return True
-    return _is_unicode(value) if isinstance(value, str) else is_number(value) and isfinite(value)
+    if isinstance(value, str):
+        return _is_unicode(value)
+    return is_number(value) and abs(value) <= _LARGEST  # which NaN is not
 
 
 def _is_unicode(text: str) -> bool:

@@ -134,7 +134,7 @@ def test_facets_of_numpy_are_those_of_python(folder, monkeypatch):
 def test_facets_and_transcripts_of_another_form_are_errors_that_name_the_field(folder, monkeypatch):
     each = next(dialogues(folder("duo")))
     of_a = ([[None, b"x"]], float("nan"), object(), {"b": object()}, {"b": {}}, ("b",), 10**400)
-    of_a += ("\ud800",)
+    of_a += ("\ud800", 1e308, [1, float("-inf")])
     many = {"of all": {str(number): number for number in range(31)}}
     for wrong in (
         *({"a": value} for value in of_a),
