@@ -62,7 +62,7 @@ def load(
 
 
 def open(folder: str | Path) -> "BuiltFolder":
-    """Open a build; its `rows(config, split)` returns rows as dicts.
+    """Open a build; its `rows(config, split)` returns rows as dicts, which cannot be changed.
 
     Args:
         folder: The output of `parley build`: "build/NAME".

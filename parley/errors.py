@@ -176,7 +176,9 @@ def is_no_memory(error: BaseException | None) -> bool:
     pyarrow has a MemoryError of its own. Other libraries return nothing, which Python reports as a
     SystemError, or cannot be loaded.
     """
-    while error is not None:
+    seen = set()  # an error may be its own cause
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
         if isinstance(error, MemoryError | SystemError):
             return True
         if isinstance(error, OSError) and error.errno == errno.ENOMEM:

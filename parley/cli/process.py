@@ -40,7 +40,9 @@ def main() -> None:
             from parley.terminal.console import print_message  # imported late: help must be quick
 
             print_message(str(failure), style="red")
-        except MemoryError:
+        except Exception as again:
+            if not is_no_memory(again):
+                raise
             typer.echo(NO_MEMORY, err=True)
         sys.exit(failure.status)
     finally:
