@@ -216,7 +216,7 @@ def documented(
         not_reproducible: The reason if the data cannot give them; the function is not called.
 
     Raises:
-        ValueError: the function takes more keys than a cell has.
+        ValueError: the function takes more keys than a cell has, or a value is no text or number.
     """
     cells = dict(_cells(table, ()))
 
@@ -240,6 +240,12 @@ def _cells(table: Any, keys: _Keys) -> Iterator[tuple[_Keys, Value | Differs]]:
         for key, inner in table.items():
             yield from _cells(inner, (*keys, key))
     elif table is not None:
+        stated = (table.stated, table.measured) if isinstance(table, Differs) else (table,)
+        for value in stated:
+            if not isinstance(value, str) and not is_number(value):
+                raise ValueError(
+                    f"{'.'.join(keys)}: expected text or a number, found {value!r:.60}"
+                )
         yield keys, table
 
 

@@ -117,6 +117,8 @@ def test_a_function_cannot_change_rows_that_others_read(folder, monkeypatch, cha
         with suppress(TypeError):  # a record shares some of its parts with a row
             change(own["train"][0] if isinstance(own, dict) else own[0])
     assert built.rows("dialogues", "train") == due
+    built.features("dialogues").pop("chat_logs")
+    assert "chat_logs" in built.features("dialogues")
     monkeypatch.setattr(built.dataset.transcript, "facets", change)
     with pytest.raises(ScriptError, match=r"copy\.deepcopy"):
         _ = next(dialogues(built)).facets

@@ -201,6 +201,12 @@ def test_a_function_is_called_for_each_path_of_keys_that_it_takes():
     assert calls == [("age", "en"), ("size", "en")]  # the empty cell is none
 
 
+@pytest.mark.parametrize("odd", [True, np.int64(1), 10**400, [1], Differs("1", None, "lost")])
+def test_a_stated_value_that_is_no_text_or_number_is_refused(odd):
+    with pytest.raises(ValueError, match=r"age\.en: expected text or a number"):
+        documented("somewhere", {"age": {"en": odd}})
+
+
 def test_a_function_that_takes_more_keys_than_a_cell_has_is_refused():
     with pytest.raises(ValueError, match="takes 2 keys, a cell has 1"):
 

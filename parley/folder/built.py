@@ -55,8 +55,8 @@ class BuiltFolder:
         self._rows: dict[tuple[str, str], list[dict[str, Any]]] = {}
 
     def features(self, config: str) -> Any:
-        """Return the `datasets.Features` of a config."""
-        return self.dataset.features(config)
+        """Return the `datasets.Features` of a config, a copy."""
+        return self.dataset.features(config).copy()
 
     def record(self, config: str, row: dict[str, Any]) -> Any:
         """Return the upstream record of a row of a lossless config."""
