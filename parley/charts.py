@@ -13,7 +13,7 @@ from numbers import Real
 from typing import Any
 
 from parley.collection import Dataset
-from parley.errors import ScriptError
+from parley.errors import ScriptError, is_no_memory
 from parley.figures import MissingSplitError
 from parley.folder.built import BuiltFolder
 from parley.shapes import show
@@ -175,6 +175,8 @@ def own_charts(built: BuiltFolder) -> Iterator[tuple[str, Chart]]:
         except MissingSplitError:
             continue
         except Exception as error:  # whatever stands in a folder that nobody verified
+            if is_no_memory(error):
+                raise
             raise ScriptError(
                 f"{dataset.name}: charts.py: {name} fails ({type(error).__name__}: {error})",
                 remedy=f"If `parley verify {dataset.name}` holds for the folder, fix charts.py.",

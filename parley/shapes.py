@@ -306,6 +306,6 @@ def show(value: Any) -> str:
     """Return a value for a message, cut to 64 characters."""
     try:
         text = json.dumps(value, ensure_ascii=False, default=repr)
-    except RecursionError:
-        return "a value too deeply nested to show"
+    except (RecursionError, ValueError):  # ValueError: an integer of more than 4,300 digits
+        return "a value too large or too deeply nested to show"
     return text if len(text) <= 64 else f"{text[:36]}…{text[-27:]}"

@@ -17,8 +17,10 @@ from typing import Any
 from parley.asking import Asking, Playing
 from parley.collection import Dataset
 from parley.errors import Problem, ScriptError, UsageError, require_known
+from parley.rows.exact import is_number, plain
 from parley.scoring.prediction_formats import JSON_LINES, Key, Prediction, PredictionFormat
 from parley.scoring.spread import Folds, Interval
+from parley.shapes import problems
 
 OWN_OPTIONS = ("build", "baseline", "save-predictions", "template", "subset", "json", "help")
 """The options of `parley score` itself."""
@@ -39,7 +41,7 @@ class Undefined:
 
 @dataclass(frozen=True)
 class Score:
-    """The metrics of predictions.
+    """The metrics of predictions; numbers of numpy become the equal ones of Python.
 
     Args:
         metrics: Metric -> number, or group -> metric -> number; groups may be nested.
@@ -50,6 +52,10 @@ class Score:
     metrics: Mapping[str, Any]
     spread: Mapping[str, Any] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("metrics", "counts"):
+            object.__setattr__(self, name, plain(getattr(self, name)))
 
 
 @dataclass(frozen=True)
@@ -206,6 +212,11 @@ def _wrong(task: Any, name: str) -> Iterator[Problem]:
     if not isinstance(task, Task):
         yield Problem(where, "a Task", type(task).__name__)
         return
+    texts = ("summary", "evaluated_on", "inputs", "leak", "not_asked", "unit")
+    if wrong := [name for name in texts if not isinstance(getattr(task, name), str)]:
+        for name in wrong:
+            yield Problem(f"{where}.{name}", "text", f"{getattr(task, name)!r:.60}")
+        return
     for name in ("summary", "evaluated_on", "configs", "key", "metrics"):
         if not getattr(task, name):
             yield Problem(f"{where}.{name}", what="is empty")
@@ -213,6 +224,7 @@ def _wrong(task: Any, name: str) -> Iterator[Problem]:
         yield Problem(f"{where}.inputs", what="is empty, though columns are named")
     if task.asking and task.not_asked:
         yield Problem(f"{where}.not_asked", what="is given, though there are questions")
+    yield from problems(task.example, task.shape, f"{where}.example")
     for what, names in (("example", task.example), ("key", task.key), ("required", task.required)):
         if unknown := [each for each in names if each not in task.fields]:
             yield Problem(f"{where}.{what}", f"fields of {list(task.fields)}", str(unknown))
@@ -270,18 +282,24 @@ def wrong_scores(score: Any, unit: str) -> Iterator[Problem]:
         return
     metrics = flat(score.metrics)
     for path, value in metrics.items():
-        is_number = type(value) is not bool and isinstance(value, int | float)
-        if not isinstance(value, Undefined) and not (is_number and math.isfinite(value)):
-            yield Problem(f"metrics.{'.'.join(path)}", "a number or Undefined", repr(value))
-        elif not isinstance(value, Undefined) and _exceeds(value, unit):
+        if isinstance(value, Undefined):
+            continue
+        if not _is_finite(value):
+            what = "a finite number, of 64 bits if it is an integer, or Undefined"
+            yield Problem(f"metrics.{'.'.join(path)}", what, f"{value!r:.60}")
+        elif _exceeds(value, unit):
             yield Problem(f"metrics.{'.'.join(path)}", _within(unit), repr(value))
     for name, count in score.counts.items():
-        if type(count) is not int:
-            yield Problem(f"counts.{name}", "an integer", repr(count))
+        if not (isinstance(count, int) and is_number(count)):
+            yield Problem(f"counts.{name}", "an integer of 64 bits", f"{count!r:.60}")
     for path, value in flat(score.spread).items():
         if path not in metrics:
             yield Problem(f"spread.{'.'.join(path)}", what="no such metric")
         if not isinstance(value, Interval | Folds | None):
             yield Problem(f"spread.{'.'.join(path)}", "an Interval, Folds or None", repr(value))
-        elif value is not None and not all(map(math.isfinite, vars(value).values())):
+        elif value is not None and not all(map(_is_finite, vars(value).values())):
             yield Problem(f"spread.{'.'.join(path)}", "finite numbers", repr(value))
+
+
+def _is_finite(value: Any) -> bool:
+    return is_number(value) and math.isfinite(value)

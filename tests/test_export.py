@@ -134,7 +134,7 @@ def test_csv_holds_every_row_in_named_columns(dataset, sample_build, tmp_path):
                 if due is None:
                     assert cell == ""
                 elif isinstance(due, str):
-                    assert cell.removeprefix("'" * due.startswith(("+", "-", "@", "'"))) == due
+                    assert cell in (due, f"'{due}")  # which, the test of formulas holds
                 else:
                     assert json.loads(cell) == due
 
@@ -175,13 +175,14 @@ def test_ids_choose_the_rows_of_their_dialogues(dataset, sample_build, tmp_path,
 
 def test_no_cell_is_a_formula(tmp_path, monkeypatch):
     """Each text that begins as a formula begins with ' in CSV, and only the first ' is ours."""
-    monkeypatch.setattr(hostile, "ATTACKS", ["\t=1", "\r=1", "'=1", *hostile.ATTACKS])
+    monkeypatch.setattr(hostile, "ATTACKS", [*hostile.FORMULAS, *hostile.ATTACKS])
     monkeypatch.setenv("PARLEY_DATASETS", str(hostile.write(tmp_path)))
     build(open_source(get("hostile"), None, sample=True), tmp_path / "build")
     export(open_folder(tmp_path / "build" / "hostile"), "csv", tmp_path / "out")
     csv.field_size_limit(2_000_000)
     with (tmp_path / "out" / "dialogues-train.csv").open(newline="", encoding="utf-8") as file:
         cells = [row["attack"] for row in csv.DictReader(file)]
+    assert cells[: len(hostile.FORMULAS)] == [f"'{text}" for text in hostile.FORMULAS]
     assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
     assert [cell.removeprefix("'") for cell in cells] == hostile.ATTACKS
 

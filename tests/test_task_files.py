@@ -17,6 +17,7 @@ import threading
 from contextlib import suppress
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from parley import __version__
@@ -149,8 +150,7 @@ def run(place, tmp_path, monkeypatch, capfd):
     monkeypatch.setattr(signal, "signal", lambda *args: None)
     (tmp_path / "build").symlink_to(place / "build")
 
-    def run(*args, text="", tasks=None):
-        folder = place / "more" / "chatter"
+    def run(*args, text="", tasks=None, folder=place / "more" / "chatter"):
         if tasks is not None:
             folder = tmp_path / "changed" / "chatter"
             shutil.copytree(place / "more" / "chatter", folder, dirs_exist_ok=True)
@@ -568,6 +568,12 @@ BROKEN = [
     (TASKS, "import nothing_like_it", "cannot be imported: ModuleNotFoundError"),
     (TASKS, "TASKS = {'words': 1}", "TASKS['words']: expected a Task, found int"),
     (TASKS, "TASKS = 1", "defines no dict TASKS"),
+    ('"the number of words"', "3", "TASKS['words'].summary: expected text, found 3"),
+    (
+        '0, "words": 3',
+        '0, "words": 3.5',
+        "TASKS['words'].example.words: expected an integer, found 3",
+    ),
     ('"one", "turn": 0', '"one", "tern": 0', "TASKS['words'].example: expected fields of ['id', "),
     ('"paper, Table 1"', '"run with this tool"', "expected a baseline, of ones, none, lazy"),
     *(
@@ -604,6 +610,32 @@ def test_an_option_may_have_the_name_of_an_argument_but_not_of_an_option(run):
     assert {*re.findall(r"^ +(?:-h, )?--([\w-]+)", shown, re.MULTILINE)} == {*OWN_OPTIONS, "unit"}
 
 
+def test_numbers_of_numpy_are_numbers_of_python(run, chatter, place):
+    """In a score, of which they could be written otherwise, and in predictions of a program."""
+    tasks = TASKS.replace('"left": 0.25', '"left": np.float32(0.25)')
+    tasks = tasks.replace("Folds(0.125)", "Folds(np.float32(0.125))").replace(
+        '"turns": len(right)', '"turns": np.int64(len(right))'
+    )
+    done = run(
+        *WORDS,
+        "-",
+        "--json",
+        text=SOUND,
+        tasks=tasks.replace("from p", "import numpy as np\nfrom p", 1),
+    )
+    assert json.loads(done.stdout) == json.loads(run(*WORDS, "-", "--json", text=SOUND).stdout)
+    found = [each | {"turn": np.int64(each["turn"]), "words": np.int32(1)} for each in GOOD]
+    task, gold = tasks_of(chatter)["words"], {(each["id"], each["turn"]): "" for each in GOOD}
+    assert json.dumps([*validate_predictions(found, task, gold, "").values()]) == json.dumps(
+        [each | {"words": 1} for each in GOOD]
+    )
+    run_task, line = tasks_of(chatter)["run"], {"query_id": "one", "document_id": "d1"}
+    (score,) = validate_predictions(
+        [line | {"score": np.float32(0.5)}], run_task, {("one",): None}, ""
+    ).values()
+    assert score == line | {"score": 0.5}
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -613,6 +645,8 @@ def test_an_option_may_have_the_name_of_an_argument_but_not_of_an_option(run):
         ("Folds(0.125)", "Folds(float('inf'))"),
         ('{"right": Folds(0.125)}', '{"left": Folds(0.125)}'),
         ("unit: 1}", "unit: float('nan')}"),
+        ("unit: 1}", "unit: 2**63}"),
+        ('"left": 0.25', '"left": 10**5000'),
         ("return Score(\n", "return gold['nothing'](\n"),
         ('        (row["id"], number): turn', '        row["id"]: turn'),
         ('        (row["id"], number): turn', '        (row["id"],): turn'),
@@ -638,3 +672,43 @@ def test_any_error_of_a_script_is_a_message(run, error, message):
     assert done.returncode == 1
     assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+NO_MEMORY = [
+    "SystemError('error return without exception set')",
+    "MemoryError",
+    "__import__('pyarrow').ArrowMemoryError('malloc of size 64 failed')",
+    "ImportError('x.so: failed to map segment from shared object')",
+    'RuntimeError("can\'t start new thread")',
+    "OSError(12, 'Cannot allocate memory')",
+]
+CHECK = """\
+from parley import check
+@check
+def sound(data):
+    yield from ()
+"""
+# the module of a dataset, the command that runs it, and its line before which the error comes
+MODULES = {
+    "tasks.py": ((*WORDS, "-"), "    right = ["),
+    "checks.py": (("verify", "chatter"), "    yield"),
+    "transcript.py": (("show", "chatter"), "    return "),
+    "chatter.py": (("build", "chatter", "--sample", "--build", "out"), "class "),
+}
+
+
+@pytest.mark.parametrize(
+    ("file", "error"),
+    [*(("tasks.py", error) for error in NO_MEMORY), *((file, NO_MEMORY[0]) for file in MODULES)],
+)
+def test_too_little_memory_is_a_message(run, place, tmp_path, error, file):
+    """Although any other error is a mistake of the module."""
+    folder = shutil.copytree(place / "more" / "chatter", tmp_path / "changed" / "chatter")
+    (folder / "checks.py").write_text(CHECK)
+    command, line = MODULES[file]
+    before, _, after = (folder / file).read_text().partition(line)
+    indent = line[: -len(line.lstrip())]
+    (folder / file).write_text(f"{before}{indent}raise {error}\n{line}{after}")
+    done = run(*command, text=SOUND, folder=folder)
+    assert done.returncode == 1
+    assert "there is not enough memory" in done.stderr, done.stderr

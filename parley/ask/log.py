@@ -18,7 +18,7 @@ from parley.ask.client import Sampling
 from parley.asking import Asking, Playing, Question
 from parley.errors import OutputError, Problem, RecordError, UsageError
 from parley.folder.built import BuiltFolder
-from parley.folder.replace import writing
+from parley.folder.replace import require_outside_builds, writing
 from parley.rows.strict_json import loads
 from parley.scoring.gold import Part, arguments, load_gold, rows_digest, running
 from parley.scoring.prediction_formats import Key
@@ -139,6 +139,7 @@ class Log:
     def __init__(self, path: Path, header: Mapping[str, Any]) -> None:
         self.path, self.entries = path, dict[Key, dict[str, Any]]()
         self._header = dict(header)
+        require_outside_builds(path.resolve())
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file: IO[bytes] = path.open("a+b")

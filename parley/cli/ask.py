@@ -129,6 +129,7 @@ def _score(
         advance(f"{place.stem}: {text}", done, total)
 
     if answers:
+        common.require_file("--answers", answers)
         read_answers(questions, settings.models[""], settings.sampling, answers, place)
     else:
         ask(questions, settings, place, tell)

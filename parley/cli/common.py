@@ -119,6 +119,13 @@ def upstream_folder(ctx: typer.Context, source: Path | None) -> Path | None:
     return source
 
 
+def require_file(option: str, path: Path) -> None:
+    """Raise UsageError unless a path is a regular file; to read a pipe could wait for ever."""
+    if not path.is_file():
+        what = "not a regular file" if path.exists() else "no such file"
+        raise UsageError(f"{option} {path}: {what}")
+
+
 def select(names: list[str] | None) -> list[Dataset]:
     """Return the named datasets, or all."""
     return [get(name) for name in dict.fromkeys(names)] if names else list(discover().values())

@@ -11,7 +11,7 @@ from typing import Any
 import typer
 
 from parley.cli.common import app
-from parley.errors import Interrupted, ParleyError, UsageError
+from parley.errors import NO_MEMORY, Interrupted, ParleyError, UsageError, is_no_memory
 
 
 def main() -> None:
@@ -37,10 +37,15 @@ def main() -> None:
     except BaseException as error:  # the one place where failures become messages
         if os.environ.get("PARLEY_TRACEBACK"):
             raise
-        from parley.terminal.console import print_message  # imported late: help must be quick
-
         failure = as_failure(error)
-        print_message(str(failure), style="red")
+        try:
+            from parley.terminal.console import print_message  # imported late: help must be quick
+
+            print_message(str(failure), style="red")
+        except Exception as again:
+            if not is_no_memory(again):
+                raise
+            typer.echo(NO_MEMORY, err=True)
         sys.exit(failure.status)
     finally:
         for each in _ENDING:
@@ -63,14 +68,15 @@ def as_failure(error: BaseException) -> ParleyError:
         return error
     if isinstance(error, BrokenPipeError):
         return ParleyError("output pipe closed")
-    if isinstance(error, OSError):
-        place = f"{error.filename:.200}: " if isinstance(error.filename, str) else ""
-        return ParleyError(f"{place}{error.strerror or error}")
-    if isinstance(error, MemoryError):
+    if is_no_memory(error):
         import traceback
 
         traceback.clear_frames(error.__traceback__)  # they hold the objects that filled the memory
-        return ParleyError("there is not enough memory for this: give it more, or less to do")
+        said = "" if isinstance(error, MemoryError) else f" ({type(error).__name__}: {error})"
+        return ParleyError(f"{NO_MEMORY}{said}")
+    if isinstance(error, OSError):
+        place = f"{error.filename:.200}: " if isinstance(error.filename, str) else ""
+        return ParleyError(f"{place}{error.strerror or error}")
     if isinstance(error, ModuleNotFoundError) and error.name in ("fcntl", "resource"):
         return ParleyError("parley runs on Linux and macOS; on Windows, use it in WSL")
     if isinstance(error, ModuleNotFoundError) and (missing := _missing_extra(error)):

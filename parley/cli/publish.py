@@ -93,6 +93,7 @@ def _read_ids(file: Path | None) -> list[str] | None:
     """Return the lines of a file of ids, or raise UsageError."""
     if file is None:
         return None
+    common.require_file("--ids", file)
     try:
         lines = file.read_text(encoding="utf-8").split("\n")
     except (OSError, ValueError) as error:

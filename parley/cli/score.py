@@ -19,6 +19,7 @@ from parley.cli.common import (
     app,
     group_of,
     print_result,
+    require_file,
     select,
 )
 from parley.collection import Dataset, discover, get
@@ -52,6 +53,7 @@ def tasks(
         raise UsageError(f"{', '.join(names)}: no tasks; `parley tasks` lists all")
     if update:
         attempt.finish()
+        require_file("--update", update)
         try:
             text = update.read_text(encoding="utf-8")
         except (OSError, UnicodeError) as error:

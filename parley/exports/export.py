@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 
 from parley.collection import Dataset
-from parley.errors import MOST_PROBLEMS, OutputError, ParleyError, Problem, UsageError
+from parley.errors import MOST_PROBLEMS, OutputError, ParleyError, Problem, UsageError, is_no_memory
 from parley.exports.chats import CONFIG, prompt_completion
 from parley.exports.croissant import croissant
 from parley.exports.tables import Ids, write_csv, write_json_lines
@@ -62,6 +62,8 @@ def export(built: BuiltFolder, format: str, target: Path, ids: Ids = None) -> li
         except (ParleyError, OSError, ModuleNotFoundError):
             raise
         except Exception as error:  # whatever stands in a folder that nobody verified
+            if is_no_memory(error):
+                raise
             raise OutputError(
                 f"{built.path}: cannot be exported ({type(error).__name__}: {error})",
                 *islice(_misfits(built), MOST_PROBLEMS),

@@ -5,12 +5,14 @@
 
 In CSV a field of an object is a column of its own, named by its path (`outcomes.points_scored`),
 and a list is JSON. Null is an empty cell, and so is an empty text. A text that a spreadsheet could
-take for a formula gets a `'` before it: one that begins with =, +, -, @, a tab, a carriage return,
-or with `'` itself. To read it back, drop the first `'` of a cell.
+take for a formula gets a `'` before it: one that begins with =, +, -, @ or a wide or small form of
+them, also after blanks and invisible characters; with a tab or a line's end; or with `'` itself. To
+read it back, drop the first `'` of a cell.
 """
 
 import csv
 import json
+import re
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,11 @@ from parley.dialogues import places
 from parley.errors import UsageError, few
 from parley.folder.built import BuiltFolder
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
+# A text that could be a formula; the page's selection.js has the same expression.
+_FORMULA = re.compile(
+    r"['\t\r\n]|[\s\x00-\x20\x7f-\xa0\xad\u061c\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]*"
+    r"[=+\-@\ufe62\ufe63\ufe66\ufe6b\uff0b\uff0d\uff1d\uff20]"
+)
 Ids = Collection[str] | None
 
 
@@ -98,5 +104,5 @@ def _cell(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
-        return f"'{value}" if value.startswith(_FORMULA) else value
+        return f"'{value}" if _FORMULA.match(value) else value
     return json.dumps(value, ensure_ascii=False)

@@ -14,6 +14,7 @@ from parley.collection import Dataset, discover, get
 from parley.errors import OutputError, Problem, UsageError
 from parley.figures import MissingSplitError
 from parley.rows.features import item_of, labels_of
+from parley.rows.frozen import frozen
 from parley.rows.shards import shard_names
 from parley.shapes import problems
 from parley.source.pins import Pin
@@ -62,8 +63,8 @@ class BuiltFolder:
         self._rows: dict[tuple[str, str], list[dict[str, Any]]] = {}
 
     def features(self, config: str) -> Any:
-        """Return the `datasets.Features` of a config."""
-        return self.dataset.features(config)
+        """Return the `datasets.Features` of a config, a copy."""
+        return self.dataset.features(config).copy()
 
     def record(self, config: str, row: dict[str, Any]) -> Any:
         """Return the upstream record of a row of a lossless config."""
@@ -189,7 +190,7 @@ class BuiltFolder:
                 yield from file.read([column]).column(0).to_pylist()
 
     def rows(self, config: str, *splits: str) -> list[dict[str, Any]]:
-        """Return the rows of these splits, in order; they are read once and kept.
+        """Return the rows of these splits, in order; they are read once, kept, and cannot change.
 
         Raises:
             UsageError: there is no such config or split.
@@ -210,7 +211,7 @@ class BuiltFolder:
                 for path, table in zip(files, self.tables(config, split), strict=True):
                     with _readable(path):  # a table may hold what Python cannot, as late dates
                         found += table.to_pylist()
-                self._rows[config, split] = found
+                self._rows[config, split] = list(map(frozen, found))
             rows += self._rows[config, split]
         return rows
 
@@ -259,6 +260,8 @@ def _readable(path: Path) -> Iterator[None]:
 
     try:
         yield
+    except MemoryError:  # pyarrow's too
+        raise
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         raise OutputError(f"{path}: unreadable Parquet file: {error}") from error
 

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from parley.chats import CHAT
 from parley.declaration import Config
-from parley.errors import OutputError
+from parley.errors import OutputError, is_no_memory
 from parley.figures import Figure
 from parley.folder.built import CARD, MOST_TEXT, PROVENANCE, BuiltFolder
 from parley.folder.card import built_card, parse, prose
@@ -335,6 +335,8 @@ def records(inputs: Inputs) -> Iterator[str]:
                     elif declared.to_row(record) != row:
                         yield f"{where}: the record converted from it gives another row"
                 except Exception as error:  # a script may fail on a foreign row
+                    if is_no_memory(error):
+                        raise
                     yield f"{where}: does not convert to a record: {type(error).__name__}: {error}"
 
 

@@ -18,6 +18,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+import orjson
+
 from parley.errors import OutputError
 from parley.source.part import open_part
 from parley.temporary import MARK
@@ -37,6 +39,7 @@ def replacing(target: Path, mark: str) -> Iterator[Path]:
     an empty folder. OutputError if the folder cannot be written, or holds the current folder.
     """
     target = Path(os.path.realpath(target))  # where a link leads, the link stays
+    require_outside_builds(target)
     if _runs_in(target):
         raise OutputError(
             f"{target}: is or contains the current folder, and would be replaced.",
@@ -92,6 +95,7 @@ def writing(path: Path) -> Iterator[BinaryIO]:
         OutputError: it cannot be written.
     """
     path = Path(os.path.realpath(path))
+    require_outside_builds(path)
     try:
         with _working_beside(path) as place:
             new = place / _NEW
@@ -203,3 +207,18 @@ def _explain(error: OSError, target: Path, place: Path) -> str:
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return f"{where}: no permission to write. Choose another folder, or grant it."
     return f"{where}: {error.strerror or error}. {stood}"
+
+
+def require_outside_builds(path: Path) -> None:
+    """Raise OutputError if a build holds a path: it would be damaged by what is written there."""
+    for folder in path.parents:
+        provenance = folder / "provenance.json"
+        if not provenance.is_file():
+            continue
+        try:
+            found = orjson.loads(provenance.read_bytes())
+        except (OSError, ValueError):  # another program's
+            continue
+        if isinstance(found, dict) and {"dataset", "configs"} <= found.keys():
+            what = f"is in the build {folder}, which would no longer verify"
+            raise OutputError(f"{path}: {what}", remedy="Choose another folder.")

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from parley.collection import Dataset
-from parley.errors import ParleyError
+from parley.errors import ParleyError, is_no_memory
 from parley.figures import definition_of
 from parley.folder.verify import Check, OnStep
 from parley.linting import card_rules, folder_rules, sample_rules
@@ -81,5 +81,7 @@ def run_rule(rule: Rule, folder: DatasetFolder, skipped: str = "") -> Check:
         except ParleyError as error:
             problems += lines_of(error)
         except Exception as error:  # an unexpected error must not hide the rest
+            if is_no_memory(error):
+                raise
             problems.append(one_line(f"cannot be checked: {type(error).__name__}: {error}"))
     return Check(rule.__name__, definition_of(rule), problems, skipped)

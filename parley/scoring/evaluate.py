@@ -191,7 +191,8 @@ def compute(
     ScriptError if tasks.py fails.
     """
     with running(built):
-        scored = get_task(built.dataset, name).score(gold, predictions, **options)
+        task = get_task(built.dataset, name)
+        scored = task.score(gold, predictions, **options)
         wrong = list(wrong_scores(scored, task.unit))
     if wrong:
         raise ScriptError(f"{script_of(built)}: {name} gives an invalid score", *wrong)

@@ -410,6 +410,8 @@ def test_any_argument_gets_an_answer(sample_build, tmp_path, tally):
             ("show", "casino", "--source", path),
             ("diff", path, sample_build / "casino"),
             ("export", "casino", "convokit", path, *build),
+            ("export", "casino", "csv", tmp_path / "ids", *build, "--ids", path),
+            ("tasks", "casino", "--update", path),
             ("site", "casino", "--build", path, "--output", tmp_path / "site"),
             ("site", "casino", *build, "--output", path),
             ("publish", "casino", "--repo", "org/a", "--build", path, "--dry-run"),
