@@ -44,7 +44,7 @@ def private_copy(build: Path, dataset: Dataset) -> Iterator[BuiltFolder]:
 
 
 def _copy(built: BuiltFolder, place: Path) -> None:
-    sizes = {name: int(file["bytes"]) for name, file in built.recorded.items()}
+    sizes = {name: int(file["size"]) for name, file in built.recorded.items()}
     sizes |= {CARD: MOST_TEXT, PROVENANCE: MOST_TEXT}
     for name, path in built.contents().items():
         copy = place / name
