@@ -487,7 +487,7 @@ def test_a_recorded_config_or_split_has_a_plain_name(build, name):
     text = (folder / "provenance.json").read_text()
     for place in ("dialogues", "train"):
         changed_text = text.replace(f'"{place}"', json.dumps(name))
-        changed_text = changed_text.replace(f'"{place}/', f'{json.dumps(name)[:-1]}/')
+        changed_text = changed_text.replace(f'"{place}/', f"{json.dumps(name)[:-1]}/")
         (folder / "provenance.json").write_text(changed_text)
         with pytest.raises(OutputError, match="not in parley's format"):
             open_folder(folder)

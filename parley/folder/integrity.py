@@ -66,7 +66,7 @@ def files(inputs: Inputs) -> Iterator[str]:
     built = inputs.built
     stated, found = built.recorded, built.contents()
     for config, splits in built.provenance["configs"].items():
-        for split in splits.keys() - built.dataset.splits.get(config, {}).keys():
+        for split in sorted(splits.keys() - built.dataset.splits.get(config, {}).keys()):
             yield f"{config}/{split}: recorded, but not a split of {built.dataset.name}"
     yield from (f"{name}: missing" for name in sorted({*stated, CARD} - found.keys()))
     for name, path in found.items():
