@@ -86,6 +86,14 @@ class Causes:
         )
 
 
+class Interrupted(BaseException):
+    """Ctrl-C or a similar signal; the command line library does not catch this class."""
+
+    def __init__(self, signum: int) -> None:
+        super().__init__(signum)
+        self.signum = signum
+
+
 class ParleyError(Exception):
     """A problem of the input, the network or the disk.
 

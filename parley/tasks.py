@@ -123,6 +123,10 @@ class Task:
         not_asked: The reason why there are no questions.
         subsets: Name -> dialogues that a published evaluation used.
         dialogues: Key, its gold -> the ids of its dialogues, for subsets; the key's first value.
+        per_prediction: The metrics that are means over predictions, so that one prediction has a
+            value of its own: ("joint_accuracy",).
+        target: An answer of gold -> the fields of the right prediction beside the key. A game has
+            no right one.
         format: The format of a file of predictions.
         unit: The unit of the numbers: "fraction", "percent", or words.
         decimals: The decimals in a table.
@@ -150,6 +154,8 @@ class Task:
     not_asked: str = ""
     subsets: Mapping[str, Subset] = field(default_factory=dict)
     dialogues: Callable[[Key, Any], Iterable[Any]] = _first
+    per_prediction: tuple[str, ...] = ()
+    target: Callable[[Any], Mapping[str, Any]] | None = None
     format: PredictionFormat = JSON_LINES
     unit: str = "fraction"
     decimals: int = 3
@@ -208,6 +214,8 @@ def _wrong(task: Any, name: str) -> Iterator[Problem]:
     for what, names in (("example", task.example), ("key", task.key), ("required", task.required)):
         if unknown := [each for each in names if each not in task.fields]:
             yield Problem(f"{where}.{what}", f"fields of {list(task.fields)}", str(unknown))
+    if unknown := [each for each in task.per_prediction if each not in task.metrics]:
+        yield Problem(f"{where}.per_prediction", f"names of {list(task.metrics)}", str(unknown))
     if task.required != task.key[: len(task.required)]:
         yield Problem(f"{where}.required", "the first fields of the key", str(task.required))
     for option, values in task.options.items():

@@ -52,6 +52,7 @@ BREAKS = {  # rule: (file, old text, new text, part of the message)
         (SCRIPT, "DIALOGUE = {", "DIALOGUE = (", r"cannot be imported: SyntaxError: .*line \d+"),
         (SCRIPT, "DIALOGUE = {", "DIALOGUE = DIALOG or {", r"line \d+: .*NameError: name 'DIALOG'"),
         (SCRIPT, "DIALOGUE = {", "raise SystemExit(0)\nDIALOGUE = {", "imported: SystemExit"),
+        (SCRIPT, "DIALOGUE = {", "raise BaseException\nDIALOGUE = {", "imported: BaseException"),
         (SCRIPT, "class Skeleton(Builder)", "class Skeleton", "one class of Builder, found 0"),
         (SCRIPT, "    size=423,\n", '    size="423",\n', r"line \d+: File\('dialogues.*\): size: "),
         (SCRIPT, 'VERSION = "1.0.0"', 'VERSION = "one"', r"line \d+: \w+: VERSION: "),

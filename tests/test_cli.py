@@ -259,7 +259,8 @@ FREE = [
     "score casino deals --template",
 ]  # fmt: skip
 BROKEN = [
-    "def", "import nothing_of_this_name", "raise SystemExit", "JOBS = TASKS = EXPORTS = CHARTS = 1",
+    "def", "import nothing_of_this_name", "raise SystemExit", "raise BaseException",
+    "JOBS = TASKS = EXPORTS = CHARTS = 1",
     "JOBS = TASKS = EXPORTS = CHARTS = {'x': 1}; CONFIGS = ()",
 ]  # fmt: skip
 NEEDING = {
@@ -360,7 +361,7 @@ def test_the_files_of_a_job_are_fetched_in_parts_if_they_fit(run, tmp_path, monk
         file = tmp_path / "cache/cosrec-catalogue/raw/meta/meta_Small.jsonl"
         file.parent.mkdir(parents=True)
         body = server.pages["/raw/meta/meta_Small.jsonl"].body
-        file.with_name("meta_Small.jsonl.part").write_bytes(body[:20_000])  # interrupted
+        file.with_name("meta_Small.jsonl.parley-part").write_bytes(body[:20_000])  # interrupted
         done = run(*command, "--category", "Small", **home)
         assert done.returncode == 0, done.stderr
         assert "2 files of 50.0 kB, 30.0 kB to fetch; " in done.stderr

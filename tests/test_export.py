@@ -140,7 +140,7 @@ def test_csv_holds_every_row_in_named_columns(dataset, sample_build, tmp_path):
 
 
 @pytest.mark.parametrize("format", ["csv", "jsonl"])
-def test_ids_choose_the_rows_of_their_dialogues(dataset, sample_build, tmp_path, format):
+def test_ids_choose_the_rows_of_their_dialogues(dataset, sample_build, tmp_path, run, format):
     built = open_folder(sample_build / dataset.name)
     every = [dialogue.id for dialogue in dialogues(built)]
     for number, ids in enumerate((every[:1], every[-2:])):
@@ -159,6 +159,13 @@ def test_ids_choose_the_rows_of_their_dialogues(dataset, sample_build, tmp_path,
             with (tmp_path / str(number) / name).open(newline="") as file:
                 found = list(csv.reader(file))[1:] if format == "csv" else list(file)
             assert len(found) == count
+    (tmp_path / "ids").write_text(every[0])
+    home = ("--build", sample_build, "--ids", tmp_path / "ids")
+    said = run("export", dataset.name, format, tmp_path / "said", *home).stdout.splitlines()
+    configs = {config for config, _ in built.declared}
+    left_out = configs - {name.partition("-")[0] for name in due}
+    (told,) = said[1:] or [": "]
+    assert {*filter(None, told.rpartition(": ")[2].split(", "))} == left_out
     with pytest.raises(UsageError, match="has no dialogue no such one"):
         export(built, format, tmp_path / "none", ["no such one"])
     with pytest.raises(UsageError, match="takes no ids; csv, jsonl do"):

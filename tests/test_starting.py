@@ -361,6 +361,26 @@ def test_a_failed_draft_leaves_nothing(tmp_path, upstream, files, said):
     assert not (tmp_path / "more").exists()
 
 
+LINES = {"files": {f"{n}.txt": "a\n" * 3 for n in "ab"}, "a zip": zipped({"d/a.txt": "\n" * 6})}
+
+
+@pytest.mark.parametrize("given", LINES)
+def test_a_draft_holds_few_records(tmp_path, upstream, monkeypatch, given):
+    monkeypatch.setattr("parley.starting.given._MOST", 5)
+    files = LINES[given]
+    folder = upstream("tea", files if given == "files" else {"a.zip": files})
+    with pytest.raises(UsageError, match=r"at most 5 records in all"):
+        write_draft("tea", tmp_path / "more", [*folder.glob("*.zip")] or [folder])
+
+
+@pytest.mark.parametrize("most", ["_DIRECTORY", "_FILES"])
+def test_a_draft_refuses_an_archive_of_many_entries(tmp_path, upstream, monkeypatch, most):
+    monkeypatch.setattr(f"parley.source.archive.{most}", 1)
+    folder = upstream("tea", {"a.zip": zipped({"d/a.json": "[]", "d/b.json": "[]"})})
+    with pytest.raises(ParleyError, match=r"a\.zip: is refused"):
+        write_draft("tea", tmp_path / "more", [folder / "a.zip"])
+
+
 def test_an_interrupted_draft_leaves_nothing(tmp_path, upstream, monkeypatch):
     folder = upstream("tea", {"a.json": '[{"id": 1}]'})
 

@@ -41,7 +41,7 @@ TASKS = '''"""Tasks of an invented dataset."""
 from parley.figures import Data
 from parley.scoring.prediction_formats import TREC_RUN
 from parley.scoring.spread import Folds
-from parley.tasks import Reference, Score, Task, Undefined
+from parley.tasks import Reference, Score, Subset, Task, Undefined
 from parley.errors import Problem
 
 
@@ -95,6 +95,7 @@ TASKS = {
             Reference("letters", {"right": "0.1"}, "paper, Table 2", options={"unit": "letters"}),
         ),
         options={"unit": ("words", "letters")},
+        subsets={"first": Subset("a paper", frozenset({"one"}))},
     ),
     "run": Task(
         summary="an order of the turns",
@@ -242,6 +243,19 @@ def test_the_table_shows_the_score_and_what_it_rests_on(run):
     assert "[1] paper, Table 1; on other turns" in shown
     assert "letters" not in shown
     assert "paper, Table 2" in run(*WORDS, "-", "--unit", "letters", text=SOUND).stdout
+
+
+def test_references_of_all_data_are_marked_beside_the_score_of_a_part(run):
+    whole = run(*WORDS, "-", text=SOUND).stdout
+    part = run(*WORDS, "-", "--subset", "first", text=SOUND).stdout
+    (own,) = json.loads(run(*WORDS, "-", "--subset", "first", "--json", text=SOUND).stdout)[
+        "references"
+    ]
+    assert own["note"] != "on other turns"
+    assert f"[1] paper, Table 1; {own['note']}" in part.splitlines()
+    assert own["note"] not in whole
+    for shown in (whole, part):
+        assert not any(line.endswith((",", ", ")) for line in shown.splitlines())
 
 
 def tar(data):
@@ -481,6 +495,48 @@ def test_the_template_says_what_a_file_holds(run):
     assert "a sample" not in unbuilt
 
 
+ACTS = "\x1b[2J\x9b31m\u202egnp\u200b\x07\r"  # clears the screen, colours, turns, hides, rings
+TEXTS = ["the number of words", "all turns", "the dialogue", "how many", "share", "the same a side"]
+TEXTS += ["right", "left", "no side", "ones", "none", "a paper's", "paper, Table 1"]
+TEXTS += ["on other turns", "letters", "an order of the turns"]
+
+
+def test_texts_of_a_strangers_tasks_and_jobs_are_shown_instead_of_acting(run, tmp_path):
+    tasks = TASKS
+    for text in TEXTS:
+        assert f'"{text}"' in tasks
+        tasks = tasks.replace(f'"{text}"', repr(text + ACTS))
+    tasks = tasks.replace('{"turns": len', f"{{{ACTS!r}: len")
+    more = f"inputs={ACTS!r}, columns=({ACTS!r},), leak={ACTS!r}"
+    tasks = tasks.replace('options={"unit": (', f'{more}, options={{"unit": (')
+    jobs = tmp_path / "changed" / "chatter" / "jobs.py"
+    jobs.parent.mkdir(parents=True)
+    jobs.write_text(
+        "import typer\nfrom parley import Job\n\n\n"
+        f"def job(part: str = typer.Option('', help={ACTS!r}, metavar={ACTS!r})):\n"
+        f"    {ACTS!r}\n\n\nJOBS = {{'job': Job(job), {ACTS!r}: Job(job, part='x' + {ACTS!r})}}\n"
+    )
+    for status, *args in (
+        (0, "tasks"),
+        (0, "score", "chatter", "--help"),
+        (0, *WORDS, "--help"),
+        (0, *WORDS, "--template"),
+        (0, *WORDS, "-"),
+        (2, *WORDS, "--baseline", "best"),
+        (2, *WORDS, "--baseline"),
+        (0, "run"),
+        (0, "run", "--help"),
+        (0, "run", "chatter", "--help"),
+        (0, "run", "chatter", "job", "--help"),
+        (0, "fetch", "--help"),
+    ):
+        done = run(*args, text=SOUND, tasks=tasks)
+        said = done.stdout + done.stderr
+        assert done.returncode in (None, status), (args, said)
+        assert not set(said) & set(ACTS) - set("[2J31mgnp"), args
+        assert "\\x1b[2J" in said or args[-1] == "--baseline", args
+
+
 def test_tasks_are_listed_and_a_page_is_renewed_between_its_marks(run, tmp_path):
     (words, _) = json.loads(run("tasks", "chatter", "--json").stdout)
     assert (words["dataset"], words["task"]) == ("chatter", "words")
@@ -570,8 +626,13 @@ def test_a_wrong_score_or_gold_is_an_error_of_the_script(run, tmp_path, old, new
     assert not (tmp_path / "kept.jsonl").exists()  # the same command, mended, does it all
 
 
-def test_too_little_memory_is_a_message(run):
-    tasks = TASKS.replace("    right = [", "    raise MemoryError\n    right = [")
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [("MemoryError", "there is not enough memory"), ("BaseException('odd')", "BaseException: odd")],
+)
+def test_any_error_of_a_script_is_a_message(run, error, message):
+    tasks = TASKS.replace("    right = [", f"    raise {error}\n    right = [")
     done = run(*WORDS, "-", text=SOUND, tasks=tasks)
     assert done.returncode == 1
-    assert done.stderr.startswith("there is not enough memory")
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1

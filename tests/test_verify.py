@@ -225,7 +225,6 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
     },
     "counts": {
         "a row too few": rows("dialogues/train[0]", DROP),
-        "a count on the card": on_card("num_examples: ", "num_examples: 1"),
         "a count in the provenance": provenance("configs.dialogues.train.rows", 6),
         "no config": lambda folder: shutil.rmtree(folder / "official_split"),
     },
@@ -234,7 +233,13 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
         "another type": on_card("dtype: int64", "dtype: int32"),
         "another licence": on_card("license: cc-by-4.0", "license: mit"),
         "another licence of a config": on_card("\n  license: cc-by-4.0", "\n  license: mit"),
+        "another count": on_card("num_examples: ", "num_examples: 1"),
+        "a size of another type": on_card("num_bytes: ", "num_bytes: [1] # "),
+        "other sizes": on_card("dataset_size: ", "dataset_size: 1"),
+        "a key twice": on_card("license: cc-by-4.0", "license: mit\nlicense: cc-by-4.0"),
+        "a comment": on_card("license: ", "# more\nlicense: "),
         "other words": on_card("## Known limits", "## No limits"),
+        "words between the marks": on_card(END, f"Public domain.\n{END}"),
         "no config": lambda folder: shutil.rmtree(folder / "official_split"),
     },
     "digests": {
@@ -293,11 +298,11 @@ def test_every_check_is_known_to_fail(sample_build):
 def test_damage_is_noticed_by_no_other_check(build):
     folder = build("casino")
     on_card("num_examples: ", "num_examples: 1")(folder)
-    assert failed(verify(open_folder(folder))) == {"counts"}
+    assert failed(verify(open_folder(folder))) == {"card"}
     folder = build("cosrec")
     rewrite(folder, "prompts/prompts[0].text", "Generate.")
     found = verify(open_folder(folder))
-    assert failed(found) == {"files", "digests", "source"}
+    assert failed(found) == {"files", "card", "digests", "source"}
     (problem,) = found.checks[-1].problems
     text = "prompts/prompts[0]: differs from the row of the source: .text: expected '"
     assert problem.startswith(text)
@@ -326,11 +331,17 @@ def test_null_where_no_check_expects_it_fails_that_check(build):
 def test_a_figure_that_the_card_states_otherwise_is_noticed(build, old):
     folder, dataset = build("casino"), get("casino")
     restate(folder, "sample", False)
-    on_card(END, f"{figures_section(measured(dataset).figures(dataset))}{END}")(folder)
+    ours = figures_section(measured(dataset).figures(dataset)).rstrip("\n")
+    said = next(
+        line
+        for line in (folder / "README.md").read_text().split("\n")
+        if "This is a sample" in line
+    )
+    on_card(said, ours)(folder)
     assert not list(integrity.card(integrity.Inputs(open_folder(folder), None)))
     on_card(old, "| 7 |")(folder)
     (problem,) = integrity.card(integrity.Inputs(open_folder(folder), None))
-    assert "figures differ from casino/measured.json" in problem
+    assert "casino/measured.json; build again" in problem
 
 
 def as_if_real(folder, **changes):
@@ -513,6 +524,7 @@ def test_a_name_that_others_read_is_an_unknown_file_but_for_those_that_the_hub_a
     for name, body in names.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(body)
+    (folder / ".cache/huggingface/upload").mkdir()  # as a copy may have it
     found = integrity.files(integrity.Inputs(open_folder(folder), None))
     assert set(found) == {f"{name}: unknown file" for name in names.keys() - planted.KNOWN}
 

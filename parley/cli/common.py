@@ -138,6 +138,16 @@ def select_built(names: list[str] | None, folder: Path) -> tuple[list[Dataset], 
     return built, [dataset.name for dataset in chosen if dataset not in built]
 
 
+class Help:
+    """The part of a command that shows its help: a dataset folder of a stranger may name it."""
+
+    def get_help(self, ctx: Any) -> str:
+        """Return the help, with control characters escaped."""
+        from parley.terminal.console import plain
+
+        return plain(super().get_help(ctx))  # type: ignore[misc]
+
+
 def group_of(dataset: Dataset, kind: type[TyperGroup], summary: str) -> Any:
     """Return a group of commands that a dataset folder declares; its `dataset` is the dataset."""
     group = typer.Typer(cls=kind, no_args_is_help=True, **PLAIN)

@@ -11,7 +11,7 @@ from typing import Any
 import typer
 
 from parley.cli.common import app
-from parley.errors import ParleyError, UsageError
+from parley.errors import Interrupted, ParleyError, UsageError
 
 
 def main() -> None:
@@ -32,7 +32,9 @@ def main() -> None:
         with suppress(OSError):  # a closed terminal takes no text
             typer.echo("interrupted; the same command again does what is left", err=True)
         sys.exit(128 + interrupted.signum)
-    except Exception as error:  # the one place where failures become messages
+    except (SystemExit, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # the one place where failures become messages
         if os.environ.get("PARLEY_TRACEBACK"):
             raise
         from parley.terminal.console import print_message  # imported late: help must be quick
@@ -55,7 +57,7 @@ def _require_docstrings() -> None:
         )
 
 
-def as_failure(error: Exception) -> ParleyError:
+def as_failure(error: BaseException) -> ParleyError:
     """Return the error to show for an exception that reached the command line."""
     if isinstance(error, ParleyError):
         return error
@@ -86,16 +88,8 @@ def _missing_extra(error: ModuleNotFoundError) -> ParleyError | None:
     package = (error.name or "").partition(".")[0]
     if not (extra := extra_of(package)):
         return None
-    remedy = f'Run `pip install "parley-datasets[{extra}]"`.'
+    remedy = f'Run `pip install ".[{extra}]"` in the folder of Parley\'s own files.'
     return ParleyError(f"the package {package} is not installed", remedy=remedy)
-
-
-class Interrupted(BaseException):
-    """Ctrl-C or a similar signal; the command line library does not catch this class."""
-
-    def __init__(self, signum: int) -> None:
-        super().__init__(signum)
-        self.signum = signum
 
 
 _ENDING = [getattr(signal, n) for n in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, n)]

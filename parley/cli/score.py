@@ -14,6 +14,7 @@ from parley.cli.common import (
     AsJson,
     Attempts,
     BuildDir,
+    Help,
     Names,
     app,
     group_of,
@@ -77,7 +78,7 @@ def _with_tasks() -> list[str]:
     return [name for name, each in discover().items() if (each.folder / "tasks.py").exists()]
 
 
-class _Tasks(TyperGroup):
+class _Tasks(Help, TyperGroup):
     """The tasks of one dataset."""
 
     dataset: Dataset
@@ -104,7 +105,7 @@ class _Tasks(TyperGroup):
         return typer.main.get_command(one)
 
 
-class _Command(TyperCommand):
+class _Command(Help, TyperCommand):
     """The command of a task; its error for an unknown option lists the known ones."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

@@ -38,7 +38,7 @@ def export(built: BuiltFolder, format: str, target: Path, ids: Ids = None) -> li
     """Write a build in one of `formats`, and return the names of the files.
 
     `target` must be missing or an empty folder; it appears whole, or not at all. With `ids`,
-    write only the rows of these dialogues.
+    write only the rows of these dialogues, and no config whose rows belong to no single one.
 
     Raises:
         UsageError: the dataset has no such format or dialogue, or the format takes no ids.

@@ -45,22 +45,37 @@ def write_json_lines(built: BuiltFolder, folder: Path, ids: Ids = None) -> None:
 
 
 def _chosen(built: BuiltFolder, ids: Ids) -> Iterator[tuple[str, str, Iterator[dict[str, Any]]]]:
-    """Yield config, split and rows; with `ids` leave out configs that name no dialogue."""
+    """Yield config, split and rows; with `ids` leave out the configs of `without_dialogues`."""
     dataset, chosen = built.dataset, set(ids or ())
     there = places(dataset, built)
     known = {str(id) for place in there for id in built.ids(*place)} if chosen else set()
     if unknown := [id for id in ids or () if id not in known]:
         raise UsageError(f"{built.path} has no dialogue {few(unknown)}")
-    named = {next(iter(built.features(config))) for config, _ in there}
-    named |= set(getattr(dataset.transcript, "BESIDE", {}).values())
+    columns_of = _columns_of_ids(built)
     for config, split in built.declared:
         rows = built.each_named(config, split)
-        columns = [column for column in built.features(config) if column in named]
+        columns = columns_of[config]
         if ids is None:
             yield config, split, rows
         elif columns:
             kept = (row for row in rows if any(str(row[column]) in chosen for column in columns))
             yield config, split, kept
+
+
+def _columns_of_ids(built: BuiltFolder) -> dict[str, list[str]]:
+    """Return config -> its columns that name the dialogue of a row."""
+    dataset = built.dataset
+    named = {next(iter(built.features(config))) for config, _ in places(dataset, built)}
+    named |= set(getattr(dataset.transcript, "BESIDE", {}).values())
+    return {
+        config: [column for column in built.features(config) if column in named]
+        for config, _ in built.declared
+    }
+
+
+def without_dialogues(built: BuiltFolder) -> list[str]:
+    """Return the configs whose rows belong to no single dialogue."""
+    return [config for config, columns in _columns_of_ids(built).items() if not columns]
 
 
 def _leaves(features: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:

@@ -48,13 +48,17 @@ class BuiltFolder:
     """A folder with the Parquet, card and provenance of one dataset, all untrusted.
 
     Its metadata is only compared: no path from it is opened, and no link in it is followed. Its
-    methods raise OutputError for a file that cannot be read.
+    methods raise OutputError for a file that cannot be read. `shown` is the folder that messages
+    name, where `path` is a copy of it.
     """
 
-    def __init__(self, path: Path, dataset: Dataset, provenance: dict[str, Any]) -> None:
+    def __init__(
+        self, path: Path, dataset: Dataset, provenance: dict[str, Any], shown: Path | None = None
+    ) -> None:
         self.path = path
         self.dataset = dataset
         self.provenance = provenance
+        self.shown = shown or path
         self._rows: dict[tuple[str, str], list[dict[str, Any]]] = {}
 
     def features(self, config: str) -> Any:
@@ -88,7 +92,7 @@ class BuiltFolder:
 
     def command(self, command: str, *more: str) -> str:
         """Return the command line of a command on this build."""
-        return typed(command, self.dataset.name, self.path.parent, *more)
+        return typed(command, self.dataset.name, self.shown.parent, *more)
 
     @property
     def rebuild(self) -> str:
@@ -157,6 +161,16 @@ class BuiltFolder:
             with _readable(path):
                 table = pq.read_table(path)
             yield table
+
+    def row_groups(self, config: str, split: str) -> "Iterator[pa.Table]":
+        """Yield the table of each row group of a split."""
+        import pyarrow.parquet as pq
+
+        for path in self.files(config, split):
+            with _readable(path):
+                file = pq.ParquetFile(path)
+                for number in range(file.num_row_groups):
+                    yield file.read_row_group(number)
 
     def each_row(self, config: str, split: str) -> Iterator[dict[str, Any]]:
         """Yield the rows of a split, a few in memory at once."""

@@ -123,6 +123,12 @@ def _readable(batch: pa.RecordBatch, largest: int) -> Iterator[pa.RecordBatch]:
     yield from _readable(batch.slice(half), largest)
 
 
+def arrow_size(group: pa.Table) -> int:
+    """Return the bytes of Arrow data of a row group, which do not depend on how it was cut."""
+    whole = group.combine_chunks()
+    return sum(_join([batch], True).nbytes for batch in whole.to_batches(BATCH))
+
+
 class _Shard:
     """A Parquet file being written, with a temporary name until all shards are complete."""
 
@@ -141,7 +147,7 @@ class _Shard:
         self._writer.write_table(group, row_group_size=group.num_rows)
         self._sink.check()
         self.rows += group.num_rows
-        self.arrow_size += group.nbytes
+        self.arrow_size += arrow_size(group)
 
     def close(self) -> None:
         try:

@@ -22,7 +22,8 @@ class Part:
 
     def __str__(self) -> str:
         pilot = f"a pilot of {self.limit:,}" if self.limit else ""
-        return ", ".join(each for each in (self.subset and f"subset {self.subset}", pilot) if each)
+        parts = [each for each in (self.subset and f"subset {self.subset}", pilot) if each]
+        return ", ".join(parts) or "all dialogues"
 
 
 ALL = Part()

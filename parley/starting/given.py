@@ -6,11 +6,12 @@ import re
 import subprocess
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property, partial
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote
@@ -18,7 +19,7 @@ from urllib.parse import quote
 from parley.errors import Problem, RecordError, UsageError
 from parley.rows.formats import FORMATS
 from parley.rows.strict_json import loads
-from parley.source.archive import ArchiveError, members
+from parley.source.archive import ArchiveError, members, open_archive
 from parley.source.pins import PLACEHOLDER, git_tree, hash_file
 
 MANY = 5  # this many files of a flat folder become one Folder
@@ -31,6 +32,7 @@ _FORMATS = {
     ".txt": ("lines",),
 }
 _TABLES = (".csv", ".tsv")
+_MOST = 5_000_000  # records of all files, which a draft holds in memory
 _SMALL = 1 << 16  # texts of fewer bytes on average are one record each
 _HIDDEN = re.compile(r"(^|/)[._]|/$")  # archive entries to skip
 _WORDS = re.compile("train|dev|val|test")
@@ -122,10 +124,10 @@ def read_given(paths: Sequence[Path], notes: list[str]) -> list[Given]:
     """
     if absent := [str(path) for path in paths if not path.exists()]:
         raise UsageError(f"no such file or folder: {', '.join(absent)}")
-    read = list(_read_all(paths, notes))
+    read = list(_few(_read_all(paths, notes)))
     if any(each.format == "lines" and each.name.endswith(_TABLES) for each in read):
         notes.append("a table lacks a header, or a row has another length: taken as lines of text")
-        read = list(_read_all(paths, [], tables=False))
+        read = list(_few(_read_all(paths, [], tables=False)))
     if not (read := _alike(read, notes)):
         raise UsageError(f"found no file of a known format: {', '.join([*_FORMATS, '.zip'])}")
     homes: dict[Path, list[_Read]] = {}
@@ -142,6 +144,19 @@ def read_given(paths: Sequence[Path], notes: list[str]) -> list[Given]:
         for each in found:
             each.path = each.place.relative_to(top).as_posix()
     return found
+
+
+def _few(files: Iterable[_Read]) -> Iterator[_Read]:
+    """Yield the files; UsageError for too many records."""
+    records = 0
+    for each in files:
+        records += len(each.values)
+        if records > _MOST:
+            raise UsageError(
+                f"{each.home / each.name}: expected at most {_MOST:,} records in all, found more",
+                remedy="Draft from a part of the files, and pin the whole files in the script.",
+            )
+        yield each
 
 
 def _read_all(paths: Sequence[Path], notes: list[str], tables: bool = True) -> Iterator[_Read]:
@@ -181,7 +196,7 @@ def _formats(suffix: str, texts: Sequence[int], tables: bool) -> Sequence[str]:
 
 def _read_archive(path: Path, tables: bool) -> Iterator[_Read]:
     try:
-        with zipfile.ZipFile(path) as archive:
+        with path.open("rb") as file, open_archive(file) as archive:
             there = [each for each in archive.infolist() if not _HIDDEN.search(each.filename)]
         suffixes = [PurePosixPath(each.filename).suffix for each in there]
         counts = Counter(suffix for suffix in suffixes if suffix in _FORMATS)
@@ -207,7 +222,7 @@ def _read(
     for format in formats:
         try:
             with opened() as file:
-                values = list(FORMATS[format](file, loads))
+                values = list(islice(FORMATS[format](file, loads), _MOST + 1))
                 size = file.tell()
         except ValueError as error:
             first = first or error

@@ -103,7 +103,7 @@ UNSAFE = re.compile(  # what could run data; the rules S of ruff find more
     r"|^ *(?:import|from) .*(?<![.\w])(?:pty|code)\b"
     r"|(?<!re\.)\b(?:eval|exec|compile|__import__|system|popen|spawn|getoutput)\("
     r"|\b(?:shell|trust_remote_code|allow_pickle)="
-    r"|\byaml\.(?!load\(text, _LOADER\)|safe_)\w*load\w*\(",
+    r"|\byaml\.(?!load\(text, _Loader\)|safe_)\w*load\w*\(",
     re.MULTILINE,
 )
 
