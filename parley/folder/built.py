@@ -131,11 +131,14 @@ class BuiltFolder:
 
     def files(self, config: str, split: str) -> list[Path]:
         """Return the Parquet files of a split in their order; [] if one is missing or a link."""
-        made = self.provenance["configs"].get(config, {}).get(split)
-        if not made or (self.path / config).is_symlink():  # a link could lead anywhere
+        folder = self.path / config
+        made = self.provenance["configs"].get(config, {}).get(split, {"files": []})
+        found = [folder / name for name in shard_names(split, len(made["files"]))]
+        try:  # a link could lead anywhere
+            whole = all(path.is_file() and not path.is_symlink() for path in found)
+            return found if whole and not folder.is_symlink() else []
+        except OSError:  # a name that is too long for the system
             return []
-        found = [self.path / config / name for name in shard_names(split, len(made["files"]))]
-        return found if all(p.is_file() and not p.is_symlink() for p in found) else []
 
     def splits(self, config: str) -> list[str]:
         """Return the existing splits of a config, the declared ones first, in their order."""

@@ -86,19 +86,19 @@ def files(inputs: Inputs) -> Iterator[str]:
     built = inputs.built
     stated, found = built.recorded, built.contents()
     for config, splits in built.provenance["configs"].items():
-        for split in splits.keys() - built.dataset.splits.get(config, {}).keys():
+        for split in sorted(splits.keys() - built.dataset.splits.get(config, {}).keys()):
             yield f"{config}/{split}: recorded, but not a split of {built.dataset.name}"
     yield from (f"{name}: missing" for name in sorted({*stated, CARD} - found.keys()))
     for name, path in found.items():
-        if path.is_dir() and not path.is_symlink():
-            yield f"{name}: unknown folder"
-        elif path.is_symlink() or not path.is_file():
+        if path.is_symlink() or not (path.is_file() or path.is_dir()):
             yield f"{name}: expected a file, found a link or device"
+        elif name == ".gitattributes" or f"{name}/".startswith(".cache/huggingface/"):
+            continue  # huggingface_hub's
+        elif path.is_dir():
+            yield f"{name}: unknown folder"
         elif name in stated:
             if wrong := pins.problem(path, stated[name]):
                 yield f"{name}: {wrong}"
-        elif name == ".gitattributes" or name.startswith(".cache/huggingface/"):
-            continue  # huggingface_hub's
         elif name not in (PROVENANCE, CARD):
             yield f"{name}: unknown file"
         elif (size := path.stat().st_size) > MOST_TEXT:
