@@ -35,7 +35,7 @@ def require_invented(source: Source, build: Path) -> None:
         for text in _long(row)
     }
     if found := sorted(_held(pa.array(texts, pa.string()), [build / each for each in configs])):
-        said = [Problem("", what=f"upstream has {text!r:.60}, {len(text)} long") for text in found]
+        said = [Problem("", what=f"upstream has {text!r:.60} too") for text in found]
         raise ScriptError(f"{dataset.sample}", *said, remedy="Invent other texts for the sample.")
 
 
