@@ -16,6 +16,7 @@ from parley import __version__
 from parley.figures import figures
 from parley.folder.built import CARD, FORMAT, PROVENANCE, open_folder
 from parley.folder.card import built_card
+from parley.folder.invented import require_invented
 from parley.folder.measured import FILE, every_split, measured, text_of
 from parley.folder.replace import replacing, write_whole
 from parley.rows import parquet
@@ -88,7 +89,8 @@ def build(
     Raises:
         RecordError: a source file has a broken record.
         RowError: a builder made rows of another schema.
-        ScriptError: the script breaks the tool's rules.
+        ScriptError: the script breaks the tool's rules; or, with `measure`, the sample has
+            upstream's sentences.
         OutputError: the folder cannot be written.
     """
     dataset = source.dataset
@@ -105,6 +107,7 @@ def build(
         for split in splits:
             counted.setdefault(split.config, {})[split.name] = split.measured
         if measure:
+            require_invented(source, folder)
             found = list(figures(dataset.figures, open_folder(folder, dataset)))
             text = text_of(dataset, every_split(dataset, counted), found)
         else:

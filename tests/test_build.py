@@ -5,6 +5,7 @@ import random
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import generate
@@ -13,13 +14,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from parley.build import build
-from parley.collection import get
-from parley.errors import RecordError, SourceError
+from parley.collection import Dataset, get
+from parley.errors import RecordError, ScriptError, SourceError
 from parley.folder.built import open_folder, read_provenance
 from parley.folder.verify import verify
 from parley.rows.arrow import to_batch
 from parley.rows.parquet import row_groups
 from parley.source.files import Source, open_source
+from parley.starting.new import write_skeleton
 
 
 def copy_of(name, tmp_path):
@@ -240,3 +242,21 @@ def test_shards_hold_the_same_rows(tmp_path):
     assert [pq.read_metadata(folder / name).num_rows for name in names] == [500, 500, 600]
     checks = verify(open_folder(folder), source).checks
     assert not any(check.failed for check in checks if check.name != "provenance")
+
+
+@pytest.mark.parametrize("copied", [True, False])
+def test_a_sample_with_texts_of_upstream_is_not_measured(tmp_path, copied):
+    dataset = Dataset("tea", write_skeleton("tea", tmp_path))
+    sample = dataset.sample / "dialogues.jsonl"
+    text = sample.read_text(encoding="utf-8")
+    long = text.replace("Is the kettle still there?", "A sentence that nobody else invents, ever.")
+    (tmp_path / "upstream").mkdir()
+    (tmp_path / "upstream" / sample.name).write_text(long, encoding="utf-8")
+    sample.write_text(long if copied else text, encoding="utf-8")
+    measure = partial(build, Source(dataset, tmp_path / "upstream"), tmp_path / "out", measure=True)
+    if copied:
+        with pytest.raises(ScriptError, match="nobody else invents"):
+            measure()
+    else:
+        measure()
+    assert (tmp_path / "out" / "tea").exists() != copied

@@ -47,6 +47,27 @@ SAID = "        said = ("  # a line of the view
 SKIP = f'        if record["id"] == "s2":\n            continue\n{SAID}'
 TWO_ROWS = f'        record["id"] += ""; record["turns"].reverse()\n{SAID}'
 EXPORT = "EXPORTS = {'odd': lambda data, folder: data.rows('dialogue')[0]}\n"
+TASK = """from parley import Score, Task
+
+
+def gold(data):
+    return {(row["id"],): row["turns"][0]["speaker"] for row in data.rows("dialogues", "train")}
+
+
+FIRST = Task(
+    summary="who speaks first",
+    evaluated_on="all dialogues",
+    configs=("dialogues",),
+    fields={"id": "the dialogue", "first": "a speaker"},
+    shape={"id": str, "first": str},
+    key=("id",),
+    example={"id": "s7", "first": "nobody"},
+    metrics={"right": "the share of right answers"},
+    gold=gold,
+    score=lambda gold, found: Score({"right": 0.5}),
+)
+TASKS = {"first": FIRST}
+"""
 BREAKS = {  # rule: (file, old text, new text, part of the message)
     "script_declares": [
         (SCRIPT, "DIALOGUE = {", "DIALOGUE = (", r"cannot be imported: SyntaxError: .*line \d+"),
@@ -112,6 +133,10 @@ BREAKS = {  # rule: (file, old text, new text, part of the message)
     ],
     "figures_compute": [
         (FIGURES, 'dialogue["turns"]', 'dialogue["turn"]', "size.dialogues fails: KeyErr"),
+    ],
+    "tasks_score_the_sample": [
+        ("tasks.py", NEW, TASK, "first: shape: first: takes any text, .*'clerk', 'customer'"),
+        ("tasks.py", NEW, TASK.replace('first": str', 'first": {"clerk"}'), 'example: .*"nobody"'),
     ],
     "exports_write_the_sample": [("export.py", NEW, EXPORT, "cannot be exported .IndexError")],
     "transcript_lays_out_every_row": [

@@ -5,6 +5,7 @@ import re
 import sys
 from collections.abc import Iterator
 from itertools import islice
+from typing import Any
 
 from parley.declaration import Config
 from parley.errors import ParleyError, RowError, few
@@ -22,10 +23,12 @@ from parley.linting.dataset_folder import (
     one_line,
     values_of,
 )
+from parley.rows.features import item_of, labels_of
 from parley.scoring.evaluate import score
-from parley.shapes import problems
+from parley.scoring.gold import load_gold
+from parley.shapes import Checked, Converted, problems
 from parley.source.pins import PLACEHOLDER
-from parley.tasks import tasks_of
+from parley.tasks import Task, tasks_of
 
 # Errors of a figure on a sample that is too small
 _TOO_FEW = "(StatisticsError|ValueError|ZeroDivisionError): "
@@ -179,6 +182,9 @@ def tasks_score_the_sample(folder: DatasetFolder) -> Iterator[str]:
         if not task.fields.keys() - optional <= task.example.keys() <= task.fields.keys():
             fields = f"{', '.join(task.fields)}, found {', '.join(task.example)}"
             yield f"{where}: the example: expected the fields {fields}; fix one of them"
+        for field, labels in _open_labels(folder, name, task):
+            said = f"takes any text, while its answers are labels; name them: {labels}"
+            yield f"{where}: shape: {field}: {said}"
         for baseline in islice(task.baselines, 1):
             try:
                 score(folder.built, name, {}, baseline=baseline)
@@ -187,3 +193,48 @@ def tasks_score_the_sample(folder: DatasetFolder) -> Iterator[str]:
                     yield f"{where}: {baseline}: {error}; remove this import"
             except ParleyError as error:
                 yield from (f"{where}: {baseline}: {line}" for line in lines_of(error))
+
+
+def _open_labels(folder: DatasetFolder, name: str, task: Task) -> Iterator[tuple[str, list[str]]]:
+    """Yield the fields that take any text, though gold has labels, and these labels."""
+    fields = [each for each, shape in task.shape.items() if shape in (str, [str])]
+    fields = [each for each in fields if each not in task.key]
+    configs = [each for config, each in folder.dataset.configs.items() if config in task.configs]
+    if not fields or len(configs) < len(task.configs):
+        return
+    known = [set(found) for each in configs for found in _closed(each.features)]
+    shapes = [each.record_shape for each in configs if isinstance(each, Config)]
+    known += [found for shape in shapes for found in _closed(shape)]
+    gold, _ = load_gold(folder.built, name, task.chosen({}))
+    for field in fields:
+        whole = [
+            each[field] if isinstance(each, dict) and field in each else each
+            for each in gold.values()
+        ]
+        answers = {text for each in whole for text in _texts(each)}
+        if fitting := [each for each in known if answers and answers <= each]:
+            yield field, min(map(sorted, fitting), key=len)
+
+
+def _closed(shape: Any) -> Iterator[set[str]]:
+    """Yield the closed sets of texts in a shape or in features."""
+    if isinstance(shape, Checked | Converted):
+        yield from _closed(shape.shape)
+    elif isinstance(shape, set | frozenset):
+        yield {each for each in shape if isinstance(each, str)}
+    elif isinstance(shape, dict | list | tuple):
+        for inner in shape.values() if isinstance(shape, dict) else shape:
+            yield from _closed(inner)
+    elif names := labels_of(shape):
+        yield {*names}
+    elif item := item_of(shape):
+        yield from _closed(item)
+
+
+def _texts(answer: Any) -> Iterator[str]:
+    """Yield the texts of an answer, which may be several."""
+    if isinstance(answer, str):
+        yield answer
+    elif isinstance(answer, list | tuple | set | frozenset):
+        for each in answer:
+            yield from _texts(each)
