@@ -681,6 +681,29 @@ def test_the_keyboard_alone_reaches_the_code_and_a_dialogue(sample, open_page):
     assert page.locator("#dialogue .note.chosen", has_text="uv-part").count()
 
 
+@pytest.mark.parametrize("reach", ["pointer", "keyboard"])
+def test_every_width_reaches_a_filter(sample, open_page, reach):
+    page = open_page("about:blank")
+    value, summary = page.locator(".value").first, page.locator("#filters-box > summary")
+    for width in range(600, 1601, 100):
+        page.set_viewport_size({"width": width, "height": 700})
+        visit(page, page_of(sample, "casino"))
+        if reach == "pointer":
+            if summary.is_visible():
+                summary.click()
+            box = value.bounding_box()
+            page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        else:
+            page.get_by_role("searchbox").focus()
+            for _ in range(5):
+                page.keyboard.press("Tab")
+                if page.evaluate("document.activeElement.matches('summary, .value')"):
+                    page.keyboard.press("Space")
+        assert value.get_attribute("aria-pressed") == "true", width
+        assert 0 <= value.bounding_box()["y"] <= 670, width  # in sight without scrolling
+        assert page.evaluate("document.scrollingElement.scrollWidth") <= width
+
+
 @pytest.mark.parametrize("place", [0, 1], ids=["http", "disk"])
 def test_a_narrow_screen_shows_a_dialogue_and_goes_back(sample, open_page, place):
     page = open_page(addresses(sample, "duo", "dialogues.html")[place])
