@@ -681,6 +681,24 @@ def test_the_keyboard_alone_reaches_the_code_and_a_dialogue(sample, open_page):
     assert page.locator("#dialogue .note.chosen", has_text="uv-part").count()
 
 
+@pytest.mark.parametrize("name", DATASETS)
+def test_the_list_shows_whole_titles(sample, open_page, name):
+    page = open_page(page_of(sample, name))
+    for width in (1600, 900):
+        page.set_viewport_size({"width": width, "height": 900})
+        entries = page.locator("#window a").evaluate_all(
+            """links => links.map(link => {
+                const [title, text] = link.querySelectorAll('.title, .excerpt');
+                return [title.scrollHeight > title.clientHeight + 3
+                        || title.scrollWidth > title.clientWidth,
+                    link.title === title.textContent.slice(0, 200),
+                    link.getBoundingClientRect().bottom - text.getBoundingClientRect().bottom];
+            })"""
+        )
+        assert width == 900 or not any(cut for cut, *_ in entries)
+        assert all(told and below >= 0 for _, told, below in entries)
+
+
 @pytest.mark.parametrize("reach", ["pointer", "keyboard"])
 def test_every_width_reaches_a_filter(sample, open_page, reach):
     page = open_page("about:blank")
@@ -764,7 +782,8 @@ def test_every_mark_opens_its_dialogues(real, open_page, name):
             const cells = link.closest('tr').cells, table = link.closest('table');
             return [link.getAttribute('href').split('#')[1], cells[0].contains(link),
                 table.tHead.rows[0].cells[1].textContent,
-                (cells[0].contains(link) ? cells[1] : link).textContent.replaceAll(',', '')];
+                [...(cells[0].contains(link) ? cells : [link])].slice(cells[0].contains(link))
+                    .reduce((sum, cell) => sum + Number(cell.textContent.replaceAll(',', '')), 0)];
         })"""
     )
     drawn = page.evaluate(
@@ -785,7 +804,7 @@ def test_every_mark_opens_its_dialogues(real, open_page, name):
         assert shown[0], fragment
         if fragment.startswith("id="):
             assert unquote_plus(fragment[3:]) in shown[2]
-        elif is_row and column == "dialogues":
+        elif is_row and column in ("dialogues", "queries"):
             assert shown[1] == int(number), fragment
         else:
             assert 1 <= shown[1] <= int(number), fragment

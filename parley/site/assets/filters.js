@@ -123,7 +123,9 @@ class Labels extends Filter {
     const now = element("span", "now");
     const whole = element("span", "whole");
     const count = element("span", "number");
-    const text = element("span", "label", element("bdi", "", label));
+    const parts = label.length < SHORT ? label.split(/(?<=[/_])/) : [label]; // to break between
+    const broken = parts.flatMap((part, place) => (place ? [element("wbr"), part] : [part]));
+    const text = element("span", "label", element("bdi", "", ...broken));
     const button = makeButton("value", () => this.toggle(label), whole, now, text, count);
     button.setAttribute("aria-pressed", "false");
     whole.style.width = `${(100 * this.whole[code]) / this.most}%`;

@@ -154,7 +154,7 @@ const TOOLS = element(
   makeButton("link", null, "Copy link"),
   makeButton("quote", null, "Copy quote"),
 );
-const ROW = 84; // pixels of an entry of the list, as in the style sheet
+const ROW = 97; // pixels of an entry of the list, as in the style sheet
 const byId = (id) => document.getElementById(id);
 
 /** Read the state from the address: query, scope, filters and open dialogue. */
@@ -444,6 +444,7 @@ class Page {
     text.lang = this.language(number);
     addText(text, said, this.words);
     link.append(element("span", "title", title));
+    link.title = visible(told); // a long one does not fit
     if (this.words.length && this.found[number])
       link.append(element("span", "sum", counted(this.found[number], "hit")));
     link.append(text);
