@@ -89,7 +89,7 @@ class _Index:
         self.place.append(self.places[place])
         self.language.append(self.languages.setdefault(transcript.language, len(self.languages)))
         self.utterances.append(len(said))
-        self.counted.add(dialogue.facets, transcript)
+        self.counted.add(dialogue)
         for card in transcript.judged:
             for pool in card.pools:
                 self.documents.update(id for _, ids in pool.grades for id in ids)

@@ -16,7 +16,7 @@ from parley.folder.built import BuiltFolder
 from parley.folder.replace import replacing
 from parley.site.data import write_data
 from parley.site.describe import Description
-from parley.site.draw import STYLE, is_broad, svg, table
+from parley.site.draw import ABOUT, STYLE, is_broad, svg, table
 from parley.site.draw import shown as shorten
 from parley.site.markdown import to_html
 from parley.terminal.console import plain
@@ -103,6 +103,7 @@ def _templates() -> Environment:
     templates.filters |= {"shown": shorten, "breakable": breakable, "markdown": to_html}
     templates.globals |= {
         "policy": _POLICY,
+        "ABOUT": ABOUT,
         "is_broad": is_broad,
         "svg": svg,
         "table": table,
