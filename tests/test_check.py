@@ -105,6 +105,7 @@ BREAKS = {  # rule: (file, old text, new text, part of the message)
         (LAYOUT, 'row["rating"] is', 'row["score"] is', r"train\[0\]: fails: KeyError: 'score'"),
         (LAYOUT, 'for turn in row["turns"]]', "for turn in ()]", r"train\[0\]: has no turns; give"),
         (LAYOUT, "CONFIGS =", "_CONFIGS =", "transcript.py: defines no CONFIGS"),
+        (LAYOUT, "CONFIGS =", 'TABLES = {"x": "y"}\nCONFIGS =', "TABLES: no column x.y"),
         (LAYOUT, '("dialogues",)', '("dialogues", "chats")', "CONFIGS: .*chats"),
         (LAYOUT, 'len(row["turns"])}', 'row["rating"] + 1}', r"train\[1\]: fails: TypeError: "),
     ],

@@ -23,6 +23,7 @@ import pytest
 import parley
 from parley.build import build
 from parley.collection import discover, get
+from parley.exports.export import export
 from parley.folder.built import find_folder
 from parley.source.files import open_source
 from parley.terminal.console import plain
@@ -915,6 +916,39 @@ def records(text):
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
+@pytest.mark.parametrize("name", DATASETS)
+def test_the_tables_of_a_selection_are_those_of_the_configs(sample, open_page, tmp_path, name):
+    built = find_folder(sample.build, get(name))
+    some = {"craigslist_bargains": "is.deal=yes", "duo": "is.setting=ed"}
+    page = open_page(page_of(sample, name, some.get(name, "max.turns=12")))
+    found = saved(page, tmp_path)
+    chosen = found["ids.txt"].split()
+    assert 0 < len(chosen) < len(ids(sample.build, name))
+    export(built, "csv", tmp_path / "csv", chosen)
+    for config in getattr(built.dataset.transcript, "TABLES", {}):
+        head, *rows = csv.reader(io.StringIO(found[f"{config}.csv"], newline=""))
+        due = []
+        for split in built.splits(config):
+            with (tmp_path / "csv" / f"{config}-{split}.csv").open(newline="") as file:
+                columns, *lines = csv.reader(file)
+            assert head == ["split", *columns]
+            due += [[split, *line] for line in lines]
+        assert rows == due
+    listed = records(found["dialogues.csv"])
+    assert [row["id"] for row in listed] == chosen
+    assert ("participants.csv" in found) == (name in ("casino", "craigslist_bargains"))
+    if name == "casino":
+        splits = {s: set(map(str, built.ids("official_split", s))) for s in ("train", "test")}
+        for row in listed:
+            assert all((row["official_split"] == s) == (row["id"] in splits[s]) for s in splits)
+    if name == "craigslist_bargains":
+        outcomes = {row["dialogue_id"]: row for row in table(sample.build, name, "outcomes")}
+        for row in listed:
+            for column in ("list price", "deal price"):
+                stated = outcomes[row["id"]][column.replace(" ", "_")]
+                assert (float(row[column]) if row[column] else None) == stated
+
+
 def test_files_python_and_command_of_a_selection(real, open_page, tmp_path, monkeypatch):
     casino, address = Casino(real.build), addresses(real, "casino", "dialogues.html")[1]
     due = sorted(casino.having(used("uv-part"), got(0, 14)))
@@ -923,17 +957,11 @@ def test_files_python_and_command_of_a_selection(real, open_page, tmp_path, monk
     assert page.get_by_role("button", name="Use these 10", exact=True).is_visible()
     found = saved(page, tmp_path)
     assert [int(row["id"]) for row in records(found["dialogues.csv"])] == due
-    people = records(found["participants.csv"])
-    assert [int(row["id"]) for row in people] == [id for id in due for _ in "12"]
-    one = {
-        row["id"] for row in people if "uv-part" in row["strategies"] and int(row["points"]) < 15
-    }
-    assert one == set(map(str, due))
-    said = [row for row in records(found["utterances.csv"]) if row["action"] == "false"]
-    texts = [(str(id), text) for id, text in utterances(real.build, "casino") if int(id) in due]
-    assert [(row["id"], row["text"]) for row in said] == texts
     lines = [json.loads(line) for line in found["dialogues.jsonl"].splitlines()]
     assert [int(line["id"]) for line in lines] == due
+    people = [(line["id"], one) for line in lines for one in line["participants"]]
+    one = {id for id, one in people if "uv-part" in one["strategies"] and one["points"] < 15}
+    assert one == set(map(str, due))
     (tmp_path / "build").symlink_to(real.build)
     monkeypatch.chdir(tmp_path)
     code = code_of(page)

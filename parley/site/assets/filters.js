@@ -56,6 +56,14 @@ class Filter {
     this.most = this.whole.reduce((most, count) => Math.max(most, count), 1);
   }
 
+  /** Return the values of a dialogue, each with the number of its participant or -1. */
+  of(number) {
+    const found = [];
+    for (let n = number ? this.ends[number - 1] : 0; n < this.ends[number]; n++)
+      found.push([this.sides ? this.sides[n] : -1, this.values[n]]);
+    return found;
+  }
+
   reset() {
     this.last.fill(-1);
     this.counts.fill(0);

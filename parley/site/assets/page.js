@@ -218,6 +218,7 @@ class Page {
     this.changed = -Infinity; // when something was typed or dragged last
     byId("apart").hidden = !this.filters.some((filter) => filter.sides);
     this.rows = new Map(); // place in the list -> its entry
+    this.tables = new Map(); // config -> its lines of CSV, once somebody has asked for them
     this.listen();
     byId("filters").append(...this.filters.map((filter) => filter.box));
     if (this.plain) {
@@ -270,6 +271,18 @@ class Page {
     const isPart = this.open >= 0 && this.dialogue(this.open)?.partOf; // of one that may have come
     if (isPart || (this.open >= part.first && this.open < part.end)) this.showDialogue();
     this.load();
+  }
+
+  /** Load the lines of a config as CSV, each with the id of its dialogue. */
+  async table(config) {
+    if (!this.tables.has(config))
+      await new Promise((done, failed) => {
+        const script = document.createElement("script");
+        script.src = `data/table-${config}.js`;
+        Object.assign(script, { onload: done, onerror: failed });
+        document.head.append(script);
+      });
+    return this.tables.get(config);
   }
 
   partOf(number) {
@@ -887,4 +900,5 @@ globalThis.parley = {
     page = new Page(JSON.parse(text));
   },
   part: (number, text) => page.take(number, JSON.parse(text)),
+  table: (config, text) => page.tables.set(config, JSON.parse(text)),
 };
