@@ -403,6 +403,43 @@ def test_filters_of_a_side_count_the_parquet(request, open_page, data):
     assert shown(page, "strategies") == casino.tally(lambda s: s["used"], content, within=hits)
 
 
+def test_a_dialogue_shows_its_values_for_the_filters_and_who_matches(real, open_page):
+    casino = Casino(real.build)
+    page = open_page(page_of(real, "casino", "is.strategies=uv-part&max.points=14&min.age=20"))
+    texts = """() => [...document.querySelectorAll('.filtered tbody tr')].map(row =>
+        [...row.cells].map(cell => [cell.textContent, !!cell.querySelector('.chosen')]))"""
+    for _ in range(3):
+        number = int(page.locator("#dialogue h2").inner_text().split()[-1])
+        sides = casino.sides[number]
+        shown = {row[0][0]: row[1:] for row in page.evaluate(texts)}
+        for name, column in {
+            "age": "age",
+            "education": "education",
+            "social value orientation": "svo",
+            "points": "points_scored",
+        }.items():
+            assert [text for text, _ in shown[name]] == [
+                str(side[column]) for side in sides.values()
+            ]
+        assert [set(text.split("; ")) - {""} for text, _ in shown["strategies"]] == [
+            side["used"] for side in sides.values()
+        ]
+        assert [chosen for _, chosen in shown["points"]] == [
+            side["points_scored"] <= 14 for side in sides.values()
+        ]
+        due = [
+            name.removeprefix("mturk_").replace("_", " ")
+            for name, side in sides.items()
+            if "uv-part" in side["used"] and side["points_scored"] <= 14 and side["age"] >= 20
+        ]
+        assert page.locator(".where bdi").inner_text() == " and ".join(due)
+        page.keyboard.press("j")
+    page = open_page(page_of(real, "craigslist_bargains", "max.deal+price+over+list+price=0.5"))
+    ratio = page.locator(".filtered .facts div", has_text="deal price over list price")
+    assert float(ratio.locator(".chosen").inner_text()) <= 0.5
+    assert page.locator(".where bdi").count() == 0
+
+
 def test_chosen_values_are_joined_by_any_or_all(real, open_page):
     casino = Casino(real.build)
     page = open_page(page_of(real, "casino"))

@@ -102,6 +102,11 @@ class Filter {
     return this.passed;
   }
 
+  /** Return a value as text. */
+  text(value) {
+    return this.labels ? this.labels[value] : inEnglish(value);
+  }
+
   /** Return the choice as a clause of a sentence. */
   clause() {
     return this.phrase[0] + this.said() + this.phrase[1];
@@ -191,8 +196,13 @@ class Labels extends Filter {
     return !this.choice.all;
   }
 
+  /** Whether the choice has a value. */
+  has(value) {
+    return this.codes.includes(value);
+  }
+
   passing(number) {
-    if (this.widens) return this.having(number, (code) => this.codes.includes(code));
+    if (this.widens) return this.having(number, (code) => this.has(code));
     let mask = EVERY;
     for (const code of this.codes) mask &= this.having(number, (other) => other === code);
     return mask;
@@ -293,12 +303,14 @@ class Numbers extends Filter {
     return true;
   }
 
-  passing(number) {
+  /** Whether the choice has a value. */
+  has(value) {
     const { min, max } = this.choice;
-    return this.having(
-      number,
-      (value) => (min === null || value >= min) && (max === null || value <= max),
-    );
+    return (min === null || value >= min) && (max === null || value <= max);
+  }
+
+  passing(number) {
+    return this.having(number, (value) => this.has(value));
   }
 
   said() {

@@ -514,6 +514,7 @@ class Page {
       ? layOut(dialogue, this.words, this.language(this.open), this.chosenLabels())
       : element("p", "empty", "Loading …");
     if (dialogue) addJudged(body, dialogue, this);
+    if (dialogue && this.filters.length) body.prepend(this.values(dialogue));
     pane.replaceChildren(this.head(), body);
     const items = pane.querySelectorAll(".body > .turns > .turn");
     const equip = () => items.forEach((item, turn) => item.append(this.tools(turn)));
@@ -587,6 +588,38 @@ class Page {
     return new Set([...this.state.chosen.values()].flatMap(({ labels }) => [...(labels ?? [])]));
   }
 
+  /** Return the values of the open dialogue for the filters; those chosen are marked. */
+  values({ sides = [] }) {
+    const told = (filter, side) => {
+      const values = filter.of(this.open).filter(([of]) => of === side);
+      const parts = values.map(([, value]) => {
+        const chosen = this.chosen.includes(filter) && filter.has(value);
+        return element(chosen ? "strong" : "span", chosen ? "chosen" : "", filter.text(value));
+      });
+      return parts.flatMap((part, place) => (place ? ["; ", part] : [part]));
+    };
+    const [own, ofSides] = [false, true].map((is) =>
+      this.filters.filter((filter) => Boolean(filter.sides) === is),
+    );
+    const made = element("details", "filtered", element("summary", "", "Values for the filters"));
+    made.open = this.chosen.length > 0;
+    const pairs = own.map((filter) => [filter.name, told(filter, -1)]);
+    made.append(facts(pairs.filter(([, parts]) => parts.length), ""));
+    const names = sides.map(([name]) => name);
+    const rows = ofSides.map((filter) => [filter.name, names.map((_, side) => told(filter, side))]);
+    if (rows.length) made.append(table({ title: "of each participant", columns: names, rows }));
+    return made;
+  }
+
+  /** Return the names of the participants of the open dialogue who pass all filters of one. */
+  matching() {
+    const own = this.chosen.filter((filter) => filter.sides);
+    const { sides = [] } = this.dialogue(this.open) ?? {};
+    if (!own.length || this.state.apart) return [];
+    const mask = own.reduce((bits, filter) => bits & filter.passing(this.open), EVERY);
+    return sides.flatMap(([name], side) => (mask & (1 << side) ? [name] : []));
+  }
+
   head() {
     const { index } = this;
     const spot = index.places[index.place[this.open]];
@@ -602,6 +635,11 @@ class Page {
     title.tabIndex = -1;
     const where = element("p", "where", `${spot.config}/${spot.split}`);
     if (place >= 0) where.append(` · ${inEnglish(place + 1)} of ${inEnglish(this.count)}`);
+    const matching = this.matching();
+    if (matching.length) {
+      const names = element("bdi", "", matching.join(" and "));
+      where.append(" · ", names, matching.length > 1 ? " match" : " matches");
+    }
     const steps = [button("↑", "Previous dialogue", -1), button("↓", "Next dialogue", 1)];
     const named = element("div", "", title, where);
     return element("header", "head", back, named, element("div", "steps", ...steps));
@@ -858,13 +896,13 @@ function note({ text, kind, detail, by }, chosen) {
   return made;
 }
 
-/** Return labels with values; ASCII values, such as names and numbers, get no language. */
+/** Return labels with values, texts or elements; ASCII, such as numbers, gets no language. */
 function facts(pairs, language, classes = "facts") {
   const list = element("dl", classes);
   for (const [label, value] of pairs) {
-    const text = element("dd", "", value);
+    const text = element("dd", "", ...[value].flat());
     text.dir = "auto";
-    if (/[^\x00-\x7f]/.test(value)) text.lang = language;
+    if (language && /[^\x00-\x7f]/.test(value)) text.lang = language;
     list.append(element("div", "", element("dt", "", label), text));
   }
   return list;
@@ -878,7 +916,7 @@ function table({ title, columns, rows }) {
   };
   const top = element("tr", "", element("td"), ...columns.map((column) => head(column, "col")));
   const lines = rows.map(([name, values]) =>
-    element("tr", "", head(name, "row"), ...values.map((value) => element("td", "", value))),
+    element("tr", "", head(name, "row"), ...values.map((value) => element("td", "", ...[value].flat()))),
   );
   const made = element("table", "", element("caption", "", title));
   made.append(element("thead", "", top), element("tbody", "", ...lines));
