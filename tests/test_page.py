@@ -651,6 +651,17 @@ def test_a_print_holds_the_whole_dialogue(real, open_page):
     )
 
 
+def test_a_print_without_a_chosen_dialogue_holds_the_open_one(sample, open_page):
+    page = open_page(page_of(sample, "casino"))
+    page.pdf()  # as wide as paper
+    due = state(page)["title"]
+    assert due
+    page.set_viewport_size({"width": 700, "height": 900})
+    page.emulate_media(media="print")
+    page.wait_for_function("document.querySelectorAll('#dialogue .turn').length > 2")
+    assert page.locator("#dialogue h2").all_inner_texts() == due
+
+
 def test_clearing_the_filters_moves_nothing(sample, open_page):
     page = open_page(page_of(sample, "casino"))
     clear = page.get_by_role("button", name="Clear the filters")
@@ -1243,6 +1254,7 @@ def pages(found):
 def test_pages_meet_the_accessibility_rules(sample, open_page, size, scheme):
     rules = {
         "runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]},
+        "rules": {"region": {"enabled": True}},
         "resultTypes": ["violations"],
     }
     page = open_page("about:blank")

@@ -31,8 +31,9 @@ def write_data(
 ) -> tuple[dict[str, int], Counts]:
     """Write the dialogues of a build into the new folder `folder`: index.js, parts and tables.
 
-    `load` has the path and revision for `load_dataset`. `on_dialogues` takes the dataset's name and
-    the number of dialogues written. `catalogue` is the folder with the titles of judged documents.
+    `load` has the path and revision for `load_dataset`, and the command of export. `on_dialogues`
+    takes the dataset's name and the number of dialogues written. `catalogue` is the folder with the
+    titles of judged documents.
     Return the numbers of dialogues, utterances and, by config, other rows; and the charts.
     """
     folder.mkdir()

@@ -929,7 +929,7 @@ function table({ title, columns, rows }) {
 
 // ---------------------------------------------------------------- the data
 
-const WIDE = matchMedia("(min-width: 900px)");
+const WIDE = matchMedia("(min-width: 900px), print"); // a print holds the open dialogue
 let page = null;
 
 /** The functions that the scripts in data/ call, each with one JSON text. */

@@ -23,14 +23,13 @@ class Selection {
     this.index = page.index;
     this.numbers = page.hits.slice(0, page.count);
     this.said = page.counted() + page.said();
-    const { name } = this.index.dataset;
     this.files = { "dialogues.csv": () => csv(this.dialogues()) };
     if (this.hasParticipants) this.files["participants.csv"] = () => csv(this.participants());
     this.files["utterances.csv"] = () => csv(this.utterances());
     for (const config of this.index.tables) this.files[`${config}.csv`] = () => this.table(config);
     this.files["dialogues.jsonl"] = () => this.jsonLines();
     this.files["ids.txt"] = () => this.ids().map((id) => `${id}\n`).join("");
-    this.command = `parley export ${name} csv ${name}-csv --ids ids.txt`;
+    this.command = this.index.load.export;
   }
 
   /** Return each id once. */
@@ -149,7 +148,7 @@ class Selection {
     const of = new Map(); // place -> number of its dialogues
     for (const number of numbers)
       of.set(index.place[number], (of.get(index.place[number]) ?? 0) + 1);
-    const { path, revision } = index.load;
+    const { path, revision, first } = index.load;
     const exact = revision ? `, revision=${python(revision)}` : "";
     const isPart = ids && [...of].some(([number, count]) => count < index.places[number].rows);
     const parts = [...of].map(([number, count]) => {
@@ -163,7 +162,8 @@ class Selection {
       ([place, code]) => `    ${python(place)}: ${code.replaceAll("\n", "\n    ")},\n`,
     );
     const loaded = parts.length === 1 ? parts[0][1] : `{\n${entries.join("")}}`;
-    const top = `${isPart ? imports : ""}from datasets import load_dataset\n\n`;
+    const before = first ? `# first: ${first}\n` : "";
+    const top = `${before}${isPart ? imports : ""}from datasets import load_dataset\n\n`;
     return `${top}${isPart ? ids : ""}rows = ${loaded}\n`;
   }
 
