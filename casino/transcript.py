@@ -8,6 +8,7 @@ from .scenarios import ISSUES, POINTS
 from .views import LIKENESS, PARTNER, SATISFACTION, STRATEGIES, items_of, labelled, potential_of
 
 CONFIGS = ("dialogues", "official_split")
+TABLES = {"participants": "dialogue_id", "utterances": "dialogue_id"}
 ORDER = {
     "strategies": STRATEGIES,
     "deal": ("yes", "no"),

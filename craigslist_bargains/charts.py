@@ -7,35 +7,41 @@ from parley import Data, Panel, Panels
 
 from .views import SIDES
 
-_PANELS = 24  # dialogues shown: a page has room for no more
+_PANELS = 25  # dialogues shown: a page has room for no more
+_MOST = 2.0  # times the list price: one price of ninety times would flatten every other line
 
 
 def offers(data: Data) -> Panels:
-    """Draw the prices of the dialogues with the most: those named by a rule, and offers."""
+    """Draw the prices that upstream's events state, in the dialogues with the most of them."""
     splits = data.splits("outcomes")
     about = {row["dialogue_id"]: row for row in data.named("outcomes", *splits)}
     named: dict[str, dict[str, list[tuple[float, float]]]] = defaultdict(
         lambda: {side: [] for side in SIDES}
     )
-    prices = {
-        (act["dialogue_id"], act["turn"]): act["price"]
-        for act in data.rows("dialogue_acts", *splits)
-    }
     for event in data.named("utterances", *splits):
-        id, listed = event["dialogue_id"], event["list_price"]
-        price = event["offer_price"]
-        price = prices.get((id, event["turn"])) if price is None else price
-        # a price of twice the list price is mostly a slip, and would flatten every other line
-        if price is not None and listed and price <= 2 * listed:
-            named[id][event["speaker"]].append((event["turn"], price / listed))
+        offered, stated = event["offer_price"], event["intent_price"]
+        price = stated if offered is None else offered
+        if price is not None and event["list_price"]:
+            point = event["turn"], price / event["list_price"]
+            named[event["dialogue_id"]][event["speaker"]].append(point)
     most = sorted(named, key=lambda d: (-sum(map(len, named[d].values())), d))[:_PANELS]
+    above = sum(y > _MOST for id in most for line in named[id].values() for _, y in line)
+    unlisted = sum(not row["list_price"] for row in about.values())
+    said = [
+        f"Offers, and the prices that upstream states for messages, relative to the list price, in "
+        f"the {len(most)} dialogues with the most of them.",
+        "Dashed: the targets of both sides.",
+        f"Triangles: {above} prices above twice the list price." if above else "",
+        "Left out: prices that only a rule finds in a text.",
+        f"Left out: {unlisted} dialogues without a list price." if unlisted else "",
+    ]
     return Panels(
         "Prices over the turns",
-        f"Offers and prices in messages, relative to the list price, in the {len(most)} dialogues "
-        "with the most of them; dashed: the targets of both sides.",
+        " ".join(filter(None, said)),
         x="turn",
         y="price over list price",
         panels=tuple(_panel(about[id], named[id]) for id in most),
+        most=_MOST,
     )
 
 

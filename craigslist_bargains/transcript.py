@@ -8,6 +8,7 @@ from .views import CATEGORIES, INTENTS, SIDES
 
 CONFIGS = ("negotiations",)
 BESIDE = {"dialogue_acts": "dialogue_id"}
+TABLES = {"outcomes": "dialogue_id", "utterances": "dialogue_id"}
 ORDER = {
     "category": CATEGORIES,
     "deal": ("yes", "no"),
@@ -16,6 +17,9 @@ ORDER = {
 }
 PHRASES = {
     "deal": "the deal is {}",
+    "list price": "the list price is {}",
+    "deal price": "the deal price is {}",
+    "target": "wants to reach a price of {}",
     "deal price over list price": "the deal is {} of the list price",
     "acts by rule": "made {} by rule",
     "acts upstream": "made {} upstream",
@@ -36,11 +40,12 @@ def transcript(row: dict[str, Any], beside: Beside | None = None) -> Transcript:
     outcome = row["outcome"]
     after = [("deal", "yes" if outcome["reward"] else "no")]
     if outcome["offer"] is not None:
-        after.append(("final offer", _offer(outcome["offer"])))
+        is_deal = bool(outcome["reward"])
+        after.append(("deal price" if is_deal else "final offer", _offer(outcome["offer"])))
     price = _dollars(outcome["offer"]["price"]) if outcome["reward"] else "no deal"
     return Transcript(
         title=f"{item['Title']} ({row['uuid']})",
-        before=[("category", item["Category"]), ("listed at", _dollars(item["Price"]))],
+        before=[("category", item["Category"]), ("list price", _dollars(item["Price"]))],
         turns=[_turn(event, acts.get(turn)) for turn, event in enumerate(row["events"])],
         after=after,
         sides=dict(zip(SIDES, map(_known, kbs), strict=True)),
@@ -49,8 +54,9 @@ def transcript(row: dict[str, Any], beside: Beside | None = None) -> Transcript:
 
 
 def facets(row: dict[str, Any], beside: Beside | None = None) -> Facets:
-    """Return its category, deal, deal price over list price and acts."""
-    outcome, listed = row["outcome"], row["scenario"]["kbs"][1]["item"]["Price"]
+    """Return its category, deal, prices, and of each side its target and acts."""
+    outcome, kbs = row["outcome"], row["scenario"]["kbs"]
+    listed = kbs[1]["item"]["Price"]
     price = (outcome["offer"] or {}).get("price") if outcome["reward"] else None
     ruled: dict[str, list[str]] = {side: [] for side in SIDES}
     stated: dict[str, list[str]] = {side: [] for side in SIDES}
@@ -62,6 +68,9 @@ def facets(row: dict[str, Any], beside: Beside | None = None) -> Facets:
     return {
         "category": row["scenario"]["category"],
         "deal": "yes" if outcome["reward"] else "no",
+        "list price": listed,
+        "deal price": price,
+        "target": {side: kb["personal"]["Target"] for side, kb in zip(SIDES, kbs, strict=True)},
         "deal price over list price": price / listed if price is not None and listed else None,
         "acts by rule": {side: list(dict.fromkeys(acts)) for side, acts in ruled.items()},
         "acts upstream": {side: list(dict.fromkeys(acts)) for side, acts in stated.items()},

@@ -7,6 +7,7 @@ from parley import Facets, Table, Transcript, Turn
 from .views import ASPECTS, ROLES
 
 CONFIGS = ("dialogues",)
+TABLES = {"ratings": "dialogue_id", "utterances": "dialogue_id"}
 ORDER = {"prompt": ("aligned", "neutral", "not_aligned"), "rated by others": ("yes", "no")}
 PHRASES = {
     f"{aspect.replace('_', ' ')}, {by}": f"{aspect.replace('_', ' ')} is {{}} by {who}"

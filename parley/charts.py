@@ -59,6 +59,17 @@ class Bars:
 
 
 @dataclass(frozen=True)
+class Histogram(Bars):
+    """Counts of numbers by ranges, which stand side by side on a scale.
+
+    Args:
+        ticks: A place on the scale, in widths of a bar from the left, and the number there.
+    """
+
+    ticks: tuple[tuple[float, str], ...]
+
+
+@dataclass(frozen=True)
 class Heatmap:
     """Counts of pairs of values.
 
@@ -125,6 +136,7 @@ class Panels:
         x: The name of the horizontal axis.
         y: The name of the vertical axis.
         panels: The charts in order.
+        most: The end of the vertical axis; a greater y is drawn there as a triangle.
     """
 
     title: str
@@ -132,6 +144,7 @@ class Panels:
     x: str
     y: str
     panels: tuple[Panel, ...]
+    most: float | None = None
 
 
 Chart = Bars | Heatmap | Dots | Panels

@@ -11,6 +11,10 @@ The first column of these configs is the id of a dialogue. Related rows of other
     BESIDE = {"dialogue_acts": "dialogue_id"}    # config -> its column that holds this id
     def transcript(row, beside) -> Transcript   # config -> its rows of the dialogue
 
+Configs that the page offers as CSV, each with its column that holds this id:
+
+    TABLES = {"utterances": "dialogue_id"}
+
 The titles of judged documents come from a folder that the user names (`parley site --catalogue`):
 
     def titles(folder: Path, ids: set[str]) -> dict[str, str]    # id -> title, of those found

@@ -9,11 +9,12 @@ import hostile
 import pytest
 
 from parley.build import build
-from parley.charts import Bar, Bars, Dots, Heatmap, Panel, Panels, own_charts
+from parley.charts import Bar, Bars, Dots, Heatmap, Histogram, Panel, Panels, own_charts
 from parley.collection import discover, get
 from parley.dialogues import dialogues
 from parley.errors import ScriptError
 from parley.folder.built import open_folder
+from parley.site.draw import svg, table
 from parley.source.files import open_source
 
 pictures = pytest.importorskip("parley.site.pictures", reason="the extra `site` is not installed")
@@ -22,7 +23,7 @@ pictures = pytest.importorskip("parley.site.pictures", reason="the extra `site` 
 def counts_of(built):
     counts = pictures.Counts(built)
     for dialogue in dialogues(built):
-        counts.add(dialogue.facets, dialogue.transcript)
+        counts.add(dialogue)
     return counts
 
 
@@ -119,13 +120,57 @@ def test_grades_and_prices_are_those_of_the_parquet(real_build):
     bargains = open_folder(real_build / "craigslist_bargains")
     prices = counts_of(bargains).charts()["prices-over-turns"]
     assert isinstance(prices, Panels)
-    scenes = {
-        row["uuid"]: row["scenario"]["kbs"]
-        for row in bargains.rows("negotiations", *bargains.splits("negotiations"))
+    negotiations = {
+        row["uuid"]: row for row in bargains.rows("negotiations", *bargains.splits("negotiations"))
     }
     for panel in prices.panels:
-        for kb, level in zip(scenes[panel.where["id"]], panel.levels.values(), strict=True):
+        row = negotiations[panel.where["id"]]
+        kbs = row["scenario"]["kbs"]
+        for kb, level in zip(kbs, panel.levels.values(), strict=True):
             assert level == kb["personal"]["Target"] / kb["item"]["Price"]
+        stated = [
+            (event["offer"] or event["metadata"] or {}).get("price") for event in row["events"]
+        ]
+        points = sorted(point for line in panel.lines.values() for point in line)
+        assert points == [  # no price that only a rule finds in a text
+            (turn, price / kbs[1]["item"]["Price"])
+            for turn, price in enumerate(stated)
+            if price is not None
+        ]
+
+
+def test_a_number_beyond_the_axis_is_marked_and_listed():
+    panel = Panel("one", {"buyer": ((1, 0.5), (2, 99.0))})
+    chart = Panels("prices", "Prices.", "turn", "price", (panel,), most=2)
+    drawn = svg(chart)
+    assert (drawn.count("<circle"), drawn.count("<polygon")) == (1, 1)
+    numbers = re.findall(r'<text class="soft"[^>]*>([\d.]+)</text>', drawn)
+    assert {"0", "1", "2"} <= set(numbers)  # of both axes
+    assert max(map(float, numbers)) == 2
+    assert "2: 99" in table(chart).rows[0][-1].text
+
+
+@pytest.mark.parametrize("name", discover())
+def test_charts_count_each_kind_apart_and_draw_numbers_on_a_scale(sample_build, name):
+    built = open_folder(sample_build / name)
+    counts = counts_of(built)
+    charts = {chart.of: chart for chart in counts.charts().values() if isinstance(chart, Bars)}
+    beside = getattr(built.dataset.transcript, "BESIDE", {})
+    due: dict[str, Counter[str]] = {}
+    for dialogue in dialogues(built):
+        kind = dialogue.config if dialogue.config in beside else "dialogues"
+        for filter, values in dialogue.facets.items():
+            if values not in (None, []):
+                due.setdefault(filter, Counter())[kind] += 1
+    assert ("queries" in due["split"]) == (name == "cosrec")
+    for filter, data in counts.filters.items():
+        chart = charts[filter]
+        assert isinstance(chart, Histogram) == ("scale" in data)
+        sums = [sum(numbers) for numbers in zip(*(bar.values for bar in chart.bars), strict=True)]
+        if data["many"] or "sides" in data:
+            assert set(chart.series) == set(due[filter])
+        else:
+            assert dict(zip(chart.series, sums, strict=True)) == due[filter]
 
 
 @pytest.mark.parametrize("name", ["casino", "duo"])

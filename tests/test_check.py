@@ -144,6 +144,7 @@ BREAKS = {  # rule: (file, old text, new text, part of the message)
         (LAYOUT, 'for turn in row["turns"]]', "for turn in ()]", r"train\[0\]: has no turns; give"),
         (LAYOUT, 'in row["turns"]]', 'in row["turns"][:2]]', r"lacks the text of .turns\[2\].text"),
         (LAYOUT, "CONFIGS =", "_CONFIGS =", "transcript.py: defines no CONFIGS"),
+        (LAYOUT, "CONFIGS =", 'TABLES = {"x": "y"}\nCONFIGS =', "TABLES: no column x.y"),
         (LAYOUT, '("dialogues",)', '("dialogues", "chats")', "CONFIGS: .*chats"),
         (LAYOUT, 'len(row["turns"])}', 'row["rating"] + 1}', r"train\[1\]: fails: TypeError: "),
     ],

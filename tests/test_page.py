@@ -23,6 +23,7 @@ import pytest
 import parley
 from parley.build import build
 from parley.collection import discover, get
+from parley.exports.export import export
 from parley.folder.built import find_folder
 from parley.source.files import open_source
 from parley.terminal.console import plain
@@ -402,6 +403,43 @@ def test_filters_of_a_side_count_the_parquet(request, open_page, data):
     assert shown(page, "strategies") == casino.tally(lambda s: s["used"], content, within=hits)
 
 
+def test_a_dialogue_shows_its_values_for_the_filters_and_who_matches(real, open_page):
+    casino = Casino(real.build)
+    page = open_page(page_of(real, "casino", "is.strategies=uv-part&max.points=14&min.age=20"))
+    texts = """() => [...document.querySelectorAll('.filtered tbody tr')].map(row =>
+        [...row.cells].map(cell => [cell.textContent, !!cell.querySelector('.chosen')]))"""
+    for _ in range(3):
+        number = int(page.locator("#dialogue h2").inner_text().split()[-1])
+        sides = casino.sides[number]
+        shown = {row[0][0]: row[1:] for row in page.evaluate(texts)}
+        for name, column in {
+            "age": "age",
+            "education": "education",
+            "social value orientation": "svo",
+            "points": "points_scored",
+        }.items():
+            assert [text for text, _ in shown[name]] == [
+                str(side[column]) for side in sides.values()
+            ]
+        assert [set(text.split("; ")) - {""} for text, _ in shown["strategies"]] == [
+            side["used"] for side in sides.values()
+        ]
+        assert [chosen for _, chosen in shown["points"]] == [
+            side["points_scored"] <= 14 for side in sides.values()
+        ]
+        due = [
+            name.removeprefix("mturk_").replace("_", " ")
+            for name, side in sides.items()
+            if "uv-part" in side["used"] and side["points_scored"] <= 14 and side["age"] >= 20
+        ]
+        assert page.locator(".where bdi").inner_text() == " and ".join(due)
+        page.keyboard.press("j")
+    page = open_page(page_of(real, "craigslist_bargains", "max.deal+price+over+list+price=0.5"))
+    ratio = page.locator(".filtered .facts div", has_text="deal price over list price")
+    assert float(ratio.locator(".chosen").inner_text()) <= 0.5
+    assert page.locator(".where bdi").count() == 0
+
+
 def test_chosen_values_are_joined_by_any_or_all(real, open_page):
     casino = Casino(real.build)
     page = open_page(page_of(real, "casino"))
@@ -613,6 +651,17 @@ def test_a_print_holds_the_whole_dialogue(real, open_page):
     )
 
 
+def test_a_print_without_a_chosen_dialogue_holds_the_open_one(sample, open_page):
+    page = open_page(page_of(sample, "casino"))
+    page.pdf()  # as wide as paper
+    due = state(page)["title"]
+    assert due
+    page.set_viewport_size({"width": 700, "height": 900})
+    page.emulate_media(media="print")
+    page.wait_for_function("document.querySelectorAll('#dialogue .turn').length > 2")
+    assert page.locator("#dialogue h2").all_inner_texts() == due
+
+
 def test_clearing_the_filters_moves_nothing(sample, open_page):
     page = open_page(page_of(sample, "casino"))
     clear = page.get_by_role("button", name="Clear the filters")
@@ -681,6 +730,47 @@ def test_the_keyboard_alone_reaches_the_code_and_a_dialogue(sample, open_page):
     assert page.locator("#dialogue .note.chosen", has_text="uv-part").count()
 
 
+@pytest.mark.parametrize("name", DATASETS)
+def test_the_list_shows_whole_titles(sample, open_page, name):
+    page = open_page(page_of(sample, name))
+    for width in (1600, 900):
+        page.set_viewport_size({"width": width, "height": 900})
+        entries = page.locator("#window a").evaluate_all(
+            """links => links.map(link => {
+                const [title, text] = link.querySelectorAll('.title, .excerpt');
+                return [title.scrollHeight > title.clientHeight + 3
+                        || title.scrollWidth > title.clientWidth,
+                    link.title === title.textContent.slice(0, 200),
+                    link.getBoundingClientRect().bottom - text.getBoundingClientRect().bottom];
+            })"""
+        )
+        assert width == 900 or not any(cut for cut, *_ in entries)
+        assert all(told and below >= 0 for _, told, below in entries)
+
+
+@pytest.mark.parametrize("reach", ["pointer", "keyboard"])
+def test_every_width_reaches_a_filter(sample, open_page, reach):
+    page = open_page("about:blank")
+    value, summary = page.locator(".value").first, page.locator("#filters-box > summary")
+    for width in range(600, 1601, 100):
+        page.set_viewport_size({"width": width, "height": 700})
+        visit(page, page_of(sample, "casino"))
+        if reach == "pointer":
+            if summary.is_visible():
+                summary.click()
+            box = value.bounding_box()
+            page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        else:
+            page.get_by_role("searchbox").focus()
+            for _ in range(5):
+                page.keyboard.press("Tab")
+                if page.evaluate("document.activeElement.matches('summary, .value')"):
+                    page.keyboard.press("Space")
+        assert value.get_attribute("aria-pressed") == "true", width
+        assert 0 <= value.bounding_box()["y"] <= 670, width  # in sight without scrolling
+        assert page.evaluate("document.scrollingElement.scrollWidth") <= width
+
+
 @pytest.mark.parametrize("place", [0, 1], ids=["http", "disk"])
 def test_a_narrow_screen_shows_a_dialogue_and_goes_back(sample, open_page, place):
     page = open_page(addresses(sample, "duo", "dialogues.html")[place])
@@ -741,7 +831,8 @@ def test_every_mark_opens_its_dialogues(real, open_page, name):
             const cells = link.closest('tr').cells, table = link.closest('table');
             return [link.getAttribute('href').split('#')[1], cells[0].contains(link),
                 table.tHead.rows[0].cells[1].textContent,
-                (cells[0].contains(link) ? cells[1] : link).textContent.replaceAll(',', '')];
+                [...(cells[0].contains(link) ? cells : [link])].slice(cells[0].contains(link))
+                    .reduce((sum, cell) => sum + Number(cell.textContent.replaceAll(',', '')), 0)];
         })"""
     )
     drawn = page.evaluate(
@@ -762,7 +853,7 @@ def test_every_mark_opens_its_dialogues(real, open_page, name):
         assert shown[0], fragment
         if fragment.startswith("id="):
             assert unquote_plus(fragment[3:]) in shown[2]
-        elif is_row and column == "dialogues":
+        elif is_row and column in ("dialogues", "queries"):
             assert shown[1] == int(number), fragment
         else:
             assert 1 <= shown[1] <= int(number), fragment
@@ -873,6 +964,39 @@ def records(text):
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
+@pytest.mark.parametrize("name", DATASETS)
+def test_the_tables_of_a_selection_are_those_of_the_configs(sample, open_page, tmp_path, name):
+    built = find_folder(sample.build, get(name))
+    some = {"craigslist_bargains": "is.deal=yes", "duo": "is.setting=ed"}
+    page = open_page(page_of(sample, name, some.get(name, "max.turns=12")))
+    found = saved(page, tmp_path)
+    chosen = found["ids.txt"].split()
+    assert 0 < len(chosen) < len(ids(sample.build, name))
+    export(built, "csv", tmp_path / "csv", chosen)
+    for config in getattr(built.dataset.transcript, "TABLES", {}):
+        head, *rows = csv.reader(io.StringIO(found[f"{config}.csv"], newline=""))
+        due = []
+        for split in built.splits(config):
+            with (tmp_path / "csv" / f"{config}-{split}.csv").open(newline="") as file:
+                columns, *lines = csv.reader(file)
+            assert head == ["split", *columns]
+            due += [[split, *line] for line in lines]
+        assert rows == due
+    listed = records(found["dialogues.csv"])
+    assert [row["id"] for row in listed] == chosen
+    assert ("participants.csv" in found) == (name in ("casino", "craigslist_bargains"))
+    if name == "casino":
+        splits = {s: set(map(str, built.ids("official_split", s))) for s in ("train", "test")}
+        for row in listed:
+            assert all((row["official_split"] == s) == (row["id"] in splits[s]) for s in splits)
+    if name == "craigslist_bargains":
+        outcomes = {row["dialogue_id"]: row for row in table(sample.build, name, "outcomes")}
+        for row in listed:
+            for column in ("list price", "deal price"):
+                stated = outcomes[row["id"]][column.replace(" ", "_")]
+                assert (float(row[column]) if row[column] else None) == stated
+
+
 def test_files_python_and_command_of_a_selection(real, open_page, tmp_path, monkeypatch):
     casino, address = Casino(real.build), addresses(real, "casino", "dialogues.html")[1]
     due = sorted(casino.having(used("uv-part"), got(0, 14)))
@@ -881,17 +1005,11 @@ def test_files_python_and_command_of_a_selection(real, open_page, tmp_path, monk
     assert page.get_by_role("button", name="Use these 10", exact=True).is_visible()
     found = saved(page, tmp_path)
     assert [int(row["id"]) for row in records(found["dialogues.csv"])] == due
-    people = records(found["participants.csv"])
-    assert [int(row["id"]) for row in people] == [id for id in due for _ in "12"]
-    one = {
-        row["id"] for row in people if "uv-part" in row["strategies"] and int(row["points"]) < 15
-    }
-    assert one == set(map(str, due))
-    said = [row for row in records(found["utterances.csv"]) if row["action"] == "false"]
-    texts = [(str(id), text) for id, text in utterances(real.build, "casino") if int(id) in due]
-    assert [(row["id"], row["text"]) for row in said] == texts
     lines = [json.loads(line) for line in found["dialogues.jsonl"].splitlines()]
     assert [int(line["id"]) for line in lines] == due
+    people = [(line["id"], one) for line in lines for one in line["participants"]]
+    one = {id for id, one in people if "uv-part" in one["strategies"] and one["points"] < 15}
+    assert one == set(map(str, due))
     (tmp_path / "build").symlink_to(real.build)
     monkeypatch.chdir(tmp_path)
     code = code_of(page)
@@ -1136,6 +1254,7 @@ def pages(found):
 def test_pages_meet_the_accessibility_rules(sample, open_page, size, scheme):
     rules = {
         "runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]},
+        "rules": {"region": {"enabled": True}},
         "resultTypes": ["violations"],
     }
     page = open_page("about:blank")

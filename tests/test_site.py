@@ -300,6 +300,16 @@ def test_figures_have_verdict_and_reason(source, real_build, tmp_path, dataset):
     assert verdicts == [figure.verdict for figure in stated]
 
 
+def test_the_code_names_the_build_that_the_site_is_of(sample_build, tmp_path):
+    shutil.copytree(sample_build / "duo", tmp_path / "my builds" / "duo")
+    write_site([open_folder(tmp_path / "my builds" / "duo")], tmp_path / "site")
+    said = text_of(tmp_path / "site" / "duo" / "index.html")
+    assert f'load_dataset("{tmp_path}/my builds/duo"' in said
+    load = called(tmp_path / "site" / "duo" / "data" / "index.js")[1]["load"]
+    assert load["path"] == f"{tmp_path}/my builds/duo"
+    assert f"--build '{tmp_path}/my builds' csv" in load["export"]
+
+
 def note_published(folder):
     provenance = folder / "provenance.json"
     sha256 = hashlib.sha256(provenance.read_bytes()).hexdigest()
@@ -359,16 +369,22 @@ def test_the_command_writes_the_site_whole_or_not_at_all(sample_build, tmp_path,
     assert run("browse", "--sample", "--build", sample_build, "--no-open")[0] == 2
 
 
-def test_browse_serves_until_interrupted_and_removes_files_of_a_killed_browse(tmp_path):
+def test_browse_serves_until_interrupted_and_removes_files_of_a_killed_browse(tmp_path, run):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert run("browse", "duo", "--sample", "--no-open", "--port", port)[0] == 2
     command = [sys.executable, "-m", "parley", "browse", "duo", "--sample", "--no-open"]
+    command += ["--port", str(port)]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     environ = os.environ | {"TMPDIR": str(tmp_path)}
     for end in (signal.SIGKILL, signal.SIGINT):
         with subprocess.Popen(command, env=environ, **pipes) as process:
             url = process.stdout.readline().split()[0]
-            assert url.startswith("http://127.0.0.1:")
+            assert re.fullmatch(rf"http://127\.0\.0\.1:{port}/[\w-]{{20,}}/", url)
             page = requests.get(f"{url}duo/dialogues.html", timeout=20)
             assert "Dialogues of DUO" in page.text
+            about = html.unescape(requests.get(f"{url}duo/index.html", timeout=20).text)
+            assert "# first: parley build duo --sample\n" in about
             assert page.headers["Cross-Origin-Resource-Policy"] == "same-origin"
             assert len(list(tmp_path.iterdir())) == 1
             process.send_signal(end)

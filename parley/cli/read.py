@@ -83,7 +83,11 @@ def site(
 
 
 def _write_site(
-    names: list[str] | None, folder: Path, output: Path, catalogue: Path | None
+    names: list[str] | None,
+    folder: Path,
+    output: Path,
+    catalogue: Path | None,
+    is_kept: bool = True,
 ) -> None:
     """Write the selected builds as a page."""
     from parley.folder.built import find_folder
@@ -97,7 +101,7 @@ def _write_site(
         print_message(f"not built, and so left out: {', '.join(absent)}", "yellow")
     with progress("dialogues") as advance:
         folders = [find_folder(folder, dataset) for dataset in chosen]
-        write_site(folders, output, advance, catalogue)
+        write_site(folders, output, advance, catalogue, is_kept)
 
 
 @app.command()
@@ -107,6 +111,7 @@ def browse(
     folder: BuildDir = Path("build"),
     sample: Sample = False,
     catalogue: Catalogue = None,
+    port: Annotated[int, Option(min=0, max=65535, show_default="a free one", help="The port.")] = 0,
     open_: Annotated[bool, Option("--open/--no-open", help="Open the browser.")] = True,
 ) -> None:
     """Show builds, or the samples, in a browser until Ctrl-C."""
@@ -125,8 +130,8 @@ def browse(
                 folder = place / "build"
                 for dataset in common.select(names):
                     build(open_source(dataset, None, sample=True), folder)
-            _write_site(names, folder, place / "site", catalogue)
-            with serving(place / "site") as url:
+            _write_site(names, folder, place / "site", catalogue, is_kept=not sample)
+            with serving(place / "site", port) as url:
                 common.print_line(f"{url} shows them; Ctrl-C ends it")
                 if open_:
                     webbrowser.open(url)

@@ -11,9 +11,10 @@ read it back, drop the first `'` of a cell.
 """
 
 import csv
+import io
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,28 @@ def write_json_lines(built: BuiltFolder, folder: Path, ids: Ids = None) -> None:
         with path.open("w", encoding="utf-8", newline="\n") as file:
             for row in rows:
                 file.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def csv_lines(built: BuiltFolder, config: str, column: str) -> Iterator[tuple[str, str]]:
+    """Yield the heading of a config, then each row as a line of CSV, with the split first.
+
+    Each comes with the value of `column`, the id of its dialogue, as text; the heading's is "".
+    """
+    columns = list(_leaves(built.features(config)))
+    line = io.StringIO()
+    writer = csv.writer(line)
+
+    def written(cells: Iterable[str]) -> str:
+        line.seek(0)
+        line.truncate()
+        writer.writerow(cells)
+        return line.getvalue()
+
+    yield "", written(["split", *(_cell(".".join(path)) for path in columns)])
+    for split in built.splits(config):
+        for row in built.each_named(config, split):
+            cells = (_cell(_value(row, path)) for path in columns)
+            yield str(row[column]), written([split, *cells])
 
 
 def _chosen(built: BuiltFolder, ids: Ids) -> Iterator[tuple[str, str, Iterator[dict[str, Any]]]]:

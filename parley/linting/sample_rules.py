@@ -76,9 +76,10 @@ def transcript_lays_out_every_row(folder: DatasetFolder) -> Iterator[str]:
     for config in configs:
         if config not in columns:
             yield f"transcript.py: CONFIGS: no config {config}; name one"
-    for config, column in getattr(dataset.transcript, "BESIDE", {}).items():
-        if column not in columns.get(config, ()):
-            yield f"transcript.py: BESIDE: no column {config}.{column}; name one"
+    for name in ("BESIDE", "TABLES"):
+        for config, column in getattr(dataset.transcript, name, {}).items():
+            if column not in columns.get(config, ()):
+                yield f"transcript.py: {name}: no column {config}.{column}; name one"
     for config, split in folder.splits():
         if config not in configs:
             continue

@@ -1,7 +1,8 @@
 """The dialogues as scripts for the page: an index for list, filters and addresses, then parts.
 
 A page opened from disk may run scripts but read no files. So each script passes one JSON text to
-the page: `parley.index("…")` or `parley.part(0, "…")`. The parts hold the text of the dialogues.
+the page: `parley.index("…")`, `parley.part(0, "…")` or `parley.table("utterances", "…")`. The parts
+hold the text of the dialogues. The tables are configs as CSV, loaded only when a user saves one.
 """
 
 import json
@@ -12,6 +13,7 @@ from typing import Any
 import orjson
 
 from parley.dialogues import Dialogue, dialogues
+from parley.exports.tables import csv_lines
 from parley.folder.built import BuiltFolder
 from parley.site.pictures import Counts
 from parley.transcript import Transcript, Turn
@@ -27,10 +29,11 @@ def write_data(
     on_dialogues: Callable[[str, int], None] = lambda where, done: None,
     catalogue: Path | None = None,
 ) -> tuple[dict[str, int], Counts]:
-    """Write the dialogues of a build into the new folder `folder`: index.js and the parts.
+    """Write the dialogues of a build into the new folder `folder`: index.js, parts and tables.
 
-    `load` has the path and revision for `load_dataset`. `on_dialogues` takes the dataset's name and
-    the number of dialogues written. `catalogue` is the folder with the titles of judged documents.
+    `load` has the path and revision for `load_dataset`, and the command of export. `on_dialogues`
+    takes the dataset's name and the number of dialogues written. `catalogue` is the folder with the
+    titles of judged documents.
     Return the numbers of dialogues, utterances and, by config, other rows; and the charts.
     """
     folder.mkdir()
@@ -48,6 +51,8 @@ def write_data(
             on_dialogues(built.dataset.name, len(index.ids))
     if part:
         index.write_part(folder, part)
+    for config in index.tables:
+        _write_table(built, config, folder)
     any_path = orjson.Fragment(json.dumps(load))  # a path may be invalid Unicode
     data = orjson.dumps(index.as_dict() | {"load": any_path})
     write_script(folder / "index.js", "parley.index(", data)
@@ -72,6 +77,7 @@ class _Index:
         self.utterances: list[int] = []
         self.counted = Counts(built)
         self.beside = getattr(built.dataset.transcript, "BESIDE", {})  # configs without dialogues
+        self.tables = [config for config in _tables(built) if built.splits(config)]
         self.parts: list[int] = []  # the first dialogue of each part
         self.columns: list[str] = []
 
@@ -89,7 +95,7 @@ class _Index:
         self.place.append(self.places[place])
         self.language.append(self.languages.setdefault(transcript.language, len(self.languages)))
         self.utterances.append(len(said))
-        self.counted.add(dialogue.facets, transcript)
+        self.counted.add(dialogue)
         for card in transcript.judged:
             for pool in card.pools:
                 self.documents.update(id for _, ids in pool.grades for id in ids)
@@ -142,6 +148,7 @@ class _Index:
             },
             "languages": list(self.languages),
             "parts": self.parts,
+            "tables": self.tables,
             "ids": self.ids,
             "titles": self.titles,
             "entries": self.entries,
@@ -152,6 +159,20 @@ class _Index:
             "filters": list(self.counted.filters.values()),
             "documents": self._document_titles(),
         }
+
+
+def _tables(built: BuiltFolder) -> dict[str, str]:
+    """Return the configs to offer as CSV, each with its column of the dialogue's id."""
+    return getattr(built.dataset.transcript, "TABLES", {})
+
+
+def _write_table(built: BuiltFolder, config: str, folder: Path) -> None:
+    """Write the lines of a config as CSV, with the id of each line's dialogue."""
+    (_, head), *rows = csv_lines(built, config, _tables(built)[config])
+    data = orjson.dumps(
+        {"head": head, "ids": [id for id, _ in rows], "lines": [s for _, s in rows]}
+    )
+    write_script(folder / f"table-{config}.js", f"parley.table({json.dumps(config)}, ", data)
 
 
 def _laid_out(transcript: Transcript) -> dict[str, Any]:

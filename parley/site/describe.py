@@ -54,10 +54,14 @@ class ConfigRow:
 
 @dataclass(frozen=True)
 class Description:
-    """A build for the pages, with its path for `load_dataset`."""
+    """A build for the pages, with its path for `load_dataset`.
+
+    `first` is the command that makes a build at this path, if there is none yet.
+    """
 
     built: BuiltFolder
     path: str
+    first: str = ""
 
     @property
     def name(self) -> str:
@@ -175,7 +179,8 @@ class Description:
         """The path and revision for `load_dataset`."""
         if self.published:
             return {"path": self.published.repo, "revision": self.published.commit}
-        return {"path": self.path, "revision": None}
+        first = {"first": self.first} if self.first else {}
+        return {"path": self.path, "revision": None} | first
 
     @property
     def snippet(self) -> str:
@@ -186,7 +191,8 @@ class Description:
         chosen = f", split={_python(splits[0])}" if splits else ""
         name = re.sub(r"\W", "_", self.name)
         return (
-            "from datasets import load_dataset\n\n"
+            (f"# first: {load['first']}\n" if "first" in load else "")
+            + "from datasets import load_dataset\n\n"
             f"{name} = load_dataset({_python(load['path'])}{chosen}{revision})"
         )
 

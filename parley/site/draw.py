@@ -1,11 +1,12 @@
 """Draw charts as SVG, and list their numbers as tables. Text of a dataset is escaped."""
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import singledispatch
 from html import escape
 from typing import NamedTuple
 
-from parley.charts import Bars, Chart, Dots, Heatmap, Panel, Panels, Range, Where
+from parley.charts import Bars, Chart, Dots, Heatmap, Histogram, Panel, Panels, Range, Where
 from parley.terminal.console import plain
 from parley.transcript import Value
 
@@ -15,6 +16,7 @@ _MOST_COLUMNS = 60  # more whole numbers leave out those without a count
 _MANY = 8  # more columns make a heatmap broad
 _LONGEST = 26  # characters of a label in a chart
 _WHOLE = 52  # of a label with the whole width, as the name of an axis
+ABOUT = 600  # characters of the description of a chart
 _ROWS = 30  # more bars than this stand upright, without a label each
 STYLE = """\
 .chart { font: 12px system-ui, sans-serif; }
@@ -83,7 +85,7 @@ def svg(chart: Chart, link: Link | None = None) -> str:
     head = f'<svg class="chart" viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
     if link:
         return f'{head} aria-hidden="true">{"".join(parts)}</svg>'
-    said = f"<title>{_text(chart.title)}</title><desc>{_text(chart.about)}</desc>"
+    said = f"<title>{_text(chart.title)}</title><desc>{_text(chart.about, ABOUT)}</desc>"
     top = f'<svg xmlns="http://www.w3.org/2000/svg"{head[4:]} role="img">'
     return f"{top}{said}<style>{STYLE}</style>\n{chr(10).join(parts)}\n</svg>\n"
 
@@ -195,6 +197,34 @@ def _columns(chart: Bars, link: Link, top: int, most: float) -> tuple[int, list[
     return foot + 36, parts
 
 
+@_drawn.register
+def _(chart: Histogram, link: Link) -> tuple[int, list[str]]:
+    top, left, tall = 34 if len(chart.series) > 1 else 18, 46, 150
+    most = max((sum(bar.values) for bar in chart.bars), default=0) or 1
+    step, foot = (_WIDTH - left - 20) / max(1, len(chart.bars)), top + tall
+    parts = [_legend(chart.series), _label(left - 6, foot, 0, "soft", "end")]
+    parts.append(_label(left - 6, top + 10, most, "soft", "end"))
+    for place, bar in enumerate(chart.bars):
+        x, y, marks = left + place * step, float(foot), []
+        for number, value in enumerate(bar.values):
+            high = tall * value / most
+            y -= high
+            marks.append(_box(x, y, step - 1, high, f"s{number % 4}"))
+        if bar.values and _LETTER * len(shown(sum(bar.values))) < step:
+            marks.append(_label(x + step / 2, y - 4, sum(bar.values), "soft", "middle"))
+        parts.append(_mark(link(bar.where), _said(chart, bar.values, bar.label), *marks))
+    parts.append(_rule(left, foot, _WIDTH - 20, foot))
+    end = 0.0
+    for tick, label in chart.ticks:
+        x, half = left + tick * step, _LETTER * len(label) / 2
+        if x - half >= end:  # else it would touch the one before
+            parts.append(_rule(x, foot, x, foot + 4))
+            parts.append(_label(x, foot + 17, label, "soft", "middle"))
+            end = x + half + _LETTER
+    parts.append(_label(_WIDTH, foot + 34, chart.of, "soft", "end", _WHOLE))
+    return foot + 40, parts
+
+
 def _axes(chart: Heatmap) -> tuple[list[Value | Range], list[Value | Range]]:
     """Return the values of the columns from the left, and of the rows from the top."""
     columns = sorted({x for x, _ in chart.cells}, key=_order)
@@ -274,7 +304,7 @@ def _(chart: Dots, link: Link) -> tuple[int, list[str]]:
     return foot + 34, parts
 
 
-_IN_ROW, _HIGH = 6, 96  # small charts side by side, and their height
+_IN_ROW, _HIGH = 5, 110  # small charts side by side, and their height
 
 
 @_drawn.register
@@ -282,19 +312,28 @@ def _(chart: Panels, link: Link) -> tuple[int, list[str]]:
     points = [p for panel in chart.panels for line in panel.lines.values() for p in line]
     levels = [level for panel in chart.panels for level in panel.levels.values()]
     across = _scale([0.0, *(x for x, _ in points)])
-    up = _scale([0.0, *levels, *(y for _, y in points)])
+    low, high = _scale([0.0, *levels, *(y for _, y in points)])
+    up = low, high if chart.most is None else min(high, max(chart.most, low + 1))
     series = list(dict.fromkeys(name for panel in chart.panels for name in panel.lines))
     parts = [_legend(series)]
-    wide, high = _BROAD / _IN_ROW, _HIGH + 36
+    wide, tall = _BROAD / _IN_ROW, _HIGH + 54
     for place, panel in enumerate(chart.panels):
-        left, top = place % _IN_ROW * wide + 4, 28 + place // _IN_ROW * high
-        marks = list(_panel(panel, series, (across, up), (left, top, wide - 16)))
+        left, top = place % _IN_ROW * wide + 34, 28 + place // _IN_ROW * tall
+        marks = list(_panel(panel, series, (across, up), (left, top, wide - 44)))
         about = f"{panel.label}: " + ", ".join(f"{k} {shown(v)}" for k, v in panel.levels.items())
         parts.append(_mark(link(panel.where), about, *marks))
-    foot = 28 + -(-len(chart.panels) // _IN_ROW) * high
-    scales = f"{chart.x} 0–{shown(across[1])}; {chart.y} {shown(up[0])}–{shown(up[1])}"
-    parts.append(f'<text class="soft" x="0" y="{foot}">{_text(scales)}</text>')
+    foot = 28 + -(-len(chart.panels) // _IN_ROW) * tall
+    axes = f"across: {chart.x}; up: {chart.y}"
+    parts.append(_label(0, foot, axes, "soft", longest=2 * _WHOLE))
     return foot + 6, parts
+
+
+def _round_numbers(low: float, high: float) -> list[float]:
+    """Return two to five round numbers from `low` to `high`."""
+    power = 10.0 ** math.floor(math.log10((high - low) / 4))
+    step = next(power * m for m in (1, 2, 5, 10) if high - low <= power * m * 4)
+    first, last = math.ceil(low / step), math.floor(high / step)
+    return [step * number for number in range(first, last + 1)]
 
 
 def _panel(
@@ -307,19 +346,32 @@ def _panel(
     left, top, wide = place
 
     def at(x: float, y: float) -> tuple[float, float]:
-        over = (y - from_y) / (to_y - from_y)
+        over = (min(y, to_y) - from_y) / (to_y - from_y)
         return left + wide * (x - from_x) / (to_x - from_x), top + _HIGH * (1 - over)
 
     yield _box(left, top, wide, _HIGH, "rule", ' pointer-events="all"')
+    for number in _round_numbers(from_x, to_x):
+        yield _label(at(number, 0)[0], top + _HIGH + 14, number, "soft", "middle")
+    for number in _round_numbers(from_y, to_y):
+        yield _rule(*at(from_x, number), *at(to_x, number))
+        yield _label(left - 5, at(0, number)[1] + 4, number, "soft", "end")
     for number, level in enumerate(panel.levels.values()):
         yield _rule(*at(from_x, level), *at(to_x, level), f"line level s{number % 2}")
     for name, line in panel.lines.items():
         colour = f"s{series.index(name) % 4}"
         joined = " ".join(f"{_at(x)},{_at(y)}" for x, y in (at(*point) for point in line))
         yield f'<polyline class="line {colour}" points="{joined}"/>'
-        for x, y in (at(*point) for point in line):
-            yield f'<circle class="{colour}" cx="{_at(x)}" cy="{_at(y)}" r="2.5"/>'
-    yield f'<text x="{_at(left)}" y="{_at(top + _HIGH + 15)}">{_text(panel.label, 22)}</text>'
+        for x, y in line:
+            yield _point(*at(x, y), colour, y > to_y)
+    yield f'<text x="{_at(left)}" y="{_at(top + _HIGH + 32)}">{_text(panel.label, 22)}</text>'
+
+
+def _point(x: float, y: float, colour: str, is_beyond: bool) -> str:
+    """Return a point, or a triangle for one beyond the upper end."""
+    if not is_beyond:
+        return f'<circle class="{colour}" cx="{_at(x)}" cy="{_at(y)}" r="2.5"/>'
+    corners = f"{_at(x - 5)},{_at(y + 8)} {_at(x + 5)},{_at(y + 8)} {_at(x)},{_at(y)}"
+    return f'<polygon class="{colour}" points="{corners}"/>'
 
 
 @singledispatch

@@ -3,21 +3,21 @@
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote_plus
 
-from parley.charts import Bar, Bars, Chart, Dots, Where, own_charts
-from parley.dialogues import dialogues
+from parley.charts import Bar, Bars, Chart, Dots, Histogram, Where, own_charts
+from parley.dialogues import Dialogue, dialogues
 from parley.exports.export import note_sample
 from parley.folder.built import BuiltFolder
 from parley.folder.replace import replacing
 from parley.site.draw import shown, svg
 from parley.site.filters import filters
 from parley.tasks import MEASURED, flat, tasks_of
-from parley.transcript import Facets, Transcript
+from parley.transcript import Facets
 
 _MOST_LABELS = 20  # in a chart
 
@@ -28,12 +28,16 @@ class Counts:
     def __init__(self, built: BuiltFolder) -> None:
         self.built = built
         self._facets: list[Facets] = []
+        self._kinds: list[str] = []  # "dialogues", or the config of a row that is no dialogue
+        self._beside = getattr(built.dataset.transcript, "BESIDE", {})
         self._labels: Counter[str] = Counter()  # turns with a note of this text
 
-    def add(self, facets: Facets, transcript: Transcript | None) -> None:
-        """Add a dialogue."""
-        turns = transcript.turns if transcript else []
-        self._facets.append(facets)
+    def add(self, dialogue: Dialogue) -> None:
+        """Add a dialogue, or a row of a config beside the dialogues."""
+        beside = dialogue.config in self._beside
+        turns = dialogue.transcript.turns if dialogue.transcript and not beside else []
+        self._facets.append(dialogue.facets)
+        self._kinds.append(dialogue.config if beside else "dialogues")
         self._labels.update(text for turn in turns for text in {note.text for note in turn.notes})
 
     @cached_property
@@ -49,7 +53,7 @@ class Counts:
         for name, chart in (
             *own_charts(self.built),
             *self._of_labels(),
-            *((name, _bars(filter)) for name, filter in self.filters.items()),
+            *((name, _bars(filter, self._kinds)) for name, filter in self.filters.items()),
             *_scores(self.built),
         ):
             slug = re.sub(r"[^a-z0-9]+", "-", name.lower())[:60].strip("-") or "chart"
@@ -101,33 +105,47 @@ def _quoted(value: object) -> str:
     return quote_plus(str(value).encode(errors="backslashreplace"))
 
 
-def _bars(filter: Mapping[str, Any]) -> Chart:
-    """Return the chart of a filter: the dialogues of each label or bar of its histogram."""
+def _bars(filter: Mapping[str, Any], kinds: Sequence[str]) -> Chart:
+    """Return the chart of a filter: for each label or range of numbers the dialogues with it.
+
+    `kinds` has the kind of each row: each kind is a series, if some of its rows have a value.
+    """
     name = filter["name"]
-    if "labels" in filter:
-        counts = Counter(place for values in filter["values"] for place in set(values))
-        bars = [
-            Bar(label, (counts[place],), {name: label})
-            for place, label in enumerate(filter["labels"])
-        ]
-    else:
-        edges = filter["scale"]["edges"]
-        within: dict[int, list[float]] = {}
-        counts = Counter()
-        for values in filter["values"]:
-            for place in {bisect_right(edges, value) for value in values}:
-                counts[place] += 1
-            for value in values:
-                within.setdefault(bisect_right(edges, value), []).append(value)
-        bars = []
-        for place in range(filter["scale"]["first"], filter["scale"]["last"] + 1):
-            held = within.get(place)
-            ends = (min(held), max(held)) if held else (edges[place - 1], edges[place - 1])
-            label = shown(ends if ends[0] < ends[1] else ends[0])
-            bars.append(Bar(label, (counts[place],), {name: ends}))
+    pairs = list(zip(kinds, filter["values"], strict=True))
+    series = tuple(dict.fromkeys(kind for kind, values in pairs if values))
+    edges = filter.get("scale", {}).get("edges", ())
+    held: dict[int, list[float]] = {}  # place of a bar -> its values
+    counts: Counter[tuple[int, str]] = Counter()
+    for kind, values in pairs:
+        places = [bisect_right(edges, value) if edges else value for value in values]
+        counts.update((place, kind) for place in set(places))
+        for place, value in zip(places, values, strict=True):
+            held.setdefault(place, []).append(value)
+
+    def bar(place: int, label: str, where: Where) -> Bar:
+        return Bar(label, tuple(counts[place, kind] for kind in series), where)
+
     whose = ", of a participant" if "sides" in filter else ""
-    title = f"{name[:1].upper()}{name[1:]}"
-    return Bars(title, f"Dialogues by {name}{whose}.", name, ("dialogues",), tuple(bars))
+    title, about = f"{name[:1].upper()}{name[1:]}", f"{' and '.join(series)} by {name}{whose}."
+    said = title, f"{about[:1].upper()}{about[1:]}", name, series
+    if not edges:
+        labels = enumerate(filter["labels"])
+        return Bars(*said, tuple(bar(place, label, {name: label}) for place, label in labels))
+    bars = []
+    for place in range(filter["scale"]["first"], filter["scale"]["last"] + 1):
+        ends = (min(held[place]), max(held[place])) if place in held else (edges[place - 1],) * 2
+        label = shown(ends if ends[0] < ends[1] else ends[0])
+        bars.append(bar(place, label, {name: ends}))
+    return Histogram(*said, tuple(bars), _ticks(filter["scale"], bars))
+
+
+def _ticks(scale: Mapping[str, Any], bars: Sequence[Bar]) -> tuple[tuple[float, str], ...]:
+    """Return the numbers below a histogram: of each bar if it holds one, else between bars."""
+    edges, first = scale["edges"], scale["first"]
+    if scale["whole"] and edges[1] - edges[0] == 1:
+        return tuple((place + 0.5, bar.label) for place, bar in enumerate(bars))
+    places = ((number + 1 - first, edge) for number, edge in enumerate(edges))
+    return tuple((place, shown(edge)) for place, edge in places if 0 <= place <= len(bars))
 
 
 def _scores(built: BuiltFolder) -> Iterator[tuple[str, Chart]]:
@@ -155,7 +173,7 @@ def write_charts(built: BuiltFolder, target: Path) -> list[str]:
     """
     counts = Counts(built)
     for dialogue in dialogues(built):
-        counts.add(dialogue.facets, dialogue.transcript)
+        counts.add(dialogue)
     with replacing(target, mark="") as folder:
         for name, chart in counts.charts().items():
             (folder / f"{name}.svg").write_text(svg(chart), encoding="utf-8", newline="\n")

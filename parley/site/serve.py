@@ -12,14 +12,22 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, BinaryIO
 
+from parley.errors import UsageError
 from parley.terminal.console import print_message
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[str]:
-    """Serve a folder on 127.0.0.1 below a secret path, and yield the URL of the first page."""
+def serving(folder: Path, port: int = 0) -> Iterator[str]:
+    """Serve a folder on 127.0.0.1 below a secret path, and yield the URL of the first page.
+
+    Port 0 is any free one. UsageError if the port cannot be taken.
+    """
     root = f"/{secrets.token_urlsafe(16)}/"
-    server = _Server(("127.0.0.1", 0), partial(_Handler, root, directory=str(folder)))
+    try:
+        server = _Server(("127.0.0.1", port), partial(_Handler, root, directory=str(folder)))
+    except OSError as error:
+        remedy = "Name another port, or leave it out for any free one."
+        raise UsageError(f"--port {port}: {error.strerror}", remedy=remedy) from error
     thread = Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:

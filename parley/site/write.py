@@ -11,11 +11,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from parley import __version__
-from parley.folder.built import BuiltFolder
+from parley.folder.built import BuiltFolder, typed
 from parley.folder.replace import replacing
 from parley.site.data import write_data
 from parley.site.describe import Description
-from parley.site.draw import STYLE, is_broad, svg, table
+from parley.site.draw import ABOUT, STYLE, is_broad, svg, table
 from parley.site.draw import shown as shorten
 from parley.site.markdown import to_html
 from parley.terminal.console import plain
@@ -34,6 +34,7 @@ def write_site(
     output: Path,
     on_dialogues: Callable[[str, int], None] = lambda where, done: None,
     catalogue: Path | None = None,
+    is_kept: bool = True,
 ) -> None:
     """Write the site of these builds, and replace an old site only at the end.
 
@@ -44,6 +45,7 @@ def write_site(
         output: The folder to make.
         on_dialogues: Called with a dataset's name and the number of its dialogues written.
         catalogue: The folder with the titles of judged documents.
+        is_kept: Whether the builds stay. If not, the code of the page says how to build them.
 
     Raises:
         OutputError: the site cannot be written, or a build is damaged or lacks a file.
@@ -51,7 +53,7 @@ def write_site(
     """
     for built in folders:
         built.require_whole()
-    described = [Description(built, f"build/{built.dataset.name}") for built in folders]
+    described = [_described(built, is_kept) for built in folders]
     pages = _templates()
     with replacing(output, MARK) as site:
         shutil.copytree(_HERE / "assets", site / "assets")
@@ -61,7 +63,7 @@ def write_site(
             folder = site / each.name
             folder.mkdir()
             data = folder / "data"
-            numbers, charts = write_data(each.built, data, each.load, on_dialogues, catalogue)
+            numbers, charts = write_data(each.built, data, _code(each), on_dialogues, catalogue)
             counts[each.name] = numbers
             for page in ("index.html", "dialogues.html"):
                 text = pages.get_template(f"dataset-{page}").render(
@@ -76,6 +78,23 @@ def write_site(
             "datasets": {each.name: each.built.provenance["configs"] for each in described},
         }
         (site / MARK).write_text(json.dumps(made_of, indent=2) + "\n", encoding="utf-8")
+
+
+def _described(built: BuiltFolder, is_kept: bool) -> Description:
+    name = built.dataset.name
+    if is_kept:
+        return Description(built, built.path.as_posix())
+    sample = ("--sample",) if built.is_sample else ()
+    return Description(
+        built, f"build/{name}", typed("build", name, Path("build"), *sample).strip("`")
+    )
+
+
+def _code(each: Description) -> dict[str, Any]:
+    """Return the path, the revision and the command of export for the page's code."""
+    folder = Path(each.path).parent
+    more = ("csv", f"{each.name}-csv", "--ids", "ids.txt")
+    return each.load | {"export": typed("export", each.name, folder, *more).strip("`")}
 
 
 def _templates() -> Environment:
@@ -100,6 +119,7 @@ def _templates() -> Environment:
     templates.filters |= {"shown": shorten, "breakable": breakable, "markdown": to_html}
     templates.globals |= {
         "policy": _POLICY,
+        "ABOUT": ABOUT,
         "is_broad": is_broad,
         "svg": svg,
         "table": table,

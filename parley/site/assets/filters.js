@@ -56,6 +56,14 @@ class Filter {
     this.most = this.whole.reduce((most, count) => Math.max(most, count), 1);
   }
 
+  /** Return the values of a dialogue, each with the number of its participant or -1. */
+  of(number) {
+    const found = [];
+    for (let n = number ? this.ends[number - 1] : 0; n < this.ends[number]; n++)
+      found.push([this.sides ? this.sides[n] : -1, this.values[n]]);
+    return found;
+  }
+
   reset() {
     this.last.fill(-1);
     this.counts.fill(0);
@@ -94,6 +102,11 @@ class Filter {
     return this.passed;
   }
 
+  /** Return a value as text. */
+  text(value) {
+    return this.labels ? this.labels[value] : inEnglish(value);
+  }
+
   /** Return the choice as a clause of a sentence. */
   clause() {
     return this.phrase[0] + this.said() + this.phrase[1];
@@ -123,7 +136,9 @@ class Labels extends Filter {
     const now = element("span", "now");
     const whole = element("span", "whole");
     const count = element("span", "number");
-    const text = element("span", "label", element("bdi", "", label));
+    const parts = label.length < SHORT ? label.split(/(?<=[/_])/) : [label]; // to break between
+    const broken = parts.flatMap((part, place) => (place ? [element("wbr"), part] : [part]));
+    const text = element("span", "label", element("bdi", "", ...broken));
     const button = makeButton("value", () => this.toggle(label), whole, now, text, count);
     button.setAttribute("aria-pressed", "false");
     whole.style.width = `${(100 * this.whole[code]) / this.most}%`;
@@ -181,8 +196,13 @@ class Labels extends Filter {
     return !this.choice.all;
   }
 
+  /** Whether the choice has a value. */
+  has(value) {
+    return this.codes.includes(value);
+  }
+
   passing(number) {
-    if (this.widens) return this.having(number, (code) => this.codes.includes(code));
+    if (this.widens) return this.having(number, (code) => this.has(code));
     let mask = EVERY;
     for (const code of this.codes) mask &= this.having(number, (other) => other === code);
     return mask;
@@ -283,12 +303,14 @@ class Numbers extends Filter {
     return true;
   }
 
-  passing(number) {
+  /** Whether the choice has a value. */
+  has(value) {
     const { min, max } = this.choice;
-    return this.having(
-      number,
-      (value) => (min === null || value >= min) && (max === null || value <= max),
-    );
+    return (min === null || value >= min) && (max === null || value <= max);
+  }
+
+  passing(number) {
+    return this.having(number, (value) => this.has(value));
   }
 
   said() {

@@ -154,7 +154,7 @@ const TOOLS = element(
   makeButton("link", null, "Copy link"),
   makeButton("quote", null, "Copy quote"),
 );
-const ROW = 84; // pixels of an entry of the list, as in the style sheet
+const ROW = 97; // pixels of an entry of the list, as in the style sheet
 const byId = (id) => document.getElementById(id);
 
 /** Read the state from the address: query, scope, filters and open dialogue. */
@@ -218,6 +218,7 @@ class Page {
     this.changed = -Infinity; // when something was typed or dragged last
     byId("apart").hidden = !this.filters.some((filter) => filter.sides);
     this.rows = new Map(); // place in the list -> its entry
+    this.tables = new Map(); // config -> its lines of CSV, once somebody has asked for them
     this.listen();
     byId("filters").append(...this.filters.map((filter) => filter.box));
     if (this.plain) {
@@ -270,6 +271,18 @@ class Page {
     const isPart = this.open >= 0 && this.dialogue(this.open)?.partOf; // of one that may have come
     if (isPart || (this.open >= part.first && this.open < part.end)) this.showDialogue();
     this.load();
+  }
+
+  /** Load the lines of a config as CSV, each with the id of its dialogue. */
+  async table(config) {
+    if (!this.tables.has(config))
+      await new Promise((done, failed) => {
+        const script = document.createElement("script");
+        script.src = `data/table-${config}.js`;
+        Object.assign(script, { onload: done, onerror: failed });
+        document.head.append(script);
+      });
+    return this.tables.get(config);
   }
 
   partOf(number) {
@@ -444,6 +457,7 @@ class Page {
     text.lang = this.language(number);
     addText(text, said, this.words);
     link.append(element("span", "title", title));
+    link.title = visible(told); // a long one does not fit
     if (this.words.length && this.found[number])
       link.append(element("span", "sum", counted(this.found[number], "hit")));
     link.append(text);
@@ -500,6 +514,7 @@ class Page {
       ? layOut(dialogue, this.words, this.language(this.open), this.chosenLabels())
       : element("p", "empty", "Loading …");
     if (dialogue) addJudged(body, dialogue, this);
+    if (dialogue && this.filters.length) body.prepend(this.values(dialogue));
     pane.replaceChildren(this.head(), body);
     const items = pane.querySelectorAll(".body > .turns > .turn");
     const equip = () => items.forEach((item, turn) => item.append(this.tools(turn)));
@@ -573,6 +588,38 @@ class Page {
     return new Set([...this.state.chosen.values()].flatMap(({ labels }) => [...(labels ?? [])]));
   }
 
+  /** Return the values of the open dialogue for the filters; those chosen are marked. */
+  values({ sides = [] }) {
+    const told = (filter, side) => {
+      const values = filter.of(this.open).filter(([of]) => of === side);
+      const parts = values.map(([, value]) => {
+        const chosen = this.chosen.includes(filter) && filter.has(value);
+        return element(chosen ? "strong" : "span", chosen ? "chosen" : "", filter.text(value));
+      });
+      return parts.flatMap((part, place) => (place ? ["; ", part] : [part]));
+    };
+    const [own, ofSides] = [false, true].map((is) =>
+      this.filters.filter((filter) => Boolean(filter.sides) === is),
+    );
+    const made = element("details", "filtered", element("summary", "", "Values for the filters"));
+    made.open = this.chosen.length > 0;
+    const pairs = own.map((filter) => [filter.name, told(filter, -1)]);
+    made.append(facts(pairs.filter(([, parts]) => parts.length), ""));
+    const names = sides.map(([name]) => name);
+    const rows = ofSides.map((filter) => [filter.name, names.map((_, side) => told(filter, side))]);
+    if (rows.length) made.append(table({ title: "of each participant", columns: names, rows }));
+    return made;
+  }
+
+  /** Return the names of the participants of the open dialogue who pass all filters of one. */
+  matching() {
+    const own = this.chosen.filter((filter) => filter.sides);
+    const { sides = [] } = this.dialogue(this.open) ?? {};
+    if (!own.length || this.state.apart) return [];
+    const mask = own.reduce((bits, filter) => bits & filter.passing(this.open), EVERY);
+    return sides.flatMap(([name], side) => (mask & (1 << side) ? [name] : []));
+  }
+
   head() {
     const { index } = this;
     const spot = index.places[index.place[this.open]];
@@ -588,6 +635,11 @@ class Page {
     title.tabIndex = -1;
     const where = element("p", "where", `${spot.config}/${spot.split}`);
     if (place >= 0) where.append(` · ${inEnglish(place + 1)} of ${inEnglish(this.count)}`);
+    const matching = this.matching();
+    if (matching.length) {
+      const names = element("bdi", "", matching.join(" and "));
+      where.append(" · ", names, matching.length > 1 ? " match" : " matches");
+    }
     const steps = [button("↑", "Previous dialogue", -1), button("↓", "Next dialogue", 1)];
     const named = element("div", "", title, where);
     return element("header", "head", back, named, element("div", "steps", ...steps));
@@ -844,13 +896,13 @@ function note({ text, kind, detail, by }, chosen) {
   return made;
 }
 
-/** Return labels with values; ASCII values, such as names and numbers, get no language. */
+/** Return labels with values, texts or elements; ASCII, such as numbers, gets no language. */
 function facts(pairs, language, classes = "facts") {
   const list = element("dl", classes);
   for (const [label, value] of pairs) {
-    const text = element("dd", "", value);
+    const text = element("dd", "", ...[value].flat());
     text.dir = "auto";
-    if (/[^\x00-\x7f]/.test(value)) text.lang = language;
+    if (language && /[^\x00-\x7f]/.test(value)) text.lang = language;
     list.append(element("div", "", element("dt", "", label), text));
   }
   return list;
@@ -864,7 +916,7 @@ function table({ title, columns, rows }) {
   };
   const top = element("tr", "", element("td"), ...columns.map((column) => head(column, "col")));
   const lines = rows.map(([name, values]) =>
-    element("tr", "", head(name, "row"), ...values.map((value) => element("td", "", value))),
+    element("tr", "", head(name, "row"), ...values.map((value) => element("td", "", ...[value].flat()))),
   );
   const made = element("table", "", element("caption", "", title));
   made.append(element("thead", "", top), element("tbody", "", ...lines));
@@ -877,7 +929,7 @@ function table({ title, columns, rows }) {
 
 // ---------------------------------------------------------------- the data
 
-const WIDE = matchMedia("(min-width: 900px)");
+const WIDE = matchMedia("(min-width: 900px), print"); // a print holds the open dialogue
 let page = null;
 
 /** The functions that the scripts in data/ call, each with one JSON text. */
@@ -886,4 +938,5 @@ globalThis.parley = {
     page = new Page(JSON.parse(text));
   },
   part: (number, text) => page.take(number, JSON.parse(text)),
+  table: (config, text) => page.tables.set(config, JSON.parse(text)),
 };

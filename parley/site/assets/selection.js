@@ -25,15 +25,13 @@ class Selection {
     this.index = page.index;
     this.numbers = page.hits.slice(0, page.count);
     this.said = page.counted() + page.said();
-    const { name } = this.index.dataset;
-    this.files = {
-      "dialogues.csv": () => csv(this.dialogues()),
-      "participants.csv": () => csv(this.participants()),
-      "utterances.csv": () => csv(this.utterances()),
-      "dialogues.jsonl": () => this.jsonLines(),
-      "ids.txt": () => this.ids().map((id) => `${id}\n`).join(""),
-    };
-    this.command = `parley export ${name} csv ${name}-csv --ids ids.txt`;
+    this.files = { "dialogues.csv": () => csv(this.dialogues()) };
+    if (this.hasParticipants) this.files["participants.csv"] = () => csv(this.participants());
+    this.files["utterances.csv"] = () => csv(this.utterances());
+    for (const config of this.index.tables) this.files[`${config}.csv`] = () => this.table(config);
+    this.files["dialogues.jsonl"] = () => this.jsonLines();
+    this.files["ids.txt"] = () => this.ids().map((id) => `${id}\n`).join("");
+    this.command = this.index.load.export;
   }
 
   /** Return each id once. */
@@ -41,23 +39,40 @@ class Selection {
     return [...new Set(Array.from(this.numbers, (number) => this.index.ids[number]))];
   }
 
+  /** Whether a filter or a fact is of one participant. */
+  get hasParticipants() {
+    const knows = (number) => this.page.dialogue(number)?.sides?.some(([, known]) => known.length);
+    return this.page.filters.some((filter) => filter.sides) || this.numbers.some(knows);
+  }
+
+  /** Return the rows of these dialogues in a config as CSV, as `parley export` writes them. */
+  async table(config) {
+    const { head, ids, lines } = await this.page.table(config);
+    const chosen = new Set(this.ids());
+    return head + lines.filter((_, place) => chosen.has(ids[place])).join("");
+  }
+
   /** Return the columns that name a dialogue. */
   named(number) {
     return new Map([["id", this.index.ids[number]]]);
   }
 
+  /** Return its config and split, and the splits of other configs that have it. */
   place(number) {
     const { config, split } = this.index.places[this.index.place[number]];
-    return [["config", config], ["split", split]];
+    const filter = this.page.filters.find(({ name }) => name === "split");
+    const all = filter ? filter.of(number).map(([, value]) => filter.labels[value]) : [];
+    const other = all.map((label) => label.split("/")).filter(([c, s]) => s && c !== config);
+    return [["config", config], ["split", split], ...other];
   }
 
   /** Add the values of the filters to a row: of the dialogue, or of one participant. */
   addFacets(row, number, side = null) {
-    for (const { name, labels, values, sides, ends } of this.page.filters) {
+    for (const filter of this.page.filters) {
+      const { name, labels, sides } = filter;
       if (Boolean(sides) !== (side !== null) || name === "split") continue;
-      const told = [];
-      for (let n = number ? ends[number - 1] : 0; n < ends[number]; n++)
-        if (!sides || sides[n] === side) told.push(labels ? labels[values[n]] : values[n]);
+      const own = filter.of(number).filter(([of]) => !sides || of === side);
+      const told = own.map(([, value]) => (labels ? labels[value] : value));
       row.set(name, told.length > 1 ? told.join("; ") : told[0]);
     }
   }
@@ -135,7 +150,7 @@ class Selection {
     const of = new Map(); // place -> number of its dialogues
     for (const number of numbers)
       of.set(index.place[number], (of.get(index.place[number]) ?? 0) + 1);
-    const { path, revision } = index.load;
+    const { path, revision, first } = index.load;
     const exact = revision ? `, revision=${python(revision)}` : "";
     const isPart = ids && [...of].some(([number, count]) => count < index.places[number].rows);
     const parts = [...of].map(([number, count]) => {
@@ -149,7 +164,8 @@ class Selection {
       ([place, code]) => `    ${python(place)}: ${code.replaceAll("\n", "\n    ")},\n`,
     );
     const loaded = parts.length === 1 ? parts[0][1] : `{\n${entries.join("")}}`;
-    const top = `${isPart ? imports : ""}from datasets import load_dataset\n\n`;
+    const before = first ? `# first: ${first}\n` : "";
+    const top = `${before}${isPart ? imports : ""}from datasets import load_dataset\n\n`;
     return `${top}${isPart ? ids : ""}rows = ${loaded}\n`;
   }
 
@@ -183,7 +199,7 @@ class Selection {
     byId("code-said").replaceChildren(addText(element("span"), this.said));
     const isWhole = page.loaded === page.parts.length;
     const buttons = Object.entries(this.files).map(([name, text]) => {
-      const button = makeButton("", () => this.save(name, text()), name);
+      const button = makeButton("", () => this.offer(button, name, text), name);
       button.disabled = !isWhole;
       return element("li", "", button);
     });
@@ -195,6 +211,15 @@ class Selection {
     const ids = page.open < 0 ? "" : `ids = {${python(this.index.ids[page.open])}}\n`;
     byId("code-one").textContent = ids && this.python([page.open], ids);
     byId("code").showModal();
+  }
+
+  /** Save the text that a function returns, now or once its script has come. */
+  async offer(button, name, text) {
+    try {
+      this.save(name, await text());
+    } catch {
+      button.textContent = `${name} failed to load`;
+    }
   }
 
   /** Let the browser save a text as a file. */
