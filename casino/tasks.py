@@ -217,6 +217,8 @@ STRATEGIES = Task(
     subsets=SUBSETS,
     gold=strategies_gold,
     score=strategies_score,
+    target=lambda gold: {"labels": [label for label in SEVEN if label in gold[1]]},
+    per_prediction=("joint_accuracy",),
     validate=one_label_twice,
     baselines={
         "majority": learning(majority),
@@ -356,6 +358,8 @@ PRIORITIES = Task(
     subsets=SUBSETS,
     gold=priorities_gold,
     score=priorities_score,
+    target=lambda gold: {"order": gold[1]},
+    per_prediction=("exact_order", "top_1"),
     baselines={"guesses": guesses, "lr-tfidf": from_words},
     references=(
         Reference("chance", {"exact_order": "16.7", "top_1": "33.3"}, "one of six orders"),
@@ -557,6 +561,8 @@ FINAL_DEAL = Task(
     subsets=SUBSETS,
     gold=final_deal_gold,
     score=final_deal_score,
+    target=lambda gold: {"allocation": gold},
+    per_prediction=("exact", "items"),
     validate=wrong_shares,
     baselines={"commonest": commonest_deal},
     references=(Reference("commonest", {"exact": "0.058", "items": "0.318"}, MEASURED),),
@@ -593,6 +599,8 @@ OUTCOMES = Task(
     subsets=SUBSETS,
     gold=outcomes_gold,
     score=outcomes_score,
+    target=lambda gold: dict(zip(_ANSWERS, gold, strict=True)),
+    per_prediction=("satisfaction", "likeness"),
     baselines={"commonest": commonest_outcomes},
     references=(Reference("commonest", {"satisfaction": "0.462", "likeness": "0.481"}, MEASURED),),
 )
@@ -631,6 +639,7 @@ DEALS = Task(
     subsets=SUBSETS,
     gold=deals_gold,
     score=deals_score,
+    per_prediction=("joint_points", "share_of_most", "pareto_optimal", "fairness"),
     validate=wrong_shares,
     baselines={"people": people},
     references=(

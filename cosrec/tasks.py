@@ -322,6 +322,8 @@ TASKS = {
         asking=INTENTS,
         gold=reviewed,
         score=score_intents,
+        target=lambda gold: {"types": [type_ for type_ in TYPES if type_ in gold]},
+        per_prediction=("exact_match",),
         validate=repeated,
         baselines={
             "majority": majority,

@@ -163,6 +163,7 @@ TASKS = {
         asking=AGREEMENT,
         gold=ratings,
         score=score_agreement,
+        target=lambda rated: {"score": rated["person"]},
         validate=no_score,
         baselines={f"own-{rating.replace('_', '-')}": partial(own, rating) for rating in COMMON},
         references=(

@@ -62,7 +62,7 @@ def load(
 
 
 def open(folder: str | Path) -> "BuiltFolder":
-    """Open a build; its `rows(config, split)` returns rows as dicts.
+    """Open a build; its `rows(config, split)` returns rows as dicts, which cannot be changed.
 
     Args:
         folder: The output of `parley build`: "build/NAME".
@@ -130,13 +130,13 @@ def select(
         folder: A build, or its path.
         chosen: Facet -> a list of labels, one of which a dialogue must have; or a tuple of the
             least and the greatest number, each or None: `{"deal": ["yes"], "points": (None, 14)}`.
-        every: The facets of which a dialogue must have all labels.
+        every: The chosen facets of which a dialogue must have all labels.
         together: Whether one participant must pass the filters of participants.
         words: Words and phrases that one utterance must have.
         around: Whether they may also be in the texts around the utterances.
 
     Raises:
-        UsageError: the dialogues have no such facet.
+        UsageError: the dialogues have no such facet or label, or a choice is no list or tuple.
         ScriptError: the dataset's transcript.py fails on a row.
         OutputError: the folder is no build, or a file of it is not readable Parquet.
     """

@@ -13,10 +13,10 @@ from typing import Any
 import pyarrow as pa
 
 from parley import __version__
-from parley.figures import Figure, figures
+from parley.figures import figures
 from parley.folder.built import CARD, FORMAT, PROVENANCE, open_folder
-from parley.folder.card import figures_section, render, splits_section
-from parley.folder.measured import FILE, Splits, every_split, measured, text_of
+from parley.folder.card import built_card
+from parley.folder.measured import FILE, every_split, measured, text_of
 from parley.folder.replace import replacing, write_whole
 from parley.rows import parquet
 from parley.rows.arrow import Nulls, to_batches
@@ -109,30 +109,19 @@ def build(
             text = text_of(dataset, every_split(dataset, counted), found)
         else:
             found = measured(dataset).figures(dataset)
-        (folder / CARD).write_text(_card(source, counted, found), encoding="utf-8")
+        text_of_card = built_card(
+            dataset,
+            counted,
+            found,
+            sample=source.sample,
+            missing=source.missing,
+            mirrored=source.mirrored,
+            fallbacks=source.fallbacks,
+        )
+        (folder / CARD).write_text(text_of_card, encoding="utf-8")
     if measure:
         write_whole(dataset.folder / FILE, text)
     return splits
-
-
-def _card(source: Source, counted: Splits, found: list[Figure]) -> str:
-    """Return the card of a built folder."""
-    dataset = source.dataset
-    parts = [splits_section(dataset, every_split(dataset, counted), source.sample), *notes(source)]
-    if not source.sample and (table := figures_section(found)):
-        if source.missing:
-            parts.append("Partial build: the figures are those of `measured.json`.")
-        parts.append(table)
-    return render(dataset, counted, "\n\n".join(part.rstrip("\n") for part in parts) + "\n")
-
-
-def notes(source: Source) -> Iterator[str]:
-    """Yield the card's notes on mirrors and fallbacks."""
-    for file, pin in source.mirrored.items():
-        yield f"**Made from a mirror**: `{file}` came from <{pin['url']}>, with other bytes."
-    for file, others in source.fallbacks.items():
-        served = ", ".join(f"`{other}`" for other in others)
-        yield f"**Made without `{file}`**: {served} replaced it."
 
 
 def _write(

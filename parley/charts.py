@@ -9,12 +9,14 @@ charts of lengths, labels, filters and documented scores. A dataset folder may h
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any
 
 from parley.collection import Dataset
-from parley.errors import ScriptError
+from parley.errors import ScriptError, is_no_memory
 from parley.figures import MissingSplitError
 from parley.folder.built import BuiltFolder
+from parley.shapes import show
 from parley.transcript import Value
 
 Range = tuple[float, float]  # the least and the greatest number, both included
@@ -135,6 +137,25 @@ class Panels:
 Chart = Bars | Heatmap | Dots | Panels
 
 
+_LARGEST = 1e100  # a number of a chart: sums and shares of larger ones may be no numbers
+
+
+def _numbers(chart: Chart) -> Iterator[Any]:
+    """Yield the numbers that a chart draws."""
+    if isinstance(chart, Bars):
+        yield from (value for bar in chart.bars for value in bar.values)
+    elif isinstance(chart, Heatmap):
+        yield from (count for (_, _), count in chart.cells.items())
+    elif isinstance(chart, Dots):
+        yield from (number for _, _, number in chart.dots)
+    else:
+        for panel in chart.panels:
+            yield from panel.levels.values()
+            yield from (
+                number for line in panel.lines.values() for x, y in line for number in (x, y)
+            )
+
+
 def own_charts(built: BuiltFolder) -> Iterator[tuple[str, Chart]]:
     """Yield the name and the chart of each function of `charts.py`, unless its rows are missing.
 
@@ -147,9 +168,15 @@ def own_charts(built: BuiltFolder) -> Iterator[tuple[str, Chart]]:
             found = function(built)
             if not isinstance(found, Chart):
                 raise TypeError(f"expected a chart, found {found!r:.60}")
+            for number in _numbers(found):
+                is_number = isinstance(number, Real)
+                if not is_number or not abs(number) <= _LARGEST:
+                    raise ValueError(f"expected a number up to {_LARGEST:g}, found {show(number)}")
         except MissingSplitError:
             continue
         except Exception as error:  # whatever stands in a folder that nobody verified
+            if is_no_memory(error):
+                raise
             raise ScriptError(
                 f"{dataset.name}: charts.py: {name} fails ({type(error).__name__}: {error})",
                 remedy=f"If `parley verify {dataset.name}` holds for the folder, fix charts.py.",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from parley.errors import ScriptError, UsageError, require_known
 from parley.loading import load_module
+from parley.shapes import problems
 
 if TYPE_CHECKING:
     from parley.builder import Builder
@@ -223,8 +224,14 @@ class Dataset:
 
     @property
     def documented_rows(self) -> dict[str, dict[str, int]]:
-        """Config -> split -> documented number of rows, from `ROWS` of `figures.py`."""
-        return dict(getattr(self.figures, "ROWS", {}))
+        """Config -> split -> documented number of rows, from `ROWS` of `figures.py`.
+
+        ScriptError if it is something else.
+        """
+        rows = getattr(self.figures, "ROWS", {})
+        if wrong := list(problems(rows, {str: {str: int}}, "ROWS")):
+            raise ScriptError(str(self.folder / "figures.py"), *wrong)
+        return dict(rows)
 
     @property
     def checks(self) -> ModuleType | None:

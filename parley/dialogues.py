@@ -1,6 +1,5 @@
 """Read the dialogues of a dataset, with related rows of other configs."""
 
-import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -9,9 +8,11 @@ from functools import cache, cached_property
 from typing import Any, get_args, get_origin, get_type_hints
 
 from parley.collection import Dataset
-from parley.errors import OutputError, Problem, ScriptError
+from parley.errors import OutputError, Problem, ScriptError, is_no_memory
 from parley.folder.built import BuiltFolder
+from parley.rows.exact import is_number, plain
 from parley.rows.features import item_of, labels_of
+from parley.rows.frozen import frozen
 from parley.source.files import Source
 from parley.transcript import Facets, Transcript, Value
 
@@ -19,6 +20,7 @@ Row = dict[str, Any]
 Beside = dict[str, list[Row]]  # config -> its rows of a dialogue
 Id = str | int
 
+_LARGEST = 1e100  # a number of a facet: the ends of a histogram are larger, and must be finite
 _MOST_SIDES = 30  # the page holds the participants of a dialogue as the bits of a number
 
 
@@ -33,6 +35,11 @@ class Dialogue:
     beside: Beside  # of this dialogue
     # every (config, split) with a row of this dialogue, that of `row` first
     places: tuple[tuple[str, str], ...]
+
+    def __post_init__(self) -> None:
+        """Freeze the rows, which several functions of `transcript.py` read."""
+        object.__setattr__(self, "row", frozen(self.row))
+        object.__setattr__(self, "beside", frozen(self.beside))
 
     @property
     def id(self) -> str:
@@ -67,9 +74,11 @@ class Dialogue:
     def _asked(self, function: Callable[..., Any], check: Callable[[Any], None]) -> Any:
         """Call a function of `transcript.py` with the row and the related rows."""
         try:
-            found = function(self.row, *([self.beside] if self.beside else []))
+            found = plain(function(self.row, *([self.beside] if self.beside else [])))
             check(found)
         except Exception as error:  # whatever stands in a row of a folder that nobody verified
+            if is_no_memory(error):
+                raise
             name = self.dataset.name
             what = "a label or number" if function == self._of_row else f"{name}/transcript.py"
             raise ScriptError(
@@ -110,6 +119,11 @@ def _misfits(found: Any, hint: Any, path: str) -> Iterator[Problem]:
     wrong = Problem(path.lstrip("."), expected, f"{found!r:.60}")
     if not isinstance(found, list | tuple if kind in (list, tuple) else kind):
         yield wrong
+    elif isinstance(found, str):
+        if not _is_unicode(found):
+            yield replace(
+                wrong, expected="valid Unicode", found=f"a lone surrogate in {found!r:.60}"
+            )
     elif is_dataclass(found):
         for name, each in _hints(kind).items():
             yield from _misfits(getattr(found, name), each, f"{path}.{name}")
@@ -136,15 +150,30 @@ def _check_facets(found: Any) -> None:
     for name, facet in found.items():
         sides = facet if isinstance(facet, dict) else {"": facet}
         for side in (name, *sides):
-            if not isinstance(side, str):
+            if not isinstance(side, str) or not _is_unicode(side):
                 raise TypeError(f"facets: expected names, found {side!r:.60}")
         for values in sides.values():
             for value in values if isinstance(values, list) else [values]:
-                number = isinstance(value, int | float) and math.isfinite(value)
-                if not (value is None or isinstance(value, str) or number):
-                    raise TypeError(f"{name}: expected text or a number, found {value!r:.60}")
+                if not _is_facet(value):
+                    expected = (
+                        f"expected valid text, an integer of 64 bits or a float up to {_LARGEST:g}"
+                    )
+                    raise TypeError(f"{name}: {expected}, found {value!r:.60}")
     if len(sides_of(found)) > _MOST_SIDES:
         raise TypeError(f"facets: expected at most {_MOST_SIDES} participants")
+
+
+def _is_facet(value: Any) -> bool:
+    if value is None or isinstance(value, bool):
+        return True
+    if isinstance(value, str):
+        return _is_unicode(value)
+    return is_number(value) and abs(value) <= _LARGEST  # which NaN is not
+
+
+def _is_unicode(text: str) -> bool:
+    """Tell whether a text has no lone surrogate, which no file can hold."""
+    return text.isascii() or not re.search("[\ud800-\udfff]", text)
 
 
 def sides_of(facets: Facets) -> dict[str, int]:
@@ -193,12 +222,7 @@ def dialogues(folder: BuiltFolder) -> Iterator[Dialogue]:
 def places(dataset: Dataset, folder: BuiltFolder | Source) -> list[tuple[str, str]]:
     """Return the existing (config, split) pairs with dialogues, in the order of CONFIGS."""
     configs = dataset.transcript.CONFIGS if dataset.transcript else list(dataset.configs)
-    found = [(config, split) for config in configs for split in folder.splits(config)]
-    for config, split in found:
-        if not re.fullmatch(r"\w+(\.\w+)*", split):  # as `datasets` takes them
-            what = f"{config} holds a split of a wrong name, {split!r:.60}"
-            raise OutputError(f"{dataset.name}: {what}")
-    return found
+    return [(config, split) for config in configs for split in folder.splits(config)]
 
 
 def as_id(

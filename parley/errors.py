@@ -1,5 +1,6 @@
 """Exceptions of parley; the message of each is complete."""
 
+import errno
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
@@ -86,6 +87,14 @@ class Causes:
         )
 
 
+class Interrupted(BaseException):
+    """Ctrl-C or a similar signal; the command line library does not catch this class."""
+
+    def __init__(self, signum: int) -> None:
+        super().__init__(signum)
+        self.signum = signum
+
+
 class ParleyError(Exception):
     """A problem of the input, the network or the disk.
 
@@ -165,15 +174,40 @@ class Failures(ParleyError):
         return "\n".join(map(str, self.errors))
 
 
+NO_MEMORY = "there is not enough memory for this: give it more, or less to do"
+_UNLOADED = ("failed to map segment", "cannot allocate memory", "can't start new thread")
+
+
+def is_no_memory(error: BaseException | None) -> bool:
+    """Tell whether an error, or one that led to it, is too little memory.
+
+    pyarrow has a MemoryError of its own. Other libraries return nothing, which Python reports as a
+    SystemError, or cannot be loaded.
+    """
+    seen = set()  # an error may be its own cause
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        if isinstance(error, MemoryError | SystemError):
+            return True
+        if isinstance(error, OSError) and error.errno == errno.ENOMEM:
+            return True
+        said = str(error).lower() if isinstance(error, ImportError | RuntimeError) else ""
+        if any(sign in said for sign in _UNLOADED):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
 def require_known(of: str, what: str, name: str, known: Collection[str]) -> None:
     """Raise UsageError, which names those that exist, unless a name is one of them."""
     if name not in known:
         raise UsageError(f"{of} has no {what} {name!r}; there are: {', '.join(known) or 'none'}")
 
 
-def few(names: Sequence[str]) -> str:
-    """Return the first three names, and how many more there are."""
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if names[3:] else "")
+def few(names: Sequence[str], most: int = 3) -> str:
+    """Return the first names, each cut, and how many more there are."""
+    more = f" and {len(names) - most} more" if names[most:] else ""
+    return ", ".join(map(cut, names[:most])) + more
 
 
 def cut(line: str) -> str:

@@ -12,7 +12,8 @@ The function is called once for each path of keys; its parameters after `data` r
 With fewer parameters than levels of keys, it returns a mapping for the remaining levels. A table of
 one value is just the value. The text of a value states its precision: 846 must be equal; "36.97"
 has two decimals, so 36.965 to 36.975 matches; "17e3" counts thousands. A cell "3.47 ± 1.31" is two
-figures; its function returns both. A cell of None is empty.
+figures; its function returns both. A cell of None is empty. A number of numpy counts as the
+equal one of Python.
 
 `ROWS` (config -> split -> rows) holds documented rows of splits. The card and `parley list` show
 them for splits that were not built.
@@ -27,13 +28,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from decimal import Decimal, InvalidOperation
 from functools import partial
-from numbers import Number
 from statistics import mean, stdev
 from types import ModuleType
 from typing import Any, Protocol
 
-from parley.errors import ParleyError
+from parley.errors import ParleyError, is_no_memory
 from parley.extras import extra_of
+from parley.rows.exact import is_number, plain
 
 Value = int | float | str
 MATCHES, DIFFERS, NOT_REPRODUCIBLE = "matches", "differs", "not reproducible"
@@ -69,7 +70,7 @@ class Data(Protocol):
         """Return the existing splits of a config."""
 
     def rows(self, config: str, *splits: str) -> list[dict[str, Any]]:
-        """Return the rows of these splits, in order.
+        """Return the rows of these splits, in order; a row raises TypeError on a change.
 
         Raises:
             MissingSplitError: one of them was not built.
@@ -215,7 +216,7 @@ def documented(
         not_reproducible: The reason if the data cannot give them; the function is not called.
 
     Raises:
-        ValueError: the function takes more keys than a cell has.
+        ValueError: the function takes more keys than a cell has, or a value is no text or number.
     """
     cells = dict(_cells(table, ()))
 
@@ -239,6 +240,12 @@ def _cells(table: Any, keys: _Keys) -> Iterator[tuple[_Keys, Value | Differs]]:
         for key, inner in table.items():
             yield from _cells(inner, (*keys, key))
     elif table is not None:
+        stated = (table.stated, table.measured) if isinstance(table, Differs) else (table,)
+        for value in stated:
+            if not isinstance(value, str) and not is_number(value):
+                raise ValueError(
+                    f"{'.'.join(keys)}: expected text or a number, found {value!r:.60}"
+                )
         yield keys, table
 
 
@@ -351,6 +358,8 @@ def _compute(function: Callable[..., Any], data: Data | None, keys: _Keys) -> _O
         reason = f"the package {error.name} is not installed; it is in the extra `{extra}`"
         return _Outcome({}, NOT_CHECKED, reason)
     except Exception as error:  # one failing figure must not hide the others
+        if is_no_memory(error):
+            raise
         reason = f"{FAILED}: {type(error).__name__}: {error}"
         return _Outcome({}, UNEXPLAINED, reason)
 
@@ -362,10 +371,10 @@ def _measured(found: Any, keys: _Keys) -> Iterator[tuple[_Keys, Value]]:
     elif isinstance(found, tuple):
         for name, value in zip(SPREAD, found, strict=True):
             yield from _measured(value, (*keys, name))
-    elif isinstance(found, str | Number):
-        yield keys, found  # type: ignore[misc]
+    elif isinstance(value := plain(found), str) or is_number(value):
+        yield keys, value
     else:
-        raise TypeError(f"expected text or a number, found {found!r:.60}")
+        raise TypeError(f"expected text, a float or an integer of 64 bits, found {found!r:.60}")
 
 
 def judge(documented: Value, measured: Value, known: Differs | None) -> tuple[Value, str, str]:
@@ -400,7 +409,7 @@ def written(measured: Value, like: Value) -> Value:
     exponent = _exponent(like)
     if exponent is None or isinstance(measured, str) or not math.isfinite(measured):
         return measured if not isinstance(measured, float) else repr(measured)
-    return f"{measured:.{max(0, -exponent)}f}"
+    return f"{Decimal(measured):.{max(0, -exponent)}f}"
 
 
 def _exponent(value: Value) -> int | None:

@@ -6,7 +6,7 @@ import traceback
 from pathlib import Path
 from types import ModuleType
 
-from parley.errors import ScriptError
+from parley.errors import Interrupted, ScriptError, is_no_memory
 
 PACKAGE = "parley_datasets"
 
@@ -27,7 +27,11 @@ def load_module(dataset: str, folder: Path, name: str) -> ModuleType:
     path = folder / f"{name}.py"
     try:
         return importlib.import_module(f"{package}.{name}")
-    except (Exception, SystemExit) as error:  # any error is the script's
+    except (Interrupted, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # any other is the script's
+        if is_no_memory(error):
+            raise
         lines = [
             frame
             for frame in traceback.extract_tb(error.__traceback__)

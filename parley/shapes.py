@@ -107,7 +107,7 @@ def problems(value: Any, shape: Any, path: str = "") -> Iterator[Problem]:
             found = [_problem(path, expected, value)]
         yield from found
     elif not _fits(value, shape):
-        yield _problem(path, _expected(shape, value), value)
+        yield _problem(path, in_words(shape, value), value)
 
 
 def fitter(shape: Any, path: str = "") -> Callable[[Any], bool]:
@@ -203,7 +203,7 @@ def _object_problems(value: Any, shape: dict[Any, Any], path: str) -> Iterator[P
         if name in value:
             yield from problems(value[name], inner, f"{path}.{name}")
         elif name == key:
-            yield Problem(f"{path}.{name}", _expected(inner, None), what="missing")
+            yield Problem(f"{path}.{name}", in_words(inner, None), what="missing")
 
 
 def _alternative_problems(value: Any, shape: tuple[Any, ...], path: str) -> Iterator[Problem]:
@@ -211,7 +211,7 @@ def _alternative_problems(value: Any, shape: tuple[Any, ...], path: str) -> Iter
         return
     alike: list[Any] = [option for option in shape if _is_like(option, value)]
     if not alike:
-        yield _problem(path, _expected(shape, value), value)
+        yield _problem(path, in_words(shape, value), value)
         return
     # An object is compared with the alternative that it says it is, by the field that tells them
     # apart; else, as a list is, with the nearest one, to name the field inside it.
@@ -219,7 +219,7 @@ def _alternative_problems(value: Any, shape: tuple[Any, ...], path: str) -> Iter
         named = [option for option in alike if _fits(value[key], bare(option)[key])]
         if not named:
             allowed = set().union(*(bare(option)[key] for option in alike))
-            yield _problem(f"{path}.{key}", _expected(allowed, value[key]), value[key])
+            yield _problem(f"{path}.{key}", in_words(allowed, value[key]), value[key])
             return
         alike = named
     tried = [list(islice(problems(value, option, path), MOST_PROBLEMS)) for option in alike]
@@ -275,7 +275,8 @@ _NAMES = {
 _OF_AN_OBJECT = "Use strings as keys, or only `str` for arbitrary keys."
 
 
-def _expected(shape: Any, value: Any) -> str:
+def in_words(shape: Any, value: Any) -> str:
+    """Return a shape in words, for an error about a value."""
     if isinstance(shape, type):
         return _NAMES[shape]
     if isinstance(shape, set | frozenset):
@@ -291,9 +292,9 @@ def _expected(shape: Any, value: Any) -> str:
     if isinstance(shape, list):
         return "a list"
     if isinstance(shape, tuple):
-        return " or ".join(_expected(option, value) for option in shape)
+        return " or ".join(in_words(option, value) for option in shape)
     if isinstance(shape, Checked | Converted):
-        return _expected(shape.shape, value)
+        return in_words(shape.shape, value)
     return _objection(value, shape) or "another value"
 
 
@@ -305,6 +306,6 @@ def show(value: Any) -> str:
     """Return a value for a message, cut to 64 characters."""
     try:
         text = json.dumps(value, ensure_ascii=False, default=repr)
-    except RecursionError:
-        return "a value too deeply nested to show"
+    except (RecursionError, ValueError):  # ValueError: an integer of more than 4,300 digits
+        return "a value too large or too deeply nested to show"
     return text if len(text) <= 64 else f"{text[:36]}…{text[-27:]}"

@@ -17,12 +17,16 @@ from typing import Any
 from parley.asking import Asking, Playing
 from parley.collection import Dataset
 from parley.errors import Problem, ScriptError, UsageError, require_known
+from parley.rows.exact import is_number, plain
 from parley.scoring.prediction_formats import JSON_LINES, Key, Prediction, PredictionFormat
 from parley.scoring.spread import Folds, Interval
+from parley.shapes import problems
 
 OWN_OPTIONS = ("build", "baseline", "save-predictions", "template", "subset", "json", "help")
 """The options of `parley score` itself."""
 MEASURED = "run with this tool"  # the place of a reference that a baseline gives, as a test holds
+
+_MOST = {"fraction": 1.0, "percent": 100.0}  # unit -> the greatest number
 
 Gold = Mapping[Key, Any]
 """The right answers: the values of the key's fields -> an answer for `score`."""
@@ -37,7 +41,7 @@ class Undefined:
 
 @dataclass(frozen=True)
 class Score:
-    """The metrics of predictions.
+    """The metrics of predictions; numbers of numpy become the equal ones of Python.
 
     Args:
         metrics: Metric -> number, or group -> metric -> number; groups may be nested.
@@ -48,6 +52,10 @@ class Score:
     metrics: Mapping[str, Any]
     spread: Mapping[str, Any] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("metrics", "counts"):
+            object.__setattr__(self, name, plain(getattr(self, name)))
 
 
 @dataclass(frozen=True)
@@ -123,8 +131,12 @@ class Task:
         not_asked: The reason why there are no questions.
         subsets: Name -> dialogues that a published evaluation used.
         dialogues: Key, its gold -> the ids of its dialogues, for subsets; the key's first value.
+        per_prediction: The metrics that are means over predictions, so that one prediction has a
+            value of its own: ("joint_accuracy",).
+        target: An answer of gold -> the fields of the right prediction beside the key. A game has
+            no right one.
         format: The format of a file of predictions.
-        unit: The unit of the numbers: "fraction", "percent", or words.
+        unit: The unit of the numbers: "fraction" (at most 1), "percent" (at most 100), or words.
         decimals: The decimals in a table.
     """
 
@@ -150,6 +162,8 @@ class Task:
     not_asked: str = ""
     subsets: Mapping[str, Subset] = field(default_factory=dict)
     dialogues: Callable[[Key, Any], Iterable[Any]] = _first
+    per_prediction: tuple[str, ...] = ()
+    target: Callable[[Any], Mapping[str, Any]] | None = None
     format: PredictionFormat = JSON_LINES
     unit: str = "fraction"
     decimals: int = 3
@@ -198,6 +212,11 @@ def _wrong(task: Any, name: str) -> Iterator[Problem]:
     if not isinstance(task, Task):
         yield Problem(where, "a Task", type(task).__name__)
         return
+    texts = ("summary", "evaluated_on", "inputs", "leak", "not_asked", "unit")
+    if wrong := [name for name in texts if not isinstance(getattr(task, name), str)]:
+        for name in wrong:
+            yield Problem(f"{where}.{name}", "text", f"{getattr(task, name)!r:.60}")
+        return
     for name in ("summary", "evaluated_on", "configs", "key", "metrics"):
         if not getattr(task, name):
             yield Problem(f"{where}.{name}", what="is empty")
@@ -205,9 +224,12 @@ def _wrong(task: Any, name: str) -> Iterator[Problem]:
         yield Problem(f"{where}.inputs", what="is empty, though columns are named")
     if task.asking and task.not_asked:
         yield Problem(f"{where}.not_asked", what="is given, though there are questions")
+    yield from problems(task.example, task.shape, f"{where}.example")
     for what, names in (("example", task.example), ("key", task.key), ("required", task.required)):
         if unknown := [each for each in names if each not in task.fields]:
             yield Problem(f"{where}.{what}", f"fields of {list(task.fields)}", str(unknown))
+    if unknown := [each for each in task.per_prediction if each not in task.metrics]:
+        yield Problem(f"{where}.per_prediction", f"names of {list(task.metrics)}", str(unknown))
     if task.required != task.key[: len(task.required)]:
         yield Problem(f"{where}.required", "the first fields of the key", str(task.required))
     for option, values in task.options.items():
@@ -221,9 +243,20 @@ def _wrong(task: Any, name: str) -> Iterator[Problem]:
             there = f"a baseline, of {', '.join(task.baselines) or 'none'}"
             yield Problem(f"{where}.references, {MEASURED}", there, reference.name)
         for path, value in flat(reference.metrics).items():
+            place = f"{where}.references, {reference.name}, {'.'.join(path)}"
             if not _is_number(value):
-                place = f"{where}.references, {reference.name}, {'.'.join(path)}"
                 yield Problem(place, "a finite number as its document prints it", repr(value))
+            elif _exceeds(float(value), task.unit):
+                yield Problem(place, _within(task.unit), value)
+
+
+def _exceeds(value: float, unit: str) -> bool:
+    """Tell whether a number is too large for its unit, beyond rounding."""
+    return abs(value) > _MOST.get(unit, math.inf) * (1 + 1e-9)
+
+
+def _within(unit: str) -> str:
+    return f"a {unit}, at most {_MOST[unit]:g}; else name another unit"
 
 
 def _is_number(value: Any) -> bool:
@@ -242,23 +275,31 @@ def flat(tree: Mapping[str, Any], path: tuple[str, ...] = ()) -> dict[tuple[str,
     return found
 
 
-def wrong_scores(score: Any) -> Iterator[Problem]:
-    """Yield the problems of a score."""
+def wrong_scores(score: Any, unit: str) -> Iterator[Problem]:
+    """Yield the problems of a score with metrics in this unit."""
     if not isinstance(score, Score):
         yield Problem("score", "a Score", type(score).__name__)
         return
     metrics = flat(score.metrics)
     for path, value in metrics.items():
-        is_number = type(value) is not bool and isinstance(value, int | float)
-        if not isinstance(value, Undefined) and not (is_number and math.isfinite(value)):
-            yield Problem(f"metrics.{'.'.join(path)}", "a number or Undefined", repr(value))
+        if isinstance(value, Undefined):
+            continue
+        if not _is_finite(value):
+            what = "a finite number, of 64 bits if it is an integer, or Undefined"
+            yield Problem(f"metrics.{'.'.join(path)}", what, f"{value!r:.60}")
+        elif _exceeds(value, unit):
+            yield Problem(f"metrics.{'.'.join(path)}", _within(unit), repr(value))
     for name, count in score.counts.items():
-        if type(count) is not int:
-            yield Problem(f"counts.{name}", "an integer", repr(count))
+        if not (isinstance(count, int) and is_number(count)):
+            yield Problem(f"counts.{name}", "an integer of 64 bits", f"{count!r:.60}")
     for path, value in flat(score.spread).items():
         if path not in metrics:
             yield Problem(f"spread.{'.'.join(path)}", what="no such metric")
         if not isinstance(value, Interval | Folds | None):
             yield Problem(f"spread.{'.'.join(path)}", "an Interval, Folds or None", repr(value))
-        elif value is not None and not all(map(math.isfinite, vars(value).values())):
+        elif value is not None and not all(map(_is_finite, vars(value).values())):
             yield Problem(f"spread.{'.'.join(path)}", "finite numbers", repr(value))
+
+
+def _is_finite(value: Any) -> bool:
+    return is_number(value) and math.isfinite(value)

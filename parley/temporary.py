@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-_MARK = ".parley-temporary"  # marks our folders; locked while in use
+MARK = ".parley-temporary"  # marks our folders; locked while in use
 _CONTENT = "content"
 
 
@@ -35,9 +35,9 @@ def _make(prefix: str) -> tuple[Path, int]:
     while True:
         folder = Path(tempfile.mkdtemp(prefix=prefix))
         try:
-            lock = os.open(folder / _MARK, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+            lock = os.open(folder / MARK, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
             fcntl.flock(lock, fcntl.LOCK_EX)
-            if (folder / _MARK).exists():
+            if (folder / MARK).exists():
                 (folder / _CONTENT).mkdir()
                 return folder, lock
             os.close(lock)
@@ -59,7 +59,7 @@ def _remove_abandoned(prefix: str) -> None:
             if not any(folder.iterdir()):  # killed before it had a mark
                 folder.rmdir()
                 continue
-            lock = os.open(folder / _MARK, os.O_RDWR | os.O_NOFOLLOW)
+            lock = os.open(folder / MARK, os.O_RDWR | os.O_NOFOLLOW)
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 _remove(folder)

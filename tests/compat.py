@@ -4,21 +4,28 @@
     VERSIONS="3.6.0 newest" python tests/compat.py
 
 Builds the samples and, if PARLEY_SOURCE is set, the real files, and publishes them to a local Hub.
-Each environment loads every split in several ways and compares it row by row. It also runs the
-builder scripts: before datasets 4 as loading scripts, later as imported classes. A process that
-reads one streamed row must exit cleanly.
+Builds and repositories also hold every name of tests/planted.py that `verify` or `publish` lets
+stand; all others must be refused. Each environment loads every split in several ways and compares
+it row by row. It also runs the builder scripts: before datasets 4 as loading scripts, later as
+imported classes. A process that reads one streamed row must exit cleanly.
 """
 
-import hashlib
 import importlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import planted
+
+if TYPE_CHECKING:
+    from hub import Hub
 
 VERSIONS = os.environ.get("VERSIONS", "2.21.0 3.6.0 4.0.0 newest").split()
 HOME = Path(__file__).resolve().parent.parent
@@ -33,6 +40,7 @@ def main() -> None:
         jobs = [build(Path(folder) / "sample", "--sample")]
         if os.environ.get("PARLEY_SOURCE"):
             jobs.append(build(Path(folder) / "real", "--allow-missing"))
+        plant(Path(folder), hub)
         # publish without the checks of the command, which refuses samples and partial builds
         environ = hub.environ(Path(folder) / "home", "hf_compat")
         publishing = [sys.executable, __file__, "publish", *map(str, jobs)]
@@ -40,6 +48,7 @@ def main() -> None:
 
         def run(version: str) -> None:
             python, start = environment(version), time.perf_counter()
+            require_listed(python, version, Path(folder) / "sample" / "build" / "casino")
             environ = hub.environ(Path(folder) / version) | {
                 "HF_DATASETS_TRUST_REMOTE_CODE": "1",
                 "HF_UPDATE_DOWNLOAD_COUNTS": "0",  # datasets 2 counts loads elsewhere
@@ -83,6 +92,45 @@ def build(output: Path, option: str) -> Path:
     return job
 
 
+def plant(folder: Path, hub: "Hub") -> None:
+    """Plant names of others in every build and repository where they may stand."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table({"evil": [1]}), folder / "evil.parquet")
+    for path in sorted(folder.glob("*/build/*/")):
+        names = planted.contents(path.name, (folder / "evil.parquet").read_bytes())
+        for name in planted.KNOWN:
+            place = path / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(names[name])
+        repo = f"{path.parent.parent.name}/{path.name}"
+        with tempfile.TemporaryDirectory() as empty:
+            hub.seed(repo, empty)
+        hub.push(repo, {name: names[name] for name in planted.LEFT})
+
+
+def require_listed(python: str, version: str, sample: Path) -> None:
+    """Exit unless `verify` refuses the names that this version reads, and the list has them."""
+    from parley.folder.built import open_folder
+    from parley.folder.integrity import Inputs, files
+
+    done = subprocess.run([python, planted.__file__], check=True, capture_output=True)
+    listed, suffixes = json.loads(done.stdout)
+    if unknown := set(listed) - planted.NAMES.keys():
+        sys.exit(f"datasets {version} reads {', '.join(sorted(unknown))}: see tests/planted.py")
+    names = planted.contents("casino", b"")
+    names |= {f"dialogues/train-{number}{each}": b"" for number, each in enumerate(suffixes)}
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(shutil.copytree(sample, Path(folder) / "casino"))
+        for name, body in names.items():
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            (copy / name).write_bytes(body)
+        found = set(files(Inputs(open_folder(copy), None)))
+    if taken := {f"{name}: unknown file" for name in names.keys() - planted.KNOWN} - found:
+        sys.exit(f"datasets {version}: `verify` takes {taken}")
+
+
 def environment(version: str) -> str:
     """Make or reuse an environment with this version of datasets."""
     folder = HOME / ".compat" / version
@@ -100,17 +148,14 @@ def environment(version: str) -> str:
 def publish(jobs: list[str]) -> None:
     """Publish every build of the jobs to the local Hub, as sample/NAME or real/NAME."""
     from parley.folder.built import open_folder
+    from parley.hub.publish import files_to_upload
     from parley.hub.publish import publish as publish_folder
-    from parley.hub.repository import LocalFile
 
     for job in map(Path, jobs):
         for folder in sorted(job.parent.glob("build/*/")):
             built = open_folder(folder)
-            files = {
-                name: LocalFile(path, hashlib.sha256(path.read_bytes()).hexdigest())
-                for name, path in built.contents().items()
-            }
-            publish_folder(built, files, f"{job.parent.name}/{folder.name}")
+            repo = f"{job.parent.name}/{folder.name}"
+            publish_folder(built, files_to_upload(built), repo)
 
 
 def check(job_file: str) -> None:

@@ -38,6 +38,16 @@ ATTACKS = [
     "",
     WORD,
 ]
+FORMULAS = [
+    *("=1", "+1", "-1", "@A1", "\t=1", "\r=1", "\n=1", "\tx", "\rx", "\nx", "'=1"),
+    *("\uff1d1", "\uff0b1", "\uff0d1", "\uff20A1", "\ufe661"),  # in wide and small forms
+    *(
+        f"{blank}=1"
+        for blank in " \xa0\u3000\u2003\x0b\x0c\x00\x1f\x85\xad\u200b\u200e\u2060\ufeff"
+    ),
+    *("\ufeff\uff1d1", "\ufeff\n =1"),
+]
+"""Texts that a spreadsheet may take for a formula."""
 
 _SCRIPT = '''"""Hostile: every text is an attack."""
 

@@ -68,3 +68,9 @@ def test_a_room_imports_from_those_below_it():
 
 def test_no_modules_import_each_other_in_a_circle():
     TopologicalSorter(imports()).prepare()  # names the modules of a circle in its error
+
+
+def test_one_module_makes_texts_to_print():
+    """It escapes control characters, so that no text of a stranger acts on a terminal."""
+    makers = [path for path in TOOL.rglob("*.py") if "rich.text" in path.read_text("utf-8")]
+    assert makers == [TOOL / "terminal" / "console.py"]

@@ -196,24 +196,6 @@ def test_a_prompt_holds_no_later_turn(of):
 # An oracle and a silent model ------------------------------------------------------------
 
 
-def truths(name, questions):
-    """Return the right answer to each question as a model would write it."""
-    gold = questions.gold
-    if name == "casino strategies":
-        return {key: {"labels": sorted(labels)} for key, (_, labels) in gold.items()}
-    if name == "casino partner-priorities":
-        return {key: {"order": order} for key, (_, order) in gold.items()}
-    if name == "casino final-deal":
-        return {key: {"allocation": deal} for key, deal in gold.items()}
-    if name == "casino outcomes":
-        return {k: dict(zip(("satisfaction", "likeness"), v, strict=True)) for k, v in gold.items()}
-    if name == "cosrec intents":
-        return {key: {"types": types} for key, types in gold.items()}
-    if name == "craigslist_bargains deal":
-        return {key: {"probability": float(end)} for key, end in gold.items()}
-    return {key: {"score": row["person"]} for key, row in gold.items()}
-
-
 IDEAL = {"f1": 100, "joint_accuracy": 100, "exact_order": 100, "top_1": 100, "exact": 1, "items": 1}
 IDEAL |= dict.fromkeys(
     ("satisfaction", "likeness", "macro_f1", "exact_match", "auc", "accuracy"), 1
@@ -225,8 +207,8 @@ COUNTS_ABSENT = {"f1", "macro_f1"}  # below 1 where the sample lacks a label
 def test_an_oracle_is_ideal_and_silence_is_unreadable(name, of, tmp_path):
     questions = of(name)
     known = {
-        questions.by_key[key].messages[1]["content"]: json.dumps(answer)
-        for key, answer in truths(name, questions).items()
+        questions.by_key[key].messages[1]["content"]: json.dumps(questions.task.target(gold))
+        for key, gold in questions.gold.items()
     }
 
     def oracle(request):
@@ -728,6 +710,15 @@ def test_a_log_of_other_questions_is_refused_with_both_hashes(of, tmp_path):
         (b'"calls":[', b'"cells":[', "line"),
         (b'{"key":[', b'{"key":[9', "no such|not asked"),
         (b'"task":"strategies"', b'"task":"outcomes"', "is a log of"),
+        (b'"models":{"":', b'"models":{"buyer":', "other roles"),
+        (b'"models":{"":"tiny"', b'"models":{"":""', "names no model"),
+        (b'"models":{"":"tiny"', b'"models":{"":"script:firm"', "not of 'script:firm'"),
+        (b'"calls":[{', b'"calls":[{"role":"buyer",', "not of 'buyer'"),
+        (b'"limit":0', b'"limit":-1', "limit: expected 0 or more"),
+        *(
+            (f'"{name}":'.encode(), f'"{name}":-1'.encode(), f"{name}: expected 0 or more")
+            for name in ("prompt_tokens", "completion_tokens", "retries", "seconds")
+        ),
     ],
 )
 def test_a_changed_log_is_refused(old, new, match, of, tmp_path):
@@ -740,6 +731,40 @@ def test_a_changed_log_is_refused(old, new, match, of, tmp_path):
     path.write_bytes(text.replace(old, new, 1))
     with pytest.raises((RecordError, UsageError), match=match):
         scored(questions, path)
+
+
+def swapped(text, first, second):
+    """Return a text in which two parts are exchanged."""
+    return text.replace(first, b"\0").replace(second, first).replace(b"\0", second)
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        (lambda text: text + text.splitlines(True)[-1], "has an answer in a line before"),
+        (
+            lambda text: text + text.splitlines(True)[-1].replace(b"offer", b"deal"),
+            "has an answer in a line before",
+        ),
+        (lambda text: swapped(text, b'"role":"buyer"', b'"role":"seller"'), "of the role 'buyer'"),
+        (lambda text: re.sub(b'"role":"[a-z]+",', b"", text), "of the role 'buyer', not of ''"),
+        (lambda text: swapped(text, b'"buyer":"', b'"seller":"'), "of the agent 'script:firm'"),
+        (lambda text: text.replace(b'"buyer":"script:firm",', b"", 1), "other roles"),
+    ],
+    ids=["repeated", "answered twice", "swapped roles", "no roles", "swapped models", "one model"],
+)
+def test_a_changed_log_of_a_game_is_refused(change, match, of, tmp_path, sample_build, run):
+    given = ("--role", "buyer=script:firm", "--role", "seller=script:concede")
+    ask_again = ("ask", "craigslist_bargains", "deals", *given, "--build", sample_build)
+    ask_again += ("--log", tmp_path)
+    assert run(*ask_again).returncode == 0
+    path = tmp_path / "craigslist_bargains.deals.jsonl"
+    text = path.read_bytes()
+    assert change(text) != text
+    path.write_bytes(change(text))
+    with pytest.raises(RecordError, match=match):
+        scored(of("craigslist_bargains deals"), path)
+    assert run(*ask_again).returncode
 
 
 def test_a_file_that_is_no_log_is_left_alone(of, tmp_path):

@@ -90,7 +90,7 @@ def test_a_card_is_the_same_without_libyaml(monkeypatch):
     spec = importlib.util.spec_from_file_location("card_without_libyaml", card.__file__)
     other = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(other)
-    assert other._LOADER is yaml.SafeLoader
+    assert issubclass(other._Loader, yaml.SafeLoader)
     text = render(dataset_of(), {"a": {"train": TRAIN}}, "")
     assert other.render(dataset_of(), {"a": {"train": TRAIN}}, "") == text
     assert other.parse(text, "here") == parse(text, "here")
@@ -205,6 +205,8 @@ def test_a_damaged_measured_json_is_an_error_that_names_it(tmp_path, text, messa
         ("# No front matter\n", "expected YAML front matter"),
         ("---\n- a list\n---\n", "expected YAML front matter"),
         ("---\na: [\n---\n", "is not valid YAML"),
+        ("---\na: 1\na: 1\n---\n", "is not valid YAML: it has the key 'a' twice"),
+        ("---\na: {b: {c: 1, 'c': 2}}\n---\n", "is not valid YAML: it has the key 'c' twice"),
         ("---\na: !!python/object/apply:os.system [true]\n---\n", "is not valid YAML"),
         ("---\na: 1\n---\nno marks\n", "expected the lines"),
         (f"---\na: 1\n---\n{BEGIN}\n{BEGIN}\n{END}\n", "expected the lines"),

@@ -1,5 +1,6 @@
 """Charts: their counts against the rows, links into the list, and SVG files."""
 
+import math
 import re
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
@@ -8,7 +9,7 @@ import hostile
 import pytest
 
 from parley.build import build
-from parley.charts import Bars, Heatmap, Panels, own_charts
+from parley.charts import Bar, Bars, Dots, Heatmap, Panel, Panels, own_charts
 from parley.collection import discover, get
 from parley.dialogues import dialogues
 from parley.errors import ScriptError
@@ -61,9 +62,22 @@ def test_hostile_text_is_text_in_a_chart(tmp_path, monkeypatch):
             assert tags <= {"svg", "title", "desc", "style", *drawn}
 
 
+def charts_of(number):
+    """Return a chart of each kind that draws a number."""
+    yield Bars("", "", "", ("",), (Bar("a", (1, number)),))
+    yield Heatmap("", "", "x", "y", "", {(1, 2): 3, (2, 2): number})
+    yield Dots("", "", "", (("a", "b", number),))
+    yield Panels("", "", "", "", (Panel("a", {"b": ((0, 1), (1, number))}),))
+    yield Panels("", "", "", "", (Panel("a", {"b": ((0, 1),)}, {"c": number}),))
+
+
 def test_a_chart_that_fails_is_named(sample_build):
     built = open_folder(sample_build / "casino")
-    for broken in (lambda data: data.rows("dialogues", "train")[0]["x"], lambda data: "no chart"):
+    odd = [lambda data: data.rows("dialogues", "train")[0]["x"], lambda data: "no chart"]
+    odd.append(lambda data: Heatmap("", "", "x", "y", "", {1: 1}))
+    for number in (10**400, -(10**5000), math.nan, math.inf, "1", None):
+        odd += [lambda data, chart=chart: chart for chart in charts_of(number)]
+    for broken in odd:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(type(built.dataset), "charts", {"spoilt": broken})
             with pytest.raises(ScriptError, match=r"casino: charts\.py: spoilt fails"):

@@ -9,7 +9,7 @@ import pytest
 from parley.build import build
 from parley.collection import Dataset, get
 from parley.errors import UsageError
-from parley.linting import folder_rules
+from parley.linting import card_rules, folder_rules
 from parley.linting.dataset_folder import DatasetFolder
 from parley.linting.run import RULES, check_folder, run_rule
 from parley.source.files import Source
@@ -52,6 +52,7 @@ BREAKS = {  # rule: (file, old text, new text, part of the message)
         (SCRIPT, "DIALOGUE = {", "DIALOGUE = (", r"cannot be imported: SyntaxError: .*line \d+"),
         (SCRIPT, "DIALOGUE = {", "DIALOGUE = DIALOG or {", r"line \d+: .*NameError: name 'DIALOG'"),
         (SCRIPT, "DIALOGUE = {", "raise SystemExit(0)\nDIALOGUE = {", "imported: SystemExit"),
+        (SCRIPT, "DIALOGUE = {", "raise BaseException\nDIALOGUE = {", "imported: BaseException"),
         (SCRIPT, "class Skeleton(Builder)", "class Skeleton", "one class of Builder, found 0"),
         (SCRIPT, "    size=423,\n", '    size="423",\n', r"line \d+: File\('dialogues.*\): size: "),
         (SCRIPT, 'VERSION = "1.0.0"', 'VERSION = "one"', r"line \d+: \w+: VERSION: "),
@@ -80,7 +81,19 @@ BREAKS = {  # rule: (file, old text, new text, part of the message)
     "missing_is_null": [
         (SCRIPT, "chat_of(said)", 'chat_of(said, "N/A")', r"messages/train\[0\].*is 'N/A'"),
     ],
-    "views_show_every_dialogue": [(SCRIPT, SAID, SKIP, "messages/train: .* record 1;")],
+    "sample_shows_each_alternative": [
+        (
+            SCRIPT,
+            '"rating?": {1, 2, 3, 4, 5}',
+            '"rating?": (int, float)',
+            r"dialogues.rating: .*poi",
+        ),
+        (SCRIPT, '"text": str', '"text": (str, None)', r"dialogues.turns\[\].text: .* null here"),
+    ],
+    "views_show_every_dialogue": [
+        (SCRIPT, SAID, SKIP, "messages/train: .* record 1;"),
+        (SCRIPT, 'in record["turns"])', 'in record["turns"][1:])', r"0: no chat .*turns\[0\].text"),
+    ],
     "sample_verifies": [
         (SCRIPT, '"clerk": "assistant"', '"clerk": "bot"', r"chats: messages/train\[0\]: expected"),
         (
@@ -104,6 +117,7 @@ BREAKS = {  # rule: (file, old text, new text, part of the message)
     "transcript_lays_out_every_row": [
         (LAYOUT, 'row["rating"] is', 'row["score"] is', r"train\[0\]: fails: KeyError: 'score'"),
         (LAYOUT, 'for turn in row["turns"]]', "for turn in ()]", r"train\[0\]: has no turns; give"),
+        (LAYOUT, 'in row["turns"]]', 'in row["turns"][:2]]', r"lacks the text of .turns\[2\].text"),
         (LAYOUT, "CONFIGS =", "_CONFIGS =", "transcript.py: defines no CONFIGS"),
         (LAYOUT, '("dialogues",)', '("dialogues", "chats")', "CONFIGS: .*chats"),
         (LAYOUT, 'len(row["turns"])}', 'row["rating"] + 1}', r"train\[1\]: fails: TypeError: "),
@@ -192,6 +206,27 @@ def test_a_change_of_what_was_measured_is_reported(tmp_path, file, old, new, pro
     assert len(run_rule(folder_rules.measured_is_up_to_date, folder).problems) == problems
 
 
+@pytest.mark.parametrize(
+    ("file", "old", "new", "fewer"),
+    [
+        (CARD, "", "", 0),
+        (CARD, "Describe the dataset, its", "Talks in a shop, their", 1),
+        (CARD, "Unsuitable uses; known errors.", "Few talks.", 1),
+        (CARD, "The Title of the Paper", "Shops", 1),
+        ("tea.py", ": describe the dataset in a line here,", ": talks in a shop,", 1),
+    ],
+)
+def test_a_placeholder_is_an_error_once_the_dataset_is_measured(tmp_path, file, old, new, fewer):
+    dataset = Dataset("tea", write_skeleton("tea", tmp_path))
+    text = (dataset.folder / file).read_text()
+    assert old in text
+    (dataset.folder / file).write_text(text.replace(old, new) if old else text)
+    folder, rule = DatasetFolder(dataset, tmp_path), card_rules.placeholders_are_replaced
+    assert run_rule(rule, folder).skipped
+    build(Source(dataset, dataset.sample), tmp_path / "out", measure=True)
+    assert len(run_rule(rule, folder).problems) == 8 - fewer
+
+
 def test_the_command_fails_with_a_line_for_each_rule(run, tmp_path, monkeypatch):
     folder = write_skeleton("tea", tmp_path)
     card = (folder / "README.md").read_text()
@@ -203,9 +238,8 @@ def test_the_command_fails_with_a_line_for_each_rule(run, tmp_path, monkeypatch)
     assert (first, last) == ("tea", "FAILED: tea")
     failed = lines.index("  FAILED  card has its parts")
     assert lines.pop(failed + 1).startswith("    README.md: lacks Known limits; let its ")
-    assert [line[10:].replace(" ", "_") for line in lines if ":" not in line] == [
-        check.__name__ for check in RULES
-    ]
+    rules = [line[10:].partition(":")[0] for line in lines]
+    assert [rule.replace(" ", "_") for rule in rules] == [check.__name__ for check in RULES]
 
 
 # A folder that is not found --------------------------------------------------------------------

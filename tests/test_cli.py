@@ -134,6 +134,7 @@ def test_build_and_show_every_sample(tmp_path, run):
 
 
 LONG = "x" * 300  # more than a name may have
+ASK = "ask casino strategies --build out --model m --base-url http://127.0.0.1:9"
 # arguments, exit status, part of the message
 ERRORS = [
     ("build casinno", 2, "no dataset is named 'casinno'; there are: casino, cosrec, craigslist_"),
@@ -162,6 +163,24 @@ ERRORS = [
     (f"build --sample --build {LONG}", 1, "File name too long"),
     (f"diff {LONG} {LONG}", 2, "File name too long"),
     (f"export casino convokit {LONG} --build out", 1, "File name too long"),
+    ("export casino csv new --build out --ids pipe", 2, "--ids pipe: not a regular file"),
+    ("export casino csv new --build out --ids nowhere", 2, "--ids nowhere: no such file"),
+    ("export casino csv new --build out --ids long", 2, "has no dialogue 9999"),
+    ("tasks --update pipe", 2, "--update pipe: not a regular file"),
+    (f"{ASK} --log new --answers pipe", 2, "--answers pipe: not a regular file"),
+    *(
+        (f"{command} out/casino/new", 1, "casino, which would no longer verify")
+        for command in (
+            "export casino csv --build out",
+            "charts casino --build out",
+            "site --build out --output",
+            "build --sample --build",
+            "new tea",
+            "score casino strategies --build out --baseline majority --save-predictions",
+            f"{ASK} --log",
+            f"{ASK} --requests",
+        )
+    ),
     ("run casino catalogue", 2, "casino has no jobs; these datasets have some: cosrec"),
     ("run cosrek", 2, "Did you mean cosrec?"),
     ("run cosrec index", 2, "No such command 'index'"),
@@ -176,10 +195,13 @@ ERRORS = [
 def test_errors_are_a_message_and_a_status(tmp_path, sample_build, run, args, status, message):
     (tmp_path / "out").symlink_to(sample_build)
     (tmp_path / "upstream").mkdir()
+    (tmp_path / "long").write_text("9" * 1_000_000)
+    os.mkfifo(tmp_path / "pipe")
     (tmp_path / "upstream/casino").symlink_to(get("casino").sample)
     done = run(*shlex.split(args), PARLEY_CACHE=tmp_path / "cache")
     assert (done.returncode, done.stdout) == (status, "")
     assert message in done.stderr
+    assert len(done.stderr) < 2000
     assert not (tmp_path / "build").exists()
 
 
@@ -259,7 +281,8 @@ FREE = [
     "score casino deals --template",
 ]  # fmt: skip
 BROKEN = [
-    "def", "import nothing_of_this_name", "raise SystemExit", "JOBS = TASKS = EXPORTS = CHARTS = 1",
+    "def", "import nothing_of_this_name", "raise SystemExit", "raise BaseException",
+    "JOBS = TASKS = EXPORTS = CHARTS = 1",
     "JOBS = TASKS = EXPORTS = CHARTS = {'x': 1}; CONFIGS = ()",
 ]  # fmt: skip
 NEEDING = {
@@ -360,7 +383,7 @@ def test_the_files_of_a_job_are_fetched_in_parts_if_they_fit(run, tmp_path, monk
         file = tmp_path / "cache/cosrec-catalogue/raw/meta/meta_Small.jsonl"
         file.parent.mkdir(parents=True)
         body = server.pages["/raw/meta/meta_Small.jsonl"].body
-        file.with_name("meta_Small.jsonl.part").write_bytes(body[:20_000])  # interrupted
+        file.with_name("meta_Small.jsonl.parley-part").write_bytes(body[:20_000])  # interrupted
         done = run(*command, "--category", "Small", **home)
         assert done.returncode == 0, done.stderr
         assert "2 files of 50.0 kB, 30.0 kB to fetch; " in done.stderr

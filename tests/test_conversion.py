@@ -110,6 +110,19 @@ def test_features_rows_andrecords_of(name):
         assert record == {"field": value}, "the record was changed"
 
 
+@pytest.mark.parametrize("shape", [(int, float), ({"a": int}, {"a": float, "b?": str})])
+def test_an_integer_that_no_float_equals_is_refused_by_its_path(shape):
+    def record(number):
+        return {"in": {"field": {"a": number} if isinstance(shape[0], dict) else number}}
+
+    made = conversion({"in": {"field": shape}})
+    row = made.to_row(record(2**53))
+    assert (made.to_record(row) if made.to_record else row) == record(2**53)
+    for odd in (2**53 + 1, 2**63 - 1, 10**400):
+        with pytest.raises(ValueError, match=r"in\.field.*float64"):
+            made.to_row(record(odd))
+
+
 def test_a_label_stays_a_label():
     label = datasets.ClassLabel(names=["a", "b"])
     assert conversion({"label": label, "all": [label]}).feature == {"label": label, "all": [label]}

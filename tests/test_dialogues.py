@@ -1,10 +1,15 @@
 """What `parley show` and the page read of a built folder: each dialogue, once, and its facets."""
 
+import copy
 import math
+import operator
 import shutil
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 
+import numpy as np
+import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -13,6 +18,7 @@ from parley.api import select
 from parley.collection import Dataset, get
 from parley.dialogues import Dialogue, dialogues, related_by_dialogue
 from parley.errors import OutputError, ScriptError, UsageError
+from parley.figures import records_of
 from parley.folder.built import find_folder
 from parley.terminal.show import find_dialogue
 from parley.transcript import Note, Transcript, Turn
@@ -91,11 +97,55 @@ def test_without_a_function_the_scalars_and_labels_of_a_row_are_its_facets(folde
             _ = odd.facets
 
 
+CHANGES = {
+    "a field": lambda row: row.update(dialogue_id=7),
+    "a field within": lambda row: row["participant_info"]["mturk_agent_1"].pop("outcomes"),
+    "a list": lambda row: row["chat_logs"].clear(),
+    "an entry of a list": lambda row: operator.setitem(row["chat_logs"][0], "text", "x"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_function_cannot_change_rows_that_others_read(folder, monkeypatch, change):
+    built = folder("casino")
+    due = list(built.each_row("dialogues", "train"))
+    rows = built.rows("dialogues", "train")
+    with pytest.raises(TypeError, match=r"change a copy, copy\.deepcopy"):
+        change(rows[0])
+    rows.clear()  # the list is the caller's own
+    for own in (copy.deepcopy(built.rows("dialogues", "train")), records_of(built, "dialogues")):
+        with suppress(TypeError):  # a record shares some of its parts with a row
+            change(own["train"][0] if isinstance(own, dict) else own[0])
+    assert built.rows("dialogues", "train") == due
+    built.features("dialogues").pop("chat_logs")
+    assert "chat_logs" in built.features("dialogues")
+    monkeypatch.setattr(built.dataset.transcript, "facets", change)
+    with pytest.raises(ScriptError, match=r"copy\.deepcopy"):
+        _ = next(dialogues(built)).facets
+
+
+def test_facets_of_numpy_are_those_of_python(folder, monkeypatch):
+    each = next(dialogues(folder("duo")))
+    given = {"a": np.int64(3), "b": [np.float32(0.5), np.str_("x")], "c": {"side": np.bool_(True)}}
+    monkeypatch.setattr(each.dataset.transcript, "facets", lambda row: given)
+    found = each.facets
+    assert {name: found[name] for name in "abc"} == given
+    assert orjson.loads(orjson.dumps(found)) == found
+
+
 def test_facets_and_transcripts_of_another_form_are_errors_that_name_the_field(folder, monkeypatch):
     each = next(dialogues(folder("duo")))
-    of_a = ([[None, b"x"]], float("nan"), object(), {"b": object()}, {"b": {}}, ("b",))
+    of_a = ([[None, b"x"]], float("nan"), object(), {"b": object()}, {"b": {}}, ("b",), 10**400)
+    of_a += ("\ud800", 1e308, [1, float("-inf")])
     many = {"of all": {str(number): number for number in range(31)}}
-    for wrong in (*({"a": value} for value in of_a), ["a"], {1: "b"}, {"of a": {1: "b"}}, many):
+    for wrong in (
+        *({"a": value} for value in of_a),
+        ["a"],
+        {1: "b"},
+        {"of a": {1: "b"}},
+        {"\ud800": 1},
+        many,
+    ):
         monkeypatch.setattr(each.dataset.transcript, "facets", lambda row, wrong=wrong: wrong)
         field = "a" if isinstance(wrong, dict) and "a" in wrong else "facets"
         with pytest.raises(ScriptError, match=rf"duo/transcript\.py fails .*Error: {field}: "):
@@ -107,6 +157,7 @@ def test_facets_and_transcripts_of_another_form_are_errors_that_name_the_field(f
         ({"terms": (("price",),)}, r"terms\[0\]: expected 2 values"),
         ({"action": "yes"}, r"action: expected true or false"),
         ({"text": None}, r"turns\[0\]\.text: expected text, found None"),
+        ({"text": "\ud800"}, r"turns\[0\]\.text: expected valid Unicode"),
     ):
         made = Transcript("a title", turns=[replace(Turn("a", "b"), **change)])
         monkeypatch.setattr(each.dataset.transcript, "transcript", lambda row, made=made: made)
@@ -149,14 +200,6 @@ def test_a_row_of_another_shape_is_an_error_that_names_the_field(folder, name, c
     each = next(dialogues(folder(name)))
     with pytest.raises(ScriptError, match=said):
         _ = replace(each, row=each.row | change).transcript
-
-
-def test_a_split_of_a_wrong_name_is_an_error(sample_build, tmp_path):
-    build = shutil.copytree(sample_build / "duo", tmp_path / "duo")
-    (file, *_) = (build / "dialogues").glob("en-*.parquet")
-    shutil.copy(file, file.with_name("\udcff-00000-of-00001.parquet"))
-    with pytest.raises(OutputError, match="dialogues holds a split of a wrong name"):
-        list(dialogues(find_folder(tmp_path, get("duo"))))
 
 
 # dataset, config, its column of ids, and facet -> column of values
@@ -234,3 +277,35 @@ def test_facets_count_what_the_other_configs_say(name, build, request):
 def test_a_selection_by_an_unknown_facet_names_the_known_ones(sample_build):
     with pytest.raises(UsageError, match=r"no facet 'colour'; there are: .*points"):
         select(sample_build / "casino", {"colour": ["red"]})
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            {"chosen": {"strategies": "uv-part"}},
+            "'strategies': expected a list .*; there are: .*no",
+        ),
+        (
+            {"chosen": {"strategies": []}},
+            r"'strategies': expected a list .*found \[\]; there are: ",
+        ),
+        ({"chosen": {"strategies": ["uv-part", "x"]}}, "no label 'x'; there are: .*uv-part"),
+        (
+            {"chosen": {"strategies": (None, 3)}},
+            "'strategies': has no numbers; there are: .*uv-part",
+        ),
+        ({"chosen": {"points": [14]}}, "'points': has no label 14; there are numbers from .* to "),
+        ({"chosen": {"points": 14}}, "'points': expected .* or a tuple .*; there are numbers from"),
+        *(
+            ({"chosen": {"points": wrong}}, "'points': expected .*found .*; there are numbers from")
+            for wrong in (("14", None), (math.nan, None), (1, 2, 3))
+        ),
+        ({"chosen": {"points": (1, 2)}, "every": "points"}, "every: expected a list of texts"),
+        ({"every": ["points"]}, "every: expected facets that are chosen, found 'points'"),
+        ({"words": "good deal"}, "words: expected a list of texts, found 'good deal'"),
+    ],
+)
+def test_a_choice_that_is_none_names_the_values_that_there_are(sample_build, given, said):
+    with pytest.raises(UsageError, match=said):
+        select(sample_build / "casino", **given)

@@ -1,5 +1,6 @@
 """What is particular to DUO: one file a dialogue, an archive, Japanese ids and prompts, scores."""
 
+import copy
 import io
 import json
 import re
@@ -188,7 +189,8 @@ def test_the_turn_is_the_place_and_not_the_number_upstream():
 def built(sample_build):
     """The sample, its rows in memory."""
     folder = open_folder(sample_build / dataset.name, dataset)
-    return InMemory(folder, {f"{c}/{s}": folder.rows(c, s) for c, s in folder.declared})
+    rows = {f"{c}/{s}": folder.rows(c, s) for c, s in folder.declared}
+    return InMemory(folder, copy.deepcopy(rows))
 
 
 def agreement(built, scores, **options):

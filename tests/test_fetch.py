@@ -57,7 +57,7 @@ def steps():
 
 def leave_part(cache, content):
     (cache / "talks").mkdir()
-    (cache / "talks/a.part").write_bytes(content)
+    (cache / "talks/a.parley-part").write_bytes(content)
 
 
 # Pins -----------------------------------------------------------------------------------
@@ -159,7 +159,7 @@ def test_a_damaged_file_is_read_once_and_replaced(server, tmp_path, pin, monkeyp
         open_source(dataset, tmp_path)
     assert read == [tmp_path / "talks/a"]
     assert (run(tmp_path, {"a": pin}) / "a").read_bytes() == BODY
-    assert read == [tmp_path / "talks/a"] * 2 + [tmp_path / "talks/a.part"]
+    assert read == [tmp_path / "talks/a"] * 2 + [tmp_path / "talks/a.parley-part"]
 
 
 # Files ----------------------------------------------------------------------------------
@@ -424,7 +424,7 @@ def test_a_mirror_that_has_nothing_leaves_what_came(server, tmp_path, pin):
     server.pages["/a"] = Page(BODY, drop=[100_000, 0, 0, 0])
     pin["mirrors"] = [pinned(server.url("/gone"), OTHER)]
     failure(tmp_path, {"a": pin})
-    size = (tmp_path / "talks/a.part").stat().st_size
+    size = (tmp_path / "talks/a.parley-part").stat().st_size
     assert size > 50_000
     server.pages["/a"] = Page(BODY)
     server.requests.clear()
@@ -510,13 +510,17 @@ def test_folders_come_from_one_archive(server, tmp_path):
     assert files(folder) == ["ed/en/0.json", "ed/en/1.json", "ed/ja/0.json"]
     assert (folder / "ed/en/1.json").read_bytes() == b"one"
     (folder / "ed/ja/0.json").write_bytes(b"damaged")
-    (folder / "ed/ja.part").mkdir()  # of an interrupted fetch
-    (folder / "ed/ja.part/junk").write_bytes(b"")
+    for name in ("ed/ja.part", "x.zip.part"):  # whatever a person keeps there
+        (folder / name).mkdir()
+        (folder / name / "thesis.tex").write_bytes(b"years of work")
+    (folder / "ed/ja.parley-part").mkdir()  # of an interrupted fetch
+    (folder / "ed/ja.parley-part/junk").write_bytes(b"")
     run(tmp_path, sources)
     assert (folder / "ed/ja/0.json").read_bytes() == b""
-    (folder / "x.zip.part").write_bytes(b"of a fetch killed after it extracted all")
+    (folder / "x.zip.parley-part").write_bytes(b"of a fetch killed after it extracted all")
     run(tmp_path, sources)
-    assert files(folder) == ["ed/en/0.json", "ed/en/1.json", "ed/ja/0.json"]
+    theirs = ["ed/ja.part/thesis.tex", "x.zip.part/thesis.tex"]
+    assert files(folder) == sorted(["ed/en/0.json", "ed/en/1.json", "ed/ja/0.json", *theirs])
     assert len(server.requests) == 2
 
 
@@ -616,3 +620,8 @@ def test_a_bomb_is_refused(server, tmp_path, monkeypatch, limit):
     body, _ = archive({f"{i}.json": bytes(1_000_000) for i in range(5)})
     monkeypatch.setattr(f"parley.source.archive.{limit}", 4_999_999 if limit == "LIMIT" else 4)
     refused(server, tmp_path, body, "5 files and 5,000,000 bytes, more than")
+
+
+def test_a_list_of_too_many_entries_is_not_read(server, tmp_path, monkeypatch):
+    monkeypatch.setattr("parley.source.archive._DIRECTORY", 100)
+    refused(server, tmp_path, TWO, "is refused: its list of entries has")

@@ -77,6 +77,33 @@ def test_a_broken_transcript_is_reported(more, run):
     assert "tea/transcript.py fails on this row (KeyError: 'nothing')" in err
 
 
+CHECK = """
+from parley import check
+@check
+def odd(data):
+    yield 3
+"""
+ODD_MODULES = [
+    (
+        "figures.py",
+        "ROWS = {'dialogues': {'train': 'few'}}\n",
+        "list",
+        "ROWS.dialogues.train: expected an",
+    ),
+    ("checks.py", CHECK, "verify", "the check failed: TypeError: expected a message, found 3"),
+]
+
+
+@pytest.mark.parametrize(("file", "text", "command", "said"), ODD_MODULES)
+def test_what_a_module_gives_in_another_form_is_named(more, run, file, text, command, said):
+    with (more / "tea" / file).open("a") as module:
+        module.write(text)
+    run("build", "tea", "--sample")
+    status, out, err = run(command, "tea")
+    assert status == 1
+    assert said in out + err
+
+
 CARDS = {
     "licences that are a list": ("cc-by-4.0", "[cc-by-4.0, mit]", 0, "cc-by-4.0"),
     "a title that is a list": ("Tea", "[Tea]", 1, "pretty_name: expected a"),

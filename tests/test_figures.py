@@ -1,5 +1,9 @@
+import json
+from decimal import Decimal
+from fractions import Fraction
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from parley.figures import (
@@ -70,10 +74,13 @@ def test_verdicts(documented, measured, known, verdict):
     assert judge(documented, measured, known)[1] == verdict
 
 
-def verdicts(function):
+def computed(function):
     function.__name__ = "f"
-    found = figures(SimpleNamespace(f=function), None)
-    return {figure.name: (figure.verdict, figure.reason) for figure in found}
+    return list(figures(SimpleNamespace(f=function), None))
+
+
+def verdicts(function):
+    return {figure.name: (figure.verdict, figure.reason) for figure in computed(function)}
 
 
 def test_verdicts_are_told_as_a_sentence_has_them():
@@ -134,21 +141,48 @@ def test_what_cannot_be_reproduced_is_not_computed():
     assert verdicts(alpha) == {"f": ("not reproducible", "not released")}
 
 
-def test_a_computation_that_fails_is_unexplained_but_for_a_mistyped_import():
+def test_a_computation_that_fails_is_unexplained_but_for_memory_or_a_mistyped_import():
     verdict, reason = verdicts(documented("somewhere", 1)(lambda data: 1 / 0))["f"]
     assert verdict == "UNEXPLAINED"
     assert "ZeroDivisionError" in reason
-    with pytest.raises(ModuleNotFoundError):
-        verdicts(documented("x", 1)(raising(ModuleNotFoundError(name="no_such_package"))))
+    for error in (ModuleNotFoundError(name="no_such_package"), MemoryError()):
+        with pytest.raises(type(error)):
+            verdicts(documented("x", 1)(raising(error)))
 
 
-@pytest.mark.parametrize("odd", [None, [1], {None: 1}, {"a": None}, {"a": {2: 1}}, (1, None)])
+@pytest.mark.parametrize(
+    ("stated", "measured", "written"),
+    [
+        (3, np.int64(3), 3),
+        ("3", np.uint8(3), "3"),
+        ("36.97", np.float32(36.97), "36.97"),
+        ("36.97", np.float64(36.97), "36.97"),
+        ("9007199254740993", 2**53 + 1, "9007199254740993"),  # no float equals it
+        ("x", np.str_("x"), "x"),
+    ],
+)
+def test_a_value_of_numpy_is_measured_as_the_equal_one_of_python(stated, measured, written):
+    (figure,) = computed(documented("somewhere", stated)(lambda data: measured))
+    assert (figure.verdict, figure.measured) == ("matches", written)
+    assert json.loads(json.dumps(figure.as_dict()))["measured"] == written
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        *(None, [1], {None: 1}, {"a": None}, {"a": {2: 1}}, (1, None)),
+        *(True, 1j, 2**63, 10**5000, Fraction(1, 3), Decimal(1), np.longdouble(1)),
+    ],
+    ids=lambda odd: f"{type(odd).__name__}",
+)
 def test_what_odd_rows_give_is_unexplained(odd):
     @documented("somewhere", {"a": "1.0"})
     def measured(data):
         return odd
 
-    assert {verdict for verdict, _ in verdicts(measured).values()} == {"UNEXPLAINED"}
+    for figure in computed(measured):
+        assert figure.verdict == "UNEXPLAINED"
+        json.dumps(figure.as_dict())
 
 
 def test_a_function_is_called_for_each_path_of_keys_that_it_takes():
@@ -165,6 +199,12 @@ def test_a_function_is_called_for_each_path_of_keys_that_it_takes():
         "f.size.en": ("matches", ""),
     }
     assert calls == [("age", "en"), ("size", "en")]  # the empty cell is none
+
+
+@pytest.mark.parametrize("odd", [True, np.int64(1), 10**400, [1], Differs("1", None, "lost")])
+def test_a_stated_value_that_is_no_text_or_number_is_refused(odd):
+    with pytest.raises(ValueError, match=r"age\.en: expected text or a number"):
+        documented("somewhere", {"age": {"en": odd}})
 
 
 def test_a_function_that_takes_more_keys_than_a_cell_has_is_refused():

@@ -1,6 +1,8 @@
 """The tasks for inspect give the numbers of `parley ask`; `make inspect` runs it, offline."""
 
+import json
 import math
+from collections import Counter
 
 import pytest
 from model_server import serving
@@ -41,42 +43,112 @@ def answer(messages):
     return ANSWERS[sum(map(ord, text)) % len(ANSWERS)]
 
 
-@pytest.mark.parametrize(("name", "task"), TASKS)
-def test_inspect_gives_the_numbers_of_the_runner(name, task, sample_build, tmp_path):
+@pytest.fixture
+def evaluated(sample_build, tmp_path):
+    """Return a function that runs a task of the samples and returns the log."""
     from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
-    questions = Questions(
-        find_folder(sample_build, discover()[name]),
-        task,
-        tasks_of(discover()[name])[task].chosen({}),
-        Part(),
-    )
+    def evaluated(name, task, said, **given):
+        def output(messages, *_):
+            text = said([{"content": each.text} for each in messages])
+            found = ModelOutput.from_content("mockllm/model", text)
+            found.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
+            return found
+
+        (log,) = inspect_ai.eval(
+            f"parley/{name}_{task.replace('-', '_')}",
+            model=get_model("mockllm/model", custom_outputs=output),
+            task_args={"build": str(sample_build)},
+            log_dir=str(tmp_path / "logs"),
+            display="none",
+            **given,
+        )
+        assert log.status == "success", log.error
+        return log
+
+    return evaluated
+
+
+def numbers(log, name="parley_answers"):
+    """Return the metrics of a log under a name."""
+    return {
+        each: metric.value
+        for score in log.results.scores
+        if score.name == name
+        for each, metric in score.metrics.items()
+    }
+
+
+def questions_of(name, task, sample_build):
+    """Return all questions of a task of the samples."""
+    dataset = discover()[name]
+    chosen = tasks_of(dataset)[task].chosen({})
+    return Questions(find_folder(sample_build, dataset), task, chosen, Part())
+
+
+@pytest.mark.parametrize(("name", "task"), TASKS)
+def test_inspect_gives_the_numbers_of_the_runner(name, task, sample_build, evaluated, tmp_path):
+    questions = questions_of(name, task, sample_build)
     roles = questions.asking.roles if isinstance(questions.asking, Playing) else ("",)
     with serving(lambda request: answer(request["messages"])) as server:
         given = Settings(dict.fromkeys(roles, "m"), Sampling({"temperature": 0.0}), server.url)
         ask(questions, given, tmp_path / "log.jsonl")
     due = score_log(questions.built, task, {}, tmp_path / "log.jsonl", Part())
 
-    def output(messages, *more):
-        said = answer([{"content": each.text} for each in messages])
-        found = ModelOutput.from_content("mockllm/model", said)
-        found.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
-        return found
-
-    (log,) = inspect_ai.eval(
-        f"parley/{name}_{task.replace('-', '_')}",
-        model=get_model("mockllm/model", custom_outputs=output),
-        task_args={"build": str(sample_build)},
-        log_dir=str(tmp_path / "logs"),
-        display="none",
-    )
-    assert log.status == "success", log.error
-    metrics = {
-        each: value.value for score in log.results.scores for each, value in score.metrics.items()
-    }
+    metrics = numbers(evaluated(name, task, answer))
+    undefined = 0
     for path, value in flat(due.score.metrics).items():
-        found = metrics[".".join(path)]
         if isinstance(value, int | float):
-            assert found == pytest.approx(value, abs=1e-9)
+            assert metrics[".".join(path)] == pytest.approx(value, abs=1e-9)
         else:
-            assert math.isnan(found)
+            assert ".".join(path) not in metrics
+            undefined += 1
+    assert metrics["undefined"] == undefined
+
+
+@pytest.mark.parametrize(("name", "task"), TASKS)
+def test_a_part_in_epochs_has_finite_metrics_targets_and_answers(
+    name, task, sample_build, evaluated
+):
+    declared = tasks_of(discover()[name])[task]
+    questions = questions_of(name, task, sample_build)
+    right = (
+        {}
+        if isinstance(questions.asking, Playing)
+        else {
+            "".join(each["content"] for each in question.messages): declared.target(
+                questions.gold[key]
+            )
+            for key, question in questions.by_key.items()
+        }
+    )
+    asked = Counter()
+
+    def said(messages):
+        """Answer a question rightly, and the next time not at all."""
+        text = "".join(each["content"] for each in messages)
+        asked[text] += 1
+        return "[Walk-Away]" if not right else json.dumps(right[text]) if asked[text] == 1 else ""
+
+    log = evaluated(name, task, said, limit=5, epochs=2)
+    count = min(5, len(questions.by_key))
+    assert len(log.samples) == 2 * count
+    assert log.eval.dataset.name
+    metrics = numbers(log)
+    assert "undefined" in metrics
+    assert all(map(math.isfinite, metrics.values()))
+    for sample in log.samples:
+        (score,) = sample.scores.values()
+        assert sample.target
+        assert (score.answer is None) == (score.value["readable"] == 0) == bool(score.reason)
+        if right and score.answer:
+            assert json.loads(score.answer) == json.loads(sample.target)
+    for each in ("readable", *declared.per_prediction):
+        found = numbers(log, each)
+        assert math.isfinite(found["stderr"])
+        if right:  # half of the answers are perfect, and the others unreadable
+            best = 100 if declared.unit == "percent" else 1
+            assert found["mean"] == (0.5 if each == "readable" else best / 2)
+    if right and "folds" not in declared.evaluated_on:
+        for each in declared.per_prediction:
+            assert metrics[each] == numbers(log, each)["mean"]

@@ -2,12 +2,14 @@ import os
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from parley.errors import OutputError
 from parley.folder.replace import replacing, write_whole
+from parley.temporary import MARK as OF_COMMANDS
 from parley.temporary import temporary_folder
 
 MARK = "made.json"
@@ -84,10 +86,10 @@ with replace.replacing(pathlib.Path(sys.argv[1]), "made.json") as staging:
 """
 ERROR = "raise OSError(5, 'Input/output error')"
 BETWEEN = {
-    "an error": ([".out.partial"], ERROR),
-    "an error, and it cannot be undone": ([".out.partial", ".out.earlier"], ERROR),
-    "an interrupt": ([".out.partial"], "raise KeyboardInterrupt"),
-    "a kill": ([".out.partial"], "os.kill(os.getpid(), signal.SIGKILL)"),
+    "an error": (["new"], ERROR),
+    "an error, and it cannot be undone": (["new", "earlier"], ERROR),
+    "an interrupt": (["new"], "raise KeyboardInterrupt"),
+    "a kill": (["new"], "os.kill(os.getpid(), signal.SIGKILL)"),
 }
 
 
@@ -104,7 +106,7 @@ def test_a_move_that_was_cut_in_two_is_undone(what, tmp_path):
         assert (target / MARK).read_text() == "one"
         assert [p.name for p in tmp_path.iterdir()] == ["out"]
     else:
-        assert (tmp_path / ".out.earlier" / MARK).read_text() == "one"
+        assert (tmp_path / ".out.parley" / "earlier" / MARK).read_text() == "one"
     with pytest.raises(RuntimeError), replacing(target, MARK):  # the next run, of whatever outcome
         raise RuntimeError
     assert (target / MARK).read_text() == "one"
@@ -168,16 +170,46 @@ def test_two_writers_wait_for_each_other(program, tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
 
 
-def test_no_link_in_the_place_of_a_part_is_followed(tmp_path):
-    (tmp_path / "thesis.tex").write_text("years of work")
-    (tmp_path / ".out.partial").symlink_to("thesis.tex")
-    with pytest.raises(OutputError):
-        write_whole(tmp_path / "out", "one")
-    assert (tmp_path / "thesis.tex").read_text() == "years of work"
+WRITERS = {"a folder": fill, "a file": write_whole}
+
+
+@pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
+def test_hidden_files_of_others_beside_the_target_stay(tmp_path, write):
+    """Whatever their names: the workplace of a target has a mark."""
+    for name in (".out.partial", ".out.earlier", ".out.part", ".out.parley/thesis.tex"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("years of work")
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(OutputError, match=r"\.out\.parley: was not made by parley"):
+        write(tmp_path / "out", "one")
+    assert sorted(tmp_path.rglob("*")) == before
+    (tmp_path / ".out.parley").rename(tmp_path / "mine")
+    write(tmp_path / "out", "one")
+    write(tmp_path / "out", "two")
+    texts = [path.read_text() for path in tmp_path.rglob("*") if path.is_file()]
+    assert sorted(texts) == ["two", *["years of work"] * 4]
+
+
+LINKS = {"the workplace": ".out.parley", "in the workplace": ".out.parley/new"}
+
+
+@pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
+@pytest.mark.parametrize("link", LINKS.values(), ids=LINKS)
+def test_no_link_in_the_workplace_is_followed(tmp_path, write, link):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/thesis.tex").write_text("years of work")
+    if link != ".out.parley":
+        (tmp_path / ".out.parley").mkdir()
+        (tmp_path / ".out.parley" / OF_COMMANDS).touch()
+    (tmp_path / link).symlink_to(tmp_path / "mine")
+    with suppress(OutputError):
+        write(tmp_path / "out", "one")
+    assert (tmp_path / "mine/thesis.tex").read_text() == "years of work"
 
 
 LEFT = """
 import os, signal
+from parley.temporary import MARK as OF_COMMANDS
 from parley.temporary import temporary_folder
 with temporary_folder("publish") as place:
     (place / "file").write_text("some")

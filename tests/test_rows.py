@@ -4,6 +4,7 @@ import math
 import struct
 
 import datasets
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -61,6 +62,8 @@ def test_rows_survive_a_round_trip():
         ({"count": True}, ".count: expected int32, found True"),
         ({"count": 3.0}, ".count: expected int32, found 3.0"),
         ({"count": 2**31}, ".count: 2147483648 is too large for int32"),
+        ({"count": 10**5000}, ".count: a number of thousands of digits is too large for int32"),
+        ({"id": np.str_("1")}, ".id: expected string, found np.str_('1')"),
         ({"price": 0.1}, ".price: float cannot hold 0.1 exactly"),
         ({"score": 1}, ".score: expected double, found 1"),
         ({"score": float("nan")}, ".score: expected a finite number, found nan"),

@@ -448,4 +448,4 @@ def test_a_missing_extra_is_reported(sample_build, monkeypatch, run):
             status, _, said = run("site", "--build", sample_build)
         assert status == 1
         assert f"{package} is not installed" in said
-        assert 'pip install "parley-datasets[site]"' in said
+        assert 'pip install ".[site]"' in said

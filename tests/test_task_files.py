@@ -17,6 +17,7 @@ import threading
 from contextlib import suppress
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from parley import __version__
@@ -41,7 +42,7 @@ TASKS = '''"""Tasks of an invented dataset."""
 from parley.figures import Data
 from parley.scoring.prediction_formats import TREC_RUN
 from parley.scoring.spread import Folds
-from parley.tasks import Reference, Score, Task, Undefined
+from parley.tasks import Reference, Score, Subset, Task, Undefined
 from parley.errors import Problem
 
 
@@ -95,6 +96,7 @@ TASKS = {
             Reference("letters", {"right": "0.1"}, "paper, Table 2", options={"unit": "letters"}),
         ),
         options={"unit": ("words", "letters")},
+        subsets={"first": Subset("a paper", frozenset({"one"}))},
     ),
     "run": Task(
         summary="an order of the turns",
@@ -148,8 +150,7 @@ def run(place, tmp_path, monkeypatch, capfd):
     monkeypatch.setattr(signal, "signal", lambda *args: None)
     (tmp_path / "build").symlink_to(place / "build")
 
-    def run(*args, text="", tasks=None):
-        folder = place / "more" / "chatter"
+    def run(*args, text="", tasks=None, folder=place / "more" / "chatter"):
         if tasks is not None:
             folder = tmp_path / "changed" / "chatter"
             shutil.copytree(place / "more" / "chatter", folder, dirs_exist_ok=True)
@@ -242,6 +243,19 @@ def test_the_table_shows_the_score_and_what_it_rests_on(run):
     assert "[1] paper, Table 1; on other turns" in shown
     assert "letters" not in shown
     assert "paper, Table 2" in run(*WORDS, "-", "--unit", "letters", text=SOUND).stdout
+
+
+def test_references_of_all_data_are_marked_beside_the_score_of_a_part(run):
+    whole = run(*WORDS, "-", text=SOUND).stdout
+    part = run(*WORDS, "-", "--subset", "first", text=SOUND).stdout
+    (own,) = json.loads(run(*WORDS, "-", "--subset", "first", "--json", text=SOUND).stdout)[
+        "references"
+    ]
+    assert own["note"] != "on other turns"
+    assert f"[1] paper, Table 1; {own['note']}" in part.splitlines()
+    assert own["note"] not in whole
+    for shown in (whole, part):
+        assert not any(line.endswith((",", ", ")) for line in shown.splitlines())
 
 
 def tar(data):
@@ -481,6 +495,48 @@ def test_the_template_says_what_a_file_holds(run):
     assert "a sample" not in unbuilt
 
 
+ACTS = "\x1b[2J\x9b31m\u202egnp\u200b\x07\r"  # clears the screen, colours, turns, hides, rings
+TEXTS = ["the number of words", "all turns", "the dialogue", "how many", "share", "the same a side"]
+TEXTS += ["right", "left", "no side", "ones", "none", "a paper's", "paper, Table 1"]
+TEXTS += ["on other turns", "letters", "an order of the turns"]
+
+
+def test_texts_of_a_strangers_tasks_and_jobs_are_shown_instead_of_acting(run, tmp_path):
+    tasks = TASKS
+    for text in TEXTS:
+        assert f'"{text}"' in tasks
+        tasks = tasks.replace(f'"{text}"', repr(text + ACTS))
+    tasks = tasks.replace('{"turns": len', f"{{{ACTS!r}: len")
+    more = f"inputs={ACTS!r}, columns=({ACTS!r},), leak={ACTS!r}"
+    tasks = tasks.replace('options={"unit": (', f'{more}, options={{"unit": (')
+    jobs = tmp_path / "changed" / "chatter" / "jobs.py"
+    jobs.parent.mkdir(parents=True)
+    jobs.write_text(
+        "import typer\nfrom parley import Job\n\n\n"
+        f"def job(part: str = typer.Option('', help={ACTS!r}, metavar={ACTS!r})):\n"
+        f"    {ACTS!r}\n\n\nJOBS = {{'job': Job(job), {ACTS!r}: Job(job, part='x' + {ACTS!r})}}\n"
+    )
+    for status, *args in (
+        (0, "tasks"),
+        (0, "score", "chatter", "--help"),
+        (0, *WORDS, "--help"),
+        (0, *WORDS, "--template"),
+        (0, *WORDS, "-"),
+        (2, *WORDS, "--baseline", "best"),
+        (2, *WORDS, "--baseline"),
+        (0, "run"),
+        (0, "run", "--help"),
+        (0, "run", "chatter", "--help"),
+        (0, "run", "chatter", "job", "--help"),
+        (0, "fetch", "--help"),
+    ):
+        done = run(*args, text=SOUND, tasks=tasks)
+        said = done.stdout + done.stderr
+        assert done.returncode in (None, status), (args, said)
+        assert not set(said) & set(ACTS) - set("[2J31mgnp"), args
+        assert "\\x1b[2J" in said or args[-1] == "--baseline", args
+
+
 def test_tasks_are_listed_and_a_page_is_renewed_between_its_marks(run, tmp_path):
     (words, _) = json.loads(run("tasks", "chatter", "--json").stdout)
     assert (words["dataset"], words["task"]) == ("chatter", "words")
@@ -512,12 +568,19 @@ BROKEN = [
     (TASKS, "import nothing_like_it", "cannot be imported: ModuleNotFoundError"),
     (TASKS, "TASKS = {'words': 1}", "TASKS['words']: expected a Task, found int"),
     (TASKS, "TASKS = 1", "defines no dict TASKS"),
+    ('"the number of words"', "3", "TASKS['words'].summary: expected text, found 3"),
+    (
+        '0, "words": 3',
+        '0, "words": 3.5',
+        "TASKS['words'].example.words: expected an integer, found 3",
+    ),
     ('"one", "turn": 0', '"one", "tern": 0', "TASKS['words'].example: expected fields of ['id', "),
     ('"paper, Table 1"', '"run with this tool"', "expected a baseline, of ones, none, lazy"),
     *(
         ('{"right": "0.9"}', f'{{"right": {number}}}', "a paper's, right: expected a finite number")
         for number in ("float('nan')", "'inf'", "'1e999'", "'a few'")
     ),
+    ('{"right": "0.9"}', '{"right": "90"}', "a paper's, right: expected a fraction, at most 1"),
     *(
         ('s={"unit": (', f's={{"{option}": (', f"--{option} is an option of `parley score` itself")
         for option in OWN_OPTIONS
@@ -547,14 +610,43 @@ def test_an_option_may_have_the_name_of_an_argument_but_not_of_an_option(run):
     assert {*re.findall(r"^ +(?:-h, )?--([\w-]+)", shown, re.MULTILINE)} == {*OWN_OPTIONS, "unit"}
 
 
+def test_numbers_of_numpy_are_numbers_of_python(run, chatter, place):
+    """In a score, of which they could be written otherwise, and in predictions of a program."""
+    tasks = TASKS.replace('"left": 0.25', '"left": np.float32(0.25)')
+    tasks = tasks.replace("Folds(0.125)", "Folds(np.float32(0.125))").replace(
+        '"turns": len(right)', '"turns": np.int64(len(right))'
+    )
+    done = run(
+        *WORDS,
+        "-",
+        "--json",
+        text=SOUND,
+        tasks=tasks.replace("from p", "import numpy as np\nfrom p", 1),
+    )
+    assert json.loads(done.stdout) == json.loads(run(*WORDS, "-", "--json", text=SOUND).stdout)
+    found = [each | {"turn": np.int64(each["turn"]), "words": np.int32(1)} for each in GOOD]
+    task, gold = tasks_of(chatter)["words"], {(each["id"], each["turn"]): "" for each in GOOD}
+    assert json.dumps([*validate_predictions(found, task, gold, "").values()]) == json.dumps(
+        [each | {"words": 1} for each in GOOD]
+    )
+    run_task, line = tasks_of(chatter)["run"], {"query_id": "one", "document_id": "d1"}
+    (score,) = validate_predictions(
+        [line | {"score": np.float32(0.5)}], run_task, {("one",): None}, ""
+    ).values()
+    assert score == line | {"score": 0.5}
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
         ("return Score(\n", "return dict(\n"),
         ('"left": 0.25', '"left": float("nan")'),
+        ('"left": 0.25', '"left": 1.01'),
         ("Folds(0.125)", "Folds(float('inf'))"),
         ('{"right": Folds(0.125)}', '{"left": Folds(0.125)}'),
         ("unit: 1}", "unit: float('nan')}"),
+        ("unit: 1}", "unit: 2**63}"),
+        ('"left": 0.25', '"left": 10**5000'),
         ("return Score(\n", "return gold['nothing'](\n"),
         ('        (row["id"], number): turn', '        row["id"]: turn'),
         ('        (row["id"], number): turn', '        (row["id"],): turn'),
@@ -570,8 +662,53 @@ def test_a_wrong_score_or_gold_is_an_error_of_the_script(run, tmp_path, old, new
     assert not (tmp_path / "kept.jsonl").exists()  # the same command, mended, does it all
 
 
-def test_too_little_memory_is_a_message(run):
-    tasks = TASKS.replace("    right = [", "    raise MemoryError\n    right = [")
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [("MemoryError", "there is not enough memory"), ("BaseException('odd')", "BaseException: odd")],
+)
+def test_any_error_of_a_script_is_a_message(run, error, message):
+    tasks = TASKS.replace("    right = [", f"    raise {error}\n    right = [")
     done = run(*WORDS, "-", text=SOUND, tasks=tasks)
     assert done.returncode == 1
-    assert done.stderr.startswith("there is not enough memory")
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+NO_MEMORY = [
+    "SystemError('error return without exception set')",
+    "MemoryError",
+    "__import__('pyarrow').ArrowMemoryError('malloc of size 64 failed')",
+    "ImportError('x.so: failed to map segment from shared object')",
+    'RuntimeError("can\'t start new thread")',
+    "OSError(12, 'Cannot allocate memory')",
+]
+CHECK = """\
+from parley import check
+@check
+def sound(data):
+    yield from ()
+"""
+# the module of a dataset, the command that runs it, and its line before which the error comes
+MODULES = {
+    "tasks.py": ((*WORDS, "-"), "    right = ["),
+    "checks.py": (("verify", "chatter"), "    yield"),
+    "transcript.py": (("show", "chatter"), "    return "),
+    "chatter.py": (("build", "chatter", "--sample", "--build", "out"), "class "),
+}
+
+
+@pytest.mark.parametrize(
+    ("file", "error"),
+    [*(("tasks.py", error) for error in NO_MEMORY), *((file, NO_MEMORY[0]) for file in MODULES)],
+)
+def test_too_little_memory_is_a_message(run, place, tmp_path, error, file):
+    """Although any other error is a mistake of the module."""
+    folder = shutil.copytree(place / "more" / "chatter", tmp_path / "changed" / "chatter")
+    (folder / "checks.py").write_text(CHECK)
+    command, line = MODULES[file]
+    before, _, after = (folder / file).read_text().partition(line)
+    indent = line[: -len(line.lstrip())]
+    (folder / file).write_text(f"{before}{indent}raise {error}\n{line}{after}")
+    done = run(*command, text=SOUND, folder=folder)
+    assert done.returncode == 1
+    assert "there is not enough memory" in done.stderr, done.stderr

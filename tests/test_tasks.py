@@ -15,7 +15,8 @@ from parley.errors import OutputError
 from parley.figures import agrees
 from parley.folder.built import open_folder
 from parley.scoring import evaluate, spread
-from parley.scoring.evaluate import score
+from parley.scoring.evaluate import compute, score
+from parley.scoring.gold import load_gold
 from parley.scoring.leaderboard import renewed
 from parley.scoring.prediction_formats import TREC_RUN
 from parley.scoring.predictions import write
@@ -82,6 +83,24 @@ def test_every_baseline_scores_and_so_does_a_file_of_it_in_any_order(case, built
                 assert found.options[option] == value
 
 
+def test_a_target_is_right_and_a_prediction_has_its_own_metrics(case, built):
+    _, name, task = case
+    if task.target is None:
+        pytest.skip("no prediction is the right one")
+    options = task.chosen({})
+    gold, _ = load_gold(built, name, options)
+    right = [
+        {**dict(zip(task.key, key, strict=True)), **task.target(each)} for key, each in gold.items()
+    ]
+    due = score(built, name, {}, found=right).score.metrics
+    own = [
+        compute(built, name, options, {key: gold[key]}, {key: each}).metrics
+        for key, each in zip(gold, right, strict=True)
+    ]
+    for metric in task.per_prediction:
+        assert {each[metric] for each in own} == {due[metric]}
+
+
 def test_without_the_extra_it_says_so(case, sample_build, monkeypatch, run):
     dataset, name, task = case
     for module in [*sys.modules]:
@@ -94,7 +113,7 @@ def test_without_the_extra_it_says_so(case, sample_build, monkeypatch, run):
         status, _, said = run("score", *arguments)
         if status:
             assert said.count("\n") == 1
-            assert 'is not installed. Run `pip install "parley-datasets[tasks]"`.' in said
+            assert 'is not installed. Run `pip install ".[tasks]"` in' in said
 
 
 def test_listing_tasks_needs_no_package_of_theirs():
@@ -137,6 +156,11 @@ def test_a_baseline_that_misses_its_reference_is_told(built, case, capsys):
     assert all(each.startswith(reference.name) for each in moved)
     print_output(lay_out_score(replace(found, is_sample=False)))
     assert moved[0] in capsys.readouterr().out
+    for option, values in task.options.items():
+        for value in values:  # it may leave out groups of the reference
+            found = score(built, name, {option: value}, baseline=reference.name)
+            for each in replace(found, is_sample=False).moved:
+                assert each.found != "None"
 
 
 def test_runs_are_written_in_the_order_in_which_they_are_ranked(tmp_path):

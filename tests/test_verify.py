@@ -1,5 +1,6 @@
 """Verification on real data, that each check of any folder can fail, and the comparison of two."""
 
+import hashlib
 import json
 import math
 import os
@@ -13,6 +14,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+import planted
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -21,7 +23,15 @@ from mutations import DROP, InMemory, changed, swap
 from parley.build import build as build_files
 from parley.collection import discover, get
 from parley.errors import OutputError
-from parley.figures import NO_LONGER, UNEXPLAINED, Figure, documented, figures
+from parley.exports.export import export
+from parley.figures import (
+    NO_LONGER,
+    UNEXPLAINED,
+    Figure,
+    MissingSplitError,
+    documented,
+    figures,
+)
 from parley.folder import integrity
 from parley.folder.built import open_folder
 from parley.folder.card import END, figures_section
@@ -60,6 +70,11 @@ def restate(folder, place, change):
     """Change what a folder's provenance says."""
     path = folder / "provenance.json"
     path.write_text(json.dumps(changed(json.loads(path.read_text()), place, change)))
+
+
+def renamed(made, old, new):
+    """Return recorded splits as those of another config."""
+    return json.loads(json.dumps(made).replace(f'"{old}/', f'"{new}/'))
 
 
 def failed(found):
@@ -138,6 +153,12 @@ def link(folder):
     (folder / "official_split/more.parquet").symlink_to("/etc/hostname")
 
 
+def undeclared(folder):
+    shutil.copytree(folder / "speakers", folder / "more")
+    recorded = json.loads((folder / "provenance.json").read_text())["configs"]["speakers"]
+    restate(folder, "configs.more", renamed(recorded, "speakers", "more"))
+
+
 def retable(config, change):
     """Return a damage that changes the table of a file of casino."""
 
@@ -183,6 +204,8 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
     "files": {
         "a flipped byte": flip,
         "a file too many": lambda folder: (folder / "casino.py").write_text(""),
+        "an empty folder": lambda folder: (folder / "casino.py").mkdir(),
+        "an undeclared split, recorded": undeclared,
         "a link": link,
         "a file too few": lambda folder: parquet(folder, "utterances", "train").unlink(),
         "another hash": provenance("configs.dialogues.train.files[0].sha256", "0" * 64),
@@ -202,7 +225,6 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
     },
     "counts": {
         "a row too few": rows("dialogues/train[0]", DROP),
-        "a count on the card": on_card("num_examples: ", "num_examples: 1"),
         "a count in the provenance": provenance("configs.dialogues.train.rows", 6),
         "no config": lambda folder: shutil.rmtree(folder / "official_split"),
     },
@@ -211,7 +233,13 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
         "another type": on_card("dtype: int64", "dtype: int32"),
         "another licence": on_card("license: cc-by-4.0", "license: mit"),
         "another licence of a config": on_card("\n  license: cc-by-4.0", "\n  license: mit"),
+        "another count": on_card("num_examples: ", "num_examples: 1"),
+        "a size of another type": on_card("num_bytes: ", "num_bytes: [1] # "),
+        "other sizes": on_card("dataset_size: ", "dataset_size: 1"),
+        "a key twice": on_card("license: cc-by-4.0", "license: mit\nlicense: cc-by-4.0"),
+        "a comment": on_card("license: ", "# more\nlicense: "),
         "other words": on_card("## Known limits", "## No limits"),
+        "words between the marks": on_card(END, f"Public domain.\n{END}"),
         "no config": lambda folder: shutil.rmtree(folder / "official_split"),
     },
     "digests": {
@@ -270,11 +298,11 @@ def test_every_check_is_known_to_fail(sample_build):
 def test_damage_is_noticed_by_no_other_check(build):
     folder = build("casino")
     on_card("num_examples: ", "num_examples: 1")(folder)
-    assert failed(verify(open_folder(folder))) == {"counts"}
+    assert failed(verify(open_folder(folder))) == {"card"}
     folder = build("cosrec")
     rewrite(folder, "prompts/prompts[0].text", "Generate.")
     found = verify(open_folder(folder))
-    assert failed(found) == {"files", "digests", "source"}
+    assert failed(found) == {"files", "card", "digests", "source"}
     (problem,) = found.checks[-1].problems
     text = "prompts/prompts[0]: differs from the row of the source: .text: expected '"
     assert problem.startswith(text)
@@ -303,11 +331,17 @@ def test_null_where_no_check_expects_it_fails_that_check(build):
 def test_a_figure_that_the_card_states_otherwise_is_noticed(build, old):
     folder, dataset = build("casino"), get("casino")
     restate(folder, "sample", False)
-    on_card(END, f"{figures_section(measured(dataset).figures(dataset))}{END}")(folder)
+    ours = figures_section(measured(dataset).figures(dataset)).rstrip("\n")
+    said = next(
+        line
+        for line in (folder / "README.md").read_text().split("\n")
+        if "This is a sample" in line
+    )
+    on_card(said, ours)(folder)
     assert not list(integrity.card(integrity.Inputs(open_folder(folder), None)))
     on_card(old, "| 7 |")(folder)
     (problem,) = integrity.card(integrity.Inputs(open_folder(folder), None))
-    assert "figures differ from casino/measured.json" in problem
+    assert "casino/measured.json; build again" in problem
 
 
 def as_if_real(folder, **changes):
@@ -431,15 +465,67 @@ def test_a_provenance_that_is_none(build, provenance):
         open_folder(folder)
 
 
-def test_what_the_hub_adds_to_a_copy_is_no_unknown_file(build):
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("dialogues/train-extra.parquet", "dialogues/train-00002-of-00002.parquet"),
+        *("dialogues/train-00000-of-00001.parquet", "casino.py", "dataset_infos.json"),
+        *("index.html", "dialogues/../dialogues/train-00001-of-00002.parquet", "/etc/hostname"),
+    ],
+)
+def test_a_recorded_file_that_is_no_shard_of_its_split_is_refused(build, run, name):
     folder = build("casino")
-    (folder / ".gitattributes").write_text("*.parquet filter=lfs\n")
-    (folder / ".cache" / "huggingface").mkdir(parents=True)
-    (folder / ".cache" / "huggingface" / ".gitignore").write_text("*")
-    subject = integrity.Inputs(open_folder(folder), None)
-    assert not list(integrity.files(subject))
-    (folder / "casino.py").write_text("")
-    assert list(integrity.files(subject)) == ["casino.py: unknown file"]
+    whole = parquet(folder, "dialogues", "train")
+    body = whole.read_bytes()
+    whole.rename(first := whole.with_name("train-00000-of-00002.parquet"))
+    if name != "/etc/hostname":
+        (folder / name).write_bytes(body)
+    file = {"bytes": len(body), "sha256": hashlib.sha256(body).hexdigest()}
+    recorded = [file | {"path": f"dialogues/{first.name}"}, file | {"path": name}]
+    restate(folder, "configs.dialogues.train.files", recorded)
+    status, _, err = run("verify", "casino", "--build", folder.parent)
+    assert status
+    assert name in err
+    command = ("publish", "casino", "--repo", "org/casino", "--dry-run", "--i-have-permission")
+    status, _, err = run(*command, "--build", folder.parent)
+    assert status
+    assert name in err
+
+
+@pytest.mark.parametrize("name", ["..", ".x", "/tmp", "a/b", "", "\udcff"])
+def test_a_recorded_config_or_split_has_a_plain_name(build, name):
+    folder = build("casino")
+    text = (folder / "provenance.json").read_text()
+    for place in ("dialogues", "train"):
+        changed_text = text.replace(f'"{place}"', json.dumps(name))
+        changed_text = changed_text.replace(f'"{place}/', f"{json.dumps(name)[:-1]}/")
+        (folder / "provenance.json").write_text(changed_text)
+        with pytest.raises(OutputError, match="not in parley's format"):
+            open_folder(folder)
+
+
+@pytest.mark.parametrize("lose", [0, 1])
+def test_a_split_that_has_lost_a_shard_is_not_read_in_part(tmp_path, lose):
+    build_files(open_source(get("casino"), None, sample=True), tmp_path, max_shard_size=10_000)
+    built = open_folder(tmp_path / "casino")
+    built.files("dialogues", "train")[lose].unlink()
+    assert built.lost == ["dialogues/train"]
+    with pytest.raises(MissingSplitError, match="lost dialogues/train"):
+        built.rows("dialogues", "train")
+    for format in ("csv", "croissant"):
+        with pytest.raises(OutputError, match="missing: dialogues/train"):
+            export(built, format, tmp_path / format)
+    assert {"files", "counts"} <= failed(verify(built))
+
+
+def test_a_name_that_others_read_is_an_unknown_file_but_for_those_that_the_hub_adds(build):
+    folder = build("casino")
+    names = planted.contents("casino", parquet(folder, "speakers", "train").read_bytes())
+    for name, body in names.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(body)
+    found = integrity.files(integrity.Inputs(open_folder(folder), None))
+    assert set(found) == {f"{name}: unknown file" for name in names.keys() - planted.KNOWN}
 
 
 # diff -------------------------------------------------------------------------------------
@@ -527,6 +613,7 @@ def test_keys_that_look_alike_are_told_apart(sample_build):
 def test_a_config_too_many_and_another_provenance_are_named(difference):
     def damage(folder):
         shutil.copytree(folder / "ed", folder / "more")
+        restate(folder, "configs", lambda made: made | {"more": renamed(made["ed"], "ed", "more")})
         restate(folder, "version", "9.9.9")
 
     found, splits = difference("duo", damage)

@@ -47,7 +47,7 @@ def write_requests(questions: Questions, model: str, sampling: Sampling, path: P
 def read_answers(
     questions: Questions, model: str, sampling: Sampling, answers: Path, path: Path
 ) -> Log:
-    """Write the answers of a batch into a log, new or to complete.
+    """Write the answers of a batch into a log, new or to complete: no answer there is replaced.
 
     RecordError names every line that is no answer to the requests of these questions.
     """

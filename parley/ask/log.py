@@ -18,24 +18,32 @@ from parley.ask.client import Sampling
 from parley.asking import Asking, Playing, Question
 from parley.errors import OutputError, Problem, RecordError, UsageError
 from parley.folder.built import BuiltFolder
-from parley.folder.replace import writing
+from parley.folder.replace import require_outside_builds, writing
 from parley.rows.strict_json import loads
 from parley.scoring.gold import Part, arguments, load_gold, rows_digest, running
 from parley.scoring.prediction_formats import Key
 from parley.secret import without_secrets
-from parley.shapes import problems
+from parley.shapes import Checked, problems
 from parley.tasks import get_task
 
 FORMAT = 1
+
+
+def _not_negative(number: float) -> None:
+    if number < 0:
+        raise ValueError("0 or more")
+
+
+_COUNT = Checked(int, _not_negative)
 _CALL = {
     "role?": str,
     "model": str,
     "text": str,
     "finish": str,
-    "prompt_tokens": int,
-    "completion_tokens": int,
-    "retries": int,
-    "seconds": (float, int),
+    "prompt_tokens": _COUNT,
+    "completion_tokens": _COUNT,
+    "retries": _COUNT,
+    "seconds": Checked((float, int), _not_negative),
 }
 _ENTRY = (
     {"key": [(str, int)], "calls": [_CALL], "prediction": {str: lambda value: None}},
@@ -47,7 +55,7 @@ _HEADER = {
     **dict.fromkeys(("parley", "dataset", "version", "task"), str),
     "options": {str: str},
     "subset": str,
-    "limit": int,
+    "limit": _COUNT,
     "rows": str,
     "asking": str,
     "questions": str,
@@ -160,6 +168,7 @@ class Log:
     def __init__(self, path: Path, header: Mapping[str, Any]) -> None:
         self.path, self.entries = path, dict[Key, dict[str, Any]]()
         self._header = dict(header)
+        require_outside_builds(path.resolve())
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file: IO[bytes] = path.open("a+b")
@@ -202,9 +211,8 @@ class Log:
             raise OutputError(f"{self.path}: {error.strerror}", remedy=remedy) from error
 
     def add(self, entry: dict[str, Any]) -> None:
-        """Append the entry of a key; a failed one never replaces an answer."""
-        there = self.entries.get(tuple(entry["key"]), {"failed": ""})
-        if "failed" in entry and "failed" not in there:
+        """Append the entry of a key; an answer is never replaced."""
+        if "failed" not in self.entries.get(tuple(entry["key"]), {"failed": ""}):
             return
         self.entries[tuple(entry["key"])] = entry
         self._write(entry)
@@ -239,7 +247,7 @@ def read_log(
 ) -> tuple[dict[str, Any], dict[Key, dict[str, Any]]]:
     """Return the header of a log and its entries by key, the last one of each key.
 
-    RecordError names every line that is no entry.
+    RecordError names every line that is no entry, or repeats a key that has an answer.
     """
     lines = (path.read_bytes() if text is None else text).split(b"\n")
     if not lines[-1]:
@@ -258,7 +266,11 @@ def read_log(
         if number == 1:
             header = value
         elif not found:
-            entries[tuple(value["key"])] = value
+            key = tuple(value["key"])
+            if "failed" not in entries.get(key, {"failed": ""}):
+                what = f"the key {list(key)} has an answer in a line before"
+                wrong.append(Problem(f"line {number}", what=what))
+            entries[key] = value
     if wrong or not header:
         raise RecordError(f"{path}: is not a readable log", *wrong)
     return header, entries

@@ -5,9 +5,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from parley.ask.client import reason_unread
 from parley.ask.log import Questions, is_log, read_log
-from parley.ask.run import read_calls
-from parley.asking import Unreadable
+from parley.ask.run import SCRIPT, read_calls
+from parley.asking import Playing, Unreadable
 from parley.errors import Problem, RecordError, UsageError
 from parley.folder.built import BuiltFolder
 from parley.scoring.evaluate import Result, score
@@ -44,7 +45,7 @@ def score_log(
             raise UsageError(f"--{option} {value}: the log is of --{option} {options[option]}")
     of = Part(header["subset"], header["limit"])
     if part not in (Part(), of):
-        raise UsageError(f"{path}: is a log of {of or 'all dialogues'}, not of {part}")
+        raise UsageError(f"{path}: is a log of {of}, not of {part}")
     questions = Questions(built, name, options, of)
     if wrong := [*_wrong(header, entries, questions)]:
         raise RecordError(
@@ -72,6 +73,7 @@ def _wrong(
     yield from wrong
     if wrong:
         return
+    yield from _wrong_models(header["models"], questions.asking)
     if missing := len(questions.by_key.keys() - entries.keys()):
         yield Problem("", what=f"{missing:,} of {len(questions.by_key):,} questions are not asked")
     for key, entry in entries.items():
@@ -85,6 +87,37 @@ def _wrong(
             stated = Unreadable(entry[UNREADABLE]) if UNREADABLE in entry else entry["prediction"]
             if read != stated:
                 yield Problem(place, str(read), str(stated), "not the prediction of its answers")
+            elif odd := _wrong_calls(questions, key, entry, header["models"]):
+                yield Problem(place, what=odd)
+
+
+def _wrong_models(models: Mapping[str, str], asking: Any) -> Iterator[Problem]:
+    """Yield why the models of a log cannot have been asked."""
+    roles = asking.roles if isinstance(asking, Playing) else ("",)
+    if {*roles} != models.keys():
+        yield Problem("models", str([*roles]), str([*models]), "other roles than those asked")
+    for role, model in models.items():
+        if not model:
+            yield Problem(f"models.{role}", what="names no model")
+
+
+def _wrong_calls(
+    questions: Questions, key: Key, entry: Mapping[str, Any], models: Mapping[str, str]
+) -> str:
+    """Return why the calls of a readable entry cannot be those of its roles, or ""."""
+    game, state = questions.asking, questions.by_key[key]
+    for number, call in enumerate(entry["calls"], 1):
+        role, stated = "", call.get("role", "")
+        if isinstance(game, Playing):
+            role = game.turn(state)
+            if not reason_unread(call["finish"], call["text"]):
+                state = game.step(state, call["text"])
+        if stated != role:
+            return f"call {number} is of the role {role!r}, not of {stated!r}"
+        asked, answered = models.get(role, ""), call["model"]
+        if asked != answered and (asked.startswith(SCRIPT) or answered.startswith(SCRIPT)):
+            return f"call {number} is of the agent {answered!r}, not of {asked!r}"
+    return ""
 
 
 def _read(questions: Questions, key: Key, entry: Mapping[str, Any]) -> Any:

@@ -128,6 +128,7 @@ def _score(
         advance(f"{place.stem}: {text}", done, total)
 
     if answers:
+        common.require_file("--answers", answers)
         read_answers(questions, settings.models.get("", ""), settings.sampling, answers, place)
     else:
         ask(questions, settings, place, tell)

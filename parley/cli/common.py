@@ -119,6 +119,13 @@ def upstream_folder(ctx: typer.Context, source: Path | None) -> Path | None:
     return source
 
 
+def require_file(option: str, path: Path) -> None:
+    """Raise UsageError unless a path is a regular file; to read a pipe could wait for ever."""
+    if not path.is_file():
+        what = "not a regular file" if path.exists() else "no such file"
+        raise UsageError(f"{option} {path}: {what}")
+
+
 def select(names: list[str] | None) -> list[Dataset]:
     """Return the named datasets, or all."""
     return [get(name) for name in dict.fromkeys(names)] if names else list(discover().values())
@@ -136,6 +143,16 @@ def select_built(names: list[str] | None, folder: Path) -> tuple[list[Dataset], 
     for dataset in chosen if names or not built else ():
         find_folder(folder, dataset)  # raises an error that says how to build
     return built, [dataset.name for dataset in chosen if dataset not in built]
+
+
+class Help:
+    """The part of a command that shows its help: a dataset folder of a stranger may name it."""
+
+    def get_help(self, ctx: Any) -> str:
+        """Return the help, with control characters escaped."""
+        from parley.terminal.console import plain
+
+        return plain(super().get_help(ctx))  # type: ignore[misc]
 
 
 def group_of(dataset: Dataset, kind: type[TyperGroup], summary: str) -> Any:

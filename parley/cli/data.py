@@ -80,10 +80,11 @@ def _check_space(name: str, sources: dict[str, Any], cache: Path) -> None:
     """Print the size of a download and the free space, or raise FetchError if that is too small."""
     import shutil
 
+    from parley.source.part import part_of
     from parley.terminal.console import print_message, size
 
     def fetched(file: Path) -> int:
-        places = (file, file.with_name(f"{file.name}.part"))
+        places = (file, part_of(file))
         return next((place.stat().st_size for place in places if place.is_file()), 0)
 
     total = sum(pin["size"] for pin in sources.values())
@@ -122,7 +123,7 @@ def build(
 ) -> None:
     """Build datasets: checked rows as Parquet, with card and provenance."""
     from parley.build import build as build_dataset
-    from parley.build import notes
+    from parley.folder import card
     from parley.source.files import open_source
     from parley.terminal.console import print_message, progress
     from parley.terminal.report import build_table
@@ -142,14 +143,11 @@ def build(
                 given: Any = {"max_shard_size": shard, "measure": measure, "workers": workers}
                 splits = build_dataset(files, folder, advance, **given)
                 missing += [f"{dataset.name}/{file}" for file in files.missing]
-                messages += [f"{dataset.name}: {note.replace('**', '')}" for note in notes(files)]
+                notes = card.notes(files.mirrored, files.fallbacks)
+                messages += [f"{dataset.name}: {note.replace('**', '')}" for note in notes]
                 for each in splits:
-                    found: dict[str, Any] = {
-                        "dataset": dataset.name,
-                        "config": each.config,
-                        "split": each.name,
-                    }
-                    found |= {"rows": each.rows, "bytes": each.size}
+                    found: dict[str, Any] = {"dataset": dataset.name, "config": each.config}
+                    found |= {"split": each.name, "rows": each.rows, "bytes": each.size}
                     built.append(found | {"seconds": round(each.seconds, 3), "digest": each.digest})
     seconds = time.perf_counter() - start
     if built or as_json:

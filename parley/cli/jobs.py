@@ -5,7 +5,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from parley.cli.common import PLAIN, app, group_of
+from parley.cli.common import PLAIN, Help, app, group_of
 from parley.collection import Dataset, get
 from parley.errors import Failures, ParleyError, ScriptError, UsageError
 from parley.jobs import each_jobs, jobs_of
@@ -13,7 +13,7 @@ from parley.jobs import each_jobs, jobs_of
 # `Any` stands for types of click, which Typer keeps in different places by version.
 
 
-class _AllJobs(TyperGroup):
+class _AllJobs(Help, TyperGroup):
     """The group `parley run`, with a subgroup for each dataset that has jobs."""
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -33,7 +33,7 @@ class _AllJobs(TyperGroup):
         return group_of(dataset, _Jobs, f"Jobs of {cmd_name}: {', '.join(jobs)}.")
 
 
-class _Jobs(TyperGroup):
+class _Jobs(Help, TyperGroup):
     """The jobs of one dataset."""
 
     dataset: Dataset
@@ -47,7 +47,7 @@ class _Jobs(TyperGroup):
         if (job := jobs_of(self.dataset).get(cmd_name)) is None:
             return None
         one = typer.Typer(**PLAIN)
-        one.command(cmd_name, short_help=job.summary)(job.run)
+        one.command(cmd_name, cls=_Job, short_help=job.summary)(job.run)
         try:
             return typer.main.get_command(one)
         except Exception as error:  # Typer's, for an unsupported parameter
@@ -55,7 +55,11 @@ class _Jobs(TyperGroup):
             raise ScriptError(f"{where}: not a command: {error}") from error
 
 
-class Fetch(TyperCommand):
+class _Job(Help, TyperCommand):
+    """A job."""
+
+
+class Fetch(Help, TyperCommand):
     """`parley fetch`, with an option for the parts of each job."""
 
     def get_params(self, ctx: Any) -> list[Any]:

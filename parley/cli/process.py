@@ -11,7 +11,7 @@ from typing import Any
 import typer
 
 from parley.cli.common import app
-from parley.errors import ParleyError, UsageError
+from parley.errors import NO_MEMORY, Interrupted, ParleyError, UsageError, is_no_memory
 
 
 def main() -> None:
@@ -32,13 +32,20 @@ def main() -> None:
         with suppress(OSError):  # a closed terminal takes no text
             typer.echo("interrupted; the same command again does what is left", err=True)
         sys.exit(128 + interrupted.signum)
-    except Exception as error:  # the one place where failures become messages
+    except (SystemExit, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # the one place where failures become messages
         if os.environ.get("PARLEY_TRACEBACK"):
             raise
-        from parley.terminal.console import print_message  # imported late: help must be quick
-
         failure = as_failure(error)
-        print_message(str(failure), style="red")
+        try:
+            from parley.terminal.console import print_message  # imported late: help must be quick
+
+            print_message(str(failure), style="red")
+        except Exception as again:
+            if not is_no_memory(again):
+                raise
+            typer.echo(NO_MEMORY, err=True)
         sys.exit(failure.status)
     finally:
         for each in _ENDING:
@@ -55,20 +62,21 @@ def _require_docstrings() -> None:
         )
 
 
-def as_failure(error: Exception) -> ParleyError:
+def as_failure(error: BaseException) -> ParleyError:
     """Return the error to show for an exception that reached the command line."""
     if isinstance(error, ParleyError):
         return error
     if isinstance(error, BrokenPipeError):
         return ParleyError("output pipe closed")
-    if isinstance(error, OSError):
-        place = f"{error.filename:.200}: " if isinstance(error.filename, str) else ""
-        return ParleyError(f"{place}{error.strerror or error}")
-    if isinstance(error, MemoryError):
+    if is_no_memory(error):
         import traceback
 
         traceback.clear_frames(error.__traceback__)  # they hold the objects that filled the memory
-        return ParleyError("there is not enough memory for this: give it more, or less to do")
+        said = "" if isinstance(error, MemoryError) else f" ({type(error).__name__}: {error})"
+        return ParleyError(f"{NO_MEMORY}{said}")
+    if isinstance(error, OSError):
+        place = f"{error.filename:.200}: " if isinstance(error.filename, str) else ""
+        return ParleyError(f"{place}{error.strerror or error}")
     if isinstance(error, ModuleNotFoundError) and error.name in ("fcntl", "resource"):
         return ParleyError("parley runs on Linux and macOS; on Windows, use it in WSL")
     if isinstance(error, ModuleNotFoundError) and (missing := _missing_extra(error)):
@@ -86,16 +94,8 @@ def _missing_extra(error: ModuleNotFoundError) -> ParleyError | None:
     package = (error.name or "").partition(".")[0]
     if not (extra := extra_of(package)):
         return None
-    remedy = f'Run `pip install "parley-datasets[{extra}]"`.'
+    remedy = f'Run `pip install ".[{extra}]"` in the folder of Parley\'s own files.'
     return ParleyError(f"the package {package} is not installed", remedy=remedy)
-
-
-class Interrupted(BaseException):
-    """Ctrl-C or a similar signal; the command line library does not catch this class."""
-
-    def __init__(self, signum: int) -> None:
-        super().__init__(signum)
-        self.signum = signum
 
 
 _ENDING = [getattr(signal, n) for n in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, n)]

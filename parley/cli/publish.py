@@ -32,9 +32,8 @@ def publish(
     The token comes from `hf auth login`, HF_TOKEN or a Trusted Publisher. An interrupted run leaves
     the repository at the old version or at the new one; the next run completes the rest.
     """
-    from parley.folder.built import find_folder
-    from parley.folder.replace import locked
     from parley.hub import publish as hub
+    from parley.hub.copied import private_copy
     from parley.hub.published import Published, note
     from parley.source.files import at_hand
     from parley.terminal.console import print_logs, print_message
@@ -47,10 +46,7 @@ def publish(
     print_logs("huggingface_hub")
     hub.validate_target(repo, dry_run, endpoint)
     upstream = at_hand(dataset, common.upstream_folder(ctx, source))
-    find_folder(folder, dataset)
-    # the lock keeps a build from replacing the files between verification and upload
-    with locked((folder / name).resolve().parent):
-        built = find_folder(folder, dataset)
+    with private_copy(folder, dataset) as built:
         step("verifying the build")
         if upstream is None:
             step("not compared with upstream files: none are available")
@@ -81,18 +77,23 @@ def export(
 ) -> None:
     """Write a build in another format, into a new folder."""
     from parley.exports.export import export as export_dataset
+    from parley.exports.tables import without_dialogues
     from parley.folder.built import find_folder
 
     built = find_folder(folder, get(name))
     files = export_dataset(built, format, target, _read_ids(ids))
     kind = "the invented sample, no data of the dataset; " if built.is_sample else ""
     common.print_line(f"{name} as {format}, in {target}/: {kind}{', '.join(files)}")
+    if ids and (left_out := without_dialogues(built)):
+        why = "their rows belong to no single dialogue"
+        common.print_line(f"left out, as {why}: {', '.join(left_out)}")
 
 
 def _read_ids(file: Path | None) -> list[str] | None:
     """Return the lines of a file of ids, or raise UsageError."""
     if file is None:
         return None
+    common.require_file("--ids", file)
     try:
         lines = file.read_text(encoding="utf-8").split("\n")
     except (OSError, ValueError) as error:

@@ -9,9 +9,8 @@ from typer import Argument, Option
 
 import parley.cli.common as common
 from parley.cli.common import AsJson, BuildDir, Name, Names, Sample, SourceDir, app
-from parley.cli.process import Interrupted
 from parley.collection import get
-from parley.errors import UsageError
+from parley.errors import Interrupted, UsageError
 
 if TYPE_CHECKING:
     from parley.folder.built import BuiltFolder

@@ -14,10 +14,12 @@ from parley.cli.common import (
     AsJson,
     Attempts,
     BuildDir,
+    Help,
     Names,
     app,
     group_of,
     print_result,
+    require_file,
     select,
 )
 from parley.collection import Dataset, discover, get
@@ -51,6 +53,7 @@ def tasks(
         raise UsageError(f"{', '.join(names)}: no tasks; `parley tasks` lists all")
     if update:
         attempt.finish()
+        require_file("--update", update)
         try:
             text = update.read_text(encoding="utf-8")
         except (OSError, UnicodeError) as error:
@@ -77,7 +80,7 @@ def _with_tasks() -> list[str]:
     return [name for name, each in discover().items() if (each.folder / "tasks.py").exists()]
 
 
-class _Tasks(TyperGroup):
+class _Tasks(Help, TyperGroup):
     """The tasks of one dataset."""
 
     dataset: Dataset
@@ -104,7 +107,7 @@ class _Tasks(TyperGroup):
         return typer.main.get_command(one)
 
 
-class _Command(TyperCommand):
+class _Command(Help, TyperCommand):
     """The command of a task; its error for an unknown option lists the known ones."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

@@ -91,7 +91,10 @@ def _files(mlc: Any, context: Any, built: BuiltFolder) -> Iterator[Any]:
                 encoding_formats=["text/plain"],
             )
     for config in {config: None for config, _ in built.declared}:
-        place = {"id": f"parquet/{config}", "includes": [f"{config}/*.parquet"]}
+        names = [
+            f"{config}/{path.name}" for s in built.splits(config) for path in built.files(config, s)
+        ]
+        place = {"id": f"parquet/{config}", "includes": names}
         yield mlc.FileSet(ctx=context, name=config, encoding_formats=[_PARQUET], **place)
 
 

@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 
 from parley.collection import Dataset
-from parley.errors import MOST_PROBLEMS, OutputError, ParleyError, Problem, UsageError
+from parley.errors import MOST_PROBLEMS, OutputError, ParleyError, Problem, UsageError, is_no_memory
 from parley.exports.chats import CONFIG, prompt_completion
 from parley.exports.croissant import croissant
 from parley.exports.tables import Ids, write_csv, write_json_lines
@@ -38,11 +38,11 @@ def export(built: BuiltFolder, format: str, target: Path, ids: Ids = None) -> li
     """Write a build in one of `formats`, and return the names of the files.
 
     `target` must be missing or an empty folder; it appears whole, or not at all. With `ids`,
-    write only the rows of these dialogues.
+    write only the rows of these dialogues, and no config whose rows belong to no single one.
 
     Raises:
         UsageError: the dataset has no such format or dialogue, or the format takes no ids.
-        OutputError: a split is missing, or the target is not empty.
+        OutputError: a split or file is missing, or the target is not empty.
     """
     dataset = built.dataset
     offered = formats(dataset)
@@ -50,6 +50,7 @@ def export(built: BuiltFolder, format: str, target: Path, ids: Ids = None) -> li
         raise UsageError(f"{dataset.name} has no export {format!r}; it has: {', '.join(offered)}")
     if ids is not None and format not in _OF_ROWS:
         raise UsageError(f"{format} takes no ids; {', '.join(_OF_ROWS)} do")
+    built.require_whole()
     with replacing(target, mark="") as folder:
         try:
             if ids is None:
@@ -61,6 +62,8 @@ def export(built: BuiltFolder, format: str, target: Path, ids: Ids = None) -> li
         except (ParleyError, OSError, ModuleNotFoundError):
             raise
         except Exception as error:  # whatever stands in a folder that nobody verified
+            if is_no_memory(error):
+                raise
             raise OutputError(
                 f"{built.path}: cannot be exported ({type(error).__name__}: {error})",
                 *islice(_misfits(built), MOST_PROBLEMS),

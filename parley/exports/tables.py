@@ -5,12 +5,14 @@
 
 In CSV a field of an object is a column of its own, named by its path (`outcomes.points_scored`),
 and a list is JSON. Null is an empty cell, and so is an empty text. A text that a spreadsheet could
-take for a formula gets a `'` before it: one that begins with =, +, -, @, a tab, a carriage return,
-or with `'` itself. To read it back, drop the first `'` of a cell.
+take for a formula gets a `'` before it: one that begins with =, +, -, @ or a wide or small form of
+them, also after blanks and invisible characters; with a tab or a line's end; or with `'` itself. To
+read it back, drop the first `'` of a cell.
 """
 
 import csv
 import json
+import re
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,11 @@ from parley.dialogues import places
 from parley.errors import UsageError, few
 from parley.folder.built import BuiltFolder
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
+# A text that could be a formula; the page's selection.js has the same expression.
+_FORMULA = re.compile(
+    r"['\t\r\n]|[\s\x00-\x20\x7f-\xa0\xad\u061c\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]*"
+    r"[=+\-@\ufe62\ufe63\ufe66\ufe6b\uff0b\uff0d\uff1d\uff20]"
+)
 Ids = Collection[str] | None
 
 
@@ -45,22 +51,37 @@ def write_json_lines(built: BuiltFolder, folder: Path, ids: Ids = None) -> None:
 
 
 def _chosen(built: BuiltFolder, ids: Ids) -> Iterator[tuple[str, str, Iterator[dict[str, Any]]]]:
-    """Yield config, split and rows; with `ids` leave out configs that name no dialogue."""
+    """Yield config, split and rows; with `ids` leave out the configs of `without_dialogues`."""
     dataset, chosen = built.dataset, set(ids or ())
     there = places(dataset, built)
     known = {str(id) for place in there for id in built.ids(*place)} if chosen else set()
     if unknown := [id for id in ids or () if id not in known]:
         raise UsageError(f"{built.path} has no dialogue {few(unknown)}")
-    named = {next(iter(built.features(config))) for config, _ in there}
-    named |= set(getattr(dataset.transcript, "BESIDE", {}).values())
+    columns_of = _columns_of_ids(built)
     for config, split in built.declared:
         rows = built.each_named(config, split)
-        columns = [column for column in built.features(config) if column in named]
+        columns = columns_of[config]
         if ids is None:
             yield config, split, rows
         elif columns:
             kept = (row for row in rows if any(str(row[column]) in chosen for column in columns))
             yield config, split, kept
+
+
+def _columns_of_ids(built: BuiltFolder) -> dict[str, list[str]]:
+    """Return config -> its columns that name the dialogue of a row."""
+    dataset = built.dataset
+    named = {next(iter(built.features(config))) for config, _ in places(dataset, built)}
+    named |= set(getattr(dataset.transcript, "BESIDE", {}).values())
+    return {
+        config: [column for column in built.features(config) if column in named]
+        for config, _ in built.declared
+    }
+
+
+def without_dialogues(built: BuiltFolder) -> list[str]:
+    """Return the configs whose rows belong to no single dialogue."""
+    return [config for config, columns in _columns_of_ids(built).items() if not columns]
 
 
 def _leaves(features: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -83,5 +104,5 @@ def _cell(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
-        return f"'{value}" if value.startswith(_FORMULA) else value
+        return f"'{value}" if _FORMULA.match(value) else value
     return json.dumps(value, ensure_ascii=False)

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import shlex
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -10,10 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from parley.collection import Dataset, discover, get
-from parley.errors import OutputError, UsageError
+from parley.errors import OutputError, Problem, UsageError
 from parley.figures import MissingSplitError
 from parley.rows.features import item_of, labels_of
+from parley.rows.frozen import frozen
+from parley.rows.shards import shard_names
 from parley.shapes import problems
+from parley.source.pins import Pin
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,6 +26,7 @@ CARD, PROVENANCE = "README.md", "provenance.json"
 FORMAT = 3  # of the provenance: the digests of format 1, which it did not state, were of JSON
 MOST_TEXT = 16_000_000  # bytes of a card or provenance; ours have some 100,000
 _AT_ONCE = 1000  # rows that are Python objects at once, where not all are asked for
+_NAME = re.compile(r"\w+(\.\w+)*")  # of a config or split: never a path
 
 _PROVENANCE = {
     "format?": int,
@@ -44,18 +49,22 @@ class BuiltFolder:
     """A folder with the Parquet, card and provenance of one dataset, all untrusted.
 
     Its metadata is only compared: no path from it is opened, and no link in it is followed. Its
-    methods raise OutputError for a file that cannot be read.
+    methods raise OutputError for a file that cannot be read. `shown` is the folder that messages
+    name, where `path` is a copy of it.
     """
 
-    def __init__(self, path: Path, dataset: Dataset, provenance: dict[str, Any]) -> None:
+    def __init__(
+        self, path: Path, dataset: Dataset, provenance: dict[str, Any], shown: Path | None = None
+    ) -> None:
         self.path = path
         self.dataset = dataset
         self.provenance = provenance
+        self.shown = shown or path
         self._rows: dict[tuple[str, str], list[dict[str, Any]]] = {}
 
     def features(self, config: str) -> Any:
-        """Return the `datasets.Features` of a config."""
-        return self.dataset.features(config)
+        """Return the `datasets.Features` of a config, a copy."""
+        return self.dataset.features(config).copy()
 
     def record(self, config: str, row: dict[str, Any]) -> Any:
         """Return the upstream record of a row of a lossless config."""
@@ -84,7 +93,7 @@ class BuiltFolder:
 
     def command(self, command: str, *more: str) -> str:
         """Return the command line of a command on this build."""
-        return typed(command, self.dataset.name, self.path.parent, *more)
+        return typed(command, self.dataset.name, self.shown.parent, *more)
 
     @property
     def rebuild(self) -> str:
@@ -92,10 +101,17 @@ class BuiltFolder:
         return self.command("build")
 
     @property
-    def recorded(self) -> list[dict[str, Any]]:
-        """Path, bytes and sha256 of each Parquet file in the provenance."""
-        configs = self.provenance["configs"].values()
-        return [file for splits in configs for split in splits.values() for file in split["files"]]
+    def recorded(self) -> dict[str, Pin]:
+        """Name -> size and sha256 of each Parquet file that the build must have, and no other.
+
+        The names are those of the shards of its splits. `source.pins.problem` compares a file.
+        """
+        return {
+            str(file["path"]): {"size": file["bytes"], "sha256": file["sha256"]}
+            for splits in self.provenance["configs"].values()
+            for made in splits.values()
+            for file in made["files"]
+        }
 
     @property
     def lost(self) -> list[str]:
@@ -104,19 +120,27 @@ class BuiltFolder:
             f"{config}/{split}"
             for config, splits in self.provenance["configs"].items()
             for split, made in splits.items()
-            if len(self.files(config, split)) < len(made["files"])
+            if made["files"] and not self.files(config, split)
         ]
 
-    def files(self, config: str, split: str = "*") -> list[Path]:
-        """Return the Parquet files of a split or of a whole config, without links."""
-        if (self.path / config).is_symlink():  # a link could lead anywhere
+    def require_whole(self) -> None:
+        """Raise OutputError if it has lost a file."""
+        if self.lost:
+            what = f"{self.path}: files are missing: {', '.join(self.lost)}"
+            raise OutputError(what, remedy=f"Run {self.rebuild} again.")
+
+    def files(self, config: str, split: str) -> list[Path]:
+        """Return the Parquet files of a split in their order; [] if one is missing or a link."""
+        made = self.provenance["configs"].get(config, {}).get(split)
+        if not made or (self.path / config).is_symlink():  # a link could lead anywhere
             return []
-        found = (self.path / config).glob(f"{split}-[0-9]*-of-[0-9]*.parquet")
-        return sorted(path for path in found if path.is_file() and not path.is_symlink())
+        found = [self.path / config / name for name in shard_names(split, len(made["files"]))]
+        return found if all(p.is_file() and not p.is_symlink() for p in found) else []
 
     def splits(self, config: str) -> list[str]:
         """Return the existing splits of a config, the declared ones first, in their order."""
-        there = sorted({path.name.rsplit("-", 3)[0] for path in self.files(config)})
+        made = self.provenance["configs"].get(config, {})
+        there = sorted(split for split in made if self.files(config, split))
         declared = [s for s in self.dataset.splits.get(config, ()) if s in there]
         return declared + [split for split in there if split not in declared]
 
@@ -135,6 +159,16 @@ class BuiltFolder:
             with _readable(path):
                 table = pq.read_table(path)
             yield table
+
+    def row_groups(self, config: str, split: str) -> "Iterator[pa.Table]":
+        """Yield the table of each row group of a split."""
+        import pyarrow.parquet as pq
+
+        for path in self.files(config, split):
+            with _readable(path):
+                file = pq.ParquetFile(path)
+                for number in range(file.num_row_groups):
+                    yield file.read_row_group(number)
 
     def each_row(self, config: str, split: str) -> Iterator[dict[str, Any]]:
         """Yield the rows of a split, a few in memory at once."""
@@ -156,7 +190,7 @@ class BuiltFolder:
                 yield from file.read([column]).column(0).to_pylist()
 
     def rows(self, config: str, *splits: str) -> list[dict[str, Any]]:
-        """Return the rows of these splits, in order; they are read once and kept.
+        """Return the rows of these splits, in order; they are read once, kept, and cannot change.
 
         Raises:
             UsageError: there is no such config or split.
@@ -177,7 +211,7 @@ class BuiltFolder:
                 for path, table in zip(files, self.tables(config, split), strict=True):
                     with _readable(path):  # a table may hold what Python cannot, as late dates
                         found += table.to_pylist()
-                self._rows[config, split] = found
+                self._rows[config, split] = list(map(frozen, found))
             rows += self._rows[config, split]
         return rows
 
@@ -204,19 +238,19 @@ class BuiltFolder:
 
     def hashes(self) -> dict[str, str]:
         """Return the sha256 of each file of the build by its name: of Parquet, as recorded."""
-        found = {str(file["path"]): str(file["sha256"]) for file in self.recorded}
+        found = {name: str(file["sha256"]) for name, file in self.recorded.items()}
         for name in (CARD, PROVENANCE):
             found[name] = hashlib.sha256(_text_of(self.path / name).encode()).hexdigest()
         return found
 
     def contents(self) -> dict[str, Path]:
-        """Return every file, link and device in it by its relative name.
-
-        Names with a leading dot are left out: huggingface_hub adds `.gitattributes` and `.cache`.
-        """
-        found = (p for p in sorted(self.path.rglob("*")) if p.is_symlink() or not p.is_dir())
-        named = {p.relative_to(self.path).as_posix(): p for p in found}
-        return {name: p for name, p in named.items() if not name.startswith(".")}
+        """Return every file, link, device and empty folder in it by its relative name."""
+        found = (
+            path
+            for path in sorted(self.path.rglob("*"))
+            if path.is_symlink() or not path.is_dir() or not any(path.iterdir())
+        )
+        return {path.relative_to(self.path).as_posix(): path for path in found}
 
 
 @contextmanager
@@ -226,6 +260,8 @@ def _readable(path: Path) -> Iterator[None]:
 
     try:
         yield
+    except MemoryError:  # pyarrow's too
+        raise
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         raise OutputError(f"{path}: unreadable Parquet file: {error}") from error
 
@@ -285,9 +321,28 @@ def read_provenance(path: Path) -> dict[str, Any]:
         provenance = json.loads(_read_text(file))
     except (ValueError, RecursionError) as error:
         raise OutputError(f"{file}: not in parley's format: {error}") from error
-    if found := list(problems(provenance, _PROVENANCE)):
-        raise OutputError(f"{file}: not in parley's format", *found)
+    if found := list(problems(provenance, _PROVENANCE)) or list(_misnamed(provenance["configs"])):
+        what = f"{file}: not in parley's format"
+        raise OutputError(what, *found, remedy="Build it again, or download another copy.")
     return dict(provenance)
+
+
+def _misnamed(configs: dict[str, Any]) -> Iterator[Problem]:
+    """Yield the recorded files that are no shards of their split, numbered without a gap.
+
+    Readers take whatever stands in the folder of a config, so no file has another name.
+    """
+    for config, splits in configs.items():
+        for split, made in splits.items():
+            place = f"configs.{config}.{split}"
+            if not (_NAME.fullmatch(config) and _NAME.fullmatch(split)):
+                yield Problem(place, "names of a config and a split")
+                continue
+            due = shard_names(split, len(made["files"]))
+            for number, (name, file) in enumerate(zip(due, made["files"], strict=True)):
+                if file["path"] != f"{config}/{name}":
+                    where = f"{place}.files[{number}].path"
+                    yield Problem(where, f"{config}/{name}", repr(file["path"]))
 
 
 def _text_of(path: Path) -> str:

@@ -5,6 +5,7 @@ marks, and the declared tasks to the section Tasks.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -20,9 +21,8 @@ from parley.tasks import tasks_of
 
 BEGIN = "<!-- parley: generated from here -->"
 END = "<!-- parley: generated to here -->"
-GENERATED = ("configs", "dataset_info")
 # in C where PyYAML was built with libyaml
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_SAFE_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 # the last three: values that do not fit their tag or form, as !!bool maybe, 2000-13-45
 _NOT_YAML = (yaml.YAMLError, ValueError, LookupError, TypeError, AttributeError)
@@ -46,20 +46,66 @@ def parse(card: str, where: str) -> tuple[dict[str, Any], str]:
     return front, card[match.end() :]
 
 
+class _Loader(_SAFE_LOADER):
+    """Loads plain values; a repeated key is an error."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> Any:
+        made = super().construct_mapping(node, deep)
+        if len(made) < len(node.value):
+            keys = Counter(self.construct_object(key) for key, _ in node.value)
+            raise ValueError(f"it has the key {max(keys, key=keys.__getitem__)!r:.60} twice")
+        return made
+
+
 def _load(text: str) -> Any:
     """Load untrusted YAML, but no aliases, which may expand to billions of values.
 
-    Nor deep nesting, which crashes the library.
+    Nor deep nesting, which crashes the library, nor repeated keys, of which readers take one.
     """
     depth = 0
-    for event in yaml.parse(text, _LOADER):
+    for event in yaml.parse(text, _Loader):
         if isinstance(event, yaml.AliasEvent):
             raise ValueError("it has an alias; write out the value")
         depth += isinstance(event, yaml.CollectionStartEvent)
         depth -= isinstance(event, yaml.CollectionEndEvent)
         if depth > _DEEPEST:
             raise ValueError(f"it is nested more than {_DEEPEST} levels deep")
-    return yaml.load(text, _LOADER)  # noqa: S506 - safe, in either form
+    return yaml.load(text, _Loader)  # noqa: S506 - safe, in either form
+
+
+def built_card(
+    dataset: Dataset,
+    counted: Splits,
+    figures: Sequence[Figure],
+    *,
+    sample: bool,
+    missing: Sequence[str],
+    mirrored: Mapping[str, Mapping[str, Any]],
+    fallbacks: Mapping[str, Sequence[str]],
+) -> str:
+    """Return the card of a build.
+
+    `counted` is config -> split -> what was measured of it. `missing`, `mirrored` and `fallbacks`
+    are those of its source.
+    """
+    parts = [splits_section(dataset, every_split(dataset, counted), sample)]
+    parts += notes(mirrored, fallbacks)
+    if not sample and (table := figures_section(figures)):
+        if missing:
+            parts.append("Partial build: the figures are those of `measured.json`.")
+        parts.append(table)
+    return render(dataset, counted, "\n\n".join(part.rstrip("\n") for part in parts) + "\n")
+
+
+def notes(
+    mirrored: Mapping[str, Mapping[str, Any]], fallbacks: Mapping[str, Sequence[str]]
+) -> Iterator[str]:
+    """Yield the notes on a build's mirrors and fallbacks."""
+    for file, pin in mirrored.items():
+        yield f"**Made from a mirror**: `{file}` came from <{pin['url']}>, with other bytes."
+    for file, others in fallbacks.items():
+        served = ", ".join(f"`{other}`" for other in others)
+        yield f"**Made without `{file}`**: {served} replaced it."
 
 
 def render(dataset: Dataset, counted: Splits, generated: str) -> str:

@@ -96,7 +96,7 @@ def _all_splits(both: tuple[BuiltFolder, BuiltFolder]) -> list[tuple[str, str]]:
     """Return every split that either folder has, the declared configs first."""
     configs = dict.fromkeys(both[0].dataset.configs)
     for folder in both:
-        configs |= dict.fromkeys(sorted(p.name for p in folder.path.iterdir() if p.is_dir()))
+        configs |= dict.fromkeys(sorted(folder.provenance["configs"]))
     return [
         (config, split)
         for config in configs

@@ -14,15 +14,18 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from parley.chats import CHAT
 from parley.declaration import Config
+from parley.errors import OutputError, is_no_memory
 from parley.figures import Figure
 from parley.folder.built import CARD, MOST_TEXT, PROVENANCE, BuiltFolder
-from parley.folder.card import GENERATED, card_configs, figures_section, own_parts, parse, prose
+from parley.folder.card import built_card, parse, prose
 from parley.folder.measured import FILE, measured
-from parley.rows.arrow import to_batches
+from parley.rows.arrow import Nulls, to_batches
 from parley.rows.digest import Digest, same
-from parley.rows.features import arrow_schema, card_yaml, item_of, labels_of
+from parley.rows.features import arrow_schema, item_of, labels_of
 from parley.rows.generate import generate
+from parley.rows.parquet import arrow_size
 from parley.rows.reader import Opened, Reader
 from parley.shapes import fitter, problems
 from parley.source import pins
@@ -38,20 +41,37 @@ class Inputs:
     figures: list[Figure] = field(default_factory=list)  # recomputed from the rows
 
     @cached_property
-    def digests(self) -> dict[tuple[str, str], str]:
-        """The digest of the rows of each split."""
-        found = {}
+    def counted(self) -> dict[str, dict[str, Any]]:
+        """Config -> split -> what a build measures of its rows, with the recorded bytes."""
+        found: dict[str, dict[str, Any]] = {}
         for config, split in self.built.declared:
-            digest = Digest(_schema(self.built, config))
-            for table in self.built.tables(config, split):
-                digest.update(table)
-            found[config, split] = digest.hexdigest()
+            schema = _schema(self.built, config)
+            digest, nulls = Digest(schema), Nulls(schema)
+            rows = size = 0
+            for group in self.built.row_groups(config, split):
+                digest.update(group)
+                for batch in group.to_batches():
+                    nulls.add(batch)
+                rows += group.num_rows
+                size += arrow_size(group)
+            stated = self.built.provenance["configs"].get(config, {}).get(split, {})
+            found.setdefault(config, {})[split] = {
+                "rows": rows,
+                "digest": digest.hexdigest(),
+                "bytes": sum(file["bytes"] for file in stated.get("files", ())),
+                "arrow_bytes": size,
+                "null": nulls.left,
+            }
         return found
 
     @cached_property
-    def card(self) -> tuple[dict[str, Any], str]:
-        """The front matter of the folder's card, and the text below it."""
-        return parse(self.built.card, CARD)
+    def digests(self) -> dict[tuple[str, str], str]:
+        """The digest of the rows of each split."""
+        return {
+            (config, split): found["digest"]
+            for config, splits in self.counted.items()
+            for split, found in splits.items()
+        }
 
 
 def _schema(built: BuiltFolder, config: str) -> pa.Schema:
@@ -59,17 +79,26 @@ def _schema(built: BuiltFolder, config: str) -> pa.Schema:
 
 
 def files(inputs: Inputs) -> Iterator[str]:
-    """The folder holds its card, its provenance and the recorded Parquet files, byte for byte."""
-    stated = {file["path"]: file for file in inputs.built.recorded}
-    found = inputs.built.contents()
+    """The folder holds its card, its provenance and its splits' Parquet files, byte for byte.
+
+    Beside them it may hold what huggingface_hub adds to a copy.
+    """
+    built = inputs.built
+    stated, found = built.recorded, built.contents()
+    for config, splits in built.provenance["configs"].items():
+        for split in splits.keys() - built.dataset.splits.get(config, {}).keys():
+            yield f"{config}/{split}: recorded, but not a split of {built.dataset.name}"
     yield from (f"{name}: missing" for name in sorted({*stated, CARD} - found.keys()))
     for name, path in found.items():
-        if path.is_symlink() or not path.is_file():
+        if path.is_dir() and not path.is_symlink():
+            yield f"{name}: unknown folder"
+        elif path.is_symlink() or not path.is_file():
             yield f"{name}: expected a file, found a link or device"
         elif name in stated:
-            pin: pins.Pin = {"size": stated[name]["bytes"], "sha256": stated[name]["sha256"]}
-            if wrong := pins.problem(path, pin):
+            if wrong := pins.problem(path, stated[name]):
                 yield f"{name}: {wrong}"
+        elif name == ".gitattributes" or name.startswith(".cache/huggingface/"):
+            continue  # huggingface_hub's
         elif name not in (PROVENANCE, CARD):
             yield f"{name}: unknown file"
         elif (size := path.stat().st_size) > MOST_TEXT:
@@ -130,63 +159,69 @@ def provenance(inputs: Inputs) -> Iterator[str]:
 
 
 def counts(inputs: Inputs) -> Iterator[str]:
-    """The provenance and the card state the number of rows."""
-    counted: Counter[tuple[str, str]] = Counter()
-    for config, split in inputs.built.declared:
-        counted[config, split] += len(inputs.built.rows(config, split))
+    """The provenance states the number of rows."""
+    counted = {
+        (config, split): len(inputs.built.rows(config, split))
+        for config, split in inputs.built.declared
+    }
     stated = {
         (config, split): entry["rows"]
         for config, splits in inputs.built.provenance["configs"].items()
         for split, entry in splits.items()
     }
-    front, _ = inputs.card
-    on_card = {
-        (info["config_name"], split["name"]): split["num_examples"]
-        for info in front["dataset_info"]
-        for split in info["splits"]
-    }
-    for config, split in sorted(counted.keys() | stated.keys() | on_card.keys()):
-        key = config, split
-        numbers = (counted.get(key), stated.get(key), on_card.get(key))
-        if len(set(numbers)) > 1:
-            found, said, card_rows = ("none" if n is None else n for n in numbers)
-            yield f"{config}/{split}: {found} rows, provenance {said}, card {card_rows}"
-
-
-# The keys of a config and of a split in the card's `dataset_info`
-_INFO = {"config_name", "license", "features", "splits", "download_size", "dataset_size"}
-_SPLIT = {"name", "num_bytes", "num_examples"}
+    for config, split in sorted(counted.keys() | stated.keys()):
+        found, said = (rows.get((config, split), "none") for rows in (counted, stated))
+        if found != said:
+            yield f"{config}/{split}: {found} rows, provenance {said}"
 
 
 def card(inputs: Inputs) -> Iterator[str]:
-    """The card is the dataset's, with the folder's own configs, features, figures and tasks."""
-    dataset = inputs.built.dataset
-    front, body = inputs.card
-    own, own_body = own_parts(dataset)
-    for key in sorted({*own, *front} - {*GENERATED}):
-        if front.get(key) != own.get(key):
-            yield f"{key}: expected {own.get(key)}, found {front.get(key)}"
-    if prose(body) != prose(own_body):
-        yield f"the text differs from {dataset.name}/README.md and its tasks; build again"
-    splits: dict[str, list[str]] = {}
-    for config, split in inputs.built.declared:
-        splits.setdefault(config, []).append(split)
-    if front["configs"] != card_configs(splits, dataset.default):
-        yield "configs: differ from the configs, splits and files of the folder"
-    for info in front["dataset_info"]:
-        name = info["config_name"]
-        if info.keys() != _INFO or any(split.keys() != _SPLIT for split in info["splits"]):
-            yield f"dataset_info: wrong keys of {name}: expected {', '.join(sorted(_INFO))}"
-            continue
-        features = dataset.features(name) if name in dataset.configs else None
-        if features is None or info["features"] != card_yaml(features):
-            yield f"dataset_info: wrong features of {name}"
-        elif info["license"] != dataset.builder.licence(name):
-            yield f"dataset_info: wrong licence of {name}"
-    if inputs.built.is_sample:
+    """The card is the one that a build of these rows writes, byte for byte."""
+    built, dataset = inputs.built, inputs.built.dataset
+    due = built_card(
+        dataset,
+        inputs.counted,
+        [] if built.is_sample else measured(dataset).figures(dataset),
+        sample=built.is_sample,
+        missing=built.missing,
+        mirrored=_mirrored(built),
+        fallbacks=built.provenance.get("fallbacks", {}),
+    )
+    if built.card == due:
         return
-    if figures_section(measured(dataset).figures(dataset)) not in body:
-        yield f"the figures differ from {dataset.name}/{FILE}; build again"
+    try:
+        found = [*_card_differences(parse(built.card, CARD), parse(due, CARD), dataset.name)]
+    except OutputError as error:
+        found = [str(error)]
+    yield from found or ["the front matter has comments, or another form than builds write"]
+
+
+def _mirrored(built: BuiltFolder) -> dict[str, pins.Pin]:
+    """Return the pins of the mirrors that the provenance states as sources."""
+    stated = built.provenance["sources"]
+    return {
+        file: mirror
+        for file, pin in built.dataset.pins.items()
+        for mirror in pins.places(pin)[1:]
+        if pins.alone(mirror) == stated.get(file)
+    }
+
+
+def _card_differences(
+    found: tuple[dict[str, Any], str], due: tuple[dict[str, Any], str], name: str
+) -> Iterator[str]:
+    """Yield the differences of a card's front matter and text from those that are due."""
+    (front, body), (due_front, due_body) = found, due
+    for key in sorted({*front, *due_front}, key=str):
+        if not same(front.get(key), due_front.get(key)):
+            yield first_difference(front.get(key), due_front.get(key), str(key))
+    if prose(body) != prose(due_body):
+        yield f"the text differs from {name}/README.md and its tasks; build again"
+    elif body != due_body:
+        yield (
+            "the splits, notes or figures between the marks differ from the rows, the provenance "
+            f"or {name}/{FILE}; build again"
+        )
 
 
 def as_measured(inputs: Inputs) -> Iterator[str]:
@@ -300,6 +335,8 @@ def records(inputs: Inputs) -> Iterator[str]:
                     elif declared.to_row(record) != row:
                         yield f"{where}: the record converted from it gives another row"
                 except Exception as error:  # a script may fail on a foreign row
+                    if is_no_memory(error):
+                        raise
                     yield f"{where}: does not convert to a record: {type(error).__name__}: {error}"
 
 
@@ -309,9 +346,9 @@ def chats(inputs: Inputs) -> Iterator[str]:
     `source_turns` lists the turns of each message: each turn once, in order. Only the system
     message and an opening cue have none.
     """
-    for config in inputs.built.dataset.configs:
-        if not {"messages", "source_turns"} <= inputs.built.features(config).keys():
-            continue
+    for config, declared in inputs.built.dataset.configs.items():
+        if isinstance(declared, Config) or not CHAT.keys() <= inputs.built.features(config).keys():
+            continue  # a Config holds upstream's own values
         for split in inputs.built.splits(config):
             for number, row in enumerate(inputs.built.rows(config, split)):
                 for problem in _wrong_chat(row["messages"], row["source_turns"]):
@@ -333,8 +370,8 @@ def _wrong_chat(chat: list[dict[str, str]], turns: list[list[int]]) -> Iterator[
         yield "only the system message and an opening cue may have no turn"
 
 
-OF_METADATA = (provenance, counts, card)
-OF_ROWS = (digests, as_measured, keys, labels, numbers, records, chats)
+OF_METADATA = (provenance, counts)
+OF_ROWS = (card, digests, as_measured, keys, labels, numbers, records, chats)
 
 
 def source(inputs: Inputs) -> Iterator[str]:
@@ -404,7 +441,7 @@ def first_difference(found: Any, expected: Any, path: str = "") -> str:
     if isinstance(found, dict) and isinstance(expected, dict):
         for key in {**expected, **found}:
             if key not in found or key not in expected:
-                return f"{path}.{key}: {'missing' if key in expected else 'unknown upstream'}"
+                return f"{path}.{key}: {'missing' if key in expected else 'unknown'}"
             if not same(found[key], expected[key]):
                 return first_difference(found[key], expected[key], f"{path}.{key}")
     if isinstance(found, list) and isinstance(expected, list) and len(found) == len(expected):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from parley.collection import Dataset, get
-from parley.errors import OutputError, ParleyError
+from parley.errors import NO_MEMORY, OutputError, ParleyError, is_no_memory
 from parley.figures import A_SAMPLE, UNEXPLAINED, Figure, checks_of, definition_of, figures
 from parley.folder import integrity
 from parley.folder.built import BuiltFolder, find_folder
@@ -110,8 +110,13 @@ def verify(
 def _run(check: Callable[[Any], Iterator[str]], argument: Any, skipped: str) -> Check:
     problems: list[str] = []
     try:
-        problems += check(argument)
+        for problem in check(argument):
+            if not isinstance(problem, str):
+                raise TypeError(f"expected a message, found {problem!r:.60}")
+            problems.append(problem)
     except Exception as error:  # one failing check must not hide the others
+        if is_no_memory(error):
+            raise
         problems.append(f"the check failed: {type(error).__name__}: {error}")
     return Check(check.__name__, definition_of(check), problems, skipped)
 
@@ -148,6 +153,8 @@ def _outcome(
     except ParleyError as error:
         return error
     except Exception as error:  # an unexpected error must not hide the other datasets
+        if is_no_memory(error):
+            return OutputError(f"{name}: {NO_MEMORY}")
         return OutputError(f"{name}: was not verified: {type(error).__name__}: {error}")
 
 

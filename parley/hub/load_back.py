@@ -13,7 +13,9 @@ import threading
 from typing import Any
 
 import datasets
+import huggingface_hub
 
+from parley.hub.guard import guarded
 from parley.rows.digest import Digest
 from parley.rows.features import arrow_schema
 from parley.rows.parquet import BATCH
@@ -24,10 +26,11 @@ def main() -> None:
     pipe, repo, revision = sys.argv[1:]
     threading.Thread(target=_end_with, args=(int(pipe),), daemon=True).start()
     datasets.disable_progress_bars()
-    found = {
-        config: {split: _digests(repo, revision, config, split) for split in splits}
-        for config, splits in json.load(sys.stdin).items()
-    }
+    with guarded(huggingface_hub.constants.ENDPOINT):
+        found = {
+            config: {split: _digests(repo, revision, config, split) for split in splits}
+            for config, splits in json.load(sys.stdin).items()
+        }
     print(json.dumps(found))  # noqa: T201
 
 

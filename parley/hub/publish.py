@@ -23,6 +23,7 @@ from parley.folder.built import BuiltFolder
 from parley.folder.card import is_licensed, licence_section
 from parley.folder.measured import measured
 from parley.folder.verify import Verification, verify
+from parley.hub.guard import guarded
 from parley.hub.repository import (
     BEGUN,
     LEAVE,
@@ -109,19 +110,16 @@ def _require_name(repo: str) -> None:
 
 
 def files_to_upload(built: BuiltFolder) -> LocalFiles:
-    """Return the files of a build with their hashes; call this before `verify_for_upload`.
-
-    Verification compares the same hashes, so a file that changes later is not uploaded.
-    """
+    """Return the files of a private copy of a build with the hashes that verification compares."""
     return {name: LocalFile(built.path / name, h) for name, h in built.hashes().items()}
 
 
 def verify_for_upload(built: BuiltFolder, source: Source | None, permitted: bool) -> None:
-    """Raise OutputError with all reasons why a build must not be published.
+    """Raise OutputError with all reasons why a private copy of a build must not be published.
 
     `permitted` tells that the user has permission to publish, whatever the card says.
     """
-    dataset, folder = built.dataset, built.path
+    dataset = built.dataset
     reasons = []
     if built.is_sample:
         reasons.append(
@@ -140,7 +138,7 @@ def verify_for_upload(built: BuiltFolder, source: Source | None, permitted: bool
         reasons.append(unlicensed)
     if reasons:
         lines = "\n".join(f"- {reason}" for reason in reasons)
-        raise OutputError(f"{folder} is not published:\n{lines}")
+        raise OutputError(f"{built.shown} is not published:\n{lines}")
 
 
 def _outdated(built: BuiltFolder, found: Verification) -> Iterator[str]:
@@ -193,14 +191,14 @@ def publish(
     version = f"v{built.version}"
     there = Repository(repo, endpoint)
     where = f"{repo} at {there.endpoint}"
-    with clear_errors(where, NOT_BEGUN):
+    with clear_errors(where, NOT_BEGUN), guarded(there.endpoint):
         on_step("reading the repository")
         head, changes, tagged = _look(there, built, files, private, tag)
         is_new = head is None
         if dry_run:
             on_step(there.rights())
     if not dry_run:
-        with clear_errors(where, BEGUN):
+        with clear_errors(where, BEGUN), guarded(there.endpoint):
             if is_new:
                 on_step("creating the repository")
                 there.create(private)

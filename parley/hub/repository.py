@@ -239,7 +239,8 @@ class Repository:
             self.name, recursive=True, revision=revision, repo_type="dataset"
         )
         files = {item.path: item for item in tree if isinstance(item, RepoFile)}
-        return {p: file for p, file in files.items() if p == _SETTINGS or not p.startswith(".")}
+        files.pop(".gitattributes", None)  # the Hub's
+        return files
 
     def _provenance(self, revision: str | None, file: RepoFile | None) -> dict[str, Any]:
         """Return the provenance in a commit, or {} if parley did not write it."""

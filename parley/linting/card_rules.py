@@ -2,12 +2,16 @@
 
 import json
 import re
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 from huggingface_hub import DatasetCard
 
+from parley.errors import few
 from parley.folder.card import BEGIN, END
-from parley.linting.dataset_folder import DatasetFolder
+from parley.folder.measured import measured
+from parley.linting.dataset_folder import DatasetFolder, NotYetError
 
 HEADINGS = (  # "Tasks" only if the dataset has tasks
     "How to load", "What a row looks like", "Fields", "Splits", "Tasks", "How it was collected",
@@ -23,6 +27,13 @@ TASKS = (
     "feature-extraction", "text-generation", "fill-mask", "sentence-similarity",
     "text-retrieval", "text-ranking", "tabular-regression", "other",
 )  # fmt: skip
+# Sections that the card of `parley new` only describes, and its other texts to replace
+TO_WRITE = (
+    "How it was collected", "Annotation", "Personal and sensitive information", "Known limits",
+    "Licence",
+)  # fmt: skip
+TO_REPLACE = ("Describe the dataset", "describe the dataset in a line", "The Title of the Paper")
+_SKELETON = Path(__file__).parent.parent / "skeleton" / "README.md"
 SIZES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M", "100M<n<1B")
 
 
@@ -46,6 +57,33 @@ def card_has_its_parts(folder: DatasetFolder) -> Iterator[str]:
         yield f"README.md: {problem}; let its second-level headings be {', '.join(due)}"
     for unfinished in re.findall("TODO|More Information Needed", body):
         yield f"README.md: contains {unfinished}; write the missing text"
+
+
+def placeholders_are_replaced(folder: DatasetFolder) -> Iterator[str]:
+    """Card and script have no text of `parley new` that waits for the author's own.
+
+    Until the dataset is measured, such texts are no error.
+    """
+    dataset, builder = folder.dataset, folder.dataset.builder
+    _, body = folder.card
+    texts = {
+        "README.md": body,
+        f"{dataset.name}.py": f"{sys.modules[builder.__module__].__doc__}\n{builder.__doc__}",
+    }
+    left = [
+        f"{file}: {each}" for file, text in texts.items() for each in TO_REPLACE if each in text
+    ]
+    own, given = _sections(body), _sections(_SKELETON.read_text(encoding="utf-8"))
+    left += [f"README.md: {title}" for title in TO_WRITE if own.get(title) == given[title]]
+    if left and not measured(dataset).version:
+        raise NotYetError(f"the text of `parley new` is still there ({few(left)}); write your own")
+    yield from (f"{each}: the text of `parley new` is still there; write your own" for each in left)
+
+
+def _sections(body: str) -> dict[str, str]:
+    """Return heading -> text of the second-level sections."""
+    titles = (each.partition("\n") for each in body.split("\n## ")[1:])
+    return {title: text.strip() for title, _, text in titles}
 
 
 def card_is_valid_for_the_hub(folder: DatasetFolder) -> Iterator[str]:

@@ -70,3 +70,15 @@ def lines_of(error: Exception) -> Iterator[str]:
 def one_line(text: str) -> str:
     """Return a text without its line breaks."""
     return re.sub(r"\s*\n\s*", " ", text.strip())
+
+
+def values_of(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield each string, number and null in a value with its path."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from values_of(inner, f"{path}.{key}")
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from values_of(inner, f"{path}[{index}]")
+    else:
+        yield path, value

@@ -5,10 +5,8 @@ import re
 import sys
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
 
-from parley.declaration import Config, View
-from parley.dialogues import Dialogue, as_id, related_by_dialogue
+from parley.declaration import Config
 from parley.errors import ParleyError, RowError, few
 from parley.exports.export import export
 from parley.extras import extra_of
@@ -17,7 +15,13 @@ from parley.folder.integrity import first_difference
 from parley.folder.measured import FILE, every_split, measured, text_of
 from parley.folder.verify import verify
 from parley.jobs import jobs_of
-from parley.linting.dataset_folder import DatasetFolder, NotYetError, lines_of, one_line
+from parley.linting.dataset_folder import (
+    DatasetFolder,
+    NotYetError,
+    lines_of,
+    one_line,
+    values_of,
+)
 from parley.scoring.evaluate import score
 from parley.shapes import problems
 from parley.source.pins import PLACEHOLDER
@@ -117,24 +121,12 @@ def missing_is_null(folder: DatasetFolder) -> Iterator[str]:
         declared = folder.dataset.configs[config]
         if isinstance(declared, Config) or declared.sentinels:
             continue  # a Config holds upstream's own values
-        empty = any(value == "" for _, value in _values(folder.records(config, split)))
+        empty = any(value == "" for _, value in values_of(folder.records(config, split)))
         for number, row in enumerate(folder.built.rows(config, split)):
-            for path, value in _values(row):
+            for path, value in values_of(row):
                 wrong = value in _SENTINELS or (value == "" and not empty)
                 if wrong or (isinstance(value, float) and value == -1.0):
                     yield f"{config}/{split}[{number}]{path}: is {value!r}; make it null"
-
-
-def _values(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield each string and number in a value with its path."""
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _values(inner, f"{path}.{key}")
-    elif isinstance(value, list):
-        for index, inner in enumerate(value):
-            yield from _values(inner, f"{path}[{index}]")
-    else:
-        yield path, value
 
 
 def sample_verifies(folder: DatasetFolder) -> Iterator[str]:
@@ -160,36 +152,6 @@ def figures_compute(folder: DatasetFolder) -> Iterator[str]:
         elif figure.documented == "nothing":
             said = "the function computes it, but the table lacks it; add or remove it"
             yield f"figures.py: {figure.name}: {said}"
-
-
-def transcript_lays_out_every_row(folder: DatasetFolder) -> Iterator[str]:
-    """`transcript.py` gives transcript and facets for every row of its CONFIGS."""
-    dataset = folder.dataset
-    module = dataset.transcript
-    configs = getattr(module, "CONFIGS", ())
-    columns = {config: set(each.features) for config, each in dataset.configs.items()}
-    for config in configs:
-        if config not in columns:
-            yield f"transcript.py: CONFIGS: no config {config}; name one"
-    for config, column in getattr(module, "BESIDE", {}).items():
-        if column not in columns.get(config, ()):
-            yield f"transcript.py: BESIDE: no column {config}.{column}; name one"
-    for config, split in folder.splits():
-        if config not in configs:
-            continue
-        beside = related_by_dialogue(dataset, folder.built, split)
-        for number, row in enumerate(folder.built.rows(config, split)):
-            place = config, split
-            id = as_id(next(iter(row.values())), dataset, place, number)
-            dialogue = Dialogue(dataset, *place, row, beside[id], (place,))
-            where = f"transcript.py: {config}/{split}[{number}]"
-            try:
-                if (laid_out := dialogue.transcript) and not laid_out.turns:
-                    yield f"{where}: has no turns; give them"
-                dialogue.facets  # noqa: B018 - computes them
-            except ParleyError as error:
-                cause = error.__cause__ or error
-                yield one_line(f"{where}: fails: {type(cause).__name__}: {cause}; fix it")
 
 
 def exports_write_the_sample(folder: DatasetFolder) -> Iterator[str]:
@@ -225,14 +187,3 @@ def tasks_score_the_sample(folder: DatasetFolder) -> Iterator[str]:
                     yield f"{where}: {baseline}: {error}; remove this import"
             except ParleyError as error:
                 yield from (f"{where}: {baseline}: {line}" for line in lines_of(error))
-
-
-def views_show_every_dialogue(folder: DatasetFolder) -> Iterator[str]:
-    """A `messages` view has a chat for each dialogue."""
-    declared = folder.dataset.configs.get("messages")
-    if not isinstance(declared, View):
-        return
-    for split in folder.dataset.splits["messages"]:
-        for number, record in enumerate(folder.records("messages", split)):
-            if not any(True for _ in declared.rows([record])):
-                yield f"messages/{split}: no chat for record {number}; add one"

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator
 
 from parley.collection import Dataset
-from parley.errors import ParleyError
+from parley.errors import ParleyError, is_no_memory
 from parley.figures import definition_of
 from parley.folder.verify import Check, OnStep
-from parley.linting import card_rules, folder_rules
+from parley.linting import card_rules, folder_rules, sample_rules
 from parley.linting.dataset_folder import DatasetFolder, NotYetError, lines_of, one_line
 from parley.temporary import temporary_folder
 
@@ -24,17 +24,19 @@ RULES: dict[Rule, tuple[Rule, ...]] = {
     folder_rules.measured_is_up_to_date: _SCRIPT,
     card_rules.card_can_be_read: (),
     card_rules.card_has_its_parts: (*_CARD, folder_rules.modules_load),
+    card_rules.placeholders_are_replaced: _CARD,
     card_rules.card_is_valid_for_the_hub: (card_rules.card_can_be_read,),
     card_rules.card_describes_every_field: _CARD,
     card_rules.card_shows_a_row: _CARD,
     card_rules.card_cites: _CARD,
     folder_rules.sample_builds: (*_SCRIPT, card_rules.card_can_be_read),
+    sample_rules.sample_shows_each_alternative: _SAMPLE,
     folder_rules.records_stay_as_they_are: _SAMPLE,
     folder_rules.missing_is_null: _SAMPLE,
-    folder_rules.views_show_every_dialogue: _SAMPLE,
+    sample_rules.views_show_every_dialogue: _SAMPLE,
     folder_rules.sample_verifies: _SAMPLE,
     folder_rules.figures_compute: _SAMPLE,
-    folder_rules.transcript_lays_out_every_row: _SAMPLE,
+    sample_rules.transcript_lays_out_every_row: _SAMPLE,
     folder_rules.exports_write_the_sample: _SAMPLE,
     folder_rules.tasks_score_the_sample: _SAMPLE,
 }
@@ -79,5 +81,7 @@ def run_rule(rule: Rule, folder: DatasetFolder, skipped: str = "") -> Check:
         except ParleyError as error:
             problems += lines_of(error)
         except Exception as error:  # an unexpected error must not hide the rest
+            if is_no_memory(error):
+                raise
             problems.append(one_line(f"cannot be checked: {type(error).__name__}: {error}"))
     return Check(rule.__name__, definition_of(rule), problems, skipped)

@@ -39,9 +39,12 @@ def to_batch(
         if None in rows:  # Arrow would make it a row of nulls
             raise _Misfit
         array = _to_array(rows, pa.struct(list(schema)))
+    except MemoryError:  # pyarrow's too
+        raise
     except (_Misfit, pa.ArrowException, UnicodeEncodeError, OverflowError) as error:
         found = list(islice(explain(rows, schema, start), MOST_PROBLEMS))
-        unnamed = [] if found else [Problem("", what=str(error))]
+        what = str(error) or "a dict or a list is of another type"
+        unnamed = [] if found else [Problem("", what=what)]
         raise RowError("", *(problem.at(where) for problem in found or unnamed)) from error
     return pa.RecordBatch.from_struct_array(array).replace_schema_metadata(schema.metadata)
 
@@ -138,11 +141,11 @@ def _explain(value: Any, type_: pa.DataType, path: str) -> Iterator[Problem]:
         return
     if pa.types.is_struct(type_):
         if not isinstance(value, dict):
-            yield Problem(path, "an object", f"{value!r:.60}")
+            yield Problem(path, "an object", _shown(value))
             return
         names = {field.name for field in type_}
         for name in sorted(value.keys() - names, key=str):
-            yield Problem(f"{path}.{name}", what=f"unknown field, found {value[name]!r:.60}")
+            yield Problem(f"{path}.{name}", what=f"unknown field, found {_shown(value[name])}")
         for field in type_:
             if field.name in value:
                 yield from _explain(value[field.name], field.type, f"{path}.{field.name}")
@@ -150,7 +153,7 @@ def _explain(value: Any, type_: pa.DataType, path: str) -> Iterator[Problem]:
                 yield Problem(f"{path}.{field.name}", what=f"missing, expected {field.type}")
     elif pa.types.is_list(type_):
         if not isinstance(value, list):
-            yield Problem(path, "a list", f"{value!r:.60}")
+            yield Problem(path, "a list", _shown(value))
             return
         for index, item in enumerate(value):
             yield from _explain(item, type_.value_type, f"{path}[{index}]")
@@ -160,19 +163,26 @@ def _explain(value: Any, type_: pa.DataType, path: str) -> Iterator[Problem]:
 
 def _explain_leaf(value: Any, type_: pa.DataType, path: str) -> Iterator[Problem]:
     if type(value) is not _python_type(type_):
-        yield Problem(path, str(type_), f"{value!r:.60}")
+        yield Problem(path, str(type_), _shown(value))
     elif isinstance(value, float) and not math.isfinite(value):
         yield Problem(path, "a finite number", str(value))
     else:
         try:
             kept = pa.array([value], type_)[0].as_py()
         except (pa.ArrowException, OverflowError):
-            yield Problem(path, what=f"{value} is too large for {type_}")
+            yield Problem(path, what=f"{_shown(value)} is too large for {type_}")
         except UnicodeEncodeError:
             yield Problem(path, "valid Unicode", f"a lone surrogate in {value!r:.60}")
         else:
             if kept != value:
                 yield Problem(path, what=f"{type_} cannot hold {value!r} exactly")
+
+
+def _shown(value: Any) -> str:
+    try:
+        return f"{value!r:.60}"
+    except ValueError:  # Python writes no integer of more than 4,300 digits
+        return "a number of thousands of digits"
 
 
 class Nulls:

@@ -3,7 +3,7 @@
     shape                  feature                    row                       record
     str, int, float, bool  the Value                  itself                    itself
     {"a", "b"}             the values' Value          itself                    itself
-    (int, float)           float64                    a float                   itself
+    (int, float)           float64                    the equal float           itself
     [x]                    list of x                  each                      each
     {"a": x, "b?": y}      struct of a and b          an absent b is null       a null b is absent
     (x, None)              x                          null                      null
@@ -13,9 +13,10 @@
     Converted(x, y, f, g)  y                          f(x)                      g(y)
 
 Different records always have different rows. A shape that cannot ensure this, or that no feature
-fits, raises a ScriptError with an alternative.
+fits, raises a ScriptError with an alternative. An integer that no float equals is a ValueError.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -184,12 +185,13 @@ def _of_several(options: list[Any], path: str) -> Conversion:
     for each in made[1:]:
         feature = _union(feature, each.feature, path)
     if not isinstance(feature, dict | list):
-        return Conversion(feature, float) if feature == "float64" else Conversion(feature)
+        return Conversion(feature, _to_float(path)) if feature == "float64" else Conversion(feature)
     _require_told_apart(options, path)
     ways = [
         (
             *(fitter(option), each.to_row or _same, each.to_record or _same),
-            *(_widener(each.feature, feature) or _same, _narrower(each.feature, feature) or _same),
+            _widener(each.feature, feature, path) or _same,
+            _narrower(each.feature, feature) or _same,
         )
         for option, each in zip(options, made, strict=True)
     ]
@@ -236,15 +238,30 @@ def _word(feature: Any) -> str:
     return "a list" if isinstance(feature, list) else f"{feature}"
 
 
-def _widener(part: Any, whole: Any) -> Convert | None:
+def _to_float(path: str) -> Convert:
+    """Return a function that makes a number a float; ValueError if no float equals it."""
+
+    def convert(value: int | float) -> float:
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if isinstance(value, int) and number != value:
+            raise ValueError(f"{path}: no float64 holds {value!r:.60} exactly; {_INSTEAD}")
+        return number
+
+    return convert
+
+
+def _widener(part: Any, whole: Any, path: str) -> Convert | None:
     """Return a function that adds the keys of other alternatives as null."""
     if part == whole:
         return None
     if isinstance(whole, list):
-        return _or_null(_each(_widener(part[0], whole[0])))
+        return _or_null(_each(_widener(part[0], whole[0], f"{path}[]")))
     if not isinstance(whole, dict):
-        return _or_null(float)  # an integer among numbers
-    found = {name: _widener(part[name], whole[name]) for name in part}
+        return _or_null(_to_float(path))  # an integer among numbers
+    found = {name: _widener(part[name], whole[name], f"{path}.{name}") for name in part}
     inner = {name: convert for name, convert in found.items() if convert is not None}
 
     def widen(row: Any) -> Any:

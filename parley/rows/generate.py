@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from parley.errors import ParleyError, Problem, RecordError, ScriptError, SourceError
+from parley.errors import ParleyError, Problem, RecordError, ScriptError, SourceError, is_no_memory
 from parley.rows.reader import Opened, Reader
 from parley.source.files import Source
 
@@ -47,9 +47,11 @@ def generate(
     except (RecordError, ValueError) as error:  # a script raises ValueError for bad records
         found = error.problems if isinstance(error, RecordError) else [reader.explain(error)]
         raise RecordError(f"{where}, invalid record", *found, remedy=_remedy(source)) from error
-    except (ParleyError, ImportError, MemoryError):
+    except (ParleyError, ImportError):
         raise
     except Exception as error:  # any other error is the script's
+        if is_no_memory(error):
+            raise
         raise ScriptError(
             f"{where}: {source.dataset.name}.py fails",
             reader.explain(error),

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from parley.rows.digest import Digest
+from parley.rows.shards import shard_names
 
 BATCH = 500  # rows; a row group has several batches
 SHARD = 500_000_000  # bytes of Arrow data, the limit of `datasets`
@@ -60,10 +61,8 @@ def write(
             shards[-1].add(group)
             if digest:
                 digest.update(group)
-    return [
-        shard.named(f"{split}-{number:05d}-of-{len(shards):05d}.parquet")
-        for number, shard in enumerate(shards)
-    ]
+    names = shard_names(split, len(shards))
+    return [shard.named(name) for shard, name in zip(shards, names, strict=True)]
 
 
 def row_groups(batches: Iterable[pa.RecordBatch], largest: int = LARGEST) -> Iterator[pa.Table]:
@@ -124,6 +123,12 @@ def _readable(batch: pa.RecordBatch, largest: int) -> Iterator[pa.RecordBatch]:
     yield from _readable(batch.slice(half), largest)
 
 
+def arrow_size(group: pa.Table) -> int:
+    """Return the bytes of Arrow data of a row group, which do not depend on how it was cut."""
+    whole = group.combine_chunks()
+    return sum(_join([batch], True).nbytes for batch in whole.to_batches(BATCH))
+
+
 class _Shard:
     """A Parquet file being written, with a temporary name until all shards are complete."""
 
@@ -142,7 +147,7 @@ class _Shard:
         self._writer.write_table(group, row_group_size=group.num_rows)
         self._sink.check()
         self.rows += group.num_rows
-        self.arrow_size += group.nbytes
+        self.arrow_size += arrow_size(group)
 
     def close(self) -> None:
         try:

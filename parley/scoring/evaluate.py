@@ -5,7 +5,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -50,8 +50,12 @@ class Result:
 
     @property
     def references(self) -> tuple[Reference, ...]:
-        """The references for the same options."""
-        return self.task.references_for(self.options)
+        """The references for the same options; a note marks them beside the score of a part."""
+        found = self.task.references_for(self.options)
+        if self.part == ALL:
+            return found
+        of_all = "of all dialogues, not of this part"
+        return tuple(replace(r, note="; ".join(filter(None, (r.note, of_all)))) for r in found)
 
     @property
     def moved(self) -> list[Problem]:
@@ -63,6 +67,8 @@ class Result:
             if each.place == MEASURED and each.name == self.baseline
             if not self.is_sample and self.part == ALL
             for path, stated in flat(each.metrics).items()
+            # other options may leave out groups of a reference
+            if path in own or self.options == self.task.chosen(each.options)
             if isinstance(value := own.get(path), Undefined | None) or not agrees(stated, value)
         ]
 
@@ -166,15 +172,31 @@ def score(
     else:
         of = "standard input" if file == "-" else file
         predictions = read(file, task, gold, partial(_hint, built, task, options, gold), others)
-    with running(built):
-        scored = task.score(gold, predictions, **options)
-        wrong = list(wrong_scores(scored))
-    if wrong:
-        raise ScriptError(f"{script_of(built)}: {name} gives an invalid score", *wrong)
+    scored = compute(built, name, options, gold, predictions)
     if keep:  # at last: before, the same command does all of it again
         write(keep, task, predictions.values())
     named = built.dataset.name, name, task, options, of, built.is_sample, scored, baseline, part
     return Result(*named, _proof(built, task, predictions), _unreadable(predictions))
+
+
+def compute(
+    built: BuiltFolder,
+    name: str,
+    options: Mapping[str, str],
+    gold: Gold,
+    predictions: Mapping[Key, Prediction],
+) -> Score:
+    """Return the score of sound predictions, one for each key of `gold` and in its order.
+
+    ScriptError if tasks.py fails.
+    """
+    with running(built):
+        task = get_task(built.dataset, name)
+        scored = task.score(gold, predictions, **options)
+        wrong = list(wrong_scores(scored, task.unit))
+    if wrong:
+        raise ScriptError(f"{script_of(built)}: {name} gives an invalid score", *wrong)
+    return scored
 
 
 def _proof(built: BuiltFolder, task: Task, predictions: Mapping[Key, Prediction]) -> dict[str, str]:

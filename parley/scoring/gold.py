@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from parley.errors import OutputError, ParleyError, ScriptError
+from parley.errors import OutputError, ParleyError, ScriptError, is_no_memory
 from parley.extras import extra_of
 from parley.figures import MissingSplitError
 from parley.folder.built import BuiltFolder
@@ -22,7 +22,8 @@ class Part:
 
     def __str__(self) -> str:
         pilot = f"a pilot of {self.limit:,}" if self.limit else ""
-        return ", ".join(each for each in (self.subset and f"subset {self.subset}", pilot) if each)
+        parts = [each for each in (self.subset and f"subset {self.subset}", pilot) if each]
+        return ", ".join(parts) or "all dialogues"
 
 
 ALL = Part()
@@ -98,9 +99,11 @@ def running(built: BuiltFolder) -> Iterator[None]:
         yield
     except MissingSplitError as error:
         raise OutputError(f"{built.path}: {error}") from error
-    except (ParleyError, OSError, MemoryError):
+    except (ParleyError, OSError):
         raise
     except Exception as error:  # an unverified folder may hold anything
+        if is_no_memory(error):
+            raise
         if isinstance(error, ModuleNotFoundError) and extra_of((error.name or "").split(".")[0]):
             raise  # the command line names the extra to install
         raise ScriptError(

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from parley.errors import MOST_PROBLEMS, Causes, OutputError, Problem, RecordError, UsageError
+from parley.rows.exact import plain
 from parley.scoring.prediction_formats import (
     JSON_LINES,
     TREC_RUN,
@@ -112,9 +113,13 @@ def _mistaken(line: bytes, task: Task) -> str:
 def validate_predictions(
     found: Iterable[Any], task: Task, gold: Gold, name: str, others: Collection[Key] = ()
 ) -> Mapping[Key, Prediction]:
-    """Check and order predictions like those of a file: each is read from its line of one."""
+    """Check and order predictions like those of a file: each is read from its line of one.
+
+    Values of numpy become the equal ones of Python.
+    """
     checker = _Checker(task, gold, "prediction", others)
-    for number, prediction in enumerate(found, 1):
+    for number, given in enumerate(found, 1):
+        prediction = given if checker.fits(given) else plain(given)
         if checker.fits(prediction):
             (line,) = task.format.lines([prediction])
             checker.take(number, line.encode())

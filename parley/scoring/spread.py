@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from parley.rows.exact import plain
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -19,12 +21,19 @@ class Interval:
     low: float
     high: float
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "low", plain(self.low))
+        object.__setattr__(self, "high", plain(self.high))
+
 
 @dataclass(frozen=True)
 class Folds:
     """The sample SD over folds."""
 
     sd: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sd", plain(self.sd))
 
 
 def resamples(size: int) -> "np.ndarray[Any, np.dtype[np.int64]]":

@@ -1,5 +1,6 @@
 """Select dialogues by filters and words, with the same result as the page."""
 
+import math
 import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import asdict, replace
@@ -8,13 +9,14 @@ from operator import and_, or_
 from typing import Any
 
 from parley.dialogues import Dialogue, dialogues, sides_of
-from parley.errors import UsageError
+from parley.errors import Problem, UsageError, few
 from parley.folder.built import BuiltFolder
 from parley.site.data import transcript_of
 from parley.site.filters import Pairs, pairs_of, text_of
 from parley.transcript import Facets, Transcript, Value
 
 Choice = list[str] | tuple[float | None, float | None]  # labels, or the least and most number
+_TOLD = 20  # values in an error
 _EVERY = -1  # every participant of a dialogue, as bits
 
 
@@ -27,18 +29,62 @@ def selected(
     around: bool,
 ) -> set[str]:
     """Return the ids of the dialogues that pass; `parley.select` describes arguments and errors."""
+    _require_lists(chosen, every=every, words=words)
     folded = [_fold(word) for word in words]
-    known: set[str] = set()
+    sound = {name: choice for name, choice in chosen.items() if _is_choice(choice)}
+    there: dict[str, set[Value]] = {}  # facet -> its values, of those that were chosen
     found = set()
     for dialogue in dialogues(built):
         facets = dialogue.facets
-        known.update(facets)
-        if _passes(facets, chosen, every, together) and _has(dialogue, folded, around):
+        for name in facets:
+            values = there.setdefault(name, set())
+            if name in chosen:
+                values.update(value for _, value in pairs_of(facets[name], sides_of(facets)))
+        if _passes(facets, sound, every, together) and _has(dialogue, folded, around):
             found.add(dialogue.id)
-    if unknown := chosen.keys() - known:
-        names = ", ".join(map(repr, sorted(unknown)))
-        raise UsageError(f"no facet {names}; there are: {', '.join(sorted(known))}")
+    if unknown := [name for name in chosen if name not in there]:
+        names = ", ".join(map(repr, unknown))
+        raise UsageError(f"no facet {names}; there are: {', '.join(sorted(there))}")
+    if wrong := [each for name in chosen for each in _wrong(name, chosen[name], there[name])]:
+        raise UsageError("", *wrong)
     return found
+
+
+def _require_lists(chosen: Mapping[str, Choice], **lists: Any) -> None:
+    """Raise UsageError for a text in place of a list, and for `every` of a facet not chosen."""
+    for name, given in lists.items():
+        if isinstance(given, str):
+            raise UsageError("", Problem(name, "a list of texts", repr(given)))
+    if unknown := [name for name in lists["every"] if name not in chosen]:
+        raise UsageError(
+            "", Problem("every", "facets that are chosen", ", ".join(map(repr, unknown)))
+        )
+
+
+def _is_choice(choice: Any) -> bool:
+    """Tell whether a choice is labels, or the least and the greatest number."""
+    if isinstance(choice, tuple):
+        return len(choice) == 2 and all(
+            end is None or (isinstance(end, int | float) and not math.isnan(end)) for end in choice
+        )
+    return isinstance(choice, list | set | frozenset) and len(choice) > 0
+
+
+def _wrong(name: str, choice: Any, there: set[Value]) -> Iterator[Problem]:
+    """Yield the problems of a choice, with the values that a facet has."""
+    numbers = [value for value in there if not isinstance(value, str | bool)]
+    labels = sorted(map(text_of, there))
+    told = f"there are: {few(labels, _TOLD)}"
+    if numbers and len(numbers) == len(there):
+        told = f"there are numbers from {text_of(min(numbers))} to {text_of(max(numbers))}"
+    if not _is_choice(choice):
+        expected = "a list of labels, or a tuple of the least and the greatest number"
+        yield Problem(repr(name), expected, f"{choice!r:.60}; {told}")
+    elif isinstance(choice, tuple):
+        if not numbers:
+            yield Problem(repr(name), what=f"has no numbers; {told}")
+    elif unknown := [f"{label!r:.60}" for label in choice if label not in labels]:
+        yield Problem(repr(name), what=f"has no label {few(unknown)}; {told}")
 
 
 def _passes(

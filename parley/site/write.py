@@ -11,7 +11,6 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from parley import __version__
-from parley.errors import OutputError
 from parley.folder.built import BuiltFolder
 from parley.folder.replace import replacing
 from parley.site.data import write_data
@@ -51,9 +50,7 @@ def write_site(
         ScriptError: the transcript.py of a dataset fails on a row.
     """
     for built in folders:
-        if lost := built.lost:
-            what = f"{built.path}: files are missing: {', '.join(lost)}"
-            raise OutputError(what, remedy=f"Run {built.rebuild} again.")
+        built.require_whole()
     described = [Description(built, f"build/{built.dataset.name}") for built in folders]
     pages = _templates()
     with replacing(output, MARK) as site:

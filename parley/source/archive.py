@@ -14,12 +14,14 @@ from contextlib import AbstractContextManager, contextmanager
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
+from parley.source.part import part_of
 from parley.source.pins import Pin, problem
 
 LIMIT = 1 << 30  # bytes of an archive, and of one folder extracted from it
 _FILES = 10_000  # in one folder
+_DIRECTORY = 16_000_000  # bytes of an archive's list of entries: some 200,000 entries
 _METHODS = {zipfile.ZIP_STORED: "stored", zipfile.ZIP_DEFLATED: "deflated"}  # what git makes
 _ENCRYPTED = 1  # this bit of an entry's flags
 _BLOCK = 1 << 20
@@ -27,7 +29,7 @@ _BLOCK = 1 << 20
 
 def extract(archive: BinaryIO, pin: Pin, target: Path) -> str | None:
     """Extract the pin's folder to `target`, whole or not at all; return the problem, if any."""
-    part = target.with_name(f"{target.name}.part")
+    part = part_of(target)
     shutil.rmtree(part, ignore_errors=True)  # of an interrupted fetch
     try:
         part.mkdir(parents=True)
@@ -55,6 +57,29 @@ class ArchiveError(Exception):
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)
 
 
+class _Limited:
+    """An opened archive whose list of entries, which zipfile reads at once, must not be large."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def read(self, size: int = -1) -> bytes:
+        if size > _DIRECTORY:
+            raise ArchiveError(
+                f"is refused: its list of entries has {size:,} bytes, more than {_DIRECTORY:,}"
+            )
+        return self._file.read(size)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+
+def open_archive(file: BinaryIO) -> zipfile.ZipFile:
+    """Open a zip archive; ArchiveError if it has far too many entries."""
+    archive: Any = _Limited(file)
+    return zipfile.ZipFile(archive)
+
+
 def members(
     path: Path, folder: str, only: str
 ) -> Iterator[tuple[str, Callable[[], AbstractContextManager[BinaryIO]]]]:
@@ -63,7 +88,7 @@ def members(
     ArchiveError if the archive is damaged or unsafe.
     """
     try:
-        with zipfile.ZipFile(path) as archive:
+        with path.open("rb") as file, open_archive(file) as archive:
             found = _members(archive, folder, flat=False)
             for name in sorted(name for name in found if fnmatchcase(name, only)):
                 yield name, partial(_opened, archive, found[name])
@@ -83,7 +108,7 @@ def _opened(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[Binary
 def _blocks(archive: BinaryIO, pin: Pin) -> Iterator[tuple[str, bytes]]:
     """Yield (name, content) of the files of the pin's folder, a large file in several blocks."""
     try:
-        with zipfile.ZipFile(archive) as file:
+        with open_archive(archive) as file:
             for name, member in _members(file, pin["member"], flat=True).items():
                 with file.open(member) as opened:
                     yield name, b""  # creates an empty file too

@@ -1,10 +1,11 @@
 """Fetches the pinned sources of a dataset into the cache.
 
-    url ──GET, resumed with Range──▶ <file>.part ──hash is the pin's──▶ <file>
-    archive url ──GET──▶ <archive>.part ──extract──▶ <folder>.part/ ──tree is the pin's──▶ <folder>/
+    url ──GET, resumed with Range──▶ PART of <file> ──hash is the pin's──▶ <file>
+    archive url ──GET──▶ PART of <zip> ──extract──▶ PART of <folder> ──tree is the pin's──▶ <folder>
 
-A file with its final name is complete and hash-checked. A fetch locks the .part that it writes:
-a second fetch waits and finds the work done. After an interruption, the next fetch resumes.
+The PART of NAME is NAME.parley-part. A file with its final name is complete and hash-checked. A
+fetch locks the part file that it writes: a second fetch waits and finds the work done. After an
+interruption, the next fetch resumes.
 
 If the URL fails or its content differs from the pin, the first mirror that matches its pin is used.
 """
@@ -21,7 +22,7 @@ from urllib.parse import urlsplit
 from parley.errors import FetchError, Problem, UsageError
 from parley.source.archive import extract
 from parley.source.download import Downloader, Patience, Progress, open_session
-from parley.source.part import open_part
+from parley.source.part import open_part, part_of
 from parley.source.pins import UNREADABLE, Pin, places, problem
 
 OnMirror = Callable[[str, Pin, Sequence[Problem]], None]
@@ -92,13 +93,13 @@ def fetch(
 
 
 def _part(folder: Path, source: str, pin: Pin) -> Path:
-    """Return the .part path of a source; a folder uses its archive's."""
+    """Return the path of the part file of a source; a folder uses its archive's."""
     name = Path(urlsplit(pin["url"]).path).name if "git_tree" in pin else source
-    return folder / f"{name}.part"
+    return part_of(folder / name)
 
 
 def _clear(part: Path) -> None:
-    """Empty a .part that a killed fetch left and no source needs."""
+    """Empty a part file that a killed fetch left and no source needs."""
     with suppress(OSError):
         if part.exists():
             with open_part(part) as file:

@@ -8,6 +8,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 
+def part_of(path: Path) -> Path:
+    """Return the path of the part file or folder of a file or folder."""
+    return path.with_name(f"{path.name}.parley-part")
+
+
 @contextmanager
 def open_part(path: Path) -> Iterator[BinaryIO]:
     """Open or create a file to append, locked; remove it afterwards if it is empty.

@@ -1,21 +1,21 @@
 """Guess a dataset from upstream's files."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain, combinations
 from pathlib import Path
 from typing import Any
 
+from parley.chats import CHAT
 from parley.errors import UsageError
+from parley.rows.conversion import conversion
 from parley.source.pins import PLACEHOLDER
 from parley.starting.given import Given, read_given
-from parley.starting.shapes import SPEAKERS, TEXT, Guess, Invention, guess, keys_are_data
+from parley.starting.shapes import TEXT, Guess, Invention, guess, keys_are_data
+from parley.starting.turns import LONGEST, Chat, chat_of_turns
 
-_TEXTS = ("text", "utterance", "message", "content", "value", "data", "transcript", "sentence")
-_ASSISTANTS = ("assistant", "system", "bot", "wizard", "model", "agent")
 _SPLITS = ("train", "validation", "test")
-_LONGEST = 64  # characters of a key
 _MOST_COLUMNS = 8  # tried in pairs as a key
 
 
@@ -32,16 +32,6 @@ class Naming:
         """Return the record of a value, given the values of the new columns."""
         own = dict(zip(self.columns, known, strict=False))
         return own | ({self.value: value} if self.value else value)
-
-
-@dataclass(frozen=True)
-class Chat:
-    """The columns of a chat."""
-
-    turns: str  # the column with the list of turns
-    text: str  # the key of a turn's text; "" if a turn is a text
-    speaker: str  # the key of its speaker; "" without one
-    roles: dict[Any, str]  # speaker, or alternately 0 and 1 -> role
 
 
 @dataclass(frozen=True)
@@ -77,8 +67,9 @@ def draft(files: Sequence[Path]) -> Draft:
     value, naming = _records_of(given, values, notes)
     records = list(_named(given, naming)) if naming else values
     key = () if naming and naming.columns[0] != "id" else _key_of(records)
-    if not key and naming is None and any(each.only for each in given):
-        naming = _by_file(given, value)  # keeps the names of the files
+    named = all(type(next(iter(record.values()), None)) in (str, int) for record in records)
+    if not key and naming is None and (any(each.only for each in given) or not named):
+        naming = _by_file(given, value)  # keeps the names of the files, or gives an id
         records = list(_named(given, naming))
     if not key and naming and not naming.entries:
         key = naming.columns
@@ -87,11 +78,18 @@ def draft(files: Sequence[Path]) -> Draft:
     else:
         notes.append("key: no field or pair of fields is unique; name columns that are")
     kinds = {column: type(records[0][column]) for column in key}
-    chat = _chat_of(records, notes)
+    value = value if naming else replace(value, shape=_ordered(value.shape, key))
+    chat = _chat_of(records)
+    if chat and (kinds.keys() & CHAT.keys() or not _is_shown(chat, value, naming)):
+        chat = None
+    notes.append(_said(chat))
     splits = {each.path: each.split for each in given}
     said = ", ".join(f"{path} -> {split}" for path, split in list(splits.items())[:6])
     notes.append(f"splits, by the names of files: {said}{', ...' if len(splits) > 6 else ''}")
-    if any(each.clone is None for each in given):
+    if clone := given[0].clone:
+        place = f"commit {clone.commit} of https://github.com/{clone.repository}"
+        notes.append(f"URLs: {place}; `parley fetch` tests that it holds these files")
+    else:
         notes.append(f"no URL is known: replace {PLACEHOLDER} by the URL")
     notes.append("the card: language en, licence unknown, fewer than 1,000 rows; correct them")
     return Draft(given, value, naming, kinds, chat, [" ".join(note.split()) for note in notes])
@@ -162,7 +160,7 @@ def _key_of(records: Sequence[dict[str, Any]]) -> tuple[str, ...]:
         for key in records[0]
         if len({*map(type, (record.get(key) for record in records))}) == 1
         and type(records[0][key]) in (str, int)
-        and all(len(str(record[key])) <= _LONGEST for record in records)
+        and all(len(str(record[key])) <= LONGEST for record in records)
     ]
     shared.sort(key=lambda key: "id" not in key.lower())
     for keys in [*combinations(shared, 1), *combinations(shared[:_MOST_COLUMNS], 2)]:
@@ -174,53 +172,42 @@ def _key_of(records: Sequence[dict[str, Any]]) -> tuple[str, ...]:
 # Chats ----------------------------------------------------------------------------------
 
 
-def _chat_of(records: Sequence[dict[str, Any]], notes: list[str]) -> Chat | None:
+def _chat_of(records: Sequence[dict[str, Any]]) -> Chat | None:
     for name in records[0]:
         if all(type(record.get(name)) is list for record in records):
             turns = list(chain.from_iterable(record[name] for record in records))
-            if found := _turns_of(name, turns):
-                notes.append(f"messages: {_said(found)}")
+            if found := chat_of_turns(name, turns):
                 return found
-    notes.append("messages: found no turns of two speakers, so no chats")
     return None
 
 
-def _turns_of(name: str, turns: list[Any]) -> Chat | None:
-    by_turns = {0: "user", 1: "assistant"}
-    kinds = set(map(type, turns))
-    if kinds == {str}:
-        return Chat(name, "", "", by_turns) if _are_sentences(turns) else None
-    if kinds != {dict}:
-        return None
-    kind = {key: {type(turn.get(key)) for turn in turns} for key in turns[0]}
-    texts = [key for key, found in kind.items() if found == {str}]
-    text = next((key for word in _TEXTS for key in texts if key.lower() == word), "")
-    if not text or not _are_sentences(turn[text] for turn in turns):
-        return None
-    named = [key for key, found in kind.items() if found in ({str}, {int}, {bool})]
-    words = (*SPEAKERS, "id")
-    speakers = [key for word in words for key in named if word == key.lower()]
-    speakers += [key for word in SPEAKERS for key in named if word in key.lower()]
-    if not (speaker := next((key for key in speakers if key != text), "")):
-        return Chat(name, text, "", by_turns)
-    said = list(dict.fromkeys(turn[speaker] for turn in turns))
-    if len(said) != 2:
-        return None
-    machine = [who for who in said if str(who).lower() in _ASSISTANTS]
-    assistant = machine[0] if len(machine) == 1 else said[1]
-    return Chat(
-        name, text, speaker, {who: "assistant" if who == assistant else "user" for who in said}
-    )
+def _ordered(shape: Any, key: Sequence[str]) -> Any:
+    """Return the shape of records with the key first, as transcripts take it."""
+    if isinstance(shape, tuple):
+        return tuple(_ordered(each, key) for each in shape)
+    return {each: shape[each] for each in key} | shape if isinstance(shape, dict) else shape
 
 
-def _are_sentences(texts: Iterable[str]) -> bool:
-    """Tell whether most texts have several words or no Latin script."""
-    found = [" " in text or not text.isascii() for text in texts]
-    return sum(found) * 2 > len(found)
+def _is_shown(chat: Chat, value: Guess, naming: Naming | None) -> bool:
+    """Tell whether invented records, and their rows, have an id and the turns of a chat.
+
+    Turns with odd keys, for example, do not stay objects with a text.
+    """
+    made_up, converted = Invention(), conversion({"value": value.shape})
+    first = naming.columns[0] if naming else next(iter(converted.feature["value"]))
+    for number in range(max(2, value.branches)):
+        made = {"value": value.invent(made_up, number)}
+        for each in (made, converted.to_row(made) if converted.to_row else made):
+            found = naming.record(("", 1), each["value"]) if naming else each["value"]
+            if not chat.fits(found) or type(found.get(first)) not in (str, int):
+                return False
+    return True
 
 
-def _said(chat: Chat) -> str:
-    place = f"{chat.turns}, {chat.text}" if chat.text else chat.turns
+def _said(chat: Chat | None) -> str:
+    if chat is None:
+        return "messages: found no ids with turns of two speakers, so no chats"
+    place = f"messages: {chat.turns}, {chat.text}" if chat.text else f"messages: {chat.turns}"
     if not chat.speaker:
         return f"{place}; no turn names its speaker: user and assistant are taken to alternate"
     assistant = next(who for who, role in chat.roles.items() if role == "assistant")

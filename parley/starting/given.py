@@ -3,14 +3,14 @@
 import glob
 import os
 import re
-import subprocess
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property, partial
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote
@@ -18,8 +18,9 @@ from urllib.parse import quote
 from parley.errors import Problem, RecordError, UsageError
 from parley.rows.formats import FORMATS
 from parley.rows.strict_json import loads
-from parley.source.archive import ArchiveError, members
+from parley.source.archive import ArchiveError, members, open_archive
 from parley.source.pins import PLACEHOLDER, git_tree, hash_file
+from parley.starting.clone import Clone, clone_of
 
 MANY = 5  # this many files of a flat folder become one Folder
 # suffix -> formats to try
@@ -31,6 +32,7 @@ _FORMATS = {
     ".txt": ("lines",),
 }
 _TABLES = (".csv", ".tsv")
+_MOST = 5_000_000  # records of all files, which a draft holds in memory
 _SMALL = 1 << 16  # texts of fewer bytes on average are one record each
 _HIDDEN = re.compile(r"(^|/)[._]|/$")  # archive entries to skip
 _WORDS = re.compile("train|dev|val|test")
@@ -58,6 +60,7 @@ class Given:
     member: str = ""  # the folder within an archive
     only: str = ""  # a pattern for the names of the files with records
     path: str = ""  # in upstream's layout
+    clone: Clone | None = None  # of a public repository that holds every source
 
     @cached_property
     def split(self) -> str:
@@ -66,53 +69,20 @@ class Given:
         found = (_WORDS.match(word) for word in reversed(words))
         return next((_SPLITS[match[0]] for match in found if match), "train")
 
-    @cached_property
-    def clone(self) -> tuple[str, str, str] | None:
-        """The public repository, commit and folder that hold the same content, or None."""
-        folder = self.place.parent
-        remote = re.fullmatch(
-            r"(?:https://|git@|ssh://git@)github\.com[/:]([\w.-]+/[\w.-]+?)(?:\.git)?/?",
-            _git(folder, "remote", "get-url", "origin"),
-        )
-        here = f"HEAD:./{self.place.name}"
-        found = _git(folder, "rev-parse", "HEAD", here, "--show-prefix").split("\n", 2)
-        if not remote or len(found) < 2 or found[1] != self._git_id:
-            return None
-        return remote[1], found[0], "".join(found[2:])
-
-    @cached_property
-    def _git_id(self) -> str:
-        if self.place.is_dir():
-            return git_tree(list(self.place.iterdir()))
-        return hash_file(self.place, "git_blob")
-
     def pin(self) -> dict[str, Any]:
         """Return url, hash and size; for a folder, its place in the archive at that url."""
-        repository, commit, _ = self.clone or ("", "", "")
+        clone, path = self.clone, quote(self.path)
         if self.place.is_dir():
-            url, member = f"{PLACEHOLDER}{quote(self.path)}.zip", self.path
-            if repository:
-                url = f"https://github.com/{repository}/archive/{commit}.zip"
-                member = f"{repository.partition('/')[2]}-{commit}/{self.path}"
-            files = len(list(self.place.iterdir()))
-            return {"url": url, "member": member, "git_tree": self._git_id, "files": files}
-        url = f"{PLACEHOLDER}{quote(self.path)}"
-        if repository:
-            url = f"https://raw.githubusercontent.com/{repository}/{commit}/{quote(self.path)}"
+            url, member, files = f"{PLACEHOLDER}{path}.zip", self.path, list(self.place.iterdir())
+            if clone:
+                url = f"https://github.com/{clone.repository}/archive/{clone.commit}.zip"
+                member = f"{clone.repository.partition('/')[2]}-{clone.commit}/{self.path}"
+            return {"url": url, "member": member, "git_tree": git_tree(files), "files": len(files)}
+        url = f"{PLACEHOLDER}{path}"
+        if clone:
+            url = f"https://raw.githubusercontent.com/{clone.repository}/{clone.commit}/{path}"
         size = self.place.stat().st_size
         return {"url": url, "size": size, "sha256": hash_file(self.place, "sha256")}
-
-
-def _git(folder: Path, *command: str) -> str:
-    try:
-        done = subprocess.run(  # noqa: S603 - runs only git
-            ["git", "-C", str(folder), *command],  # noqa: S607
-            capture_output=True,
-            check=False,
-        )
-    except OSError:  # git is missing
-        return ""
-    return os.fsdecode(done.stdout).removesuffix("\n") if done.returncode == 0 else ""
 
 
 def read_given(paths: Sequence[Path], notes: list[str]) -> list[Given]:
@@ -122,10 +92,10 @@ def read_given(paths: Sequence[Path], notes: list[str]) -> list[Given]:
     """
     if absent := [str(path) for path in paths if not path.exists()]:
         raise UsageError(f"no such file or folder: {', '.join(absent)}")
-    read = list(_read_all(paths, notes))
+    read = list(_few(_read_all(paths, notes)))
     if any(each.format == "lines" and each.name.endswith(_TABLES) for each in read):
         notes.append("a table lacks a header, or a row has another length: taken as lines of text")
-        read = list(_read_all(paths, [], tables=False))
+        read = list(_few(_read_all(paths, [], tables=False)))
     if not (read := _alike(read, notes)):
         raise UsageError(f"found no file of a known format: {', '.join([*_FORMATS, '.zip'])}")
     homes: dict[Path, list[_Read]] = {}
@@ -134,14 +104,26 @@ def read_given(paths: Sequence[Path], notes: list[str]) -> list[Given]:
     found: list[Given] = []
     for home, some in homes.items():
         found += _sources(home, some)
-    if len({each.clone and each.clone[:2] for each in found}) == 1 and found[0].clone:
-        for each in found:
-            each.path = (each.clone or ("", "", ""))[2] + each.place.name
-    else:
-        top = os.path.commonpath([each.place.parent for each in found])
-        for each in found:
-            each.path = each.place.relative_to(top).as_posix()
+    places = [each.place for each in found]
+    clone = clone_of(places)
+    top = os.path.commonpath([place.parent for place in places])
+    own = clone.paths if clone else [place.relative_to(top).as_posix() for place in places]
+    for each, inside in zip(found, own, strict=True):
+        each.path, each.clone = inside, clone
     return found
+
+
+def _few(files: Iterable[_Read]) -> Iterator[_Read]:
+    """Yield the files; UsageError for too many records."""
+    records = 0
+    for each in files:
+        records += len(each.values)
+        if records > _MOST:
+            raise UsageError(
+                f"{each.home / each.name}: expected at most {_MOST:,} records in all, found more",
+                remedy="Draft from a part of the files, and pin the whole files in the script.",
+            )
+        yield each
 
 
 def _read_all(paths: Sequence[Path], notes: list[str], tables: bool = True) -> Iterator[_Read]:
@@ -181,7 +163,7 @@ def _formats(suffix: str, texts: Sequence[int], tables: bool) -> Sequence[str]:
 
 def _read_archive(path: Path, tables: bool) -> Iterator[_Read]:
     try:
-        with zipfile.ZipFile(path) as archive:
+        with path.open("rb") as file, open_archive(file) as archive:
             there = [each for each in archive.infolist() if not _HIDDEN.search(each.filename)]
         suffixes = [PurePosixPath(each.filename).suffix for each in there]
         counts = Counter(suffix for suffix in suffixes if suffix in _FORMATS)
@@ -207,7 +189,7 @@ def _read(
     for format in formats:
         try:
             with opened() as file:
-                values = list(FORMATS[format](file, loads))
+                values = list(islice(FORMATS[format](file, loads), _MOST + 1))
                 size = file.tell()
         except ValueError as error:
             first = first or error

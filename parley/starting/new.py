@@ -111,7 +111,6 @@ A row of `dialogues`, invented, its lists shortened:
 {generated}""",
         "What we changed": "\nMissing values are null. No record is left out.\n",
         "Citation": f"\n```bibtex\n{dataset.builder.CITATION}\n```\n",
-        "Licence": "\nName the licence of the data, and where upstream states it.\n",
     }
     return "\n## ".join([head, *(f"{title}\n{text}" for title, text in sections.items())])
 

@@ -29,7 +29,7 @@ def write_sample(made: Draft, folder: Path) -> None:
 
 def _value(made: Draft, made_up: Invention, number: int) -> Any:
     value = made.value.invent(made_up, number)
-    if isinstance(value, dict):
+    if made.naming is None and isinstance(value, dict):  # else the key is not in the value
         fits = fitter(made.value.shape)
         for column in made.key.keys() & value.keys():
             each = made_up.number()  # unique for each record

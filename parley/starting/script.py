@@ -6,8 +6,9 @@ from typing import Any
 
 from parley.source.pins import PLACEHOLDER
 from parley.starting.code import Code, call, lay_out, listed, literal, mapped, shape_code
-from parley.starting.draft import Chat, Draft
+from parley.starting.draft import Draft
 from parley.starting.given import Given
+from parley.starting.turns import Chat
 
 _LINES = 25  # of the record in a docstring
 # format -> the suffix with this default format

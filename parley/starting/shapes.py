@@ -13,8 +13,8 @@ from typing import Any
 from parley.errors import ScriptError
 from parley.rows.conversion import conversion, nullable
 from parley.shapes import as_json, null_or_absent
+from parley.starting.turns import SPEAKERS, chat_of_turns
 
-SPEAKERS = ("speaker", "role", "agent", "sender", "from", "author", "user")  # keys of a turn
 _MANY = 40  # values at least, for a closed set
 _FEW = 12  # different values of a closed set
 _SHORT = 40  # characters of such a value
@@ -92,10 +92,12 @@ def guess(values: Sequence[Any], path: str, notes: list[str]) -> Guess:
     if kinds == {int}:
         low, high = min(values), max(values)
         return Guess(int, lambda made, n: min(high, low + n))
-    if kinds and kinds <= {int, float} and all(float(value) == value for value in values):
-        least, most = float(min(values)), float(max(values))
-        shape = float if kinds == {float} else (int, float)
-        return Guess(shape, lambda made, n: least if n % 2 == 0 else most)
+    if kinds == {float}:
+        least, most = min(values), max(values)
+        return Guess(float, lambda made, n: least if n % 2 == 0 else most)
+    if kinds == {int, float} and all(float(value) == value for value in values):
+        whole, part = (max(v for v in values if type(v) is kind) for kind in (int, float))
+        return Guess((int, float), lambda made, n: whole if n % 2 == 0 else part, 2)
     ordered = sorted(kinds, key=lambda kind: kind.__name__)
     names = ", ".join(kind.__name__ for kind in ordered)
     notes.append(f"{path}: has several types ({names}); kept as JSON text")
@@ -134,8 +136,8 @@ def _few(values: Sequence[str], most: int = _FEW, share: int = 4) -> list[str]:
     return options if often and max(map(len, options)) <= _SHORT else []
 
 
-def _one_of(options: Sequence[str]) -> Guess:
-    return Guess({*options}, lambda made, n: options[n % len(options)])
+def _one_of(options: Sequence[Any], branches: int = 1) -> Guess:
+    return Guess({*options}, lambda made, n: options[n % len(options)], branches)
 
 
 def _guess_list(values: Sequence[list[Any]], path: str, notes: list[str]) -> Guess:
@@ -166,11 +168,13 @@ def _guess_object(values: Sequence[dict[str, Any]], path: str, notes: list[str])
     if not counts:
         notes.append(f"{here}: is always an object without keys; kept as JSON text")
         return _as_json(Guess({}, lambda made, n: {}))
+    chat = chat_of_turns(path, values) if path.endswith("[]") else None
+    speaker = chat.speaker if chat else ""
     if any(count < len(values) for count in counts.values()):
         for key in (key for key, count in counts.items() if count == len(values)):
             if groups := _told_apart(values, key):
                 tried: list[str] = []
-                made = _choice([_object(found, path, tried, tell=key) for found in groups])
+                made = _choice([_object(found, path, tried, speaker, tell=key) for found in groups])
                 if made.is_record:
                     names = ", ".join(repr(found[0][key]) for found in groups)
                     notes += [
@@ -178,7 +182,7 @@ def _guess_object(values: Sequence[dict[str, Any]], path: str, notes: list[str])
                         f"{here}: `{key}` distinguishes objects with different keys ({names})",
                     ]
                     return made
-    return _object(values, path, notes)
+    return _object(values, path, notes, speaker)
 
 
 def _guess_map(values: Sequence[dict[str, Any]], path: str, notes: list[str]) -> Guess:
@@ -232,7 +236,10 @@ def _choice(options: Sequence[Guess]) -> Guess:
     return Guess(tuple(option.shape for option in options), invent, total)
 
 
-def _object(values: Sequence[dict[str, Any]], path: str, notes: list[str], tell: str = "") -> Guess:
+def _object(
+    values: Sequence[dict[str, Any]], path: str, notes: list[str], speaker: str, tell: str = ""
+) -> Guess:
+    """Return the shape of objects; values of the keys `speaker` and `tell` are closed sets."""
     parts: dict[str, Guess] = {}
     both = []  # keys that are null in some objects and absent from others
     counts = Counter(chain.from_iterable(values))
@@ -241,6 +248,10 @@ def _object(values: Sequence[dict[str, Any]], path: str, notes: list[str], tell:
         here = f"{path}.{key}" if path else key
         if key == tell:
             parts[key] = _one_of(sorted({*found}))
+        elif key == speaker and type(found[0]) is not bool:
+            said = sorted({*found})
+            parts[key] = _one_of(said, len(said))
+            notes.append(f"{here}: {len(said)} speakers; taken for a closed set")
         elif count == len(values):
             parts[key] = guess(found, here, notes)
         elif not any(value is None for value in found):

@@ -69,6 +69,14 @@ def plain(text: str) -> str:
     return _CONTROLS.sub(lambda m: m[0].encode("unicode_escape").decode("ascii"), text)
 
 
+def safe(text: str = "", style: str = "", **how: Any) -> Text:
+    """Return a text to print, with each control character shown as an escape.
+
+    No other function of parley makes a `Text`: rich prints what acts, and drops some of it.
+    """
+    return Text(plain(text), style, **how)
+
+
 def to_json(value: Any) -> str:
     r"""Return indented JSON without secrets, each control character as an escape, `\\u009b`.
 
@@ -104,7 +112,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: str = ""
     look: Any = {"box": box.SIMPLE_HEAD, "title_justify": "left"}
     result = Table(title=plain(title) or None, show_edge=False, pad_edge=False, **look)
     for number, column in enumerate(columns):
-        heading, wrap = column.strip(">~"), column.endswith("~")
+        heading, wrap = plain(column.strip(">~")), column.endswith("~")
         cells = [plain(row[number]) for row in rows]
         parts = [*heading.split(), *(part for c in cells for part in (c.split() if wrap else [c]))]
         widest = max(map(len, parts), default=0)
@@ -112,7 +120,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: str = ""
         width: Any = {"width": None if wrap else widest, "min_width": widest, "overflow": "fold"}
         result.add_column(heading, justify=justify, **width)
     for row in rows:
-        result.add_row(*(Text(plain(cell)) for cell in row))
+        result.add_row(*map(safe, row))
     least = Measurement.get(out, out.options.update(width=_WIDEST), result).minimum
     if least > out.width:  # it is the terminal that wraps its lines, and cuts no number
         result.width = least

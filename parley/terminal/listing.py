@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Group, RenderableType
-from rich.text import Text
 
-from parley.terminal.console import out, plain, size, table
+from parley.terminal.console import out, safe, size, table
 
 _NOTE = "* documented, not counted; the size leaves it out\n–: neither"
 Descriptions = Mapping[str, Mapping[str, str]]
@@ -46,12 +45,12 @@ def listing(found: Sequence[dict[str, Any]], descriptions: Descriptions) -> Rend
                 lines += each
         parts = [table(columns, lines)]
     some = (rows for d in found for config in d["configs"] for _, rows in _rows(config))
-    return Group(*parts, *([Text(_NOTE)] if any(rows[-1] in "*–" for rows in some) else []))
+    return Group(*parts, *([safe(_NOTE)] if any(rows[-1] in "*–" for rows in some) else []))
 
 
 def _one(dataset: dict[str, Any], descriptions: Mapping[str, str]) -> Iterator[RenderableType]:
-    yield Text(plain(dataset["name"]), style="bold")
-    yield Text(plain(f"licence: {_licences(dataset['configs'])}"))
+    yield safe(dataset["name"], style="bold")
+    yield safe(f"licence: {_licences(dataset['configs'])}")
     rows = [
         (config["name"], split, count, _size(config), descriptions.get(config["name"], ""))
         if number == 0
@@ -60,7 +59,7 @@ def _one(dataset: dict[str, Any], descriptions: Mapping[str, str]) -> Iterator[R
         for number, (split, count) in enumerate(_rows(config))
     ]
     yield table(("config", "split", ">rows", ">Parquet", "content~"), rows)
-    yield Text()
+    yield safe()
 
 
 def _licences(configs: Sequence[dict[str, Any]]) -> str:

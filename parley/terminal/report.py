@@ -8,7 +8,6 @@ from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
-from rich.text import Text
 
 from parley.figures import (
     DIFFERS,
@@ -25,7 +24,7 @@ from parley.figures import (
 from parley.folder.diff import Difference, SplitDifference
 from parley.folder.verify import Check, Verification
 from parley.hub.publish import Publication
-from parley.terminal.console import plain, size, table
+from parley.terminal.console import safe, size, table
 
 _MOST = 10  # problems or rows shown of one kind
 # the verdicts, cut so that the table fits 80 columns
@@ -47,7 +46,7 @@ def report(
     failures = [part for each in found for part in _section(each.dataset, _failures(each))]
     known = [part for each in found for part in _section(each.dataset, _known(each, all_figures))]
     columns = ("dataset", "checks", *_HEADINGS)
-    return Group(_verdict(found, broken), Text(), *failures, table(columns, rows), Text(), *known)
+    return Group(_verdict(found, broken), safe(), *failures, table(columns, rows), safe(), *known)
 
 
 def build_table(
@@ -60,27 +59,27 @@ def build_table(
         rows.append((each["dataset"], each["config"], each["split"], *amounts))
     kind = "samples, not the datasets" if sample else "rows checked one by one"
     columns = ("dataset", "config", "split", ">rows", ">Parquet", ">time")
-    last = plain(f"in {folder}/, {seconds:.1f} s in all; {kind}")
-    return Group(table(columns, rows), Text(last))
+    last = f"in {folder}/, {seconds:.1f} s in all; {kind}"
+    return Group(table(columns, rows), safe(last))
 
 
 def checked(found: Mapping[str, Sequence[Check]]) -> RenderableType:
     """Return a line per rule of each dataset folder, its problems, and the verdict."""
     lines = []
     for dataset, checks in found.items():
-        lines.append(Text(plain(dataset), style="bold"))
+        lines.append(safe(dataset, style="bold"))
         for check in checks:
             name = check.name.replace("_", " ")
             if check.skipped:
-                lines.append(Text(plain(f"  –       {name}: {check.skipped}"), style="yellow"))
+                lines.append(safe(f"  –       {name}: {check.skipped}", style="yellow"))
             elif check.failed:
-                lines.append(Text(f"  FAILED  {name}", style="bold red"))
-                lines += [Text(plain(f"    {p}"), style="red") for p in _shown(check.problems)]
+                lines.append(safe(f"  FAILED  {name}", style="bold red"))
+                lines += [safe(f"    {p}", style="red") for p in _shown(check.problems)]
             else:
-                lines.append(Text(f"  ok      {name}"))
+                lines.append(safe(f"  ok      {name}"))
     bad = [dataset for dataset, checks in found.items() if any(c.failed for c in checks)]
     text = f"FAILED: {', '.join(bad)}" if bad else f"{', '.join(found)}: all checks hold"
-    return Group(*lines, Text(plain(text), style="bold red" if bad else "bold green"))
+    return Group(*lines, safe(text, style="bold red" if bad else "bold green"))
 
 
 def _made(each: Verification) -> list[Check]:
@@ -88,7 +87,7 @@ def _made(each: Verification) -> list[Check]:
     return [check for check in each.checks if check.failed or not check.skipped]
 
 
-def _verdict(found: Sequence[Verification], broken: Sequence[str]) -> Text:
+def _verdict(found: Sequence[Verification], broken: Sequence[str]) -> RenderableType:
     """Return the verdict in one sentence."""
     names = ", ".join(each.dataset + " (a sample)" * each.sample for each in found)
     checks = [check for each in found for check in _made(each)]
@@ -106,17 +105,17 @@ def _verdict(found: Sequence[Verification], broken: Sequence[str]) -> Text:
     reasons = {each.reason.partition(": ")[2] for each in figures if each.verdict == NOT_CHECKED}
     if reasons == {"its source is missing"} and said.endswith(NOT_CHECKED):  # of a partial build
         said += ": their source is missing"
-    return Text(f"{text}; of {len(figures)} documented figures {said}.", style=style)
+    return safe(f"{text}; of {len(figures)} documented figures {said}.", style=style)
 
 
 def _section(dataset: str, lines: Iterable[RenderableType]) -> list[RenderableType]:
     lines = list(lines)
-    return [Text(dataset, style="bold"), *lines, Text()] if lines else []
+    return [safe(dataset, style="bold"), *lines, safe()] if lines else []
 
 
 def _indented(text: str, columns: int, style: str = "") -> RenderableType:
     """Return text that stays indented where a terminal wraps it."""
-    return Padding(Text(plain(text), style=style), (0, 0, 0, columns))
+    return Padding(safe(text, style=style), (0, 0, 0, columns))
 
 
 def _failures(each: Verification) -> Iterator[RenderableType]:
@@ -149,9 +148,9 @@ def _figure_lines(figures: list[Figure], verdicts: Iterable[str]) -> Iterator[Re
             for line in _lines(verdict, group):
                 yield _indented(line, 4)
             if verdict == UNEXPLAINED and (cells := list(_cells(group, figures))):
-                yield Text("    if the measured value is right, say why in figures.py:")
+                yield safe("    if the measured value is right, say why in figures.py:")
                 for cell in cells:
-                    yield Text(f"      {plain(cell)}", no_wrap=True, overflow="ignore")
+                    yield safe(f"      {cell}", no_wrap=True, overflow="ignore")
 
 
 def _lines(verdict: str, figures: list[Figure]) -> Iterator[str]:
@@ -199,17 +198,17 @@ def differences(found: Difference) -> RenderableType:
         sizes = (_count(each.old_rows), _count(each.new_rows))
         rows.append((each.config, each.split, *sizes, *counts))
     columns = ("config", "split", ">old rows", ">new rows", ">added", ">removed", ">changed")
-    lines = [Text(plain(line)) for split in found.splits for line in _split_lines(split)]
+    lines = [safe(line) for split in found.splits for line in _split_lines(split)]
     if found.provenance:
-        lines.append(Text("provenance", style="bold"))
+        lines.append(safe("provenance", style="bold"))
         moved = [f"  {what}: {_value(a)} -> {_value(b)}" for what, a, b in found.provenance]
-        lines += [Text(plain(line)) for line in moved]
+        lines += [safe(line) for line in moved]
     if found.figures:
-        lines.append(Text("documented figures that moved", style="bold"))
+        lines.append(safe("documented figures that moved", style="bold"))
         moved = [f"  {name}: {_measured(a)} -> {_measured(b)}" for name, a, b in found.figures]
-        lines += [Text(plain(line)) for line in moved]
+        lines += [safe(line) for line in moved]
     if not found.differs:
-        lines.append(Text("no difference"))
+        lines.append(safe("no difference"))
     return Group(table(columns, rows, title=found.dataset), *lines)
 
 
@@ -228,7 +227,7 @@ def publication(found: Publication) -> RenderableType:
         last = f"{found.url}\nno change: commit {found.commit}, read back and equal"
     load = f'load_dataset("{found.repo}", ..., revision="{found.commit}")' if found.commit else ""
     said = (same, left if found.left else "", last, load)
-    lines = [Text(plain(line)) for line in said if line]
+    lines = [safe(line) for line in said if line]
     return Group(*([table(("", "file", ">size"), rows)] if rows else []), *lines)
 
 
@@ -244,7 +243,7 @@ def _split_lines(split: SplitDifference) -> Iterator[str]:
     for changed in split.changed[:10]:
         yield f"{where} changed: {changed.key}"
         for path, old, new in changed.fields[:5]:
-            yield plain(f"    {path}: {_value(old)} -> {_value(new)}")
+            yield f"    {path}: {_value(old)} -> {_value(new)}"
     if (more := len(split.changed) - 10) > 0:
         yield f"{where}: and {more:,} more changed rows"
 

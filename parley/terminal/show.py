@@ -3,14 +3,13 @@
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table as Grid
-from rich.text import Text
 
 from parley.collection import Dataset
 from parley.dialogues import Dialogue, as_id, places, related_by_dialogue, rows
 from parley.errors import UsageError
 from parley.folder.built import BuiltFolder
 from parley.source.files import Source
-from parley.terminal.console import plain, to_json
+from parley.terminal.console import safe, to_json
 from parley.transcript import Fact, Note, Table, Transcript
 
 _COLOURS = ("cyan", "magenta", "green", "yellow", "blue")
@@ -42,10 +41,10 @@ def find_dialogue(
 
 def lay_out(dialogue: Dialogue, origin: str) -> RenderableType:
     """Return a dialogue and its origin to print; ScriptError if transcript.py fails on it."""
-    last = plain(f"\n{dialogue.dataset.name}, config {dialogue.config}, from {origin}")
+    last = f"\n{dialogue.dataset.name}, config {dialogue.config}, from {origin}"
     transcript = dialogue.transcript
     if transcript is None:
-        return Group(Text(to_json(dialogue.row)), Text(last, style="dim"))
+        return Group(safe(to_json(dialogue.row)), safe(last, style="dim"))
     sides = transcript.sides.items()
     private = [(f"{name}, {label}", value) for name, facts in sides for label, value in facts]
     judged = [
@@ -55,12 +54,12 @@ def lay_out(dialogue: Dialogue, origin: str) -> RenderableType:
         for grade, found in pool.grades
     ]
     return Group(
-        Text(plain(transcript.title), style="bold"),
+        safe(transcript.title, style="bold"),
         _facts([*transcript.before, *private]),
         Padding(_turns(transcript), (1, 0)),
         *(Padding(_table(each), (0, 0, 1, 0)) for each in transcript.tables),
         _facts([*transcript.after, *judged]),
-        Text(last, style="dim"),
+        safe(last, style="dim"),
     )
 
 
@@ -69,7 +68,7 @@ def _facts(facts: list[Fact]) -> Grid:
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
     for label, value in facts:
-        grid.add_row(Text(plain(label), style="dim"), Text(plain(value)))
+        grid.add_row(safe(label, style="dim"), safe(value))
     return grid
 
 
@@ -77,9 +76,9 @@ def _table(values: Table) -> Grid:
     grid = Grid.grid(padding=(0, 2))
     for _ in range(1 + len(values.columns)):
         grid.add_column(overflow="fold")
-    grid.add_row(*(Text(plain(h), style="dim") for h in (values.title, *values.columns)))
+    grid.add_row(*(safe(h, style="dim") for h in (values.title, *values.columns)))
     for heading, cells in values.rows:
-        grid.add_row(Text(plain(heading), style="dim"), *(Text(plain(cell)) for cell in cells))
+        grid.add_row(safe(heading, style="dim"), *(safe(cell) for cell in cells))
     return grid
 
 
@@ -91,9 +90,9 @@ def _turns(transcript: Transcript) -> Grid:
     grid.add_column(max_width=34, overflow="fold")
     for turn in transcript.turns:
         grid.add_row(
-            Text(plain(turn.speaker), style=f"bold {colours[turn.speaker]}"),
-            Text(plain(turn.text), style="italic" if turn.action else ""),
-            Text(plain(", ".join(map(_note, turn.notes))), style="dim"),
+            safe(turn.speaker, style=f"bold {colours[turn.speaker]}"),
+            safe(turn.text, style="italic" if turn.action else ""),
+            safe(", ".join(map(_note, turn.notes)), style="dim"),
         )
     return grid
 

@@ -5,7 +5,6 @@ from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.table import Table
-from rich.text import Text
 
 from parley.asking import TRUNCATED
 from parley.collection import Dataset
@@ -14,7 +13,7 @@ from parley.scoring.gold import ALL
 from parley.scoring.leaderboard import leaderboard
 from parley.scoring.spread import Folds, Interval
 from parley.tasks import Task, Undefined, flat
-from parley.terminal.console import plain, table
+from parley.terminal.console import safe, table
 
 _SAMPLE = "a sample, not the dataset: its records are invented\n"
 
@@ -39,13 +38,13 @@ def lay_out_template(
     else:
         due = f"one for each {keys}{'' if lines is None else f', {lines:,} in all'}"
     return Group(
-        Text(f"{dataset.name} {name}: {task.format.name}, one line for each prediction"),
-        Text(_SAMPLE * is_sample, style="yellow", end=""),
-        Text(f"{due}; scored on {task.evaluated_on}\n"),
+        safe(f"{dataset.name} {name}: {task.format.name}, one line for each prediction"),
+        safe(_SAMPLE * is_sample, style="yellow", end=""),
+        safe(f"{due}; scored on {task.evaluated_on}\n"),
         table(("field", "content~"), list(task.fields.items())),
-        Text(f"\n{inputs_of(task)}" if task.inputs else "", end="\n" if task.inputs else ""),
-        Text("\nfor example (invented):\n"),
-        *(Text(line) for line in task.format.lines([task.example])),
+        safe(f"\n{inputs_of(task)}" if task.inputs else "", end="\n" if task.inputs else ""),
+        safe("\nfor example (invented):\n"),
+        *(safe(line) for line in task.format.lines([task.example])),
     )
 
 
@@ -72,8 +71,8 @@ def lay_out_tasks(tasks: Iterable[tuple[str, str, Task]]) -> RenderableType:
             **({"--subset": ", ".join(task.subsets)} if task.subsets else {}),
             **({"not asked": task.not_asked} if task.not_asked else {}),
         }.items():
-            grid.add_row(Text(f"  {label}", style="dim"), Text(plain(value)))
-        parts += [Text(f"{dataset} {name}", style="bold"), grid]
+            grid.add_row(safe(f"  {label}", style="dim"), safe(value))
+        parts += [safe(f"{dataset} {name}", style="bold"), grid]
     return Group(*parts)
 
 
@@ -108,10 +107,10 @@ def lay_out_score(found: Result) -> RenderableType:
             number = told.setdefault(said, len(told) + 1)
             shown.append((f"{each.name} [{number}]", "", stated))
     parts: list[RenderableType] = [
-        Text(plain(f"{found.dataset} {found.name}{options}: {found.predictions}"), style="bold"),
-        Text(_SAMPLE * found.is_sample, style="yellow", end=""),
-        *([Text(f"only {found.part}", style="yellow")] if found.part != ALL else []),
-        Text(plain(f"{task.evaluated_on}: {counts}; unit: {task.unit}\n")),
+        safe(f"{found.dataset} {found.name}{options}: {found.predictions}", style="bold"),
+        safe(_SAMPLE * found.is_sample, style="yellow", end=""),
+        *([safe(f"only {found.part}", style="yellow")] if found.part != ALL else []),
+        safe(f"{task.evaluated_on}: {counts}; unit: {task.unit}\n"),
     ]
     measured = {path: _number(value, task.decimals) for path, value in own.items()}
     spread = {path: _spread(each, task.decimals) for path, each in found.spread.items()}
@@ -119,7 +118,7 @@ def lay_out_score(found: Result) -> RenderableType:
         if len(board.metrics) > _WIDEST and len(board.groups) == 1:
             columns = ["", *(f">{row.who}" for row in board.rows)]
             cells = zip(board.metrics, *(row.cells for row in board.rows), strict=True)
-            parts += [table(columns, [*cells], " ".join(board.groups[0])), Text()]
+            parts += [table(columns, [*cells], " ".join(board.groups[0])), safe()]
             continue
         rows: list[tuple[str, ...]] = []
         for group in board.groups:
@@ -127,10 +126,10 @@ def lay_out_score(found: Result) -> RenderableType:
                 rows.append((" ".join(group), *[""] * len(board.metrics)))
             indent = "  " if group else ""
             rows += [(indent + row.who, *row.cells) for row in board.rows if row.group == group]
-        parts += [table(["~", *(f">{name}" for name in board.metrics)], rows), Text()]
+        parts += [table(["~", *(f">{name}" for name in board.metrics)], rows), safe()]
     notes = [*_notes(found), *(f"[{number}] {said}" for said, number in told.items())]
     notes += _proof(found)
-    return Group(*parts, *(Text(plain(line)) for line in notes))
+    return Group(*parts, *(safe(line) for line in notes))
 
 
 _MOST_REASONS = 10
@@ -173,7 +172,7 @@ def _proof(found: Result) -> Iterator[str]:
     proof = found.provenance
     yield (
         f"parley {proof['parley']}, {found.dataset} {proof['version']}, rows {proof['rows'][:12]}, "
-        f"predictions {proof['predictions'][:12]}, {found.part or 'all'}"
+        f"predictions {proof['predictions'][:12]}, {found.part}"
     )
 
 

@@ -9,6 +9,7 @@ import random
 import shutil
 from pathlib import Path
 
+import planted
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -16,6 +17,7 @@ from mutations import nodes
 
 from parley.collection import discover
 from parley.errors import RowError
+from parley.folder import integrity
 from parley.folder.built import open_folder
 from parley.rows.digest import Digest, same
 
@@ -184,3 +186,34 @@ def test_a_changed_folder_is_noticed_in_words(seed, sample_build, tmp_path, run,
     ):
         run(*command)
     tally("command on a changed build folder", 8 + len(FORMATS[name]))
+
+
+def plant(folder, name, body):
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(body)
+
+
+def test_a_planted_name_is_refused(dataset, sample_build, tmp_path, run, tally):
+    """Beside the recorded files, and as one of them."""
+    built = open_folder(sample_build / dataset.name)
+    config, split = built.declared[0]
+    (rows,) = built.files(config, split)
+    names = planted.contents(dataset.name, rows.read_bytes())
+    recorded = 0
+    for number, (name, body) in enumerate(names.items()):
+        folder = Path(shutil.copytree(built.path, tmp_path / str(number) / dataset.name))
+        plant(folder, name, body)
+        found = list(integrity.files(integrity.Inputs(open_folder(folder), None)))
+        assert found == ([] if name in planted.KNOWN else [f"{name}: unknown file"])
+        path = folder / "provenance.json"
+        provenance = json.loads(path.read_text())
+        pin = {"path": name, "bytes": len(body), "sha256": hashlib.sha256(body).hexdigest()}
+        provenance["configs"][config][split]["files"].append(pin)
+        path.write_text(json.dumps(provenance))
+        for command in (("verify",), ("publish", "--repo", "org/a", "--dry-run")):
+            status, _, err = run(command[0], dataset.name, *command[1:], "--build", folder.parent)
+            assert status
+            assert "provenance.json" in err
+            recorded += 1
+    tally("name that others read, planted in a build", len(names))
+    tally("name that others read, recorded in a provenance", recorded)

@@ -27,7 +27,7 @@ def run(cache, sources):
 
 def wrong_files(cache, right):
     """Return the final names that hold wrong content."""
-    found = (p for p in cache.rglob("*") if p.is_file() and ".part" not in str(p))
+    found = (p for p in cache.rglob("*") if p.is_file() and ".parley-part" not in str(p))
     names = {str(p.relative_to(cache / "talks")): p.read_bytes() for p in found}
     return [name for name, content in names.items() if content != right.get(name)]
 
@@ -103,7 +103,10 @@ def test_a_lasting_status(server, tmp_path, tally, pin, status):
 
 @pytest.mark.parametrize(
     "after",
-    ["0", "-1", "soon", "9" * 30, "9" * 5000, "Fri, 31 Dec 9999 23:59:59 GMT", "x, 99 y 9 9", "²"],
+    [
+        *("0", "-1", "soon", "NaN", "inf", "9" * 30, "9" * 5000, "²"),
+        *("Fri, 31 Dec 9999 23:59:59 GMT", "x, 99 y 9 9"),
+    ],
 )
 def test_any_retry_after(server, tmp_path, tally, pin, after):
     server.pages["/a"] = Page(BODY, statuses=[429, 503], retry_after=after)
@@ -217,7 +220,7 @@ def test_two_fetches_at_once(server, tmp_path, forks, talks, tally, trials, kill
         assert second.wait() == 0
         left = [p for p in (cache / "talks").iterdir() if p.name not in {"a", "b", "en"}]
         # A kill can leave an empty part: the lock of a file that the other fetch just completed
-        assert [p.name for p in left if p.suffix != ".part" or p.stat().st_size] == []
+        assert [p.name for p in left if p.suffix != ".parley-part" or p.stat().st_size] == []
         assert wrong_files(cache, right) == []
     if not kill:  # each file was fetched once
         assert sorted(path for path, _ in server.requests) == ["/a", "/b", "/x.zip"]

@@ -61,8 +61,8 @@ for each in (signal.SIGINT, signal.SIGHUP):  # the defaults of a shell, without 
     signal.signal(each, signal.SIG_DFL)
 import pyarrow.parquet
 import parley.starting.new, parley.linting.run, parley.exports.export, parley.folder.diff
-import parley.hub.publish, parley.scoring.evaluate, parley.scoring.leaderboard, parley.site.serve
-import parley.site.write, parley.terminal.report
+import parley.hub.copied, parley.hub.publish, parley.scoring.evaluate, parley.scoring.leaderboard
+import parley.site.serve, parley.site.write, parley.terminal.report
 from parley.cli import main
 from parley.rows import workers
 from unverified import held
@@ -237,7 +237,7 @@ def send(child, signum):
 
 def hidden(path):
     """Tell whether a path is partial or temporary."""
-    return path.endswith(".part") or any(
+    return path.endswith(".parley-part") or any(
         part.startswith(".") or part == "tmp" for part in path.split("/")
     )
 
@@ -291,7 +291,7 @@ def test_ended_at_a_random_moment(name, workplace, processes, tally):
             assert said.count(INTERRUPTED) == 1
         if signum != signal.SIGKILL:  # only a fetch may leave a part to resume
             new = now.keys() - before.keys() - after.keys()
-            left += any(not path.endswith(".part") for path in new)
+            left += any(not path.endswith(".parley-part") for path in new)
         if status == -signum != -signal.SIGKILL:  # it had not begun or was done
             assert now in (before, after)
         status = command.finish(command.start())

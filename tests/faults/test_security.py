@@ -28,6 +28,7 @@ from parley.folder.card import parse
 from parley.folder.measured import FILE as MEASURED
 from parley.rows.strict_json import loads
 from parley.scoring.prediction_formats import TREC_RUN
+from parley.starting.new import write_skeleton
 from parley.terminal.console import plain, to_json
 
 ROOT = Path(__file__).parents[2]
@@ -103,7 +104,7 @@ UNSAFE = re.compile(  # what could run data; the rules S of ruff find more
     r"|^ *(?:import|from) .*(?<![.\w])(?:pty|code)\b"
     r"|(?<!re\.)\b(?:eval|exec|compile|__import__|system|popen|spawn|getoutput)\("
     r"|\b(?:shell|trust_remote_code|allow_pickle)="
-    r"|\byaml\.(?!load\(text, _LOADER\)|safe_)\w*load\w*\(",
+    r"|\byaml\.(?!load\(text, _Loader\)|safe_)\w*load\w*\(",
     re.MULTILINE,
 )
 
@@ -140,6 +141,158 @@ def test_no_file_of_the_current_folder_is_code(command, sample_build, tmp_path):
     )
     assert not (tmp_path / "ran").exists(), (tmp_path / "ran").read_text()
     assert done.returncode == 0, done.stderr
+
+
+# Programs -------------------------------------------------------------------------------
+
+AUDIT = """
+import _posixsubprocess, json, os, sys
+
+STARTS = ("os.exec", "os.posix_spawn", "os.spawn", "os.system", "pty.spawn", "subprocess.Popen")
+
+def note(*found):
+    file = os.open({log!r}, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    os.write(file, json.dumps(found, default=os.fsdecode).encode() + b"\\n")
+    os.close(file)
+
+def fork_exec(args, *others, start=_posixsubprocess.fork_exec):
+    note("start", args)  # multiprocessing starts programs by it without an event
+    return start(args, *others)
+
+_posixsubprocess.fork_exec = fork_exec
+sys.addaudithook(lambda event, args: note("start", args[:2]) if event in STARTS else None)
+note("process", sys.orig_argv)
+"""
+
+
+@pytest.fixture
+def audit(tmp_path):
+    """Run commands; return the command lines of their processes, and the programs started."""
+
+    def audited(commands, **environ):
+        log, home = tmp_path / "audit.log", tmp_path / "audit"
+        home.mkdir()
+        (home / "sitecustomize.py").write_text(AUDIT.format(log=str(log)))
+        found = run(tmp_path, commands, PYTHONPATH=f"{home}{os.pathsep}{ROOT}", **environ)
+        noted = list(map(json.loads, log.read_text().splitlines()))
+        processes = [line for kind, line in noted if kind == "process"]
+        return found, processes, [line for kind, line in noted if kind == "start"]
+
+    return audited
+
+
+HELPER = "touch {owned}"
+CONFIG = """[core]
+	repositoryformatversion = 1
+	sshCommand = {helper}
+	fsmonitor = {helper}
+	hooksPath = {home}
+	pager = {helper}
+[remote "origin"]
+	url = git@github.com:o/r
+	promisor = true
+[extensions]
+	partialClone = origin
+[alias]
+	rev-parse = !{helper}
+	remote = !{helper}
+[filter "x"]
+	process = {helper}
+[include]
+	path = more
+"""
+HEAD = {"HEAD": "ref: refs/heads/main\n", "refs/heads/main": "1" * 40, "objects/info/packs": ""}
+INDEX = b"DIRC" + bytes([0, 0, 0, 2, 255, 255, 255, 255]) + b"a" * 100
+ENTRY = INDEX[:8] + bytes([0, 0, 0, 1] + [0] * 60) + b"/etc/passwd"
+CLONES = {  # the files of a folder; a Path is a link's target
+    "a partial clone": {f".git/{name}": text for name, text in HEAD.items()}
+    | {".git/config": CONFIG},
+    "a bare repository, committed": {**HEAD, "config": CONFIG},
+    "a bare repository in a clone": {f".git/{name}": text for name, text in HEAD.items()}
+    | {**HEAD, "config": CONFIG, ".git/config": CONFIG.replace("ssh", "no")},
+    "a .git that names another": {".git": "gitdir: else", "else/config": CONFIG}
+    | {f"else/{name}": text for name, text in HEAD.items()},
+    "settings in another file": {".git/config": CONFIG[-21:], ".git/more": CONFIG}
+    | {f".git/{name}": text for name, text in HEAD.items()},
+    "links in circles": {".git/config": Path("HEAD"), ".git/HEAD": Path("config")}
+    | {".git/refs": Path("../.git")},
+    "a link to itself": {".git": Path(".git")},
+    "links that lead outside": {".git/config": CONFIG, ".git/HEAD": "ref: refs/heads/../../x"}
+    | {".git/packed-refs": Path("/dev/zero"), ".git/index": Path("/dev/zero")},
+    "a ref of itself": {".git/config": CONFIG, ".git/HEAD": "ref: refs/heads/a"}
+    | {".git/refs/heads/a": "ref: refs/heads/a"},
+    "an index without end": {".git/config": CONFIG, ".git/HEAD": "1" * 40, ".git/index": INDEX},
+    "an index of another path": {".git/config": CONFIG, ".git/HEAD": "1" * 40, ".git/index": ENTRY},
+}
+
+
+def crafted(folder, files, owned):
+    """Write a folder with a crafted clone; its programs would make the file `owned`."""
+    folder.mkdir(parents=True)
+    (folder / "talks.json").write_text('[{"id": "a", "text": "Hello there."}]')
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(content, Path):
+            path.symlink_to(content)
+        elif isinstance(content, bytes):
+            path.write_bytes(content)
+        else:
+            path.write_text(content.format(helper=f"touch {owned}", home=folder))
+    return folder
+
+
+def test_a_draft_from_a_crafted_clone_runs_nothing(audit, tmp_path, tally):
+    commands = []
+    for number, files in enumerate(CLONES.values()):
+        folder = crafted(tmp_path / f"clone {number}", files, tmp_path / "owned")
+        commands.append(("new", f"tea_{number}", tmp_path / "more", "--from", folder))
+    found, _, started = audit(commands)
+    assert started == []
+    assert not (tmp_path / "owned").exists()
+    for name, (status, output) in zip(CLONES, found, strict=True):
+        assert (status, "no URL is known" in output) == (0, True), (name, output)
+    tally("draft from a crafted clone", len(commands))
+
+
+def test_a_command_starts_no_program_but_its_own(audit, hub, sample_build, tmp_path, tally):
+    """Not even in a crafted clone: neither it nor its processes."""
+    hub.tokens["hf_writes"] = User("ana", orgs=("org",))
+    clone = crafted(tmp_path / "clone", CLONES["a partial clone"], tmp_path / "owned")
+    folder = write_skeleton("tea", clone / "datasets")
+    data = folder / "sample/dialogues.jsonl"
+    build = ("--build", clone / "build")
+    with Server() as server:
+        server.pages["/dialogues.jsonl"] = Page(data.read_bytes())
+        script, url = folder / "tea.py", server.url("/dialogues.jsonl")
+        pins = f"for each in Tea.sources().values():\n    each.pin['url'] = {url!r}\n"
+        script.write_text(f"{script.read_text(encoding='utf-8')}\n\n{pins}", encoding="utf-8")
+        commands = [
+            ("new", "talks", clone / "datasets", "--from", clone / "talks.json"),
+            ("check", "tea"),
+            ("fetch", "tea"),
+            ("build", "tea", *build, "--measure", "--workers", 2),
+            ("verify", "tea", *build),
+            ("verify", "casino", "duo", "--build", sample_build),
+            ("show", "tea", *build),
+            ("site", "tea", *build, "--output", clone / "site"),
+            ("score", "casino", "strategies", "--baseline", "lr-tfidf", "--build", sample_build),
+            ("publish", "tea", *build, "--repo", "org/tea"),
+        ]
+        environ = hub.environ(clone, "hf_writes") | {"PARLEY_CACHE": str(clone / "cache")}
+        environ |= {"PARLEY_DATASETS": str(clone / "datasets")}
+        shared = f"{PREPARE}\nimport parley.rows.workers\nparley.rows.workers.PART = 10\n"
+        found, processes, started = audit(commands, prepare=shared, **environ)
+    assert [(each, output) for each, (status, output) in enumerate(found) if status] == []
+    own = [str(ROOT / "parley/folder/side_by_side.py")], ["-m", "parley.hub.load_back"]
+    programs = [line[1] if isinstance(line[1], list) else line for line in started]
+    assert [
+        line for line in programs if not any(line[1:][: len(each)] == each for each in own)
+    ] == []
+    assert {line[0] for line in programs} == {sys.executable}
+    assert len(processes) > 2  # these programs were listened to as well
+    assert not (tmp_path / "owned").exists()
+    tally("command in a crafted clone", len(commands))
 
 
 # Cards ----------------------------------------------------------------------------------
@@ -257,6 +410,8 @@ def test_any_argument_gets_an_answer(sample_build, tmp_path, tally):
             ("show", "casino", "--source", path),
             ("diff", path, sample_build / "casino"),
             ("export", "casino", "convokit", path, *build),
+            ("export", "casino", "csv", tmp_path / "ids", *build, "--ids", path),
+            ("tasks", "casino", "--update", path),
             ("site", "casino", "--build", path, "--output", tmp_path / "site"),
             ("site", "casino", *build, "--output", path),
             ("publish", "casino", "--repo", "org/a", "--build", path, "--dry-run"),
@@ -377,12 +532,13 @@ def test_names_and_provenance_with_escapes(sample_build, tmp_path, tally):
         shutil.copytree(sample_build / "casino", folder)
         shutil.copytree(folder / "strategies", folder / ESCAPES)
         (folder / ESCAPES[::-1]).write_text("")
-    path = two / ESCAPES / "train-00000-of-00001.parquet"
+    path = two / "strategies/train-00000-of-00001.parquet"
     table = pq.read_table(path)
     pq.write_table(pa.Table.from_pylist(spoil(table.to_pylist()), table.schema), path)
     said = json.loads((two / "provenance.json").read_text())
     said |= {"version": ESCAPES, "missing": [ESCAPES], "sources": {ESCAPES: {ESCAPES: ESCAPES}}}
     wrong = ({**said, ESCAPES: 1}, {**said, "dataset": ESCAPES}, {**said, "version": [ESCAPES]})
+    wrong += ({**said, "configs": {ESCAPES: {ESCAPES: said["configs"]["strategies"]["train"]}}},)
     commands = []
     for number, what in enumerate((said, *wrong)):
         other = shutil.copytree(two, tmp_path / str(number) / "casino")

@@ -1,7 +1,9 @@
 // The selection to take along: tables and text to download, Python and a command.
 "use strict";
 
-const FORMULA = /^[=+\-@\t\r']/; // a spreadsheet could take such a text for a formula
+// A text that a spreadsheet could take for a formula; exports/tables.py has the same expression.
+const FORMULA =
+  /^(?:['\t\r\n]|[\s\x00-\x20\x7f-\xa0\xad\u061c\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]*[=+\-@\ufe62\ufe63\ufe66\ufe6b\uff0b\uff0d\uff1d\uff20])/;
 
 /** Return a value as a cell of CSV: a text that could be a formula gets a ' before it. */
 function cell(value) {
