@@ -4,7 +4,7 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-INSPECT := inspect-ai>=0.3.285
+INSPECT := "inspect-ai>=0.3.285" openai
 INSTALL := $(BIN)/uv pip install --quiet --python .venv/bin/python --constraint constraints.txt
 
 .PHONY: demo test test-all check compat inspect bench faults measure constraints clean
@@ -54,7 +54,7 @@ constraints: .venv/ready
 	$(BIN)/uv pip compile --universal --python-version 3.10 --upgrade --all-extras \
 	  --no-annotate --custom-compile-command "make constraints" pyproject.toml \
 	  --output-file constraints.txt --quiet
-	echo "$(INSPECT)" | $(BIN)/uv pip compile --universal --python-version 3.11 --upgrade \
+	printf '%s\n' $(INSPECT) | $(BIN)/uv pip compile --universal --python-version 3.11 --upgrade \
 	  --extra ask --extra tasks --no-annotate --custom-compile-command "make constraints" - \
 	  pyproject.toml --output-file constraints-inspect.txt --quiet
 
@@ -76,7 +76,7 @@ constraints: .venv/ready
 .inspect/ready: .venv/demo constraints-inspect.txt
 	$(PYTHON) -m venv .inspect
 	$(BIN)/uv pip install --quiet --python .inspect/bin/python --constraint constraints-inspect.txt \
-	  ".[ask,tasks]" "$(INSPECT)" hypothesis pytest
+	  ".[ask,tasks]" $(INSPECT) hypothesis pytest
 	touch $@
 
 .olah/ready: .venv/demo

@@ -74,7 +74,8 @@ _STRATEGIES = "\n".join(
         "for none.",
     ]
 )
-_LABELS = {"type": "array", "items": {"enum": [*DEFINITIONS]}, "maxItems": len(DEFINITIONS)}
+_LABEL = {"type": "string", "enum": [*DEFINITIONS]}
+_LABELS = {"type": "array", "items": _LABEL, "maxItems": len(DEFINITIONS)}
 
 
 def strategies(data: Data) -> Iterator[Question]:
@@ -88,7 +89,7 @@ def strategies(data: Data) -> Iterator[Question]:
         yield Question(key, chat(_STRATEGIES, user), object_schema(labels=_LABELS))
 
 
-STRATEGIES = Asking("1", strategies, reader(read_labels, "labels", [*DEFINITIONS]), max_tokens=80)
+STRATEGIES = Asking("2", strategies, reader(read_labels, "labels", [*DEFINITIONS]), max_tokens=80)
 
 # The partner's priorities ----------------------------------------------------------------
 
@@ -97,7 +98,8 @@ _PRIORITIES = (
     'items, the high priority first. Answer in JSON: {"order": [...]}, with Food, Water and '
     "Firewood, each once."
 )
-_ORDER = {"type": "array", "items": {"enum": [*ISSUES]}, "minItems": 3, "maxItems": 3}
+_ITEM = {"type": "string", "enum": [*ISSUES]}
+_ORDER = {"type": "array", "items": _ITEM, "minItems": 3, "maxItems": 3}
 
 
 def priorities(data: Data) -> Iterator[Question]:
@@ -111,7 +113,7 @@ def priorities(data: Data) -> Iterator[Question]:
         yield Question(key, chat(_PRIORITIES, user), object_schema(order=_ORDER))
 
 
-PRIORITIES = Asking("1", priorities, reader(read_order, "order", ISSUES), max_tokens=80)
+PRIORITIES = Asking("2", priorities, reader(read_order, "order", ISSUES), max_tokens=80)
 
 # The final deal --------------------------------------------------------------------------
 
@@ -174,7 +176,10 @@ _OUTCOMES = (
     f"likeness: one of {', '.join(LIKENESS)}.\n"
     'Answer in JSON: {"satisfaction": "...", "likeness": "..."}.'
 )
-_CHOICES = {"satisfaction": {"enum": SATISFACTION}, "likeness": {"enum": LIKENESS}}
+_CHOICES = {
+    name: {"type": "string", "enum": choices}
+    for name, choices in (("satisfaction", SATISFACTION), ("likeness", LIKENESS))
+}
 
 
 def outcomes(data: Data) -> Iterator[Question]:
@@ -198,4 +203,4 @@ def read_outcomes(text: str, _: Question) -> Mapping[str, Any] | Unreadable:
     return {"satisfaction": satisfaction, "likeness": likeness}
 
 
-OUTCOMES = Asking("1", outcomes, read_outcomes, max_tokens=80)
+OUTCOMES = Asking("2", outcomes, read_outcomes, max_tokens=80)

@@ -25,7 +25,8 @@ _INTENTS = "\n".join(
         "none.",
     ]
 )
-_TYPES = {"type": "array", "items": {"enum": TYPES}, "maxItems": len(TYPES)}
+_TYPE = {"type": "string", "enum": TYPES}
+_TYPES = {"type": "array", "items": _TYPE, "maxItems": len(TYPES)}
 
 
 def said(data: Data, part: str) -> Iterator[tuple[Key, list[Any], dict[str, Any]]]:
@@ -47,4 +48,4 @@ def intents(data: Data) -> Iterator[Question]:
         yield Question(key, chat(_INTENTS, user), object_schema(types=_TYPES))
 
 
-INTENTS = Asking("1", intents, reader(read_labels, "types", TYPES), max_tokens=60)
+INTENTS = Asking("2", intents, reader(read_labels, "types", TYPES), max_tokens=60)

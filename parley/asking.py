@@ -123,6 +123,7 @@ def object_schema(**fields: Any) -> dict[str, Any]:
 # Readers -----------------------------------------------------------------------------------------
 
 LONGEST = 20_000  # characters of an answer; a longer one is not read
+_DEEPEST = 20  # levels of JSON; no answer needs as many
 _THOUGHT_ENDS = re.compile(r"</(?:think|thinking|thought|reasoning)>|\[/THINK\]", re.IGNORECASE)
 _THOUGHT = re.compile(r"<(?:think|thinking|thought|reasoning)>|\[THINK\]", re.IGNORECASE)
 _HYPHENS = re.compile("[\u2010-\u2015\u2212]")
@@ -145,18 +146,27 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
     while place >= 0:
         try:
             _, end = _JSON.raw_decode(text, place)
-            yield loads(text[place:end])  # refuses repeated keys and NaN
+            value = loads(text[place:end])  # refuses repeated keys and NaN
         except (ValueError, RecursionError):
             end = place + 1
+        else:
+            if not _is_deep(value):
+                yield value
         place = text.find("{", end)
+
+
+def _is_deep(value: Any) -> bool:
+    """Tell whether a value is nested deeper than readers, which may recurse, can follow."""
+    level = [value]
+    for _ in range(_DEEPEST):
+        inner = [each.values() if isinstance(each, dict) else each for each in level]
+        level = [each for group in inner for each in group if isinstance(each, dict | list)]
+    return bool(level)
 
 
 def _one(found: Iterable[Any]) -> Any:
     """Return the only distinct value, or Unreadable."""
-    try:
-        distinct = list({json.dumps(each, sort_keys=True): each for each in found}.values())
-    except RecursionError:
-        return Unreadable()
+    distinct = list({json.dumps(each, sort_keys=True): each for each in found}.values())
     if not distinct:
         return Unreadable(NO_ANSWER)
     return distinct[0] if len(distinct) == 1 else Unreadable(AMBIGUOUS)

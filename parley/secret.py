@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from urllib.parse import quote
 
 _TOKENS = (
@@ -12,7 +13,10 @@ _TOKENS = (
     "ACTIONS_ID_TOKEN_REQUEST_TOKEN",
 )
 _URLS = ("HF_ENDPOINT", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")  # also in lower case
-_SHORTEST = 6  # characters; a shorter text may be any word
+_SHORTEST = 8  # characters; a shorter text may be a part of any word
+_NUMBER = re.compile(r"[\d.,-]{,19}")
+_WORD = "(?:[A-Za-z][a-z]{,15}|[A-Z]{1,16})"
+_WORDS = re.compile(rf"{_WORD}(?:[-_. ]{_WORD})*")
 _INSTEAD = "…"
 
 _kept: set[str] = set()
@@ -23,10 +27,22 @@ def keep_secret(secret: str) -> None:
     _kept.add(secret)
 
 
+def is_secret(value: str) -> bool:
+    """Tell whether a key or password may be secret: no placeholder, nor a word of other texts.
+
+    A secret has 8 characters or more. Unless it begins with "hf_", it is neither words, such as
+    "ollama", "sk-no-key-required" and "EMPTY", nor a number.
+    """
+    if len(value) < _SHORTEST:
+        return False
+    return value.startswith("hf_") or not (_WORDS.fullmatch(value) or _NUMBER.fullmatch(value))
+
+
 def without_secrets(text: str) -> str:
     """Replace each secret in a text by "…", also where it is escaped for JSON or a URL.
 
-    Secrets are the keys for the Hub and for models, and user names and passwords in URLs.
+    Secrets are the keys for the Hub and for models, and user names and passwords in URLs, if
+    `is_secret`.
     """
     for secret in sorted(_secrets(), key=len, reverse=True):  # one may contain another
         for written in (secret, json.dumps(secret)[1:-1], quote(secret, safe="")):
@@ -36,10 +52,9 @@ def without_secrets(text: str) -> str:
 
 def _secrets() -> set[str]:
     found = {os.environ.get(name, "").strip() for name in _TOKENS} | _kept
-    found = {secret for secret in found if len(secret) >= _SHORTEST}
     for name in (*_URLS, *map(str.lower, _URLS)):
         _, _, rest = os.environ.get(name, "").partition("://")
         login, at, _ = rest.partition("/")[0].rpartition("@")
         password = login.partition(":")[2] or login
-        found |= {part for part in (login + at, password) if at and len(part) >= _SHORTEST}
-    return found
+        found |= {login + at, password} if at else set()
+    return {*filter(is_secret, found)}

@@ -19,7 +19,7 @@ def completion(text="?", finish="stop", model="tiny", **message):
 
 
 class ModelServer(ThreadingHTTPServer):
-    """Calls `answer(request)`: a text, a body, a status, bytes to cut, or a tuple with headers."""
+    """Calls `answer(request)`: a text, a body, bytes to cut, or (status, headers[, bytes])."""
 
     daemon_threads = True
     request_queue_size = 64
@@ -48,8 +48,11 @@ class _Handler(BaseHTTPRequestHandler):
         found = self.server.answer(request)
         status, headers = 200, {}
         if isinstance(found, tuple):
-            status, headers = found
+            status, headers, *body = found
             found = {"error": {"message": f"status {status}"}}
+            if body:
+                self._send(status, headers, *body)
+                return
         if isinstance(found, bytes):  # a connection that is cut
             self.send_response(200)
             self.send_header("Content-Length", str(len(found) + 100))
@@ -58,6 +61,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         body = json.dumps(completion(found) if isinstance(found, str) else found).encode()
+        self._send(status, headers, body)
+
+    def _send(self, status, headers, body):
         self.send_response(status)
         for name, value in {"Content-Length": str(len(body)), **headers}.items():
             self.send_header(name, value)

@@ -1,23 +1,31 @@
 """Asking a model: what it sees, what becomes of its answers, faults, resuming, logs, batches."""
 
+import asyncio
+import functools
+import gzip
+import itertools
 import json
+import math
 import re
 import signal
 import subprocess
 import sys
 import threading
 import time
+import tracemalloc
 from dataclasses import replace
 from fnmatch import fnmatch
 from itertools import permutations
 from urllib.parse import quote
 
+import hypothesis
+import hypothesis.strategies as st
 import pytest
 from model_server import completion, serving
 
 import parley
 from parley.ask.batch import read_answers, write_requests
-from parley.ask.client import Sampling
+from parley.ask.client import LARGEST, Sampling
 from parley.ask.log import Questions, read_log
 from parley.ask.played import write_played
 from parley.ask.run import Settings, ask
@@ -27,10 +35,10 @@ from parley.collection import discover
 from parley.errors import ParleyError, RecordError, UsageError
 from parley.folder.built import find_folder
 from parley.scoring.gold import Part
-from parley.secret import without_secrets
+from parley.secret import is_secret, without_secrets
 from parley.tasks import Undefined, flat, tasks_of
 
-pytest.importorskip("openai", reason="the extra `ask` is not installed")
+pytest.importorskip("httpx2", reason="the extra `ask` is not installed")
 
 ASKED = {
     f"{name} {each}": (dataset, each, task)
@@ -233,6 +241,7 @@ def test_an_oracle_is_ideal_and_silence_is_unreadable(name, of, tmp_path):
 KEY = "sk-secret-0123456789"
 
 
+GOOD = json.dumps(completion()).encode()
 FAULTS = {
     "429": (429, {"Retry-After": "0.01"}),
     "500": (500, {}),
@@ -251,7 +260,18 @@ FAULTS = {
     "no JSON": completion()["choices"],
     "error": {"error": {"message": f"bad key {KEY}"}},
     "ended with error": completion('{"labels": []}', "error"),
+    "no number": (429, {"Retry-After": "nan"}),
+    "gzip": (200, {"Content-Encoding": "gzip"}, gzip.compress(GOOD)),
+    "no gzip": (200, {"Content-Encoding": "gzip"}, GOOD),
+    "br": (200, {"Content-Encoding": "br"}, GOOD),
+    "large": (200, {}, GOOD + b" " * LARGEST),
+    "deep": (200, {}, GOOD.replace(b'"tiny"', b"[" * 900 + b"]" * 900)),
+    "parts": (200, {}, GOOD.replace(b'"?"', b'["labels"]')),
+    "deep text": completion('{"labels": ' + "[" * 900 + "]" * 900 + "}"),
 }
+
+
+LATER = ("429", "500", "cut", "no number")  # the second attempt succeeds
 
 
 def test_every_fault_is_retried_or_named(of, tmp_path, monkeypatch):
@@ -266,7 +286,7 @@ def test_every_fault_is_retried_or_named(of, tmp_path, monkeypatch):
         text = request["messages"][1]["content"]
         fault = fault_of.get(text)
         seen.append(text)
-        passes = fault in ("429", "500", "cut") and seen.count(text) > 1
+        passes = fault in LATER and seen.count(text) > 1
         return '{"labels": []}' if fault is None or passes else FAULTS[fault]
 
     path = tmp_path / "log.jsonl"
@@ -274,10 +294,11 @@ def test_every_fault_is_retried_or_named(of, tmp_path, monkeypatch):
         ask(questions, settings(server.url), path)
         assert {given for given, _ in server.requests} == {f"Bearer {KEY}"}
     assert KEY not in path.read_text()
+    assert path.stat().st_size < LARGEST
     header, entries = read_log(path)
     by_text = {questions.by_key[key].messages[1]["content"]: each for key, each in entries.items()}
     found = {fault: by_text[text] for text, fault in fault_of.items()}
-    for fault in ("429", "500", "cut"):
+    for fault in LATER:
         (call,) = found[fault]["calls"]
         assert (call["retries"], found[fault]["prediction"]) == (1, {"labels": []})
     unread = {fault: each["unreadable"] for fault, each in found.items() if "unreadable" in each}
@@ -289,10 +310,15 @@ def test_every_fault_is_retried_or_named(of, tmp_path, monkeypatch):
         "refusal": "refused",
         "filter": "refused",
         "odd end": "ended: \u2026",
+        "gzip": "no answer found",
+        "deep text": "no answer found",
     }
     assert found["other model"]["calls"][0]["model"] == "other"
     failed = {fault for fault, each in found.items() if "failed" in each}
-    assert failed == {"no JSON", "error", "ended with error"}
+    assert failed == {
+        *("no JSON", "error", "ended with error"),
+        *("no gzip", "br", "large", "deep", "parts"),
+    }
     with pytest.raises(RecordError, match="failed") as refused:
         scored(questions, path)
     assert KEY not in str(refused.value)
@@ -309,6 +335,66 @@ def test_a_key_is_hidden_also_where_it_is_escaped(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", key := 'sk-"0123\\/56')
     for written in (key, json.dumps(key)[1:-1], quote(key, safe="")):
         assert without_secrets(f"<{written}>") == "<…>"
+
+
+def test_few_bytes_that_stand_for_many_take_no_memory(of, tmp_path):
+    bomb = (200, {"Content-Encoding": "gzip"}, gzip.compress(GOOD + b" " * 2**26))
+    with serving(lambda request: bomb) as server:
+        tracemalloc.start()
+        try:
+            log = ask(of("casino strategies", limit=1), settings(server.url), tmp_path / "log")
+            assert ["failed" in each for each in log.entries.values()] == [True]
+            assert tracemalloc.get_traced_memory()[1] < 2**25
+        finally:
+            tracemalloc.stop()
+
+
+@pytest.mark.parametrize("key", ["ollama", "EMPTY", "sk-no-key-required", "12345678", "utterance"])
+def test_a_placeholder_for_a_key_is_no_secret(key, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    monkeypatch.setenv("HTTP_PROXY", f"http://{key}:{key}@proxy")
+    assert without_secrets(f"a {key} {key.upper()}") == f"a {key} {key.upper()}"
+    assert without_secrets(f"http://{key}:{key}@proxy") == "http://…proxy"
+
+
+@pytest.mark.parametrize("key", ["sk-01234567\x0b89", "sk-0123 456789", "sk-0123456789é"])
+def test_a_key_that_no_header_can_hold_is_refused(key, of, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    with serving(lambda request: "none") as server, pytest.raises(UsageError, match="copy it"):
+        ask(of("casino strategies"), settings(server.url), tmp_path / "log.jsonl")
+    assert server.requests == []
+
+
+def test_the_pause_is_that_of_the_endpoint_up_to_a_minute(of, tmp_path, monkeypatch):
+    given = ["7", "1e9", "-1", "nan", "inf", "x", "Wed, 21 Oct 2015 07:28:00 GMT"]
+    given += ["Wed, 21 Oct 2099 07:28:00 GMT"]
+    left, pauses, sleep = iter(given), [], asyncio.sleep
+
+    async def note(seconds):
+        pauses.append(seconds)
+        await sleep(0)
+
+    def answer(request):
+        after = next(left, None)
+        return "none" if after is None else (429, {"Retry-After": after})
+
+    monkeypatch.setattr("asyncio.sleep", note)
+    with serving(answer) as server:
+        few = of("casino strategies", limit=1)
+        ask(few, settings(server.url, retries=len(given)), tmp_path / "log.jsonl")
+    own = [0.5 * 2**attempt for attempt in range(len(given))]  # of an endpoint that asks for none
+    assert pauses[: len(given)] == [7, 60, 0, own[3], own[4], own[5], 0, 60]
+
+
+def test_a_redirect_is_refused_and_takes_no_prompt_along(of, tmp_path):
+    questions = of("casino strategies")
+    with serving(lambda request: "none") as other:
+        moved = (307, {"Location": f"{other.url}/chat/completions"})
+        with serving(lambda request: moved) as server:
+            with pytest.raises(ParleyError, match=re.escape(other.url)):
+                ask(questions, settings(server.url, at_once=1), tmp_path / "log.jsonl")
+            assert len(server.requests) == 1
+        assert other.requests == []
 
 
 def test_a_hopeless_endpoint_ends_the_run_at_once(of, tmp_path):
@@ -348,7 +434,172 @@ def test_calls_keep_to_the_rate_and_the_number_at_once(of, tmp_path):
     assert time.monotonic() - start >= 0.3  # three gaps of a tenth
 
 
+# Settings --------------------------------------------------------------------------------
+
+OWN_FIELDS = {"messages": [], "model": "x", "stream": True, "n": 3, "tools": [], "tool_choice": 1}
+REFUSED_FIELDS = {
+    "infinite": {"temperature": math.inf},
+    "not a number": {"x": [math.nan]},
+    "long": {"x": {"y": 10**30}},
+    "seed": {"seed": 2**63},
+    "tuple": {"stop": ("a",)},
+    "surrogate": {"stop": "\udcff"},
+    "key": {1: 2},
+    "no JSON": {"x": {1}},
+    "deep": {"x": functools.reduce(lambda value, _: [value], range(2000), 1)},
+    "secret": {"user": f"I am {KEY}"},
+    **{name: {name: value} for name, value in OWN_FIELDS.items()},
+    "schema": {"response_format": {"type": "text"}},
+}
+
+
+@pytest.mark.parametrize("fields", REFUSED_FIELDS.values(), ids=REFUSED_FIELDS)
+def test_settings_that_a_log_cannot_state_are_refused_before_a_call(
+    fields, of, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    questions, path = of("casino strategies"), tmp_path / "log.jsonl"
+
+    def given(url):
+        return replace(settings(url), sampling=Sampling(fields, schema=True))
+
+    with serving(lambda request: "none") as server:
+        for write in (
+            lambda: ask(questions, given(server.url), path),
+            lambda: write_requests(questions, "tiny", given("").sampling, path),
+        ):
+            with pytest.raises(UsageError, match=str(next(iter(fields)))):
+                write()
+    assert (server.requests, path.exists()) == ([], False)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        *(f"strategies --option x={value}" for value in ("NaN", "1e999", '{"a":1,"a":2}')),
+        *(f"strategies --temperature {value}" for value in ("inf", "nan")),
+        f"strategies --seed {10**30}",
+        "strategies --timeout nan",
+        "strategies --option n=3",
+        "deals --requests new.jsonl",
+        "deals --answers there.jsonl",
+    ],
+)
+def test_a_command_names_what_cannot_be_asked(given, sample_build, run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "there.jsonl").touch()
+    with serving(lambda request: "none") as server:
+        more = ["--model", "tiny", "--build", sample_build, "--base-url", server.url]
+        status, _, err = run("ask", "casino", *given.split(), *more)
+    assert (status, server.requests) == (2, [])
+    assert given.split()[1].lstrip("-") in err or "game" in err
+
+
+@pytest.mark.parametrize(
+    ("given", "finish", "tries"),
+    [
+        ("strategies", "length", {"--schema", "--max-tokens"}),
+        ("strategies", "stop", {"--schema"}),
+        ("strategies --schema", "length", {"--max-tokens"}),
+        ("deals", "length", {"--max-tokens", "--option"}),
+    ],
+)
+def test_a_report_of_unreadable_answers_names_settings_to_try(
+    given, finish, tries, sample_build, run, tmp_path
+):
+    with serving(lambda request: completion("Well, well.", finish)) as server:
+        more = ["--model", "tiny", "--build", sample_build, "--log", tmp_path, "--limit", 2]
+        _, out, _ = run("ask", "casino", *given.split(), *more, "--base-url", server.url)
+    (advice,) = [line for line in out.splitlines() if "unreadable; try" in line]
+    assert {word.strip(",;") for word in advice.split() if word.startswith("--")} == tries
+
+
 # Logs ------------------------------------------------------------------------------------
+
+
+NAMES = st.text(min_size=1).filter(lambda name: name not in OWN_FIELDS)
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**63 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=6,
+)
+KEYS_GIVEN = st.sampled_from(["", "ollama", "labels", "utterance", KEY, 'sk-"0123\\/56'])
+KEYS_GIVEN |= st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=8)
+OFTEN = ["none", '{"labels": []}', "[Offer: Food=1 Water=1 Firewood=3]", "[Accept]", "Hello"]
+
+
+@pytest.mark.parametrize("name", ["casino strategies", "casino deals"])
+@hypothesis.settings(
+    max_examples=12, deadline=None, suppress_health_check=[*hypothesis.HealthCheck]
+)
+@hypothesis.given(data=st.data())
+def test_what_is_sent_is_what_is_logged(name, data, of, tmp_path_factory):
+    questions, path = of(name, limit=2), tmp_path_factory.mktemp("sent") / "log.jsonl"
+    key = data.draw(KEYS_GIVEN)
+    words = st.sampled_from(OFTEN) | st.text() | st.just(key)
+    texts = data.draw(st.lists(st.lists(words).map(" ".join), min_size=1, max_size=30))
+    fields = data.draw(st.dictionaries(NAMES, VALUES | words, max_size=4))
+    sampling = Sampling(fields, data.draw(st.booleans()))
+    roles = questions.asking.roles if name in GAMES else [""]
+    models = {role: data.draw(st.text(min_size=1) | words.filter(bool)) for role in roles}
+    left = itertools.cycle(texts)
+    with pytest.MonkeyPatch.context() as patch, serving(lambda request: next(left)) as server:
+        patch.setenv("OPENAI_API_KEY", key)
+        given = Settings(models, sampling, server.url, at_once=1)
+        loggable = json.dumps([models, fields])
+        if without_secrets(loggable) != loggable or any(m.startswith("script:") for m in models):
+            with pytest.raises(UsageError):
+                ask(questions, given, path)
+            assert server.requests == []
+            return
+        ask(questions, given, path)
+        header, entries = read_log(path)
+        assert repr(header["sampling"]) == repr(json.loads(json.dumps(fields)))
+        assert (header["models"], header["schema"]) == (models, sampling.schema)
+        sent = [body for _, body in server.requests]
+        assert {said for said, _ in server.requests} == {f"Bearer {key}" if key else None}
+        assert sent == [*requests_of(questions, header, entries)]
+        said = [call["text"] for each in entries.values() for call in each["calls"]]
+        heard = itertools.islice(itertools.cycle(texts), len(said))
+        assert said == [without_secrets(text) for text in heard]
+        whole, result = timeless(path), scored(questions, path)
+        assert repr(result.run["sampling"]) == repr(header["sampling"])
+        assert not is_secret(key) or key.encode() not in whole
+
+        first = len(next(iter(entries.values()))["calls"])
+        left = itertools.chain(itertools.islice(itertools.cycle(texts), first), [(401, {})])
+        path = path.with_name("resumed.jsonl")
+        with pytest.raises(ParleyError, match="401"):
+            ask(questions, given, path)
+        path.write_bytes(path.read_bytes() + whole.splitlines()[-1][:9])  # as of a kill
+        left = itertools.islice(itertools.cycle(texts), first, None)
+        ask(questions, given, path)
+        assert timeless(path) == whole
+        again = [body for _, body in server.requests[len(sent) :]]
+        assert again == [*sent[: first + 1], *sent[first:]]
+        assert scored(questions, path).score == result.score
+
+
+def requests_of(questions, header, entries):
+    """Yield the requests that a log tells of."""
+    fields = {name: value for name, value in header["sampling"].items() if value is not None}
+    for key, entry in entries.items():
+        state = questions.by_key[key]
+        for call in entry["calls"]:
+            body = {"model": header["models"][call.get("role", "")], **fields}
+            if isinstance(questions.asking, Playing):
+                yield {**body, "messages": [*questions.asking.messages(state)]}
+                state = questions.asking.step(state, call["text"])
+            else:
+                form = {"name": "answer", "schema": state.schema, "strict": True}
+                asked = {"response_format": {"type": "json_schema", "json_schema": form}}
+                yield {**body, **(asked if header["schema"] else {})} | {
+                    "messages": [*state.messages]
+                }
 
 
 def timeless(path):
@@ -391,6 +642,34 @@ def test_a_killed_run_resumes_to_the_same_log(signum, of, sample_build, tmp_path
     (result,) = json.loads(done.stdout)
     assert result["unreadable"] == {}
     assert result["run"]["asked"] == len(questions.gold)
+
+
+INTERRUPTED = """
+import asyncio.events, os, signal, sys
+from parley.cli import main
+
+run, step, left = asyncio.events.Handle._run, int(sys.argv.pop(1)), 0
+
+def interrupted(handle):
+    global left
+    left += 1
+    if left == step:
+        os.kill(os.getpid(), signal.SIGTERM)
+    run(handle)
+
+asyncio.events.Handle._run = interrupted
+main()
+"""
+
+
+@pytest.mark.parametrize("step", [1, 9])
+def test_a_signal_at_a_step_of_the_event_loop_ends_the_run(step, sample_build, tmp_path):
+    with serving(lambda request: "none") as server:
+        given = ["--build", sample_build, "--log", tmp_path, "--base-url", server.url]
+        command = [sys.executable, "-c", INTERRUPTED, str(step), *ASK[3:], *map(str, given)]
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 128 + signal.SIGTERM
+    assert "Traceback" not in ended.stderr
 
 
 def test_a_log_of_other_questions_is_refused_with_both_hashes(of, tmp_path):
@@ -541,6 +820,13 @@ def test_batch_files_give_the_same_log_as_asking(of, tmp_path):
     with pytest.raises(RecordError) as wrong:
         read_answers(questions, "tiny", sampling, answers, tmp_path / "wrong.jsonl")
     assert len(wrong.value.problems) == 3
+    body = completion("search") | {"choices": "\ud800"}
+    odd = [answer(sent[0], status_code="\ud800"), answer(sent[1], body=body)]
+    odd += [answer(sent[2], body=completion(" " * LARGEST))]
+    answers.write_text("\n".join([*odd, *lines[:-3]]))
+    read_answers(questions, "tiny", sampling, answers, tmp_path / "odd.jsonl")
+    _, entries = read_log(tmp_path / "odd.jsonl")
+    assert sum("failed" in each for each in entries.values()) == len(odd)
     answers.write_text("\n".join(lines))
     for other, model in ((questions, "huge"), (of("cosrec intents", limit=1), "tiny")):
         with pytest.raises(RecordError, match="no request has"):

@@ -134,6 +134,8 @@ OF_OBJECTS = [
     ('{"a": NaN, "b": 3}', NO_ANSWER),
     ('{"a": 1}', NO_ANSWER),
     ("{" * 5000, NO_ANSWER),
+    ('{"a": ' + '{"b": ' * 900 + "1" + "}" * 900 + ', "b": 3}', NO_ANSWER),
+    ('{"a": "\\ud800", "b": 3}', NO_ANSWER),
 ]
 READERS = [
     (lambda text: read_labels(text, "labels", LABELS), OF_LABELS),
@@ -274,12 +276,12 @@ DEALS = (
 TURNS = ("[Offer: Food=3 Water=0 Firewood=1]", "[Offer: $1,200.50]", "[Offer: 3, 0, 1]", "[Accept]")
 
 PINNED = {  # version, start of the prompts' sha256 and of the readings'
-    "casino strategies": "1 a969be3ea81f85bf c0014163722c4117",
-    "casino partner-priorities": "1 62550e9a2858f764 1d9ade032e0e2f2c",
+    "casino strategies": "2 b43728d5b845a229 c0014163722c4117",
+    "casino partner-priorities": "2 847222173bf308b8 1d9ade032e0e2f2c",
     "casino final-deal": "1 46b5f22c45d68041 76a7945dcbf8656b",
-    "casino outcomes": "1 27e59c64a0c65c8b 8274dc2459f2c1ab",
+    "casino outcomes": "2 1bac3ef7412be364 8274dc2459f2c1ab",
     "casino deals": "1 4d13b5c10fafe3e2 5b0784f2e5d727e0",
-    "cosrec intents": "1 f48f017afc0c051f 2c93a21338c8bbed",
+    "cosrec intents": "2 39586cefa56069a8 2c93a21338c8bbed",
     "craigslist_bargains deal": "1 c68b61773f9db8f2 ef3c6674d9bdfa11",
     "craigslist_bargains deals": "1 885b05752536224e cebae56b68fe07da",
     "duo agreement": "1 2d23aa119c1abf62 024974a73f355710",
@@ -291,6 +293,30 @@ def readings(asking, question):
     if isinstance(asking, Asking):
         return [asking.read(text, question) for text in (*ANSWERS, *DEALS)]
     return [asking.step(question, text) for text in TURNS]
+
+
+def faults(schema, place="answer"):
+    """Yield what strict modes of endpoints refuse in a schema."""
+    if not {"type", "anyOf"} & schema.keys():
+        yield f"{place}: no type"
+    if schema.get("type") == "object":
+        fields = schema["properties"]
+        if schema.get("additionalProperties") is not False or {*schema["required"]} != {*fields}:
+            yield f"{place}: other fields"
+        for name, field in fields.items():
+            yield from faults(field, f"{place}.{name}")
+    for inner in (*schema.get("anyOf", ()), *([schema["items"]] if "items" in schema else ())):
+        yield from faults(inner, f"{place}[]")
+
+
+@pytest.mark.parametrize("name", [name for name in PINNED if not name.endswith("deals")])
+def test_a_schema_is_one_that_strict_modes_take(name, sample_build):
+    dataset, task = name.split()
+    task_of = tasks_of(discover()[dataset])[task]
+    built = find_folder(sample_build, discover()[dataset])
+    question = next(iter(task_of.asking.questions(built, **task_of.chosen({}))))
+    assert question.schema["type"] == "object"
+    assert [*faults(question.schema)] == []
 
 
 def test_a_change_of_prompts_or_readers_needs_a_new_version(sample_build):

@@ -18,7 +18,7 @@ from parley.scoring.gold import Part
 from parley.tasks import flat, tasks_of
 
 inspect_ai = pytest.importorskip("inspect_ai", reason="`make inspect` runs it")
-pytest.importorskip("openai", reason="the extra `ask` is not installed")
+pytest.importorskip("httpx2", reason="the extra `ask` is not installed")
 
 TASKS = [
     (name, task_name)

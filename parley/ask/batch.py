@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from parley.ask.client import FailedCall, Sampling, call_of
+from parley.ask.client import LARGEST, TOO_LARGE, FailedCall, Sampling, call_of, said
 from parley.ask.log import Log, Questions
 from parley.ask.run import Entry, entry_of
 from parley.asking import Asking
@@ -14,7 +14,6 @@ from parley.errors import Problem, RecordError, UsageError
 from parley.folder.replace import writing
 from parley.scoring.prediction_formats import Key
 from parley.scoring.predictions import require_free
-from parley.secret import without_secrets
 
 _URL = "/v1/chat/completions"
 
@@ -34,14 +33,14 @@ def _requests(
 def write_requests(questions: Questions, model: str, sampling: Sampling, path: Path) -> int:
     """Write a batch file, a new one, with a request for each question; return their number."""
     require_free(path)
+    questions.header({"": model}, sampling)  # refuses settings that no log can hold
     lines = [
         {"custom_id": id, "method": "POST", "url": _URL, "body": body}
         for id, _, body in _requests(questions, model, sampling)
     ]
     with writing(path) as file:
         for line in lines:
-            text = without_secrets(json.dumps(line, ensure_ascii=False))
-            file.write(text.encode() + b"\n")
+            file.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
     return len(lines)
 
 
@@ -65,11 +64,11 @@ def read_answers(
                 raise ValueError("its custom_id is repeated")
             key = keys[id]
         except KeyError as error:
-            wrong.append(Problem(f"line {number}", what=f"no request has {error}"))
+            wrong.append(Problem(f"line {number}", what=f"no request has {said(error)}"))
         except (ValueError, TypeError, RecursionError) as error:
-            wrong.append(Problem(f"line {number}", what=f"no answer: {error}"))
+            wrong.append(Problem(f"line {number}", what=f"no answer: {said(error)}"))
         else:
-            entries[id] = _entry(questions, key, answer)
+            entries[id] = _entry(questions, key, answer, len(line))
     if wrong:
         remedy = "Give the settings that the requests were written with."
         raise RecordError(f"{answers}: holds no answers to these requests", *wrong, remedy=remedy)
@@ -83,16 +82,18 @@ def read_answers(
     return log
 
 
-def _entry(questions: Questions, key: Key, answer: Any) -> Entry:
-    """Return the entry of an answer in a batch."""
+def _entry(questions: Questions, key: Key, answer: Any, size: int) -> Entry:
+    """Return the entry of an answer in a batch; `size` is in bytes."""
     try:
+        if size > LARGEST:
+            raise FailedCall(TOO_LARGE)
         response = answer.get("response") or {}
         if response.get("status_code") != 200:
-            said = str(answer.get("error") or response.get("body"))
-            raise FailedCall(without_secrets(f"status {response.get('status_code')}: {said}")[:200])
+            status, why = response.get("status_code"), answer.get("error") or response.get("body")
+            raise FailedCall(said(f"status {status}: {why}"))
         call = call_of(response["body"])
     except FailedCall as error:
         return {"key": list(key), "calls": [], "failed": str(error)}
-    except (LookupError, TypeError, AttributeError) as error:
+    except (LookupError, TypeError, AttributeError, RecursionError) as error:
         return {"key": list(key), "calls": [], "failed": f"no answer: {type(error).__name__}"}
     return entry_of(questions.asking, key, questions.by_key[key], [call], [""])

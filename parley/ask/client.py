@@ -1,17 +1,26 @@
 """Calls of an OpenAI-compatible endpoint, and the reasons of answers without a text to read."""
 
 import asyncio
+import json
+import math
 import os
 import time
+import zlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime, timezone
+from email.utils import parsedate_to_datetime
 from typing import Any
-from urllib.parse import urlsplit
 
+from parley import __version__
 from parley.asking import EMPTY, LONGEST, REFUSED, TOO_LONG, TOOL_CALL, TRUNCATED, Message
 from parley.errors import ParleyError, UsageError
 from parley.secret import without_secrets
 
+LARGEST = 2**22  # bytes of an answer after decompression; text of LONGEST is far shorter
+TOO_LARGE = f"the answer is larger than {LARGEST:,} bytes"
+_OPENAI = "https://api.openai.com/v1"
 _HOPELESS = {401: "no valid key", 403: "no permission", 404: "no such address or model"}
 _LATER = (408, 409, 429)  # and 5xx: the same call may succeed later
 
@@ -31,6 +40,19 @@ class Call:
 
 class FailedCall(Exception):
     """A call without an answer."""
+
+
+class _Refused(Exception):
+    """An answer with the status of an error or a redirect."""
+
+    def __init__(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
+        super().__init__(status)
+        self.status, self.headers = status, headers
+        try:
+            found = json.loads(body)
+        except (ValueError, RecursionError):
+            found = body.decode("utf-8", "replace")
+        self.what = f"status {status}: {said(found)}"
 
 
 _READ = {"stop", "eos", "eos_token", "end_turn", "stop_sequence"}
@@ -60,11 +82,14 @@ def call_of(body: Mapping[str, Any], retries: int = 0, seconds: float = 0.0) -> 
         message, usage = choice["message"], body.get("usage") or {}
         finish = "refusal" if message.get("refusal") else choice.get("finish_reason") or "stop"
         finish = "tool_calls" if message.get("tool_calls") else finish
+        model, text = body.get("model") or "", message.get("content") or ""
+        if not all(isinstance(each, str) for each in (model, text, finish)):
+            raise TypeError("not a text")
         if finish in _NO_ANSWER:
             raise FailedCall(f"the answer ended with {finish}")
         return Call(
-            _clean(body.get("model") or ""),
-            _clean(message.get("content") or ""),
+            _clean(model),
+            _clean(text),
             _clean(finish),
             _count(usage.get("prompt_tokens")),
             _count(usage.get("completion_tokens")),
@@ -72,32 +97,51 @@ def call_of(body: Mapping[str, Any], retries: int = 0, seconds: float = 0.0) -> 
             round(seconds, 3),
         )
     except (LookupError, TypeError, AttributeError, ValueError) as error:
-        raise FailedCall(f"an answer without a message: {_said(body)}") from error
+        raise FailedCall(f"an answer without a message: {said(body)}") from error
 
 
-def _clean(text: Any) -> str:
+def _clean(text: str) -> str:
     """Return a text without secrets and lone surrogates, which no log can hold."""
-    return without_secrets(str(text).encode("utf-8", "replace").decode())
+    return without_secrets(text.encode("utf-8", "replace").decode())
 
 
 def _count(tokens: Any) -> int:
     return tokens if type(tokens) is int and 0 <= tokens < 2**53 else 0
 
 
-def _said(found: Any) -> str:
-    """Return the start of a message without secrets."""
+def said(found: Any) -> str:
+    """Return the start of a message, in one line without secrets."""
     try:
-        return _clean(" ".join(str(found).split()))[:200]
+        return " ".join(_clean(str(found)).split())[:200]
     except RecursionError:
         return "nested too deeply"
 
 
+# Fields that parley sends itself, or that ask for something else than one whole answer
+_OWN = {"messages", "model", "prompt", "stream", "stream_options"}
+_OWN |= {"function_call", "functions", "n", "parallel_tool_calls", "tool_choice", "tools"}
+
+
 @dataclass(frozen=True)
 class Sampling:
-    """The fields of a request beside model and messages."""
+    """The fields of a request beside model and messages; UsageError for a field that is not free.
 
-    fields: Mapping[str, Any]  # as {"temperature": 0, "max_tokens": 80}
-    schema: bool = False  # whether the JSON schema of a question is sent
+    Args:
+        fields: Name -> value, as {"temperature": 0, "max_tokens": 80}; None leaves a field out.
+        schema: Whether the JSON schema of a question is sent.
+    """
+
+    fields: Mapping[str, Any]
+    schema: bool = False
+
+    def __post_init__(self) -> None:
+        own = _OWN | {"response_format"} if self.schema else _OWN
+        if wrong := sorted(own & self.fields.keys()):
+            raise UsageError(
+                f"--option {', '.join(wrong)}: is not free: parley sends one chat and reads one "
+                "answer, whole and without tools",
+                remedy="Leave it out; --model names the model, --schema sends the schema.",
+            )
 
     def request(self, model: str, messages: Sequence[Message], schema: Any) -> dict[str, Any]:
         """Return the body of a request; a field of None is left out."""
@@ -123,31 +167,36 @@ class Endpoint:
         at_once: int,
         wait: Callable[[], Awaitable[None]],
     ) -> None:
-        from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+        import httpx2
 
         key = os.environ.get("OPENAI_API_KEY", "").strip()
         base_url = base_url or os.environ.get("OPENAI_BASE_URL", "")
         if not key and not base_url:
             raise UsageError("name an endpoint with --base-url, or set OPENAI_API_KEY for OpenAI's")
-        if base_url and (urlsplit(base_url).scheme not in ("http", "https") or "@" in base_url):
-            raise UsageError("--base-url: expected http://HOST/... without a user name")
-        if not key.isascii():
-            raise UsageError("OPENAI_API_KEY has a character outside ASCII: copy it again")
+        if not 0 < timeout < math.inf:
+            raise UsageError(f"--timeout {timeout}: expected seconds, more than 0")
+        if not all("!" <= each <= "~" for each in key):
+            raise UsageError(
+                "OPENAI_API_KEY has a space, or a character outside ASCII: copy it again"
+            )
+        self._url = _address(base_url or _OPENAI)
         self._retries, self._timeout, self._wait = retries, timeout, wait
-        self._client = AsyncOpenAI(
-            api_key=key or "none",
-            base_url=base_url or None,
-            max_retries=0,
-            timeout=timeout,
-            http_client=DefaultAsyncHttpxClient(limits=_limits(at_once)),
-        )
+        headers = {"Accept-Encoding": "identity", "User-Agent": f"parley/{__version__}"}
+        headers |= {"Authorization": f"Bearer {key}"} if key else {}
+        limits = httpx2.Limits(max_connections=at_once, max_keepalive_connections=at_once)
+        try:
+            self._client = httpx2.AsyncClient(headers=headers, timeout=timeout, limits=limits)
+        except (ImportError, ValueError) as error:  # as for SOCKS
+            raise UsageError(
+                f"the proxy of the environment cannot be used: {said(error)}"
+            ) from None
 
     async def ask(self, body: Mapping[str, Any]) -> Call:
         """Return the answer to a request.
 
         FailedCall if every attempt failed; ParleyError if none can succeed, as without a valid key.
         """
-        import openai
+        import httpx2
 
         start = time.monotonic()
         for attempt in range(self._retries + 1):
@@ -155,58 +204,101 @@ class Endpoint:
             try:
                 answer = await asyncio.wait_for(self._attempt(body), self._timeout)
                 return call_of(answer, attempt, time.monotonic() - start)
-            except openai.APIStatusError as error:
-                failed, pause = _refused(error), _pause(error, attempt)
-                if error.status_code not in _LATER and error.status_code < 500:
-                    raise FailedCall(failed) from None
-            except (openai.APIConnectionError, asyncio.TimeoutError) as error:
-                is_late = isinstance(error, asyncio.TimeoutError | openai.APITimeoutError)
-                why = "timeout" if is_late else "no connection"
-                failed, pause = f"{why}: {_said(error.__cause__ or error)}", _backoff(attempt)
-            except (ValueError, RecursionError):
-                raise FailedCall("the answer is no JSON") from None
+            except _Refused as refused:
+                failed, pause = _failed(refused), _pause(refused, attempt)
+            except (httpx2.RequestError, asyncio.TimeoutError) as error:
+                is_late = isinstance(error, asyncio.TimeoutError | httpx2.TimeoutException)
+                why = said(error) or type(error).__name__
+                failed = f"no answer in {self._timeout:g} s" if is_late else f"no connection: {why}"
+                pause = _backoff(attempt)
             if attempt < self._retries:
                 await asyncio.sleep(pause)
         raise FailedCall(failed)
 
     async def _attempt(self, body: Mapping[str, Any]) -> Any:
-        raw = await self._client.chat.completions.with_raw_response.create(
-            model=body["model"],
-            messages=body["messages"],
-            extra_body={k: v for k, v in body.items() if k not in ("model", "messages")},
-        )
-        return raw.http_response.json()
+        """Return the body of an answer; a redirect is not followed."""
+        async with self._client.stream("POST", self._url, json=body) as response:
+            text = await _read(response)
+        if not response.is_success:
+            raise _Refused(response.status_code, response.headers, text)
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError):
+            raise FailedCall("the answer is no JSON") from None
 
     async def close(self) -> None:
         """Close its connections."""
-        await self._client.close()
+        await self._client.aclose()
 
 
-def _refused(error: Any) -> str:
-    """Return the reason of a refused call; raise ParleyError if no call can succeed."""
-    what = f"status {error.status_code}: {_said(error)}"
-    if error.status_code in _HOPELESS:
+def _address(base_url: str) -> Any:
+    """Return the address that requests go to, or raise UsageError."""
+    import httpx2
+
+    try:
+        url = httpx2.URL(base_url)
+        is_good = url.scheme in ("http", "https") and url.host and "@" not in base_url
+    except httpx2.InvalidURL:
+        is_good = False
+    if not is_good:
+        raise UsageError("--base-url: expected http://HOST/... without a user name")
+    return url.copy_with(path=f"{url.path.rstrip('/')}/chat/completions")
+
+
+async def _read(response: Any) -> bytes:
+    """Return the bytes of an answer, or raise FailedCall if it is too large.
+
+    The endpoint is asked not to compress. One that does is read in steps: a few bytes of gzip may
+    stand for gigabytes.
+    """
+    form = response.headers.get("Content-Encoding", "identity").strip().lower()
+    if form not in ("identity", "gzip"):
+        raise FailedCall(f"the answer is compressed: {said(form)}")
+    unzip = zlib.decompressobj(wbits=31) if form == "gzip" else None
+    found = bytearray()
+    async for part in response.aiter_raw():
+        try:
+            found += unzip.decompress(part, LARGEST + 1 - len(found)) if unzip else part
+        except zlib.error:
+            raise FailedCall("the answer is no gzip") from None
+        if len(found) > LARGEST:
+            raise FailedCall(TOO_LARGE)
+    return bytes(found)
+
+
+def _failed(refused: _Refused) -> str:
+    """Return the reason of a refused call that may succeed later.
+
+    FailedCall if the same call never will, ParleyError if no call will.
+    """
+    status, what = refused.status, refused.what
+    if 300 <= status < 400:
+        place = said(refused.headers.get("Location", "no address"))
         raise ParleyError(
-            f"the endpoint refuses: {_HOPELESS[error.status_code]} ({what})",
+            f"the endpoint redirects to {place} (status {status}), which parley does not follow",
+            remedy="If you trust that address, name it with --base-url.",
+        )
+    if status in _HOPELESS:
+        raise ParleyError(
+            f"the endpoint refuses: {_HOPELESS[status]} ({what})",
             remedy="Check --base-url, --model and OPENAI_API_KEY; then run it again.",
-        ) from error
+        )
+    if status not in _LATER and status < 500:
+        raise FailedCall(what)
     return what
 
 
 def _backoff(attempt: int) -> float:
     """Return the seconds to wait after an attempt: half a second, then twice as long each time."""
-    return float(min(0.5 * 2**attempt, 30))
+    return min(0.5 * 2.0 ** min(attempt, 6), 30.0)
 
 
-def _pause(error: Any, attempt: int) -> float:
+def _pause(refused: _Refused, attempt: int) -> float:
     """Return the seconds that the endpoint asks to wait, at most a minute."""
-    try:
-        return min(max(float(error.response.headers["Retry-After"]), 0), 60)
-    except (KeyError, ValueError):
-        return _backoff(attempt)
-
-
-def _limits(at_once: int) -> Any:
-    import httpx2
-
-    return httpx2.Limits(max_connections=at_once, max_keepalive_connections=at_once)
+    given = refused.headers.get("Retry-After", "")
+    seconds = math.nan
+    with suppress(ValueError):
+        seconds = float(given)
+    with suppress(ValueError, TypeError, OverflowError):
+        seconds = (parsedate_to_datetime(given) - datetime.now(timezone.utc)).total_seconds()
+    return min(max(seconds, 0), 60) if math.isfinite(seconds) else _backoff(attempt)

@@ -98,8 +98,11 @@ class Questions:
         self.digest = digest.hexdigest()
 
     def header(self, models: Mapping[str, str], sampling: Sampling) -> dict[str, Any]:
-        """Return the first line of a log: models is role -> model, "" for a question's."""
-        return {
+        """Return the first line of a log: models is role -> model, "" for a question's.
+
+        UsageError if a log cannot hold the settings.
+        """
+        header = {
             "log": FORMAT,
             "parley": __version__,
             "dataset": self.built.dataset.name,
@@ -115,6 +118,32 @@ class Questions:
             "sampling": dict(sampling.fields),
             "schema": sampling.schema,
         }
+        _require_loggable(header)
+        return header
+
+
+def _require_loggable(header: Mapping[str, Any]) -> None:
+    """Raise UsageError unless each setting reads back equal from a log, and holds no secret."""
+    settings: dict[str, dict[Any, Any]] = {}
+    for name, value in header.items():
+        if isinstance(value, Mapping):
+            settings |= {f"{name} {key}".strip(): {key: each} for key, each in value.items()}
+        else:
+            settings[name] = {name: value}
+    wrong: list[Problem] = []
+    for place, setting in settings.items():
+        try:
+            text = _text(setting)
+            what = "" if loads(text) == setting else "it reads back from JSON as another value"
+            if without_secrets(text.decode()) != text.decode():
+                what = "it holds a key, token or password of the environment"
+        except (ValueError, TypeError, RecursionError) as error:
+            what = f"JSON cannot hold it: {error}"
+        if what:
+            wrong.append(Problem(place, what=what))
+    if wrong:
+        remedy = "Give other values: a log states every setting, and is read again."
+        raise UsageError("a log cannot hold these settings", *wrong, remedy=remedy)
 
 
 def _shown(asking: Asking | Playing, question: Any) -> Any:
@@ -175,7 +204,7 @@ class Log:
 
     def _write(self, value: Mapping[str, Any]) -> None:
         try:
-            self._file.write(without_secrets(_text(value).decode()).encode() + b"\n")
+            self._file.write(_text(value) + b"\n")
             self._file.flush()
         except OSError as error:
             remedy = "Run the same command again when there is room: it resumes."

@@ -9,6 +9,7 @@ from typing import Any
 
 from parley.ask.client import Call, Endpoint, FailedCall, Sampling, reason_unread
 from parley.ask.log import Log, Questions
+from parley.ask.signals import run
 from parley.asking import Playing, Question, Unreadable
 from parley.errors import ParleyError, UsageError
 from parley.scoring.prediction_formats import UNREADABLE, Key
@@ -104,7 +105,7 @@ def ask(
     _require_roles(questions, settings.models)
     log = Log(path, questions.header(settings.models, settings.sampling))
     try:
-        asyncio.run(_Calls(questions, settings, log, advance).all())
+        run(_Calls(questions, settings, log, advance).all())
         log.finish(questions.by_key)
     finally:
         log.close()

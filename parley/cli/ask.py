@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -109,7 +108,7 @@ def _write_requests(questions: "Questions", settings: "Settings", path: Path) ->
     """Write a batch file."""
     from parley.ask.batch import write_requests
 
-    sent = (settings.models[""], settings.sampling)
+    sent = (settings.models.get("", ""), settings.sampling)
     common.print_line(f"{path}: {write_requests(questions, *sent, path):,} requests")
 
 
@@ -130,7 +129,7 @@ def _score(
 
     if answers:
         common.require_file("--answers", answers)
-        read_answers(questions, settings.models[""], settings.sampling, answers, place)
+        read_answers(questions, settings.models.get("", ""), settings.sampling, answers, place)
     else:
         ask(questions, settings, place, tell)
     return score_log(questions.built, questions.name, questions.options, place, questions.part)
@@ -153,9 +152,15 @@ def _report(questions: "Questions", result: "Result", place: Path) -> None:
 
 
 def _json(text: str) -> Any:
-    with suppress(ValueError):
-        return json.loads(text)
-    return text
+    """Return the value of a JSON text; any other text is itself a value."""
+    from parley.rows.strict_json import loads
+
+    try:
+        return loads(text)
+    except json.JSONDecodeError:
+        return text
+    except ValueError as error:
+        raise UsageError(f"--option: {text:.200}{error}") from None
 
 
 def _pairs(option: str, given: list[str] | None, read: Any) -> dict[str, Any]:

@@ -1,11 +1,12 @@
 """Lay out tasks, templates of prediction files, and scores."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 
+from parley.asking import TRUNCATED
 from parley.collection import Dataset
 from parley.scoring.evaluate import Result
 from parley.scoring.gold import ALL
@@ -167,11 +168,29 @@ def _proof(found: Result) -> Iterator[str]:
             f"{log['retries']:,} retries, {log['seconds']:,.1f} s"
         )
         yield f"questions version {log['asking']}, sha256 {log['questions'][:12]}"
+        yield from _advice(found.unreadable, log)
     proof = found.provenance
     yield (
         f"parley {proof['parley']}, {found.dataset} {proof['version']}, rows {proof['rows'][:12]}, "
         f"predictions {proof['predictions'][:12]}, {found.part}"
     )
+
+
+def _advice(unreadable: Mapping[str, int], log: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the settings that make more answers readable, where a tenth or more are not."""
+    if sum(unreadable.values()) * 10 < log["asked"] or not unreadable:
+        return
+    is_game = "" not in log["models"]
+    tries = []
+    if not is_game and not log["schema"]:
+        tries.append("--schema, which asks for JSON of the right form, if the endpoint can")
+    if TRUNCATED in unreadable:
+        most = log["sampling"].get("max_tokens")
+        tries.append(f"a greater --max-tokens{f' than {most}' * bool(most)}")
+        if is_game:
+            tries.append("--option 'stop=[\"\\n\"]', which ends a turn at the end of a line")
+    tries.append("another model, as one that follows instructions")
+    yield f"many answers are unreadable; try {'; or '.join(tries)}"
 
 
 def _spread(spread: Interval | Folds, decimals: int) -> str:
