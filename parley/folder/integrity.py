@@ -17,7 +17,15 @@ import pyarrow.compute as pc
 from parley.declaration import Config
 from parley.figures import Figure
 from parley.folder.built import CARD, MOST_TEXT, PROVENANCE, BuiltFolder
-from parley.folder.card import GENERATED, card_configs, figures_section, own_parts, parse, prose
+from parley.folder.card import (
+    GENERATED,
+    card_configs,
+    digests_of,
+    figures_section,
+    own_parts,
+    parse,
+    prose,
+)
 from parley.folder.measured import FILE, measured
 from parley.rows.arrow import to_batches
 from parley.rows.digest import Digest, same
@@ -154,7 +162,8 @@ def counts(inputs: Inputs) -> Iterator[str]:
 
 
 # The keys of a config and of a split in the card's `dataset_info`
-_INFO = {"config_name", "license", "features", "splits", "download_size", "dataset_size"}
+_INFO = {"config_name", "description", "license", "features", "splits"}
+_INFO |= {"download_size", "dataset_size"}
 _SPLIT = {"name", "num_bytes", "num_examples"}
 
 
@@ -183,6 +192,8 @@ def card(inputs: Inputs) -> Iterator[str]:
             yield f"dataset_info: wrong features of {name}"
         elif info["license"] != dataset.builder.licence(name):
             yield f"dataset_info: wrong licence of {name}"
+        elif info["description"] != digests_of(inputs.built.provenance["configs"].get(name, {})):
+            yield f"dataset_info: wrong digests of {name}"
     if inputs.built.is_sample:
         return
     if figures_section(measured(dataset).figures(dataset)) not in body:
