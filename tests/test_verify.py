@@ -211,7 +211,9 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
         "another type": on_card("dtype: int64", "dtype: int32"),
         "another licence": on_card("license: cc-by-4.0", "license: mit"),
         "another licence of a config": on_card("\n  license: cc-by-4.0", "\n  license: mit"),
-        "another digest of a config": on_card("Digests of the rows: train ", "Digests of the rows: test "),
+        "another digest of a config": on_card(
+            "Digests of the rows: train ", "Digests of the rows: test "
+        ),
         "other words": on_card("## Known limits", "## No limits"),
         "no config": lambda folder: shutil.rmtree(folder / "official_split"),
     },
