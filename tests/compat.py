@@ -177,6 +177,10 @@ def loads_what_was_recorded(datasets, folder, config, split, path, rows_file):
         for place, due in ((copy, rows[::-1]), (folder, rows), (copy, rows[::-1])):
             loaded = datasets.load_dataset(str(place), config, split=split, cache_dir=home)
             compare(list(loaded), due, f"{place} {config}/{split} in turn with another build")
+        shutil.copy(path, file)
+        options = {"split": split, "cache_dir": home, "download_mode": "force_redownload"}
+        loaded = datasets.load_dataset(str(copy), config, **options)
+        compare(list(loaded), rows, f"{copy} {config}/{split} loaded again by force")
         if version >= (4, 0):
             own_loading(config, split, Path(folder), rows, card, file, text)
         if version >= (4, 2):
