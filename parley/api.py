@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from parley.collection import Dataset, discover, get
-from parley.errors import OutputError, Problem, SourceError
+from parley.errors import OutputError, Problem, SourceError, UsageError
 
 if TYPE_CHECKING:
     import datasets as hf
@@ -209,21 +209,21 @@ def _load_cached(
     from parley.source.fetch import cache_folder, fetch
     from parley.source.files import open_source, source_folder
 
-    upstream = source_folder(source, "source=")
-    home = cache_folder() / "built" / found.version
-    if built := _with_rows(home / found.name, found, config, splits, tried):
-        try:
-            return load_splits(built, config, splits)
-        except OutputError as error:
-            warnings.warn(f"{error}\nparley.load builds it again.", stacklevel=3)
-            tried.append(Problem(str(built.path), what="a damaged build"))
     try:
+        upstream = source_folder(source, "source=")
+        home = cache_folder() / "built" / found.version
+        if built := _with_rows(home / found.name, found, config, splits, tried):
+            try:
+                return load_splits(built, config, splits)
+            except OutputError as error:
+                warnings.warn(f"{error}\nparley.load builds it again.", stacklevel=3)
+                tried.append(Problem(str(built.path), what="a damaged build"))
         if upstream is None:
             fetch(found.name, found.pins, cache_folder())
         files = open_source(found, upstream)
-    except SourceError as error:
+    except (SourceError, UsageError) as error:
         message = f"no {config}/{', '.join(splits)} of {found.name} in these places, in this order"
-        tried.append(Problem(str(upstream or cache_folder()), what=error.message))
+        tried.append(Problem("", what=error.message))
         remedy = f"{error.remedy} Or name another folder: {_FOLDERS}."
         raise type(error)(message, *tried, *error.problems, remedy=remedy.strip()) from error
     build(files, home)

@@ -42,6 +42,7 @@ def more(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     folder = write_skeleton("tea", tmp_path / "more")
     monkeypatch.setenv("PARLEY_DATASETS", str(tmp_path / "more"))
+    monkeypatch.delenv("PARLEY_SOURCE", raising=False)
     monkeypatch.setenv("PARLEY_CACHE", str(tmp_path / "cache"))
     cached = tmp_path / "cache" / "tea" / "dialogues.jsonl"
     cached.parent.mkdir(parents=True)
@@ -117,7 +118,6 @@ def test_load_takes_the_splits_of_a_partial_build_and_names_all_places(tmp_path,
         places = [
             str(Path("build") / dataset.name),
             str(tmp_path / "cache" / "built" / dataset.version / dataset.name),
-            str(upstream),
             str(upstream / dataset.name / "train.json"),
         ]
         found = [problem.place for problem in caught.value.problems]

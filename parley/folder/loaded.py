@@ -56,7 +56,7 @@ def _table(built: BuiltFolder, config: str, split: str, wrong: list[Problem]) ->
         if (file := recorded.get(name)) is None:
             wrong.append(Problem(name, what="unknown file"))
         elif (data := _recorded_bytes(path, file)) is None:
-            wrong.append(Problem(name, what="differs from its sha256 in the provenance"))
+            wrong.append(Problem(name, what="unreadable, or not of the recorded size and sha256"))
         elif (table := _read(data)) is None or table.schema != schema:
             due = f"Parquet with the columns of {built.dataset.name} {config}"
             wrong.append(Problem(name, due, "other content"))
@@ -66,10 +66,13 @@ def _table(built: BuiltFolder, config: str, split: str, wrong: list[Problem]) ->
 
 
 def _recorded_bytes(path: Path, file: dict[str, Any]) -> bytes | None:
-    """Return the bytes of a file, or None if they differ from the recorded ones."""
-    if path.stat().st_size != file["bytes"]:
+    """Return the bytes of a file, or None if it has others than the recorded ones or none."""
+    try:
+        if path.stat().st_size != file["bytes"]:
+            return None
+        data = path.read_bytes()
+    except OSError:
         return None
-    data = path.read_bytes()
     return data if hashlib.sha256(data).hexdigest() == file["sha256"] else None
 
 
