@@ -322,6 +322,7 @@ TASKS = {
         dialogues=lambda _, row: row["dialogue_ids"],
         gold=scenarios,
         score=score_deals,
+        unit="utilities and fractions",
         per_prediction=("success_rate", "sl_with_0_without_deal", "below_walk_away"),
         validate=no_price,
         baselines={"humans": humans, "halfway": halfway},

@@ -14,9 +14,13 @@ if len(sys.argv) != 2:
     sys.exit("usage: score_every_task.py BUILD, the folder of builds")
 print(f"{'dataset':20} {'task':19} {'baseline':15} score")
 for name in parley.datasets():
+    folder = Path(sys.argv[1]) / name
+    if not folder.is_dir():
+        print(f"{name:20} not built")
+        continue
     for task, declared in parley.dataset(name).tasks.items():
         baseline = next(iter(declared.baselines))
-        found = parley.score(Path(sys.argv[1]) / name, task, baseline=baseline)
+        found = parley.score(folder, task, baseline=baseline)
         metric, value = "", found.as_dict()["metrics"]
         while isinstance(value, dict):
             key, value = next(iter(value.items()))

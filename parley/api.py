@@ -1,11 +1,12 @@
 """Functions for programs: list and load datasets, open builds, select, score predictions."""
 
-from collections.abc import Collection, Iterable, Mapping
+import warnings
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from parley.collection import Dataset, discover, get
-from parley.errors import OutputError, ParleyError, UsageError
+from parley.errors import OutputError, Problem, SourceError, UsageError
 
 if TYPE_CHECKING:
     import datasets as hf
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from parley.folder.built import BuiltFolder
     from parley.scoring.evaluate import Result
     from parley.site.select import Choice
+
+_FOLDERS = "of builds with build=, or of upstream files with source= or PARLEY_SOURCE"
 
 
 def datasets() -> list[str]:
@@ -34,31 +37,50 @@ def dataset(name: str) -> Dataset:
 
 
 def load(
-    name: str, config: str | None = None, split: str | None = None, *, build: str | Path = "build"
+    name: str,
+    config: str | None = None,
+    split: str | None = None,
+    *,
+    build: str | Path = "build",
+    source: str | Path | None = None,
 ) -> "hf.Dataset | hf.DatasetDict":
-    """Return the rows of one split, or of all splits of a config.
+    """Return the rows of one split, or of all splits of a config, in memory.
 
-    Reads `build/NAME` if it is a complete build of this version. Otherwise reads the user's cache,
-    and first fetches and builds the dataset there if needed.
+    Takes the first of these places that has the rows in this version:
+
+    1. the build `build/NAME`, if it is not of the sample;
+    2. the build in the user's cache;
+    3. the upstream files, which it builds into the cache: those in `source`, else in the folder
+       that `PARLEY_SOURCE` names, else those of the cache, which it fetches.
+
+    Every file that it loads is compared with the sha256 in the build's provenance.
 
     Args:
         name: A dataset listed by `datasets`.
         config: One of its configs, by default `dialogues`.
         split: A split such as "train", by default all of them.
         build: The folder of builds.
+        source: The folder of upstream files, with one folder for each dataset.
 
     Raises:
-        UsageError: no such dataset, config or split.
-        SourceError: the upstream files cannot be fetched, or differ from their pins.
-        OutputError: the cache cannot be written.
+        UsageError: no such dataset, config, split or source.
+        SourceError: none of the places has the rows; names each place and its problem.
+        OutputError: a file of the build is damaged, or the cache cannot be written.
     """
     import datasets as hf
+
+    from parley.folder.loaded import load_splits
 
     found = dataset(name)
     config = config or found.default
     found.require(config, split)
-    folder = _complete_build(Path(build) / name, name) or _cached(name)
-    return hf.load_dataset(str(folder.path), config, split=split)
+    splits = list(found.splits[config]) if split is None else [split]
+    tried: list[Problem] = []
+    built = _with_rows(Path(build) / name, found, config, splits, tried)
+    rows = load_splits(built, config, splits) if built else None
+    if rows is None:
+        rows = _load_cached(found, config, splits, source, tried)
+    return hf.DatasetDict(rows) if split is None else rows[split]
 
 
 def open(folder: str | Path) -> "BuiltFolder":
@@ -146,28 +168,63 @@ def select(
     return selected(built, chosen or {}, every, together, words, around)
 
 
-def _complete_build(path: Path, name: str) -> "BuiltFolder | None":
-    """Return the build if it exists, is complete and has this version."""
-    try:
-        built = open(path)
-    except (OutputError, UsageError):
+def _with_rows(
+    path: Path, found: Dataset, config: str, splits: Sequence[str], tried: list[Problem]
+) -> "BuiltFolder | None":
+    """Return the build at a path if it records these splits of this version; else note why not."""
+    from parley.folder.built import open_folder
+
+    if not path.is_dir():
+        tried.append(Problem(str(path), what="no such folder"))
         return None
-    whole = not built.is_sample and not built.missing and not built.lost
-    same = built.dataset.name == name and built.version == dataset(name).version
-    return built if whole and same else None
+    try:
+        built = open_folder(path, found)
+    except OutputError as error:
+        tried.append(Problem("", what=str(error)))
+        return None
+    absent = [each for each in splits if each not in built.provenance["configs"].get(config, {})]
+    if built.is_sample:
+        why = "a build of the invented sample"
+    elif built.version != found.version:
+        why = f"a build of version {built.version}; this is {found.version}"
+    elif absent:
+        why = f"a build without {config}/{', '.join(absent)}"
+    else:
+        return built
+    tried.append(Problem(str(path), what=why))
+    return None
 
 
-def _cached(name: str) -> "BuiltFolder":
-    """Return the build of this version in the user's cache; build it if needed."""
+def _load_cached(
+    found: Dataset,
+    config: str,
+    splits: Sequence[str],
+    source: str | Path | None,
+    tried: list[Problem],
+) -> "dict[str, hf.Dataset]":
+    """Load splits from the build in the user's cache; build it if it is missing or damaged."""
     from parley.build import build
+    from parley.folder.built import open_folder
+    from parley.folder.loaded import load_splits
     from parley.source.fetch import cache_folder, fetch
-    from parley.source.files import open_source
+    from parley.source.files import open_source, source_folder
 
-    declared = dataset(name)
-    home = cache_folder() / "built" / declared.version
-    if (found := _complete_build(home / name, name)) is None:
-        fetch(name, declared.pins, cache_folder())
-        build(open_source(declared, None), home)
-        if (found := _complete_build(home / name, name)) is None:
-            raise ParleyError(f"{home / name}: incomplete build of {name} {declared.version}")
-    return found
+    try:
+        upstream = source_folder(source, "source=")
+        home = cache_folder() / "built" / found.version
+        if built := _with_rows(home / found.name, found, config, splits, tried):
+            try:
+                return load_splits(built, config, splits)
+            except OutputError as error:
+                warnings.warn(f"{error}\nparley.load builds it again.", stacklevel=3)
+                tried.append(Problem(str(built.path), what="a damaged build"))
+        if upstream is None:
+            fetch(found.name, found.pins, cache_folder())
+        files = open_source(found, upstream)
+    except (SourceError, UsageError) as error:
+        message = f"no {config}/{', '.join(splits)} of {found.name} in these places, in this order"
+        tried.append(Problem("", what=error.message))
+        remedy = f"{error.remedy} Or name another folder: {_FOLDERS}."
+        raise type(error)(message, *tried, *error.problems, remedy=remedy.strip()) from error
+    build(files, home)
+    return load_splits(open_folder(home / found.name, found), config, splits)

@@ -7,7 +7,8 @@ Builds the samples and, if PARLEY_SOURCE is set, the real files, and publishes t
 Builds and repositories also hold every name of tests/planted.py that `verify` or `publish` lets
 stand; all others must be refused. Each environment loads every split in several ways and compares
 it row by row. It also runs the builder scripts: before datasets 4 as loading scripts, later as
-imported classes. A process that reads one streamed row must exit cleanly.
+imported classes. A process that reads one streamed row must exit cleanly. Other builds and damaged
+files never give rows that are not recorded, by `parley.load` and where docs/using.md says so.
 """
 
 import importlib
@@ -180,6 +181,7 @@ def check(job_file: str) -> None:
             for way, loaded in by_script(datasets, script, config, split, data_dir, cache):
                 compare(list(loaded), rows, f"{script} {config}/{split} by {way}")
                 count += len(rows)
+        loads_what_was_recorded(datasets, *job["splits"][0])
         first = {folder: split for folder, *split, _, _ in reversed(job["splits"])}
         for folder, (config, split) in first.items():
             one_streamed_row(folder, config, split)
@@ -200,6 +202,77 @@ def ways(datasets, folder, repo, config, split, path, cache):
     yield "streaming", load(folder, config, streaming=True, **options)
     yield 'load_dataset("parquet")', load("parquet", data_files={split: path}, **options)
     yield "Dataset.from_parquet", datasets.Dataset.from_parquet(path, cache_dir=cache)
+
+
+def loads_what_was_recorded(datasets, folder, config, split, path, rows_file):
+    """Load a split after another build of equal sizes, of a card that leads out, and damaged."""
+    import pyarrow.parquet as pq
+
+    rows = [json.loads(line) for line in Path(rows_file).read_text(encoding="utf-8").splitlines()]
+    version = tuple(map(int, datasets.__version__.split(".")[:2]))
+    with tempfile.TemporaryDirectory() as home:
+        copy = Path(shutil.copytree(folder, Path(home) / "other" / Path(folder).name))
+        card, file = copy / "README.md", copy / config / Path(path).name
+        stated = json.loads((copy / "provenance.json").read_text())["configs"][config][split]
+        table = pq.read_table(file)
+        pq.write_table(table.take([*range(len(rows))][::-1]), file)
+        text = card.read_text(encoding="utf-8")
+        card.write_text(text.replace(stated["digest"], "0" * 64), encoding="utf-8")
+        for place, due in ((copy, rows[::-1]), (folder, rows), (copy, rows[::-1])):
+            loaded = datasets.load_dataset(str(place), config, split=split, cache_dir=home)
+            compare(list(loaded), due, f"{place} {config}/{split} in turn with another build")
+        shutil.copy(path, file)
+        options = {"split": split, "cache_dir": home, "download_mode": "force_redownload"}
+        loaded = datasets.load_dataset(str(copy), config, **options)
+        compare(list(loaded), rows, f"{copy} {config}/{split} loaded again by force")
+        if version >= (4, 0):
+            own_loading(config, split, Path(folder), rows, card, file, text)
+        if version >= (4, 2):
+            checked_pages(datasets, config, split, Path(path), rows, copy, file)
+
+
+def own_loading(config, split, folder, rows, card, file, text):
+    """Load as `parley.load` does, from a copy whose file is another and whose card leads to it."""
+    from parley.errors import OutputError
+    from parley.folder.built import open_folder
+    from parley.folder.loaded import load_splits
+
+    evil = shutil.copy(file, card.parent.parent / "evil.parquet")
+    shutil.copy(folder / config / file.name, file)
+    card.write_text(text.replace(f"{config}/{split}-*.parquet", str(evil)), encoding="utf-8")
+    found = load_splits(open_folder(card.parent), config, [split])
+    compare(list(found[split]), rows, f"{config}/{split} by parley.load")
+    for number in range(0, file.stat().st_size, 97):
+        flip(folder / config / file.name, file, number)
+        try:
+            load_splits(open_folder(card.parent), config, [split])
+        except OutputError:
+            continue
+        sys.exit(f"{file}: parley.load does not notice bit {number % 8} of byte {number}")
+
+
+def checked_pages(datasets, config, split, path, rows, copy, file):
+    """Flip bits of pages; `load_dataset` that verifies checksums never gives other rows."""
+    import pyarrow.dataset
+
+    options = pyarrow.dataset.ParquetFragmentScanOptions(page_checksum_verification=True)
+    given = {"split": split, "streaming": True, "fragment_scan_options": options}
+    shutil.copy(path.parent.parent / "README.md", copy)
+    data = path.read_bytes()
+    for number in range(4, len(data) - 8 - int.from_bytes(data[-8:-4], "little"), 97):
+        flip(path, file, number)
+        try:
+            found = list(datasets.load_dataset(str(copy), config, **given))
+        except Exception:  # of pyarrow or of datasets, by what the bit is of
+            continue
+        compare(found, rows, f"{file} with another bit in byte {number}, checksums verified")
+
+
+def flip(path, copy, number):
+    """Write a copy of a file with one bit of a byte flipped."""
+    data = bytearray(path.read_bytes())
+    data[number] ^= 1 << number % 8
+    copy.write_bytes(data)
 
 
 def by_script(datasets, script, config, split, data_dir, cache):

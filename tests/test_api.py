@@ -1,15 +1,23 @@
 """The functions for programs: `parley.datasets`, `load`, `open` and `score`."""
 
 import json
+import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
+import datasets
+import pyarrow.parquet as pq
 import pytest
 
 import parley
+from parley.build import build
 from parley.collection import discover, get
-from parley.errors import OutputError, SourceError, UsageError
+from parley.errors import FetchError, OutputError, SourceError, UsageError
 from parley.folder.built import open_folder
+from parley.rows.digest import Digest
+from parley.source.files import Source, open_source
 
 
 def test_import_parley_loads_no_heavy_package():
@@ -34,6 +42,7 @@ def more(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     folder = write_skeleton("tea", tmp_path / "more")
     monkeypatch.setenv("PARLEY_DATASETS", str(tmp_path / "more"))
+    monkeypatch.delenv("PARLEY_SOURCE", raising=False)
     monkeypatch.setenv("PARLEY_CACHE", str(tmp_path / "cache"))
     cached = tmp_path / "cache" / "tea" / "dialogues.jsonl"
     cached.parent.mkdir(parents=True)
@@ -57,21 +66,152 @@ def test_load_builds_once_into_the_cache(more, tmp_path):
     assert parley.load("tea", split="train").num_rows == 2
 
 
-def test_load_ignores_builds_of_the_sample_or_another_version(more, tmp_path, monkeypatch):
-    from parley.build import build
-    from parley.source.files import open_source
+def built(folder, **options):
+    """Build tea into a folder of builds; return its build."""
+    build(open_source(get("tea"), None, **options), folder)
+    return folder / "tea"
 
-    build(open_source(get("tea"), None, sample=True), tmp_path / "build")
-    monkeypatch.setattr("parley.api._cached", lambda name: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
+
+@pytest.fixture
+def no_upstream(more, tmp_path, monkeypatch):
+    """Return a function that leaves only builds: no upstream file, and no network."""
+
+    def fetch(name, *_):
+        raise FetchError(f"{name} could not be fetched")
+
+    def leave():
+        (tmp_path / "cache" / "tea" / "dialogues.jsonl").unlink()
+        monkeypatch.setattr("parley.source.fetch.fetch", fetch)
+
+    return leave
+
+
+def test_load_ignores_builds_of_the_sample_or_another_version(no_upstream, tmp_path):
+    folder = built(tmp_path / "build", sample=True)
+    no_upstream()
+    with pytest.raises(SourceError):
         parley.load("tea")
-    place = tmp_path / "build" / "tea" / "provenance.json"
+    place = folder / "provenance.json"
     provenance = json.loads(place.read_text()) | {"sample": False}
     place.write_text(json.dumps(provenance))
     assert parley.load("tea", split="train").num_rows == 2
     place.write_text(json.dumps(provenance | {"version": "0.9.0"}))
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(SourceError):
         parley.load("tea")
+
+
+def test_load_takes_the_splits_of_a_partial_build_and_names_all_places(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PARLEY_CACHE", str(tmp_path / "cache"))
+    dataset = get("craigslist_bargains")
+    upstream = tmp_path / "upstream"
+    shutil.copytree(dataset.sample, upstream / dataset.name)
+    (upstream / dataset.name / "train.json").unlink()
+    sources = Source(dataset, upstream / dataset.name, missing=["train.json"])
+    build(sources, tmp_path / "build")
+    due = parley.open("build/craigslist_bargains").rows("dialogues", "test")
+    assert list(parley.load(dataset.name, split="test")) == due
+    monkeypatch.setenv("PARLEY_SOURCE", str(upstream))
+    for split in ("train", None):
+        with pytest.raises(SourceError) as caught:
+            parley.load(dataset.name, split=split)
+        places = [
+            str(Path("build") / dataset.name),
+            str(tmp_path / "cache" / "built" / dataset.version / dataset.name),
+            str(upstream / dataset.name / "train.json"),
+        ]
+        found = [problem.place for problem in caught.value.problems]
+        assert [place for place in found if place in places] == places
+
+
+def test_load_takes_upstream_files_by_one_rule(no_upstream, tmp_path, monkeypatch):
+    shutil.copytree(tmp_path / "cache" / "tea", tmp_path / "elsewhere" / "tea")
+    no_upstream()
+    with pytest.raises(SourceError):
+        parley.load("tea")
+    monkeypatch.setenv("PARLEY_SOURCE", "nowhere")
+    with pytest.raises(UsageError, match="PARLEY_SOURCE nowhere"):
+        parley.load("tea")
+    with pytest.raises(UsageError, match="source= absent"):
+        parley.load("tea", source="absent")
+    assert parley.load("tea", source="elsewhere")["train"].num_rows == 2
+    shutil.rmtree(tmp_path / "cache" / "built")
+    monkeypatch.setenv("PARLEY_SOURCE", "elsewhere")
+    assert parley.load("tea")["train"].num_rows == 2
+
+
+def flipped(file):
+    """Flip a bit in the middle of the first page."""
+    data = bytearray(file.read_bytes())
+    data[len(data) // 8] ^= 1
+    file.write_bytes(data)
+
+
+def reversed_rows(file):
+    """Swap its rows."""
+    table = pq.read_table(file)
+    pq.write_table(table.take([1, 0]), file)
+
+
+DAMAGES = {
+    "a flipped bit": flipped,
+    "rows in another order": reversed_rows,
+    "cut": lambda file: os.truncate(file, 200),
+    "missing": Path.unlink,
+    "a link": lambda file: file.symlink_to(file.rename(file.with_name("elsewhere"))),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_load_gives_the_recorded_rows_or_an_error(damage, more, tmp_path):
+    due = list(parley.load("tea", split="train"))
+    for folder in (tmp_path / "build", next((tmp_path / "cache" / "built").iterdir())):
+        (file,) = built(folder).glob("dialogues/*.parquet")
+        assert list(parley.load("tea", split="train")) == due
+        DAMAGES[damage](file)
+        if folder.name == "build":
+            with pytest.raises(OutputError, match=file.name):
+                parley.load("tea", split="train")
+            shutil.rmtree(folder)
+        else:  # the cache is parley's own
+            with pytest.warns(UserWarning, match=file.name):
+                assert list(parley.load("tea", split="train")) == due
+            assert list(parley.load("tea", split="train")) == due
+
+
+def test_load_reads_no_path_of_the_card_and_no_rows_of_another_build(more, tmp_path):
+    due = list(parley.load("tea", split="train"))
+    other = built(tmp_path / "other")
+    (file,) = other.glob("dialogues/*.parquet")
+    reversed_rows(file)
+    assert list(pq.read_table(file).to_pylist()) != due
+    folder = built(tmp_path / "build")
+    card = folder / "README.md"
+    for path in ("../../other/tea/dialogues/train-*.parquet", str(file)):
+        card.write_text(card.read_text().replace("dialogues/train-*.parquet", path))
+        datasets.load_dataset(str(other), "dialogues", cache_dir=str(tmp_path / "hf"))
+        assert list(parley.load("tea", split="train")) == due
+
+
+def test_load_dataset_keeps_builds_with_other_rows_apart(more, tmp_path):
+    """`datasets` keys its cache by the card, so equal sizes must not make equal cards."""
+    due = {}
+    for name in ("one", "other"):
+        folder = built(tmp_path / name)
+        if name == "other":
+            (file,) = folder.glob("dialogues/*.parquet")
+            reversed_rows(file)
+            digest = Digest(pq.read_schema(file))
+            digest.update(pq.read_table(file))
+            card = folder / "README.md"
+            stated = parley.open(folder).provenance["configs"]["dialogues"]["train"]["digest"]
+            card.write_text(card.read_text().replace(stated, digest.hexdigest()))
+        due[name] = parley.open(folder).rows("dialogues", "train")
+    assert due["one"] != due["other"]
+    for name in ("other", "one", "other"):
+        place, cache = str(tmp_path / name / "tea"), str(tmp_path / "hf")
+        found = datasets.load_dataset(place, split="train", cache_dir=cache)
+        assert list(found) == due[name]
 
 
 @pytest.mark.parametrize(

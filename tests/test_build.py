@@ -15,8 +15,8 @@ import pytest
 
 from parley.build import build
 from parley.collection import Dataset, get
-from parley.errors import RecordError, ScriptError, SourceError
-from parley.folder.built import open_folder, read_provenance
+from parley.errors import OutputError, RecordError, ScriptError, SourceError
+from parley.folder.built import BuiltFolder, open_folder, read_provenance
 from parley.folder.verify import verify
 from parley.rows.arrow import to_batch
 from parley.rows.parquet import row_groups
@@ -260,3 +260,21 @@ def test_a_sample_with_texts_of_upstream_is_not_measured(tmp_path, copied):
     else:
         measure()
     assert (tmp_path / "out" / "tea").exists() != copied
+
+
+def test_rows_of_a_damaged_page_are_never_others(sample_build, tmp_path):
+    folder = Path(shutil.copytree(sample_build / "casino", tmp_path / "casino"))
+    due = open_folder(folder).rows("scenarios", "train")
+    (file,) = folder.glob("scenarios/*.parquet")
+    data = file.read_bytes()
+    refused = 0
+    for place in range(4, len(data) - 8 - int.from_bytes(data[-8:-4], "little"), 97):
+        file.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
+        for read in (BuiltFolder.rows, BuiltFolder.each_row):
+            try:
+                found = list(read(open_folder(folder), "scenarios", "train"))
+            except OutputError:
+                refused += 1
+            else:
+                assert found == due
+    assert refused

@@ -66,6 +66,7 @@ def test_a_card_is_rendered():
     assert front["dataset_info"] == [
         {
             "config_name": "a",
+            "description": "Digests of the rows: train 0",
             "license": "mit",
             "features": [{"name": "é: '1'", "dtype": "string"}],
             "splits": [{"name": "train", "num_bytes": 20, "num_examples": 1234}],

@@ -153,7 +153,7 @@ ERRORS = [
     ("show casino --build out --source out", 2, "--build excludes --source"),
     ("build --source nowhere", 2, "--source nowhere: no such folder"),
     ("build casino --source upstream/casino", 2, "--source takes the folder above it"),
-    ("build casino", 1, "Run `parley fetch casino`."),
+    ("build casino", 1, "Run `parley fetch casino`, or name a folder that has them with --source"),
     ("build casino --source out", 1, "or leave out --source (and unset PARLEY_SOURCE) and run"),
     ("build --sample --build /proc/no", 1, "/proc/no: "),
     ("frobnicate", 2, "frobnicate"),

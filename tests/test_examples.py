@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from catalogue_files import PRODUCT, REVIEW
 
-from parley.collection import get
+from parley.collection import discover, get
 from parley.folder.built import open_folder
 from parley.scoring.evaluate import score
 
@@ -26,7 +26,8 @@ def run(tmp_path):
     """Run an example in a folder whose `build` is the given one; warnings are errors."""
 
     def run(command, build):
-        (tmp_path / "build").symlink_to(build)
+        if not (tmp_path / "build").exists():
+            (tmp_path / "build").symlink_to(build)
         script, *arguments = command.split()
         env = {**os.environ, "HF_HOME": str(tmp_path / "hf"), "PYTHONUTF8": "1"}
         command = [sys.executable, "-W", "error", EXAMPLES / script, *arguments]
@@ -51,6 +52,23 @@ def test_the_readme_has_every_example():
 def test_examples_print_the_lines_of_the_readme(command, shown, run, real_build):
     lines = [line for line in shown.splitlines() if line != "..."]
     assert [line for line in run(command, real_build).splitlines() if line in lines] == lines
+
+
+@pytest.mark.slow
+def test_examples_run_after_the_demo_with_and_without_builds(run, sample_build, tmp_path):
+    build = tmp_path / "builds"
+    build.mkdir()
+    run("demo.py build", build)
+    assert sorted(path.name for path in build.iterdir()) == ["demo", "demo-site"]
+    for command, _ in SHOWN:
+        _, *lines = run(command, build).splitlines()
+        assert [line.split() for line in lines] == [[name, "not", "built"] for name in discover()]
+    for name in discover():
+        (build / name).symlink_to(sample_build / name)
+    for command, _ in SHOWN:
+        _, *lines = run(command, build).splitlines()
+        assert {line.split()[0] for line in lines} == {*discover()}
+        assert "not built" not in "".join(lines)
 
 
 @pytest.fixture

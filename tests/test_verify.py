@@ -238,6 +238,9 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
         "other sizes": on_card("dataset_size: ", "dataset_size: 1"),
         "a key twice": on_card("license: cc-by-4.0", "license: mit\nlicense: cc-by-4.0"),
         "a comment": on_card("license: ", "# more\nlicense: "),
+        "another digest of a config": on_card(
+            "Digests of the rows: train ", "Digests of the rows: test "
+        ),
         "other words": on_card("## Known limits", "## No limits"),
         "words between the marks": on_card(END, f"Public domain.\n{END}"),
         "no config": lambda folder: shutil.rmtree(folder / "official_split"),

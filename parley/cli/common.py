@@ -113,10 +113,9 @@ def typed(ctx: typer.Context, option: str) -> bool:
 
 def upstream_folder(ctx: typer.Context, source: Path | None) -> Path | None:
     """Return the folder of upstream files, or raise UsageError if it is not a folder."""
-    if source is not None and not source.is_dir():
-        name = "--source" if typed(ctx, "source") else "PARLEY_SOURCE"
-        raise UsageError(f"{name} {source}: no such folder")
-    return source
+    from parley.source.files import source_folder
+
+    return source_folder(source if typed(ctx, "source") else None)
 
 
 def require_file(option: str, path: Path) -> None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 CARD, PROVENANCE = "README.md", "provenance.json"
 FORMAT = 3  # of the provenance: the digests of format 1, which it did not state, were of JSON
 MOST_TEXT = 16_000_000  # bytes of a card or provenance; ours have some 100,000
+_CHECKED: dict[str, Any] = {"page_checksum_verification": True}  # where a page has a checksum
 _AT_ONCE = 1000  # rows that are Python objects at once, where not all are asked for
 _NAME = re.compile(r"\w+(\.\w+)*")  # of a config or split: never a path
 
@@ -160,7 +161,7 @@ class BuiltFolder:
 
         for path in self.files(config, split):
             with _readable(path):
-                table = pq.read_table(path)
+                table = pq.read_table(path, **_CHECKED)
             yield table
 
     def row_groups(self, config: str, split: str) -> "Iterator[pa.Table]":
@@ -179,7 +180,7 @@ class BuiltFolder:
 
         for path in self.files(config, split):
             with _readable(path):
-                for batch in pq.ParquetFile(path).iter_batches(_AT_ONCE):
+                for batch in pq.ParquetFile(path, **_CHECKED).iter_batches(_AT_ONCE):
                     yield from batch.to_pylist()
 
     def ids(self, config: str, split: str) -> Iterator[Any]:
@@ -188,7 +189,7 @@ class BuiltFolder:
 
         for path in self.files(config, split):
             with _readable(path):
-                file = pq.ParquetFile(path)
+                file = pq.ParquetFile(path, **_CHECKED)
                 (column, *_) = file.schema_arrow.names
                 yield from file.read([column]).column(0).to_pylist()
 

@@ -141,6 +141,7 @@ def _info(
 ) -> Iterator[tuple[str, Any]]:
     """Yield an entry of the card's `dataset_info`."""
     yield "config_name", config
+    yield "description", digests_of(splits)
     yield "license", dataset.builder.licence(config)
     yield "features", card_yaml(dataset.features(config))
     yield (
@@ -152,6 +153,16 @@ def _info(
     )
     yield "download_size", sum(found["bytes"] for found in splits.values())
     yield "dataset_size", sum(found["arrow_bytes"] for found in splits.values())
+
+
+def digests_of(splits: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the description of a config: the digest of the rows of each split.
+
+    `datasets` keeps what it read of a folder by what the card states, not by the content of files.
+    So builds with other rows need cards that differ.
+    """
+    named = (f"{split} {found['digest']}" for split, found in splits.items())
+    return f"Digests of the rows: {', '.join(named)}"
 
 
 def card_configs(configs: Mapping[str, Iterable[str]], default: str) -> list[dict[str, Any]]:

@@ -137,9 +137,13 @@ class _Shard:
         self._file = path.open("wb", buffering=0)
         self._sink = _Sink(self._file)
         # A page index makes the dataset viewer fast. With content-defined chunking the Hub stores
-        # only the changes of a new version.
+        # only the changes of a new version. Readers that verify checksums notice damaged pages.
         self._writer = pq.ParquetWriter(
-            self._sink, schema, write_page_index=True, use_content_defined_chunking=True
+            self._sink,
+            schema,
+            write_page_index=True,
+            use_content_defined_chunking=True,
+            write_page_checksum=True,
         )
         self.rows = self.arrow_size = 0
 

@@ -1,5 +1,6 @@
 """Locates the upstream files of a build and compares them with their pins."""
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,6 +48,19 @@ class Source:
     def splits(self, config: str) -> list[str]:
         """Return the splits of a config whose files exist, in the script's order."""
         return [split for split in self.dataset.splits[config] if self.has(config, split)]
+
+
+def source_folder(given: str | Path | None, option: str = "--source") -> Path | None:
+    """Return the folder of upstream files: the given one, else that of `PARLEY_SOURCE`.
+
+    None stands for the cache. UsageError, with the name of the option, if it is no folder.
+    """
+    place, name = given, option
+    if place is None:
+        place, name = os.environ.get("PARLEY_SOURCE") or None, "PARLEY_SOURCE"
+    if place is not None and not Path(place).is_dir():
+        raise UsageError(f"{name} {place}: no such folder")
+    return None if place is None else Path(place)
 
 
 def _place(dataset: Dataset, folder: Path | None) -> Path:
@@ -118,7 +132,10 @@ def open_source(
 
 def _how_to_get(dataset: Dataset, place: Path, folder: Path | None) -> str:
     if folder is None:
-        return f"Run `parley fetch {dataset.name}`"
+        return (
+            f"Run `parley fetch {dataset.name}`, or name a folder that has them with --source or "
+            "PARLEY_SOURCE"
+        )
     return (
         f"Put them into {place} in upstream's layout, or leave out --source (and unset "
         f"PARLEY_SOURCE) and run `parley fetch {dataset.name}`"
