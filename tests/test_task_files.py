@@ -110,6 +110,7 @@ TASKS = {
         metrics={"lines": "how many"},
         gold=lambda data: {(row["id"],): row for row in data.rows("dialogues", "train")},
         score=lambda gold, predictions: Score({"lines": len(predictions)}),
+        unit="lines",
         format=TREC_RUN,
     ),
 }
