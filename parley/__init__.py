@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from parley.api import dataset, datasets, load, open, score, select  # noqa: A004 - as `parley.open`
-    from parley.asking import (
+    from parley.declaring.questions import (
         Asking,
         Playing,
         Question,
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
         reader,
         spoken,
     )
-    from parley.build import build as build_folder
-    from parley.builder import Builder
-    from parley.charts import Bar, Bars, Chart, Dots, Heatmap, Panel, Panels
-    from parley.chats import CHAT, chat_of
-    from parley.collection import Dataset
-    from parley.declaration import Config, File, Folder, View
-    from parley.errors import (
+    from parley.building.build import build as build_folder
+    from parley.building.builder import Builder
+    from parley.declaring.charts import Bar, Bars, Chart, Dots, Heatmap, Panel, Panels
+    from parley.declaring.chats import CHAT, chat_of
+    from parley.building.collection import Dataset
+    from parley.declaring.declaration import Config, File, Folder, View
+    from parley.base.errors import (
         OutputError,
         ParleyError,
         Problem,
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
         SourceError,
         UsageError,
     )
-    from parley.exports.convokit import utterance, write_corpus
-    from parley.exports.export import export as export_folder
-    from parley.figures import (
+    from parley.reading.export.convokit import utterance, write_corpus
+    from parley.reading.export.export import export as export_folder
+    from parley.declaring.figures import (
         Data,
         Differs,
         MissingSplitError,
@@ -54,25 +54,41 @@ if TYPE_CHECKING:
         records_of,
         related_rows,
     )
-    from parley.folder.built import BuiltFolder
-    from parley.folder.replace import write_whole, writing
-    from parley.folder.verify import Verification, verify_each
-    from parley.jobs import Job
-    from parley.negotiation import Rules as NegotiationRules
-    from parley.negotiation import State as NegotiationState
-    from parley.negotiation import make_game
+    from parley.building.built import BuiltFolder
+    from parley.base.replace import write_whole, writing
+    from parley.verifying.verify import Verification, verify_each
+    from parley.declaring.jobs import Job
+    from parley.declaring.games import Rules as NegotiationRules
+    from parley.declaring.games import State as NegotiationState
+    from parley.declaring.games import make_game
     from parley.rows.digest import Digest
-    from parley.rows.features import arrow_schema, card_yaml
+    from parley.declaring.features import arrow_schema, card_yaml
     from parley.rows.parquet import write as write_parquet
     from parley.scoring.evaluate import Result
-    from parley.scoring.prediction_formats import NO_HIT, TREC_RUN, UNREADABLE, Key, Prediction, Run
-    from parley.scoring.spread import Folds, Interval, interval, means, over_folds, resamples
-    from parley.shapes import Checked, Converted, as_json, null_or_absent, problems
-    from parley.site.write import write_site
-    from parley.source.files import Source, at_hand, open_source
-    from parley.tasks import MEASURED, Reference, Score, Subset, Task, Undefined
-    from parley.terminal.console import print_message
-    from parley.transcript import Facets, Fact, Judged, Note, Pool, Table, Transcript, Turn
+    from parley.declaring.prediction_formats import (
+        NO_HIT,
+        TREC_RUN,
+        UNREADABLE,
+        Key,
+        Prediction,
+        Run,
+    )
+    from parley.declaring.spread import Folds, Interval, interval, means, over_folds, resamples
+    from parley.declaring.shapes import Checked, Converted, as_json, null_or_absent, problems
+    from parley.reading.site.write import write_site
+    from parley.building.sources import Source, at_hand, open_source
+    from parley.declaring.tasks import MEASURED, Reference, Score, Subset, Task, Undefined
+    from parley.base.console import print_message
+    from parley.declaring.transcript import (
+        Facets,
+        Fact,
+        Judged,
+        Note,
+        Pool,
+        Table,
+        Transcript,
+        Turn,
+    )
 
 __version__ = "1.0.0"
 
@@ -81,40 +97,40 @@ __version__ = "1.0.0"
 _PUBLIC = {
     # Using datasets
     "parley.api": "datasets dataset load open score select",
-    "parley.folder.built": "BuiltFolder",
+    "parley.building.built": "BuiltFolder",
     "parley.scoring.evaluate": "Result",
     # A dataset's script
-    "parley.builder": "Builder",
-    "parley.declaration": "Config File Folder View",
-    "parley.shapes": "Checked Converted as_json null_or_absent problems",
-    "parley.chats": "CHAT chat_of",
+    "parley.building.builder": "Builder",
+    "parley.declaring.declaration": "Config File Folder View",
+    "parley.declaring.shapes": "Checked Converted as_json null_or_absent problems",
+    "parley.declaring.chats": "CHAT chat_of",
     # Other modules of a dataset
-    "parley.figures": "Data Differs MissingSplitError check differing differing_views documented"
+    "parley.declaring.figures": "Data Differs MissingSplitError check differing differing_views documented"
     " mean_and_deviation moses_tokenizer records_of related_rows",
-    "parley.transcript": "Fact Facets Judged Note Pool Table Transcript Turn",
-    "parley.charts": "Bar Bars Chart Dots Heatmap Panel Panels",
-    "parley.tasks": "MEASURED Reference Score Subset Task Undefined",
-    "parley.asking": "Asking Playing Question Unreadable chat choice object_schema read_labels"
+    "parley.declaring.transcript": "Fact Facets Judged Note Pool Table Transcript Turn",
+    "parley.declaring.charts": "Bar Bars Chart Dots Heatmap Panel Panels",
+    "parley.declaring.tasks": "MEASURED Reference Score Subset Task Undefined",
+    "parley.declaring.questions": "Asking Playing Question Unreadable chat choice object_schema read_labels"
     " read_number read_object read_order reader spoken",
-    "parley.negotiation": "NegotiationRules:Rules NegotiationState:State make_game",
-    "parley.scoring.prediction_formats": "NO_HIT TREC_RUN UNREADABLE Key Prediction Run",
-    "parley.scoring.spread": "Folds Interval interval means over_folds resamples",
-    "parley.exports.convokit": "utterance write_corpus",
-    "parley.jobs": "Job",
+    "parley.declaring.games": "NegotiationRules:Rules NegotiationState:State make_game",
+    "parley.declaring.prediction_formats": "NO_HIT TREC_RUN UNREADABLE Key Prediction Run",
+    "parley.declaring.spread": "Folds Interval interval means over_folds resamples",
+    "parley.reading.export.convokit": "utterance write_corpus",
+    "parley.declaring.jobs": "Job",
     # Output of jobs
-    "parley.folder.replace": "write_whole writing",
+    "parley.base.replace": "write_whole writing",
     "parley.rows.digest": "Digest",
-    "parley.rows.features": "arrow_schema card_yaml",
+    "parley.declaring.features": "arrow_schema card_yaml",
     "parley.rows.parquet": "write_parquet:write",
-    "parley.terminal.console": "print_message",
+    "parley.base.console": "print_message",
     # Functions behind the commands
-    "parley.collection": "Dataset",
-    "parley.source.files": "Source at_hand open_source",
-    "parley.build": "build_folder:build",
-    "parley.folder.verify": "Verification verify_each",
-    "parley.exports.export": "export_folder:export",
-    "parley.site.write": "write_site",
-    "parley.errors": "OutputError ParleyError Problem RecordError RowError ScriptError SourceError"
+    "parley.building.collection": "Dataset",
+    "parley.building.sources": "Source at_hand open_source",
+    "parley.building.build": "build_folder:build",
+    "parley.verifying.verify": "Verification verify_each",
+    "parley.reading.export.export": "export_folder:export",
+    "parley.reading.site.write": "write_site",
+    "parley.base.errors": "OutputError ParleyError Problem RecordError RowError ScriptError SourceError"
     " UsageError",
 }
 _PLACES = {

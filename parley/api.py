@@ -5,15 +5,15 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from parley.collection import Dataset, discover, get
-from parley.errors import OutputError, Problem, SourceError, UsageError
+from parley.building.collection import Dataset, discover, get
+from parley.base.errors import OutputError, Problem, SourceError, UsageError
 
 if TYPE_CHECKING:
     import datasets as hf
 
-    from parley.folder.built import BuiltFolder
+    from parley.building.built import BuiltFolder
     from parley.scoring.evaluate import Result
-    from parley.site.select import Choice
+    from parley.reading.site.select import Choice
 
 _FOLDERS = "of builds with build=, or of upstream files with source= or PARLEY_SOURCE"
 
@@ -69,7 +69,7 @@ def load(
     """
     import datasets as hf
 
-    from parley.folder.loaded import load_splits
+    from parley.building.loaded import load_splits
 
     found = dataset(name)
     config = config or found.default
@@ -93,7 +93,7 @@ def open(folder: str | Path) -> "BuiltFolder":
         OutputError: the folder is no build.
         UsageError: its dataset is unknown.
     """
-    from parley.folder.built import open_folder
+    from parley.building.built import open_folder
 
     return open_folder(Path(folder))
 
@@ -126,7 +126,7 @@ def score(
         RecordError: the predictions have mistakes; names all of them.
         OutputError: the build lacks a split that the task reads.
     """
-    from parley.ask.score import score_file
+    from parley.asking.score import score_file
     from parley.scoring.evaluate import score as evaluate
     from parley.scoring.gold import Part
 
@@ -162,7 +162,7 @@ def select(
         ScriptError: the dataset's transcript.py fails on a row.
         OutputError: the folder is no build, or a file of it is not readable Parquet.
     """
-    from parley.site.select import selected
+    from parley.reading.site.select import selected
 
     built = open(folder) if isinstance(folder, str | Path) else folder
     return selected(built, chosen or {}, every, together, words, around)
@@ -172,7 +172,7 @@ def _with_rows(
     path: Path, found: Dataset, config: str, splits: Sequence[str], tried: list[Problem]
 ) -> "BuiltFolder | None":
     """Return the build at a path if it records these splits of this version; else note why not."""
-    from parley.folder.built import open_folder
+    from parley.building.built import open_folder
 
     if not path.is_dir():
         tried.append(Problem(str(path), what="no such folder"))
@@ -203,11 +203,11 @@ def _load_cached(
     tried: list[Problem],
 ) -> "dict[str, hf.Dataset]":
     """Load splits from the build in the user's cache; build it if it is missing or damaged."""
-    from parley.build import build
-    from parley.folder.built import open_folder
-    from parley.folder.loaded import load_splits
-    from parley.source.fetch import cache_folder, fetch
-    from parley.source.files import open_source, source_folder
+    from parley.building.build import build
+    from parley.building.built import open_folder
+    from parley.building.loaded import load_splits
+    from parley.fetching.fetch import cache_folder, fetch
+    from parley.building.sources import open_source, source_folder
 
     try:
         upstream = source_folder(source, "source=")

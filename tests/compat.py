@@ -67,8 +67,8 @@ def build(output: Path, option: str) -> Path:
     """Build everything and write the rows that loading must give."""
     import pyarrow.parquet as pq
 
-    from parley.collection import discover
-    from parley.source.files import open_source
+    from parley.building.collection import discover
+    from parley.building.sources import open_source
 
     subprocess.run(
         [sys.executable, "-m", "parley", "build", option, "--build", output / "build"],
@@ -113,8 +113,8 @@ def plant(folder: Path, hub: "Hub") -> None:
 
 def require_listed(python: str, version: str, sample: Path) -> None:
     """Exit unless `verify` refuses the names that this version reads, and the list has them."""
-    from parley.folder.built import open_folder
-    from parley.folder.integrity import Inputs, files
+    from parley.building.built import open_folder
+    from parley.verifying.integrity import Inputs, files
 
     done = subprocess.run([python, planted.__file__], check=True, capture_output=True)
     listed, suffixes = json.loads(done.stdout)
@@ -148,7 +148,7 @@ def environment(version: str) -> str:
 
 def publish(jobs: list[str]) -> None:
     """Publish every build of the jobs to the local Hub, as sample/NAME or real/NAME."""
-    from parley.folder.built import open_folder
+    from parley.building.built import open_folder
     from parley.hub.publish import files_to_upload
     from parley.hub.publish import publish as publish_folder
 
@@ -233,9 +233,9 @@ def loads_what_was_recorded(datasets, folder, config, split, path, rows_file):
 
 def own_loading(config, split, folder, rows, card, file, text):
     """Load as `parley.load` does, from a copy whose file is another and whose card leads to it."""
-    from parley.errors import OutputError
-    from parley.folder.built import open_folder
-    from parley.folder.loaded import load_splits
+    from parley.base.errors import OutputError
+    from parley.building.built import open_folder
+    from parley.building.loaded import load_splits
 
     evil = shutil.copy(file, card.parent.parent / "evil.parquet")
     shutil.copy(folder / config / file.name, file)

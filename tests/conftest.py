@@ -9,7 +9,7 @@ import pytest
 from hub import Hub
 from server import BODY, Page, Server, pinned
 
-from parley.collection import discover
+from parley.building.collection import discover
 
 # before anything imports datasets: nothing may reach out, nothing may touch the user's caches
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -92,8 +92,8 @@ def _its_files_are_there(request):
 @pytest.fixture(scope="session")
 def sample_build(tmp_path_factory):
     """The samples of all datasets, built."""
-    from parley.build import build
-    from parley.source.files import open_source
+    from parley.building.build import build
+    from parley.building.sources import open_source
 
     output = tmp_path_factory.mktemp("sample")
     for dataset in discover().values():
@@ -114,8 +114,8 @@ def grouped_build(sample_build, tmp_path_factory):
 @pytest.fixture(scope="session")
 def real_build(source, tmp_path_factory):
     """What is at hand of the real datasets, built."""
-    from parley.build import build
-    from parley.source.files import at_hand
+    from parley.building.build import build
+    from parley.building.sources import at_hand
 
     output = tmp_path_factory.mktemp("real")
     for dataset in discover().values():

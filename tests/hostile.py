@@ -75,7 +75,7 @@ class Hostile(Builder):
 
 _TRANSCRIPT = '''"""Put the attack of a row into every text of a transcript."""
 
-from parley.transcript import Judged, Note, Pool, Table, Transcript, Turn
+from parley.declaring.transcript import Judged, Note, Pool, Table, Transcript, Turn
 
 CONFIGS = ("dialogues",)
 ORDER = {"kind": ("even", "odd")}
@@ -157,7 +157,7 @@ CHARTS = {ATTACK: bars, "many": many, "heatmap": heatmap, "dots": dots, "panels"
 
 _FIGURES = '''"""Figures with attacks as document, names and reasons."""
 
-from parley.figures import Differs, documented
+from parley.declaring.figures import Differs, documented
 
 
 @documented(ATTACK, {ATTACK: 1, "<i>rows</i>": Differs(1, 2, ATTACK)})

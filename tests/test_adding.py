@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from parley.folder.measured import FILE
-from parley.source.pins import git_tree, problem
-from parley.starting.new import SKELETON
+from parley.building.measured import FILE
+from parley.declaring.pins import git_tree, problem
+from parley.authoring.starting.new import SKELETON
 
 DOCS = Path(__file__).parent.parent / "docs"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -27,7 +27,7 @@ SAMPLE = SKELETON / "sample" / "dialogues.jsonl"  # stands for upstream's file
 
 WRITE = """
 import pathlib, re, sys
-from parley.linting.card_rules import TO_REPLACE, TO_WRITE
+from parley.authoring.linting.card_rules import TO_REPLACE, TO_WRITE
 card = pathlib.Path(sys.argv[1])
 text = card.read_text().replace("The Title of the Paper", "Talks in a Shop")
 for title in TO_WRITE:

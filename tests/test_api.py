@@ -12,12 +12,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import parley
-from parley.build import build
-from parley.collection import discover, get
-from parley.errors import FetchError, OutputError, SourceError, UsageError
-from parley.folder.built import open_folder
+from parley.building.build import build
+from parley.building.collection import discover, get
+from parley.base.errors import FetchError, OutputError, SourceError, UsageError
+from parley.building.built import open_folder
 from parley.rows.digest import Digest
-from parley.source.files import Source, open_source
+from parley.building.sources import Source, open_source
 
 
 def test_import_parley_loads_no_heavy_package():
@@ -37,7 +37,7 @@ def test_import_parley_loads_no_heavy_package():
 @pytest.fixture
 def more(monkeypatch, tmp_path):
     """Add a dataset whose cache already has its upstream file."""
-    from parley.starting.new import write_skeleton
+    from parley.authoring.starting.new import write_skeleton
 
     monkeypatch.chdir(tmp_path)
     folder = write_skeleton("tea", tmp_path / "more")
@@ -81,7 +81,7 @@ def no_upstream(more, tmp_path, monkeypatch):
 
     def leave():
         (tmp_path / "cache" / "tea" / "dialogues.jsonl").unlink()
-        monkeypatch.setattr("parley.source.fetch.fetch", fetch)
+        monkeypatch.setattr("parley.fetching.fetch.fetch", fetch)
 
     return leave
 
@@ -229,7 +229,7 @@ def test_load_names_the_choices(more, args, message):
 
 def test_load_refuses_damaged_files(more, tmp_path, monkeypatch):
     (tmp_path / "cache" / "tea" / "dialogues.jsonl").write_text("")
-    monkeypatch.setattr("parley.source.fetch.fetch", lambda *_, **__: None)
+    monkeypatch.setattr("parley.fetching.fetch.fetch", lambda *_, **__: None)
     with pytest.raises(SourceError, match=r"dialogues\.jsonl: size expected 423"):
         parley.load("tea")
 

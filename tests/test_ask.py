@@ -24,19 +24,19 @@ import pytest
 from model_server import completion, serving
 
 import parley
-from parley.ask.batch import read_answers, write_requests
-from parley.ask.client import LARGEST, Sampling
-from parley.ask.log import Questions, read_log
-from parley.ask.played import write_played
-from parley.ask.run import Settings, ask
-from parley.ask.score import score_log
-from parley.asking import Playing
-from parley.collection import discover
-from parley.errors import ParleyError, RecordError, UsageError
-from parley.folder.built import find_folder
+from parley.asking.batch import read_answers, write_requests
+from parley.asking.client import LARGEST, Sampling
+from parley.asking.log import Questions, read_log
+from parley.asking.played import write_played
+from parley.asking.run import Settings, ask
+from parley.asking.score import score_log
+from parley.declaring.questions import Playing
+from parley.building.collection import discover
+from parley.base.errors import ParleyError, RecordError, UsageError
+from parley.building.built import find_folder
 from parley.scoring.gold import Part
-from parley.secret import is_secret, without_secrets
-from parley.tasks import Undefined, flat, tasks_of
+from parley.base.secret import is_secret, without_secrets
+from parley.declaring.tasks import Undefined, flat, tasks_of
 
 pytest.importorskip("httpx2", reason="the extra `ask` is not installed")
 

@@ -4,8 +4,8 @@ import hashlib
 
 import pytest
 
-from parley.ask.log import Questions
-from parley.asking import (
+from parley.asking.log import Questions
+from parley.declaring.questions import (
     AMBIGUOUS,
     INVALID,
     NO_ANSWER,
@@ -16,11 +16,11 @@ from parley.asking import (
     read_object,
     read_order,
 )
-from parley.collection import discover
-from parley.folder.built import find_folder
-from parley.negotiation import Rules, State, legal, messages, step, turn
+from parley.building.collection import discover
+from parley.building.built import find_folder
+from parley.declaring.games import Rules, State, legal, messages, step, turn
 from parley.scoring.gold import ALL
-from parley.tasks import tasks_of
+from parley.declaring.tasks import tasks_of
 
 LABELS = ("small-talk", "self-need", "no-need", "uv-part")
 ITEMS = ("Food", "Water", "Firewood")

@@ -13,15 +13,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from parley.build import build
-from parley.collection import Dataset, get
-from parley.errors import OutputError, RecordError, ScriptError, SourceError
-from parley.folder.built import BuiltFolder, open_folder, read_provenance
-from parley.folder.verify import verify
+from parley.building.build import build
+from parley.building.collection import Dataset, get
+from parley.base.errors import OutputError, RecordError, ScriptError, SourceError
+from parley.building.built import BuiltFolder, open_folder, read_provenance
+from parley.verifying.verify import verify
 from parley.rows.arrow import to_batch
 from parley.rows.parquet import row_groups
-from parley.source.files import Source, open_source
-from parley.starting.new import write_skeleton
+from parley.building.sources import Source, open_source
+from parley.authoring.starting.new import write_skeleton
 
 
 def copy_of(name, tmp_path):

@@ -9,12 +9,20 @@ import datasets
 import pytest
 import yaml
 
-from parley.collection import get
-from parley.errors import OutputError
-from parley.figures import Differs, documented, figures
-from parley.folder import card
-from parley.folder.card import BEGIN, END, figures_section, own_parts, parse, render, splits_section
-from parley.folder.measured import FILE, measured, text_of
+from parley.building.collection import get
+from parley.base.errors import OutputError
+from parley.declaring.figures import Differs, documented, figures
+from parley.building import card
+from parley.building.card import (
+    BEGIN,
+    END,
+    figures_section,
+    own_parts,
+    parse,
+    render,
+    splits_section,
+)
+from parley.building.measured import FILE, measured, text_of
 
 CARD = f"""---
 license: mit

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from parley.collection import get
+from parley.building.collection import get
 
 POINTS = ("High", "Medium", "Low")
 casino = get("casino")

@@ -6,10 +6,10 @@ from statistics import mean, median, stdev
 
 import pytest
 
-from parley.errors import RecordError
-from parley.folder.built import open_folder
+from parley.base.errors import RecordError
+from parley.building.built import open_folder
 from parley.scoring.evaluate import score
-from parley.tasks import tasks_of
+from parley.declaring.tasks import tasks_of
 
 SEVEN = ["small-talk", "self-need", "other-need", "no-need", "elicit-pref", "uv-part", "vouch-fair"]
 ITEMS = ["Food", "Water", "Firewood"]

@@ -8,16 +8,16 @@ from collections import Counter
 import hostile
 import pytest
 
-from parley.build import build
-from parley.charts import Bar, Bars, Dots, Heatmap, Histogram, Panel, Panels, own_charts
-from parley.collection import discover, get
-from parley.dialogues import dialogues
-from parley.errors import ScriptError
-from parley.folder.built import open_folder
-from parley.site.draw import svg, table
-from parley.source.files import open_source
+from parley.building.build import build
+from parley.declaring.charts import Bar, Bars, Dots, Heatmap, Histogram, Panel, Panels, own_charts
+from parley.building.collection import discover, get
+from parley.reading.dialogues import dialogues
+from parley.base.errors import ScriptError
+from parley.building.built import open_folder
+from parley.reading.site.draw import svg, table
+from parley.building.sources import open_source
 
-pictures = pytest.importorskip("parley.site.pictures", reason="the extra `site` is not installed")
+pictures = pytest.importorskip("parley.reading.site.pictures", reason="the extra `site` is not installed")
 
 
 def counts_of(built):

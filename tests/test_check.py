@@ -6,14 +6,14 @@ import shutil
 
 import pytest
 
-from parley.build import build
-from parley.collection import Dataset, get
-from parley.errors import UsageError
-from parley.linting import card_rules, folder_rules
-from parley.linting.dataset_folder import DatasetFolder
-from parley.linting.run import RULES, check_folder, run_rule
-from parley.source.files import Source
-from parley.starting.new import write_skeleton
+from parley.building.build import build
+from parley.building.collection import Dataset, get
+from parley.base.errors import UsageError
+from parley.authoring.linting import card_rules, folder_rules
+from parley.authoring.linting.dataset_folder import DatasetFolder
+from parley.authoring.linting.run import RULES, check_folder, run_rule
+from parley.building.sources import Source
+from parley.authoring.starting.new import write_skeleton
 
 _numbers = itertools.count()
 
@@ -33,7 +33,7 @@ def test_a_dataset_without_tasks_is_reported(run, tmp_path, monkeypatch):
 SCRIPT, CHECKS, FIGURES, LAYOUT = "skeleton.py", "checks.py", "figures.py", "transcript.py"
 CARD, SAMPLE = "README.md", "sample/dialogues.jsonl"
 NEW = None  # replace the whole file
-OWN = '''from parley.figures import check
+OWN = '''from parley.declaring.figures import check
 
 
 @check

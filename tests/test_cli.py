@@ -16,11 +16,11 @@ import pytest
 from rich.console import Console
 from server import Page, Server, pinned
 
-from parley.collection import Dataset, discover, get
-from parley.folder.card import summary
-from parley.folder.measured import FILE
-from parley.terminal import console
-from parley.terminal.listing import listing
+from parley.building.collection import Dataset, discover, get
+from parley.building.card import summary
+from parley.building.measured import FILE
+from parley.base import console
+from parley.cli.listing import listing
 
 
 @pytest.fixture(autouse=True)
@@ -87,7 +87,7 @@ def test_list_names_every_config_and_split_and_what_is_only_documented(run):
 def test_a_narrow_terminal_loses_no_word_and_no_cell(width, monkeypatch):
     """The lines of a table may be longer than the terminal, which wraps them."""
     terminal = Console(width=width, force_terminal=True, no_color=True)
-    monkeypatch.setattr("parley.terminal.listing.out", terminal)
+    monkeypatch.setattr("parley.cli.listing.out", terminal)
     monkeypatch.setattr(console, "out", terminal)
     cells = [("official_split", "14,297", "1.2 MB"), ("dialogues", "-0.558", "0.205…0.279")]
     with terminal.capture() as caught:
@@ -339,7 +339,7 @@ def test_a_job_of_a_dataset_of_ones_own(run, tmp_path):
     shutil.copytree(get("casino").folder, folder)
     (folder / "casino.py").rename(folder / "own.py")
     (folder / "jobs.py").write_text(
-        "from parley.jobs import Job\n\n\n"
+        "from parley.declaring.jobs import Job\n\n\n"
         "def count(upto: int = 3) -> None:\n"
         '    """Count aloud."""\n'
         "    print(*range(upto))\n\n\n"

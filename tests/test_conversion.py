@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parley.errors import ScriptError
+from parley.base.errors import ScriptError
 from parley.rows.arrow import to_batch
-from parley.rows.conversion import conversion
-from parley.rows.features import arrow_schema
-from parley.shapes import Checked, Converted, as_json, fitter, null_or_absent
+from parley.declaring.conversion import conversion
+from parley.declaring.features import arrow_schema
+from parley.declaring.shapes import Checked, Converted, as_json, fitter, null_or_absent
 
 LABELS = {"good", "bad"}
 CUT = Converted(str, [str], lambda text: text.split("/"), "/".join)
@@ -207,7 +207,7 @@ def test_random_records_survive_conversion_and_arrow(data):
     records = data.draw(st.lists(records_of(shape), min_size=1, max_size=3))
     rows = [made.to_row(record) if made.to_row else record for record in records]
     assert [made.to_record(row) if made.to_record else row for row in rows] == records
-    from parley.declaration import _features
+    from parley.declaring.declaration import _features
 
     schema = arrow_schema(_features(made.feature))
     assert to_batch(rows, schema).to_pylist() == rows

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from parley.collection import get
-from parley.errors import RecordError
-from parley.rows.generate import generate
+from parley.building.collection import get
+from parley.base.errors import RecordError
+from parley.building.generate import generate
 from parley.rows.reader import Opened, Reader
-from parley.source.files import Source
-from parley.transcript import Note
+from parley.building.sources import Source
+from parley.declaring.transcript import Note
 
 cosrec = get("cosrec")
 configs = cosrec.configs

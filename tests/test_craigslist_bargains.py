@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from mutations import InMemory
 
-from parley.collection import get
-from parley.errors import RecordError
-from parley.folder.built import open_folder
+from parley.building.collection import get
+from parley.base.errors import RecordError
+from parley.building.built import open_folder
 from parley.scoring.evaluate import score
-from parley.shapes import fitter
-from parley.tasks import Undefined, tasks_of
-from parley.transcript import Note
+from parley.declaring.shapes import fitter
+from parley.declaring.tasks import Undefined, tasks_of
+from parley.declaring.transcript import Note
 
 DATASET = get("craigslist_bargains")
 SAMPLE = {

@@ -6,7 +6,7 @@ import datasets
 import pytest
 
 from parley import Builder, Config, File, Folder, View
-from parley.errors import ScriptError
+from parley.base.errors import ScriptError
 
 URL, SHA256, GIT = "https://example.org/1.0/a.json", "0" * 64, "0" * 40
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parley.collection import get
+from parley.building.collection import get
 
 DATASET = get("craigslist_bargains")
 BUYER, SELLER = 0, 1

@@ -16,9 +16,9 @@ import typer
 from hub import User
 
 from parley.cli import app
-from parley.collection import discover
-from parley.folder.built import open_folder
-from parley.tasks import OWN_OPTIONS
+from parley.building.collection import discover
+from parley.building.built import open_folder
+from parley.declaring.tasks import OWN_OPTIONS
 
 ROOT = Path(__file__).parent.parent
 PAGES = {

@@ -13,14 +13,14 @@ import pytest
 from datasets.exceptions import DatasetGenerationError
 from mutations import InMemory
 
-from parley.collection import get
-from parley.errors import RecordError
-from parley.folder.built import open_folder
-from parley.rows.generate import generate
+from parley.building.collection import get
+from parley.base.errors import RecordError
+from parley.building.built import open_folder
+from parley.building.generate import generate
 from parley.scoring.evaluate import score
-from parley.source.files import open_source
-from parley.source.pins import git_tree
-from parley.tasks import Undefined
+from parley.building.sources import open_source
+from parley.declaring.pins import git_tree
+from parley.declaring.tasks import Undefined
 
 dataset = get("duo")
 dialogues = dataset.configs["dialogues"]

@@ -15,13 +15,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from parley.build import build
-from parley.collection import discover, get
-from parley.dialogues import dialogues
-from parley.errors import OutputError, UsageError
-from parley.exports.export import export, formats
-from parley.folder.built import open_folder
-from parley.source.files import open_source
+from parley.building.build import build
+from parley.building.collection import discover, get
+from parley.reading.dialogues import dialogues
+from parley.base.errors import OutputError, UsageError
+from parley.reading.export.export import export, formats
+from parley.building.built import open_folder
+from parley.building.sources import open_source
 
 
 def files(folder):
@@ -39,8 +39,8 @@ def test_every_export_is_the_same_in_two_processes(sample_build, tmp_path):
     for number in (1, 2):  # each a process, in which sets have an order of their own
         environ = {**os.environ, "PYTHONHASHSEED": str(number)}
         program = "; ".join(
-            ["from pathlib import Path", "from parley.exports.export import export"]
-            + ["from parley.folder.built import open_folder as open"]
+            ["from pathlib import Path", "from parley.reading.export.export import export"]
+            + ["from parley.building.built import open_folder as open"]
             + [
                 f"export(open(Path({str(sample_build / name)!r})), {format!r}, "
                 f"Path({str(tmp_path / str(number) / name / format)!r}))"

@@ -6,13 +6,13 @@ import shutil
 
 import pytest
 
-from parley.build import build
-from parley.collection import get
-from parley.errors import RecordError, SourceError
-from parley.folder.built import open_folder
-from parley.folder.card import parse
-from parley.folder.verify import verify
-from parley.source.files import open_source
+from parley.building.build import build
+from parley.building.collection import get
+from parley.base.errors import RecordError, SourceError
+from parley.building.built import open_folder
+from parley.building.card import parse
+from parley.verifying.verify import verify
+from parley.building.sources import open_source
 
 NAME = "craigslist_bargains"
 TRACKER = "price_tracker.pkl"

@@ -19,11 +19,11 @@ from types import SimpleNamespace
 import pytest
 from server import BODY, QUICK, Page, Server, archive, blob, pinned
 
-from parley.errors import FetchError, SourceError, UsageError
-from parley.source import pins
-from parley.source.fetch import cache_folder, fetch
-from parley.source.files import open_source
-from parley.source.pins import git_tree, problem, taken, whence
+from parley.base.errors import FetchError, SourceError, UsageError
+from parley.declaring import pins
+from parley.fetching.fetch import cache_folder, fetch
+from parley.building.sources import open_source
+from parley.declaring.pins import git_tree, problem, taken, whence
 
 OTHER = random.Random(8).randbytes(150_000)  # what a mirror has in its place
 WRONG = b"?" + BODY[1:]
@@ -618,10 +618,10 @@ def test_an_odd_archive_is_refused(server, tmp_path, what):
 @pytest.mark.parametrize("limit", ["LIMIT", "_FILES"])
 def test_a_bomb_is_refused(server, tmp_path, monkeypatch, limit):
     body, _ = archive({f"{i}.json": bytes(1_000_000) for i in range(5)})
-    monkeypatch.setattr(f"parley.source.archive.{limit}", 4_999_999 if limit == "LIMIT" else 4)
+    monkeypatch.setattr(f"parley.fetching.archive.{limit}", 4_999_999 if limit == "LIMIT" else 4)
     refused(server, tmp_path, body, "5 files and 5,000,000 bytes, more than")
 
 
 def test_a_list_of_too_many_entries_is_not_read(server, tmp_path, monkeypatch):
-    monkeypatch.setattr("parley.source.archive._DIRECTORY", 100)
+    monkeypatch.setattr("parley.fetching.archive._DIRECTORY", 100)
     refused(server, tmp_path, TWO, "is refused: its list of entries has")

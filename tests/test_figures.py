@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from parley.figures import (
+from parley.declaring.figures import (
     Differs,
     MissingSplitError,
     agrees,

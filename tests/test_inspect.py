@@ -7,15 +7,15 @@ from collections import Counter
 import pytest
 from model_server import serving
 
-from parley.ask.client import Sampling
-from parley.ask.log import Questions
-from parley.ask.run import Settings, ask
-from parley.ask.score import score_log
-from parley.asking import Playing
-from parley.collection import discover
-from parley.folder.built import find_folder
+from parley.asking.client import Sampling
+from parley.asking.log import Questions
+from parley.asking.run import Settings, ask
+from parley.asking.score import score_log
+from parley.declaring.questions import Playing
+from parley.building.collection import discover
+from parley.building.built import find_folder
 from parley.scoring.gold import Part
-from parley.tasks import flat, tasks_of
+from parley.declaring.tasks import flat, tasks_of
 
 inspect_ai = pytest.importorskip("inspect_ai", reason="`make inspect` runs it")
 pytest.importorskip("httpx2", reason="the extra `ask` is not installed")

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from mutations import NAMES, InMemory, changed, general, nodes, of
 
-from parley.collection import discover
-from parley.errors import RecordError
-from parley.figures import checks_of
-from parley.folder import integrity
-from parley.folder.built import open_folder
-from parley.rows.generate import generate
+from parley.building.collection import discover
+from parley.base.errors import RecordError
+from parley.declaring.figures import checks_of
+from parley.verifying import integrity
+from parley.building.built import open_folder
+from parley.building.generate import generate
 from parley.rows.reader import Reader
-from parley.shapes import fitter
-from parley.source.files import Source, open_source
+from parley.declaring.shapes import fitter
+from parley.building.sources import Source, open_source
 
 DATASETS = discover()
 

@@ -21,16 +21,16 @@ import pyarrow.parquet as pq
 import pytest
 
 import parley
-from parley.build import build
-from parley.collection import discover, get
-from parley.exports.export import export
-from parley.folder.built import find_folder
-from parley.source.files import open_source
-from parley.terminal.console import plain
+from parley.building.build import build
+from parley.building.collection import discover, get
+from parley.reading.export.export import export
+from parley.building.built import find_folder
+from parley.building.sources import open_source
+from parley.base.console import plain
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
-site = pytest.importorskip("parley.site.write", reason="the extra `site` is not installed")
+site = pytest.importorskip("parley.reading.site.write", reason="the extra `site` is not installed")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
 pytestmark = [
@@ -64,7 +64,7 @@ def browser():
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
     """A served folder for sites."""
-    from parley.site.serve import serving
+    from parley.reading.site.serve import serving
 
     root = tmp_path_factory.mktemp("served")
     with serving(root) as address:
@@ -1160,7 +1160,7 @@ def test_hostile_text_cannot_act(attacked, open_page):
 
 
 def test_a_page_of_another_origin_cannot_read_the_site(sample, browser, tmp_path):
-    from parley.site.serve import serving
+    from parley.reading.site.serve import serving
 
     data = f"{sample.http}casino/data/index.js"
     (tmp_path / "take.js").write_text("var got = 0; var parley = {index: text => (got = text)};")

@@ -18,13 +18,13 @@ import unverified
 from hub import Hub, User, contents
 from unverified import held
 
-from parley.build import build
-from parley.collection import Dataset, get
-from parley.errors import OutputError, PublishError, UsageError
-from parley.folder.built import open_folder
-from parley.folder.card import figures_section
-from parley.folder.measured import measured
-from parley.folder.verify import verify
+from parley.building.build import build
+from parley.building.collection import Dataset, get
+from parley.base.errors import OutputError, PublishError, UsageError
+from parley.building.built import open_folder
+from parley.building.card import figures_section
+from parley.building.measured import measured
+from parley.verifying.verify import verify
 from parley.hub import guard, repository
 from parley.hub.copied import private_copy
 from parley.hub.publish import (
@@ -37,8 +37,8 @@ from parley.hub.publish import (
 from parley.hub.published import Published
 from parley.hub.published import published as where_published
 from parley.hub.repository import Change
-from parley.source.files import Source, at_hand
-from parley.starting.new import write_skeleton
+from parley.building.sources import Source, at_hand
+from parley.authoring.starting.new import write_skeleton
 
 # huggingface_hub's upload of LFS files, in the words of the HTTP library under it
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")

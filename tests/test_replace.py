@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from parley.errors import OutputError
-from parley.folder.replace import replacing, write_whole
-from parley.temporary import MARK as OF_COMMANDS
-from parley.temporary import temporary_folder
+from parley.base.errors import OutputError
+from parley.base.replace import replacing, write_whole
+from parley.base.temporary import MARK as OF_COMMANDS
+from parley.base.temporary import temporary_folder
 
 MARK = "made.json"
 
@@ -64,7 +64,7 @@ def test_a_full_disk(tmp_path):
 
 
 def test_without_an_atomic_exchange_too(tmp_path, monkeypatch):
-    monkeypatch.setattr("parley.folder.replace.ctypes.CDLL", lambda *_, **__: object())
+    monkeypatch.setattr("parley.base.replace.ctypes.CDLL", lambda *_, **__: object())
     fill(tmp_path / "out", "one")
     fill(tmp_path / "out", "two")
     assert (tmp_path / "out" / MARK).read_text() == "two"
@@ -73,7 +73,7 @@ def test_without_an_atomic_exchange_too(tmp_path, monkeypatch):
 
 CUT = """
 import os, pathlib, signal, sys
-from parley.folder import replace
+from parley.base import replace
 replace.ctypes.CDLL = lambda *_, **__: object()
 renamed = pathlib.Path.rename
 def rename(self, target):
@@ -136,7 +136,7 @@ def test_the_current_folder_is_not_replaced(place, mark, tmp_path, monkeypatch):
 
 OF_A_FOLDER = """
 import sys, pathlib
-from parley.folder.replace import replacing
+from parley.base.replace import replacing
 for turn in range(int(sys.argv[2])):
     with replacing(pathlib.Path(sys.argv[1]), "made.json") as staging:
         for name in (*range(20), "made.json"):
@@ -144,7 +144,7 @@ for turn in range(int(sys.argv[2])):
 """
 OF_A_FILE = """
 import sys, pathlib
-from parley.folder.replace import write_whole
+from parley.base.replace import write_whole
 for turn in range(int(sys.argv[2])):
     write_whole(pathlib.Path(sys.argv[1]), f"{turn:5}" * 10_000)
 """
@@ -209,8 +209,8 @@ def test_no_link_in_the_workplace_is_followed(tmp_path, write, link):
 
 LEFT = """
 import os, signal
-from parley.temporary import MARK as OF_COMMANDS
-from parley.temporary import temporary_folder
+from parley.base.temporary import MARK as OF_COMMANDS
+from parley.base.temporary import temporary_folder
 with temporary_folder("publish") as place:
     (place / "file").write_text("some")
     os.kill(os.getpid(), signal.SIGKILL)

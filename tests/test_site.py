@@ -19,21 +19,21 @@ from urllib.parse import unquote, urlsplit
 import pytest
 import requests
 
-from parley.collection import discover
-from parley.dialogues import dialogues
-from parley.errors import OutputError
-from parley.figures import OUR_CARD, tally
-from parley.folder.built import open_folder
-from parley.folder.card import is_licensed, parse
-from parley.folder.measured import measured
+from parley.building.collection import discover
+from parley.reading.dialogues import dialogues
+from parley.base.errors import OutputError
+from parley.declaring.figures import OUR_CARD, tally
+from parley.building.built import open_folder
+from parley.building.card import is_licensed, parse
+from parley.building.measured import measured
 from parley.hub.published import Published, note, published
 from parley.hub.repository import LocalFile
-from parley.site.data import write_data, write_script
-from parley.site.describe import Description
-from parley.site.filters import filters
-from parley.site.markdown import to_html
-from parley.site.serve import serving
-from parley.site.write import write_site
+from parley.reading.site.data import write_data, write_script
+from parley.reading.site.describe import Description
+from parley.reading.site.filters import filters
+from parley.reading.site.markdown import to_html
+from parley.reading.site.serve import serving
+from parley.reading.site.write import write_site
 
 
 @pytest.fixture(scope="module")
@@ -455,8 +455,8 @@ def test_the_snippet_holds_any_path(sample_build, tmp_path, monkeypatch, path):
 
 def test_a_missing_extra_is_reported(sample_build, monkeypatch, run):
     extras = ["jinja2>=3; extra == 'site'", "markdown-it-py>=3; extra == 'site'"]
-    monkeypatch.setattr("parley.extras.requires", lambda name: extras)
-    for name in [name for name in sys.modules if name.startswith("parley.site.")]:
+    monkeypatch.setattr("parley.base.extras.requires", lambda name: extras)
+    for name in [name for name in sys.modules if name.startswith("parley.reading.site.")]:
         monkeypatch.delitem(sys.modules, name)
     for package in ("jinja2", "markdown_it"):
         with monkeypatch.context() as patch:

@@ -9,15 +9,15 @@ import zipfile
 
 import pytest
 
-from parley.build import build
-from parley.collection import Dataset, discover
-from parley.errors import ParleyError, UsageError
-from parley.folder.built import open_folder
-from parley.folder.verify import verify
-from parley.linting.dataset_folder import DatasetFolder
-from parley.linting.run import check_folder
-from parley.source.files import open_source
-from parley.starting.new import SKELETON, write_draft, write_skeleton
+from parley.building.build import build
+from parley.building.collection import Dataset, discover
+from parley.base.errors import ParleyError, UsageError
+from parley.building.built import open_folder
+from parley.verifying.verify import verify
+from parley.authoring.linting.dataset_folder import DatasetFolder
+from parley.authoring.linting.run import check_folder
+from parley.building.sources import open_source
+from parley.authoring.starting.new import SKELETON, write_draft, write_skeleton
 
 _numbers = itertools.count()
 
@@ -418,7 +418,7 @@ LINES = {"files": {f"{n}.txt": "a\n" * 3 for n in "ab"}, "a zip": zipped({"d/a.t
 
 @pytest.mark.parametrize("given", LINES)
 def test_a_draft_holds_few_records(tmp_path, upstream, monkeypatch, given):
-    monkeypatch.setattr("parley.starting.given._MOST", 5)
+    monkeypatch.setattr("parley.authoring.starting.given._MOST", 5)
     files = LINES[given]
     folder = upstream("tea", files if given == "files" else {"a.zip": files})
     with pytest.raises(UsageError, match=r"at most 5 records in all"):
@@ -427,7 +427,7 @@ def test_a_draft_holds_few_records(tmp_path, upstream, monkeypatch, given):
 
 @pytest.mark.parametrize("most", ["_DIRECTORY", "_FILES"])
 def test_a_draft_refuses_an_archive_of_many_entries(tmp_path, upstream, monkeypatch, most):
-    monkeypatch.setattr(f"parley.source.archive.{most}", 1)
+    monkeypatch.setattr(f"parley.fetching.archive.{most}", 1)
     folder = upstream("tea", {"a.zip": zipped({"d/a.json": "[]", "d/b.json": "[]"})})
     with pytest.raises(ParleyError, match=r"a\.zip: is refused"):
         write_draft("tea", tmp_path / "more", [folder / "a.zip"])
@@ -439,7 +439,7 @@ def test_an_interrupted_draft_leaves_nothing(tmp_path, upstream, monkeypatch):
     def interrupt(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("parley.starting.new.drafted_card", interrupt)
+    monkeypatch.setattr("parley.authoring.starting.new.drafted_card", interrupt)
     with pytest.raises(KeyboardInterrupt):
         write_draft("tea", tmp_path / "more", [folder])
     assert list((tmp_path / "more").iterdir()) == []

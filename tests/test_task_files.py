@@ -21,17 +21,17 @@ import numpy as np
 import pytest
 
 from parley import __version__
-from parley.build import build
+from parley.building.build import build
 from parley.cli import main
-from parley.collection import Dataset
-from parley.errors import RecordError, UsageError
+from parley.building.collection import Dataset
+from parley.base.errors import RecordError, UsageError
 from parley.scoring import predictions
-from parley.scoring.leaderboard import BEGIN, END
-from parley.scoring.prediction_formats import Run
+from parley.declaring.leaderboard import BEGIN, END
+from parley.declaring.prediction_formats import Run
 from parley.scoring.predictions import read, validate_predictions
-from parley.source.files import open_source
-from parley.starting.new import write_skeleton
-from parley.tasks import OWN_OPTIONS, tasks_of
+from parley.building.sources import open_source
+from parley.authoring.starting.new import write_skeleton
+from parley.declaring.tasks import OWN_OPTIONS, tasks_of
 
 SAMPLE = """\
 {"id": "one", "turns": [{"speaker": "clerk", "text": "Hi!"}, {"speaker": "clerk", "text": "Yes?"}]}
@@ -39,11 +39,11 @@ SAMPLE = """\
 """
 TASKS = '''"""Tasks of an invented dataset."""
 
-from parley.figures import Data
-from parley.scoring.prediction_formats import TREC_RUN
-from parley.scoring.spread import Folds
-from parley.tasks import Reference, Score, Subset, Task, Undefined
-from parley.errors import Problem
+from parley.declaring.figures import Data
+from parley.declaring.prediction_formats import TREC_RUN
+from parley.declaring.spread import Folds
+from parley.declaring.tasks import Reference, Score, Subset, Task, Undefined
+from parley.base.errors import Problem
 
 
 def turns(data: Data):

@@ -10,20 +10,21 @@ from pathlib import Path
 
 import pytest
 
-from parley.collection import discover
-from parley.errors import OutputError
-from parley.figures import agrees
-from parley.folder.built import open_folder
-from parley.scoring import evaluate, spread
+from parley.building.collection import discover
+from parley.base.errors import OutputError
+from parley.declaring.figures import agrees
+from parley.building.built import open_folder
+from parley.scoring import evaluate
+from parley.declaring import spread
 from parley.scoring.evaluate import compute, score
 from parley.scoring.gold import load_gold
-from parley.scoring.leaderboard import renewed
-from parley.scoring.prediction_formats import TREC_RUN
+from parley.declaring.leaderboard import renewed
+from parley.declaring.prediction_formats import TREC_RUN
 from parley.scoring.predictions import write
-from parley.shapes import fitter
-from parley.tasks import MEASURED, flat, tasks_of
-from parley.terminal.console import print_output
-from parley.terminal.tasks import lay_out_score
+from parley.declaring.shapes import fitter
+from parley.declaring.tasks import MEASURED, flat, tasks_of
+from parley.base.console import print_output
+from parley.cli.task_tables import lay_out_score
 
 TASKS = {
     f"{dataset.name} {name}": (dataset, name, task)

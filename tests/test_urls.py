@@ -9,9 +9,9 @@ import pytest
 from datasets.exceptions import DatasetGenerationError
 from server import Page, Server
 
-from parley.errors import ScriptError, SourceError
-from parley.folder.built import open_folder
-from parley.source.pins import git_tree
+from parley.base.errors import ScriptError, SourceError
+from parley.building.built import open_folder
+from parley.declaring.pins import git_tree
 
 pytest.importorskip("aiohttp", reason="reading http needs the extra fsspec[http]")
 

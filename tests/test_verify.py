@@ -20,11 +20,11 @@ import pyarrow.parquet as pq
 import pytest
 from mutations import DROP, InMemory, changed, swap
 
-from parley.build import build as build_files
-from parley.collection import discover, get
-from parley.errors import OutputError
-from parley.exports.export import export
-from parley.figures import (
+from parley.building.build import build as build_files
+from parley.building.collection import discover, get
+from parley.base.errors import OutputError
+from parley.reading.export.export import export
+from parley.declaring.figures import (
     NO_LONGER,
     UNEXPLAINED,
     Figure,
@@ -32,15 +32,15 @@ from parley.figures import (
     documented,
     figures,
 )
-from parley.folder import integrity
-from parley.folder.built import open_folder
-from parley.folder.card import END, figures_section
-from parley.folder.diff import compare
-from parley.folder.measured import Measured, measured
-from parley.folder.verify import Check, Verification, verify, verify_each
-from parley.source.files import open_source
-from parley.terminal.console import print_output
-from parley.terminal.report import report
+from parley.verifying import integrity
+from parley.building.built import open_folder
+from parley.building.card import END, figures_section
+from parley.verifying.diff import compare
+from parley.building.measured import Measured, measured
+from parley.verifying.verify import Check, Verification, verify, verify_each
+from parley.building.sources import open_source
+from parley.base.console import print_output
+from parley.cli.report import report
 
 
 @pytest.fixture
@@ -733,7 +733,7 @@ needs_proc = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.slow
 @needs_proc
 def test_a_process_that_ends_costs_only_what_it_was_at(sample_build, monkeypatch):
-    monkeypatch.setattr("parley.folder.verify._processors", lambda: 2)
+    monkeypatch.setattr("parley.verifying.verify._processors", lambda: 2)
     before = children(os.getpid())
     killed = []
 

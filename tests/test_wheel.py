@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from parley.collection import discover
+from parley.building.collection import discover
 
 pytestmark = pytest.mark.slow
 HOME = Path(__file__).resolve().parent.parent

@@ -9,15 +9,15 @@ from pathlib import Path
 import generate
 import pytest
 
-import parley.build
-from parley.build import build
-from parley.collection import get
-from parley.errors import RecordError
-from parley.folder.built import PROVENANCE
-from parley.rows import workers
-from parley.rows.generate import keyed_rows
+import parley.building.build
+from parley.building.build import build
+from parley.building.collection import get
+from parley.base.errors import RecordError
+from parley.building.built import PROVENANCE
+from parley.building import workers
+from parley.building.generate import keyed_rows
 from parley.rows.reader import Opened, Reader
-from parley.source.files import Source, open_source
+from parley.building.sources import Source, open_source
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux uses several processes")
 MISSING = sorted(set(get("cosrec").sources) - {generate.RAW})
@@ -38,8 +38,8 @@ def require_sharing(monkeypatch):
         assert not workers.shareable(source, config, split), "made in one process"
         return generated(source, config, split, reader)
 
-    generated = parley.build.generate
-    return lambda: monkeypatch.setattr(parley.build, "generate", fail)
+    generated = parley.building.build.generate
+    return lambda: monkeypatch.setattr(parley.building.build, "generate", fail)
 
 
 def source_of(folder, lines):

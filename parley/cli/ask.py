@@ -12,15 +12,15 @@ from typer import Argument, Option
 
 import parley.cli.common as common
 from parley.cli.common import AsJson, BuildDir, app
-from parley.collection import get
-from parley.errors import UsageError
+from parley.building.collection import get
+from parley.base.errors import UsageError
 
 if TYPE_CHECKING:
-    from parley.ask.client import Sampling
-    from parley.ask.log import Questions
-    from parley.ask.run import Settings
+    from parley.asking.client import Sampling
+    from parley.asking.log import Questions
+    from parley.asking.run import Settings
     from parley.scoring.evaluate import Result
-    from parley.tasks import Task
+    from parley.declaring.tasks import Task
 
 _ENDPOINT = "An OpenAI-compatible endpoint [default: OPENAI_BASE_URL]; the key is OPENAI_API_KEY."
 _ROLE = "A side's model in a game, or script:NAME; repeatable."
@@ -64,9 +64,9 @@ def ask(
 
     An interrupted run resumes with the same command. Failed calls are asked again.
     """
-    from parley.ask.run import Settings
+    from parley.asking.run import Settings
     from parley.scoring.gold import Part
-    from parley.terminal.console import progress, to_json
+    from parley.base.console import progress, to_json
 
     if model and role:
         raise UsageError("--model excludes --role")
@@ -97,7 +97,7 @@ def _sampling(
     temperature: float, seed: int | None, max_tokens: int, further: dict[str, Any], schema: bool
 ) -> "Sampling":
     """Return what is sent beside the questions; 0 tokens stands for the task's own limit."""
-    from parley.ask.client import Sampling
+    from parley.asking.client import Sampling
 
     fields = {"temperature": temperature, "seed": seed, "max_tokens": max_tokens or None}
     given = {field: value for field, value in fields.items() if value is not None}
@@ -106,7 +106,7 @@ def _sampling(
 
 def _write_requests(questions: "Questions", settings: "Settings", path: Path) -> None:
     """Write a batch file."""
-    from parley.ask.batch import write_requests
+    from parley.asking.batch import write_requests
 
     sent = (settings.models.get("", ""), settings.sampling)
     common.print_line(f"{path}: {write_requests(questions, *sent, path):,} requests")
@@ -120,9 +120,9 @@ def _score(
     advance: Callable[..., None],
 ) -> "Result":
     """Ask, or read the answers of a batch, into a log, and return its score."""
-    from parley.ask.batch import read_answers
-    from parley.ask.run import ask
-    from parley.ask.score import score_log
+    from parley.asking.batch import read_answers
+    from parley.asking.run import ask
+    from parley.asking.score import score_log
 
     def tell(text: str, done: int, total: int) -> None:
         advance(f"{place.stem}: {text}", done, total)
@@ -137,10 +137,10 @@ def _score(
 
 def _report(questions: "Questions", result: "Result", place: Path) -> None:
     """Print a score and its log; write the negotiations of a game to read."""
-    from parley.ask.played import write_played
-    from parley.asking import Playing
-    from parley.terminal.console import print_message, print_output
-    from parley.terminal.tasks import lay_out_score
+    from parley.asking.played import write_played
+    from parley.declaring.questions import Playing
+    from parley.base.console import print_message, print_output
+    from parley.cli.task_tables import lay_out_score
 
     print_output(lay_out_score(result))
     print_message(f"log: {place}")
@@ -153,7 +153,7 @@ def _report(questions: "Questions", result: "Result", place: Path) -> None:
 
 def _json(text: str) -> Any:
     """Return the value of a JSON text; any other text is itself a value."""
-    from parley.rows.strict_json import loads
+    from parley.base.strict_json import loads
 
     try:
         return loads(text)
@@ -178,9 +178,9 @@ def _each(
     name: str | None, task: str | None, folder: Path, part: Any, chosen: dict[str, str]
 ) -> Iterator["Questions"]:
     """Yield the questions of the selected tasks that can be asked, for each choice of options."""
-    from parley.ask.log import Questions
-    from parley.folder.built import find_folder
-    from parley.tasks import get_task, tasks_of
+    from parley.asking.log import Questions
+    from parley.building.built import find_folder
+    from parley.declaring.tasks import get_task, tasks_of
 
     datasets = [get(name)] if name else common.select_built(None, folder)[0]
     found: list[tuple[Any, str, Task]] = []
@@ -201,7 +201,7 @@ def _for(settings: "Settings", questions: "Questions") -> "Settings":
     """Return the settings with a model for each role and the longest answer of the questions."""
     from dataclasses import replace
 
-    from parley.asking import Playing
+    from parley.declaring.questions import Playing
 
     own = settings.sampling
     if not {"max_tokens", "max_completion_tokens"} & own.fields.keys():

@@ -15,8 +15,8 @@ from typer import Argument, Option
 from typer.core import TyperGroup
 
 from parley import __version__
-from parley.collection import Dataset, discover, get
-from parley.errors import Failures, ParleyError, UsageError
+from parley.building.collection import Dataset, discover, get
+from parley.base.errors import Failures, ParleyError, UsageError
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -30,7 +30,7 @@ def _usage_errors() -> Iterator[None]:
     except Exception as error:
         if (show := getattr(error, "show", None)) is None:  # not the library's
             raise
-        from parley.terminal.console import print_message
+        from parley.base.console import print_message
 
         show(file=(text := io.StringIO()))
         print_message(text.getvalue().rstrip("\n"))
@@ -113,7 +113,7 @@ def typed(ctx: typer.Context, option: str) -> bool:
 
 def upstream_folder(ctx: typer.Context, source: Path | None) -> Path | None:
     """Return the folder of upstream files, or raise UsageError if it is not a folder."""
-    from parley.source.files import source_folder
+    from parley.building.sources import source_folder
 
     return source_folder(source if typed(ctx, "source") else None)
 
@@ -135,7 +135,7 @@ def select_built(names: list[str] | None, folder: Path) -> tuple[list[Dataset], 
 
     A named dataset without a build, or no build at all, is a UsageError.
     """
-    from parley.folder.built import find_folder
+    from parley.building.built import find_folder
 
     chosen = select(names)
     built = [dataset for dataset in chosen if (folder / dataset.name).is_dir()]
@@ -149,7 +149,7 @@ class Help:
 
     def get_help(self, ctx: Any) -> str:
         """Return the help, with control characters escaped."""
-        from parley.terminal.console import plain
+        from parley.base.console import plain
 
         return plain(super().get_help(ctx))  # type: ignore[misc]
 
@@ -187,7 +187,7 @@ def print_result(
     as_json: bool, value: Callable[[], Any], layout: Callable[[], "RenderableType"]
 ) -> None:
     """Print a result as JSON, or laid out for people."""
-    from parley.terminal.console import print_output, to_json
+    from parley.base.console import print_output, to_json
 
     if as_json:
         typer.echo(to_json(value()))
@@ -197,6 +197,6 @@ def print_result(
 
 def print_line(text: str) -> None:
     """Print a line, with control characters escaped."""
-    from parley.terminal.console import plain, print_output
+    from parley.base.console import plain, print_output
 
     print_output(plain(text))

@@ -11,16 +11,16 @@ import parley.cli.common as common
 from parley.cli.common import AsJson, Attempts, BuildDir, Names, Sample, SourceDir, app
 from parley.cli.jobs import Fetch
 from parley.cli.process import as_failure
-from parley.collection import get
-from parley.errors import Failures, FetchError, ParleyError, UsageError
-from parley.jobs import get_job
+from parley.building.collection import get
+from parley.base.errors import Failures, FetchError, ParleyError, UsageError
+from parley.declaring.jobs import get_job
 
 
 @app.command("list")
 def list_(names: Names = None, as_json: AsJson = False) -> None:
     """List datasets: configs, splits, rows, sizes, licences."""
-    from parley.folder.card import summary
-    from parley.terminal.listing import listing, stated_descriptions
+    from parley.building.card import summary
+    from parley.cli.listing import listing, stated_descriptions
 
     found, descriptions, attempt = [], {}, Attempts()
     for dataset in common.select(names):
@@ -41,9 +41,9 @@ def fetch(
     ] = None,
 ) -> None:
     """Download pinned upstream files into the cache; an interrupted download resumes."""
-    from parley.source.fetch import cache_folder
-    from parley.source.fetch import fetch as fetch_sources
-    from parley.terminal.console import print_message, progress
+    from parley.fetching.fetch import cache_folder
+    from parley.fetching.fetch import fetch as fetch_sources
+    from parley.base.console import print_message, progress
 
     def on_mirror(source: str, mirror: Any, why: Any) -> None:
         reasons = "; ".join(map(str, why))
@@ -80,8 +80,8 @@ def _check_space(name: str, sources: dict[str, Any], cache: Path) -> None:
     """Print the size of a download and the free space, or raise FetchError if that is too small."""
     import shutil
 
-    from parley.source.part import part_of
-    from parley.terminal.console import print_message, size
+    from parley.base.part import part_of
+    from parley.base.console import print_message, size
 
     def fetched(file: Path) -> int:
         places = (file, part_of(file))
@@ -122,11 +122,11 @@ def build(
     as_json: AsJson = False,
 ) -> None:
     """Build datasets: checked rows as Parquet, with card and provenance."""
-    from parley.build import build as build_dataset
-    from parley.folder import card
-    from parley.source.files import open_source
-    from parley.terminal.console import print_message, progress
-    from parley.terminal.report import build_table
+    from parley.building.build import build as build_dataset
+    from parley.building import card
+    from parley.building.sources import open_source
+    from parley.base.console import print_message, progress
+    from parley.cli.report import build_table
 
     if sample and (common.typed(ctx, "source") or measure):
         raise UsageError("--sample excludes --source and --measure")
@@ -188,9 +188,9 @@ def verify(
 
     Exit status 1 if a check fails or a figure is unexplained.
     """
-    from parley.folder.verify import Verification, verify_each
-    from parley.terminal.console import print_message, progress
-    from parley.terminal.report import report
+    from parley.verifying.verify import Verification, verify_each
+    from parley.base.console import print_message, progress
+    from parley.cli.report import report
 
     chosen, absent = common.select_built(names, folder)
     with progress() as advance:
@@ -222,9 +222,9 @@ def diff(
 
     As with diff(1), exit status 1 if they differ, 2 if they cannot be compared.
     """
-    from parley.folder.built import open_folder
-    from parley.folder.diff import compare
-    from parley.terminal.report import differences
+    from parley.building.built import open_folder
+    from parley.verifying.diff import compare
+    from parley.cli.report import differences
 
     try:
         found = compare(open_folder(old), open_folder(new))

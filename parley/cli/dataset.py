@@ -42,7 +42,7 @@ def new(
     A draft declares the structure of the files, has an invented sample, passes `parley check`,
     and builds from the files. The command lists its guesses.
     """
-    from parley.starting.new import write_draft, write_skeleton
+    from parley.authoring.starting.new import write_draft, write_skeleton
 
     made, guesses = (
         write_draft(name, folder, files) if files else (write_skeleton(name, folder), ())
@@ -61,9 +61,9 @@ def check(names: Names = None, as_json: AsJson = False) -> None:
 
     Needs no upstream files. Exit status 1 if a rule is broken.
     """
-    from parley.linting.run import check_each
-    from parley.terminal.console import progress
-    from parley.terminal.report import checked
+    from parley.authoring.linting.run import check_each
+    from parley.base.console import progress
+    from parley.cli.report import checked
 
     chosen = select(names)
     with progress() as advance:

@@ -6,9 +6,9 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from parley.cli.common import PLAIN, Help, app, group_of
-from parley.collection import Dataset, get
-from parley.errors import Failures, ParleyError, ScriptError, UsageError
-from parley.jobs import each_jobs, jobs_of
+from parley.building.collection import Dataset, get
+from parley.base.errors import Failures, ParleyError, ScriptError, UsageError
+from parley.declaring.jobs import each_jobs, jobs_of
 
 # `Any` stands for types of click, which Typer keeps in different places by version.
 
@@ -94,7 +94,7 @@ app.add_typer(run, name="run")
 
 @run.callback(invoke_without_command=True)
 def _run(ctx: typer.Context) -> None:
-    from parley.terminal.console import print_output, table
+    from parley.base.console import print_output, table
 
     if ctx.invoked_subcommand is None:
         rows, broken = [], []

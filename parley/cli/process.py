@@ -11,7 +11,7 @@ from typing import Any
 import typer
 
 from parley.cli.common import app
-from parley.errors import NO_MEMORY, Interrupted, ParleyError, UsageError, is_no_memory
+from parley.base.errors import NO_MEMORY, Interrupted, ParleyError, UsageError, is_no_memory
 
 
 def main() -> None:
@@ -39,7 +39,7 @@ def main() -> None:
             raise
         failure = as_failure(error)
         try:
-            from parley.terminal.console import print_message  # imported late: help must be quick
+            from parley.base.console import print_message  # imported late: help must be quick
 
             print_message(str(failure), style="red")
         except Exception as again:
@@ -89,7 +89,7 @@ def as_failure(error: BaseException) -> ParleyError:
 
 def _missing_extra(error: ModuleNotFoundError) -> ParleyError | None:
     """Return how to install a missing package that one of parley's extras contains."""
-    from parley.extras import extra_of
+    from parley.base.extras import extra_of
 
     package = (error.name or "").partition(".")[0]
     if not (extra := extra_of(package)):

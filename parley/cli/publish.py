@@ -7,8 +7,8 @@ from typer import Argument, Context, Option
 
 import parley.cli.common as common
 from parley.cli.common import AsJson, BuildDir, Name, SourceDir, app
-from parley.collection import get
-from parley.errors import ParleyError, UsageError
+from parley.building.collection import get
+from parley.base.errors import ParleyError, UsageError
 
 
 @app.command()
@@ -35,9 +35,9 @@ def publish(
     from parley.hub import publish as hub
     from parley.hub.copied import private_copy
     from parley.hub.published import Published, note
-    from parley.source.files import at_hand
-    from parley.terminal.console import print_logs, print_message
-    from parley.terminal.report import publication
+    from parley.building.sources import at_hand
+    from parley.base.console import print_logs, print_message
+    from parley.cli.report import publication
 
     def step(text: str) -> None:
         print_message(f"{repo}: {text}")
@@ -76,9 +76,9 @@ def export(
     ] = None,
 ) -> None:
     """Write a build in another format, into a new folder."""
-    from parley.exports.export import export as export_dataset
-    from parley.exports.tables import without_dialogues
-    from parley.folder.built import find_folder
+    from parley.reading.export.export import export as export_dataset
+    from parley.reading.export.tables import without_dialogues
+    from parley.building.built import find_folder
 
     built = find_folder(folder, get(name))
     files = export_dataset(built, format, target, _read_ids(ids))
@@ -110,8 +110,8 @@ def charts(
     folder: BuildDir = Path("build"),
 ) -> None:
     """Write the charts of a build as SVG files, into a new folder."""
-    from parley.folder.built import find_folder
-    from parley.site.pictures import write_charts
+    from parley.building.built import find_folder
+    from parley.reading.site.pictures import write_charts
 
     files = write_charts(find_folder(folder, get(name)), target)
     common.print_line(f"charts of {name}, in {target}/: {', '.join(files)}")

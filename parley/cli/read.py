@@ -9,12 +9,12 @@ from typer import Argument, Option
 
 import parley.cli.common as common
 from parley.cli.common import AsJson, BuildDir, Name, Names, Sample, SourceDir, app
-from parley.collection import get
-from parley.errors import Interrupted, UsageError
+from parley.building.collection import get
+from parley.base.errors import Interrupted, UsageError
 
 if TYPE_CHECKING:
-    from parley.folder.built import BuiltFolder
-    from parley.source.files import Source
+    from parley.building.built import BuiltFolder
+    from parley.building.sources import Source
 
 _TITLES = "A folder with the titles of judged documents."
 Catalogue = Annotated[Path | None, Option("--catalogue", metavar="DIR", help=_TITLES)]
@@ -36,9 +36,9 @@ def show(
 
     Without an option, read the build in build/, else PARLEY_SOURCE, else the sample.
     """
-    from parley.folder.built import find_folder
-    from parley.source.files import open_source
-    from parley.terminal.show import find_dialogue, lay_out
+    from parley.building.built import find_folder
+    from parley.building.sources import open_source
+    from parley.cli.show import find_dialogue, lay_out
 
     dataset = get(name)
     if sample and (folder is not None or common.typed(ctx, "source")):
@@ -90,9 +90,9 @@ def _write_site(
     is_kept: bool = True,
 ) -> None:
     """Write the selected builds as a page."""
-    from parley.folder.built import find_folder
-    from parley.site.write import write_site
-    from parley.terminal.console import print_message, progress
+    from parley.building.built import find_folder
+    from parley.reading.site.write import write_site
+    from parley.base.console import print_message, progress
 
     if catalogue is not None and not catalogue.is_dir():
         raise UsageError(f"--catalogue {catalogue}: no such folder")
@@ -117,10 +117,10 @@ def browse(
     """Show builds, or the samples, in a browser until Ctrl-C."""
     import webbrowser
 
-    from parley.build import build
-    from parley.site.serve import serving
-    from parley.source.files import open_source
-    from parley.temporary import temporary_folder
+    from parley.building.build import build
+    from parley.reading.site.serve import serving
+    from parley.building.sources import open_source
+    from parley.base.temporary import temporary_folder
 
     if sample and common.typed(ctx, "folder"):
         raise UsageError("--sample excludes --build")

@@ -22,11 +22,11 @@ from parley.cli.common import (
     require_file,
     select,
 )
-from parley.collection import Dataset, discover, get
-from parley.errors import OutputError, UsageError
+from parley.building.collection import Dataset, discover, get
+from parley.base.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
-    from parley.tasks import Task
+    from parley.declaring.tasks import Task
 
 # `Any` stands for types of click, which Typer keeps in different places by version.
 
@@ -40,10 +40,10 @@ def tasks(
     as_json: AsJson = False,
 ) -> None:
     """List the tasks of each dataset, with their metrics and baselines."""
-    from parley.folder.replace import write_whole
-    from parley.scoring.leaderboard import renewed
-    from parley.tasks import tasks_of
-    from parley.terminal.tasks import lay_out_tasks, tasks_as_dicts
+    from parley.base.replace import write_whole
+    from parley.declaring.leaderboard import renewed
+    from parley.declaring.tasks import tasks_of
+    from parley.cli.task_tables import lay_out_tasks, tasks_as_dicts
 
     found, attempt = [], Attempts()
     for dataset in select(names):
@@ -87,7 +87,7 @@ class _Tasks(Help, TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of its tasks, or raise UsageError if it has none."""
-        from parley.tasks import tasks_of  # not at the top: help is to be quick
+        from parley.declaring.tasks import tasks_of  # not at the top: help is to be quick
 
         if not (tasks := list(tasks_of(self.dataset))):
             there = ", ".join(_with_tasks())
@@ -96,7 +96,7 @@ class _Tasks(Help, TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the command of a task, or raise UsageError naming those that exist."""
-        from parley.tasks import get_task
+        from parley.declaring.tasks import get_task
 
         task = get_task(self.dataset, cmd_name)
         one = typer.Typer(**PLAIN)
@@ -138,12 +138,12 @@ def _command(dataset: Dataset, name: str, task: "Task") -> Callable[..., None]:
         as_json: AsJson = False,
         **own: str | None,
     ) -> None:
-        from parley.ask.score import score_file
-        from parley.folder.built import find_folder
+        from parley.asking.score import score_file
+        from parley.building.built import find_folder
         from parley.scoring.evaluate import score
         from parley.scoring.gold import Part
         from parley.scoring.predictions import require_free
-        from parley.terminal import tasks as tables
+        from parley.cli import task_tables as tables
 
         asked = {option: own[_OWN + option] for option in task.options}
         options = task.chosen(asked)
@@ -198,7 +198,7 @@ def _lines_due(
     dataset: Dataset, name: str, folder: Path, options: Mapping[str, str]
 ) -> tuple[int | None, bool]:
     """Return the number of predictions for a build, if there is one, and whether it is a sample."""
-    from parley.folder.built import find_folder
+    from parley.building.built import find_folder
     from parley.scoring.gold import load_gold
 
     if not (folder / dataset.name).is_dir():

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from parley.collection import Dataset
-from parley.errors import OutputError
-from parley.folder.built import CARD, MOST_TEXT, PROVENANCE, BuiltFolder, find_folder, open_folder
-from parley.folder.replace import locked
-from parley.temporary import temporary_folder
+from parley.building.collection import Dataset
+from parley.base.errors import OutputError
+from parley.building.built import CARD, MOST_TEXT, PROVENANCE, BuiltFolder, find_folder, open_folder
+from parley.base.replace import locked
+from parley.base.temporary import temporary_folder
 
 _BLOCK = 1 << 20
 

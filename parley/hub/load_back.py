@@ -17,7 +17,7 @@ import huggingface_hub
 
 from parley.hub.guard import guarded
 from parley.rows.digest import Digest
-from parley.rows.features import arrow_schema
+from parley.declaring.features import arrow_schema
 from parley.rows.parquet import BATCH
 
 

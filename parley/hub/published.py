@@ -9,11 +9,11 @@ import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from parley.errors import OutputError, UsageError
-from parley.folder.built import PROVENANCE, BuiltFolder
-from parley.folder.replace import write_whole
+from parley.base.errors import OutputError, UsageError
+from parley.building.built import PROVENANCE, BuiltFolder
+from parley.base.replace import write_whole
 from parley.hub.repository import LocalFiles
-from parley.secret import without_secrets
+from parley.base.secret import without_secrets
 
 _MOST = 1000  # bytes of a note; ours have some 100
 
@@ -51,6 +51,6 @@ def published(built: BuiltFolder) -> Published | None:
 
 
 def _place(provenance: str) -> Path:
-    from parley.source.fetch import cache_folder  # not at the top: it brings requests
+    from parley.fetching.fetch import cache_folder  # not at the top: it brings requests
 
     return cache_folder() / ".published" / f"{provenance}.json"

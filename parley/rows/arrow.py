@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from parley.errors import MOST_PROBLEMS, Problem, RowError
+from parley.base.errors import MOST_PROBLEMS, Problem, RowError
 
 # Approximate bytes of Arrow data converted at once. More would not fit the processor's cache; fewer
 # would cost time for many small arrays.

@@ -30,7 +30,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from parley.errors import RowError
+from parley.base.errors import RowError
 
 
 class Digest:

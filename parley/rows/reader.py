@@ -13,12 +13,12 @@ from typing import Any, BinaryIO
 
 import orjson
 
-from parley.declaration import Folder, Source
-from parley.errors import MOST_PROBLEMS, Causes, Problem, RecordError, ScriptError
-from parley.rows.formats import FORMATS, HEADED, NAMED_BY
-from parley.rows.strict_json import loads
-from parley.shapes import fitter, problems
-from parley.source.archive import ArchiveError, members
+from parley.declaring.declaration import Folder, Source
+from parley.base.errors import MOST_PROBLEMS, Causes, Problem, RecordError, ScriptError
+from parley.declaring.formats import FORMATS, HEADED, NAMED_BY
+from parley.base.strict_json import loads
+from parley.declaring.shapes import fitter, problems
+from parley.fetching.archive import ArchiveError, members
 
 SETTLED = 2  # seconds; two changes within this time may leave a file's times the same
 

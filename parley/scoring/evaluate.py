@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from parley import __version__
-from parley.errors import Problem, ScriptError, UsageError, require_known
-from parley.figures import agrees
-from parley.folder.built import BuiltFolder
+from parley.base.errors import Problem, ScriptError, UsageError, require_known
+from parley.declaring.figures import agrees
+from parley.building.built import BuiltFolder
 from parley.scoring.gold import ALL, Part, arguments, load_gold, rows_digest, running, script_of
-from parley.scoring.prediction_formats import UNREADABLE, Key, Prediction, Run
+from parley.declaring.prediction_formats import UNREADABLE, Key, Prediction, Run
 from parley.scoring.predictions import read, validate_predictions, write
-from parley.scoring.spread import Folds, Interval
-from parley.tasks import (
+from parley.declaring.spread import Folds, Interval
+from parley.declaring.tasks import (
     MEASURED,
     Gold,
     Reference,

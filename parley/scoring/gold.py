@@ -5,12 +5,12 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from parley.errors import OutputError, ParleyError, ScriptError, is_no_memory
-from parley.extras import extra_of
-from parley.figures import MissingSplitError
-from parley.folder.built import BuiltFolder
-from parley.scoring.prediction_formats import Key
-from parley.tasks import Gold, Task, get_task
+from parley.base.errors import OutputError, ParleyError, ScriptError, is_no_memory
+from parley.base.extras import extra_of
+from parley.declaring.figures import MissingSplitError
+from parley.building.built import BuiltFolder
+from parley.declaring.prediction_formats import Key
+from parley.declaring.tasks import Gold, Task, get_task
 
 
 @dataclass(frozen=True)

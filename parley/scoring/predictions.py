@@ -15,9 +15,9 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
-from parley.errors import MOST_PROBLEMS, Causes, OutputError, Problem, RecordError, UsageError
-from parley.rows.exact import plain
-from parley.scoring.prediction_formats import (
+from parley.base.errors import MOST_PROBLEMS, Causes, OutputError, Problem, RecordError, UsageError
+from parley.base.exact import plain
+from parley.declaring.prediction_formats import (
     JSON_LINES,
     TREC_RUN,
     UNREADABLE,
@@ -25,8 +25,8 @@ from parley.scoring.prediction_formats import (
     Prediction,
     Run,
 )
-from parley.shapes import bare, fitter, problems, show
-from parley.tasks import Gold, Task
+from parley.declaring.shapes import bare, fitter, problems, show
+from parley.declaring.tasks import Gold, Task
 
 _LONGEST = 1_000_000  # bytes of a line
 _LARGEST = 128_000_000  # bytes of a file, decompressed; memory grows with what it holds
@@ -132,7 +132,7 @@ def validate_predictions(
 
 def write(path: Path, task: Task, predictions: Iterable[Prediction]) -> None:
     """Write predictions to a new file, whole or not at all; else raise OutputError."""
-    from parley.folder.replace import writing
+    from parley.base.replace import writing
 
     require_free(path)
     with writing(path) as file:

@@ -11,7 +11,7 @@ import pytest
 from subjects import SUBJECTS
 from trial import EACH, HARMLESS, KEPT, KINDS, REJECTED, judged
 
-from parley.collection import get
+from parley.building.collection import get
 
 OUTCOMES = (REJECTED, HARMLESS, KEPT)
 

@@ -15,19 +15,19 @@ from pathlib import Path
 import generate
 import pytest
 
-from parley.build import build
-from parley.collection import Dataset, get
-from parley.errors import OutputError
-from parley.folder.measured import FILE
-from parley.source.files import Source
+from parley.building.build import build
+from parley.building.collection import Dataset, get
+from parley.base.errors import OutputError
+from parley.building.measured import FILE
+from parley.building.sources import Source
 
 MISSING = sorted(set(get("cosrec").sources) - {generate.RAW})
 PREPARE = """
 import json
 from pathlib import Path
-from parley.build import build
-from parley.collection import get
-from parley.source.files import Source
+from parley.building.build import build
+from parley.building.collection import get
+from parley.building.sources import Source
 dataset = get("cosrec")
 dataset.builder, dataset.read_card()
 """
@@ -117,7 +117,7 @@ def leave_room(disk, room):
 def test_a_full_disk(small_disk, forks, tally):
     """Build a sample on disks with different room, in a process that pyarrow might abort."""
     subprocess.run(["mount", "-o", "remount,size=900k", str(small_disk)], check=True, timeout=20)
-    more = "from parley.errors import OutputError\nfrom parley.source.files import open_source\n"
+    more = "from parley.base.errors import OutputError\nfrom parley.building.sources import open_source\n"
     building = forks(PREPARE + more, IN_ROOM)
     building.start(small_disk / "out")
     assert building.wait() == 0

@@ -8,14 +8,14 @@ from itertools import islice
 
 import pytest
 
-from parley.build import build
-from parley.collection import discover
-from parley.errors import ScriptError
-from parley.folder.built import open_folder
-from parley.folder.verify import verify
-from parley.rows.generate import generate
+from parley.building.build import build
+from parley.building.collection import discover
+from parley.base.errors import ScriptError
+from parley.building.built import open_folder
+from parley.verifying.verify import verify
+from parley.building.generate import generate
 from parley.rows.reader import Opened, Reader
-from parley.source.files import open_source
+from parley.building.sources import open_source
 
 # Ways to bypass the reader. Each yields all records of a sound file, so the rows look right.
 

@@ -15,10 +15,10 @@ import pyarrow.parquet as pq
 import pytest
 from mutations import nodes
 
-from parley.collection import discover
-from parley.errors import RowError
-from parley.folder import integrity
-from parley.folder.built import open_folder
+from parley.building.collection import discover
+from parley.base.errors import RowError
+from parley.verifying import integrity
+from parley.building.built import open_folder
 from parley.rows.digest import Digest, same
 
 TRIALS = 15 * int(os.environ.get("PARLEY_TRIALS", 0)) or 24  # `make faults` has 300

@@ -16,9 +16,9 @@ import zipfile
 import pytest
 from server import BODY, QUICK, Page, archive
 
-from parley.errors import FetchError
-from parley.source.archive import extract
-from parley.source.fetch import fetch
+from parley.base.errors import FetchError
+from parley.fetching.archive import extract
+from parley.fetching.fetch import fetch
 
 
 def run(cache, sources):
@@ -191,7 +191,7 @@ def folder(server, members, **faults):
 
 # The process ----------------------------------------------------------------------------
 
-PREPARE = "import json; from pathlib import Path; from parley.source.fetch import fetch"
+PREPARE = "import json; from pathlib import Path; from parley.fetching.fetch import fetch"
 JOB = 'fetch("talks", json.loads(arguments[0]), Path(arguments[1]))'
 
 

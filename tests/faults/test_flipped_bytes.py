@@ -3,9 +3,9 @@
 import random
 import shutil
 
-from parley.folder import integrity
-from parley.folder.built import open_folder
-from parley.folder.verify import verify
+from parley.verifying import integrity
+from parley.building.built import open_folder
+from parley.verifying.verify import verify
 
 PLACES = 50  # in each file
 

@@ -23,13 +23,13 @@ from hub import User
 from server import Page, Server
 
 from parley.cli import main
-from parley.collection import discover, get
-from parley.folder.card import parse
-from parley.folder.measured import FILE as MEASURED
-from parley.rows.strict_json import loads
-from parley.scoring.prediction_formats import TREC_RUN
-from parley.starting.new import write_skeleton
-from parley.terminal.console import plain, to_json
+from parley.building.collection import discover, get
+from parley.building.card import parse
+from parley.building.measured import FILE as MEASURED
+from parley.base.strict_json import loads
+from parley.declaring.prediction_formats import TREC_RUN
+from parley.authoring.starting.new import write_skeleton
+from parley.base.console import plain, to_json
 
 ROOT = Path(__file__).parents[2]
 CANARY = "canary-5d1e7c"
@@ -40,10 +40,10 @@ ACTING = set(ESCAPES) - set("]0;owned[2J31mgnp")
 
 
 PREPARE = """
-import parley.build, parley.exports.export, parley.folder.diff, parley.hub.publish
-import parley.terminal.report, parley.terminal.show
+import parley.building.build, parley.reading.export.export, parley.verifying.diff, parley.hub.publish
+import parley.cli.report, parley.cli.show
 from parley.cli import main
-from parley.collection import discover
+from parley.building.collection import discover
 for d in discover().values(): d.builder, d.figures, d.checks, d.transcript, d.exports
 """
 PROGRAM = """
@@ -281,10 +281,10 @@ def test_a_command_starts_no_program_but_its_own(audit, hub, sample_build, tmp_p
         ]
         environ = hub.environ(clone, "hf_writes") | {"PARLEY_CACHE": str(clone / "cache")}
         environ |= {"PARLEY_DATASETS": str(clone / "datasets")}
-        shared = f"{PREPARE}\nimport parley.rows.workers\nparley.rows.workers.PART = 10\n"
+        shared = f"{PREPARE}\nimport parley.building.workers\nparley.rows.workers.PART = 10\n"
         found, processes, started = audit(commands, prepare=shared, **environ)
     assert [(each, output) for each, (status, output) in enumerate(found) if status] == []
-    own = [str(ROOT / "parley/folder/side_by_side.py")], ["-m", "parley.hub.load_back"]
+    own = [str(ROOT / "parley/verifying/side_by_side.py")], ["-m", "parley.hub.load_back"]
     programs = [line[1] if isinstance(line[1], list) else line for line in started]
     assert [
         line for line in programs if not any(line[1:][: len(each)] == each for each in own)

@@ -15,15 +15,15 @@ import damage
 from damage import HERE, OfBytes, OfRecords, pattern
 from subjects import LINES, SUBJECTS
 
-from parley.collection import Dataset
-from parley.declaration import Config
-from parley.errors import ParleyError, ScriptError
+from parley.building.collection import Dataset
+from parley.declaring.declaration import Config
+from parley.base.errors import ParleyError, ScriptError
 from parley.rows import reader
 from parley.rows.arrow import to_batch
-from parley.rows.features import arrow_schema
-from parley.rows.generate import generate
+from parley.declaring.features import arrow_schema
+from parley.building.generate import generate
 from parley.rows.reader import Reader
-from parley.source.files import Source
+from parley.building.sources import Source
 
 Split = tuple[str, str]  # config and split
 

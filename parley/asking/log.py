@@ -1,0 +1,276 @@
+"""Logs of asked questions: JSON Lines, the first line tells what was asked, each other one a key.
+
+An entry is written as soon as its answer is there. A finished log has the entries in the order of
+the questions, the last of each key. So it has the same lines whether it was resumed or not.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any
+
+from parley import __version__
+from parley.asking.client import Sampling
+from parley.declaring.questions import Asking, Playing, Question
+from parley.base.errors import OutputError, Problem, RecordError, UsageError
+from parley.building.built import BuiltFolder
+from parley.base.replace import require_outside_builds, writing
+from parley.base.strict_json import loads
+from parley.scoring.gold import Part, arguments, load_gold, rows_digest, running
+from parley.declaring.prediction_formats import Key
+from parley.base.secret import without_secrets
+from parley.declaring.shapes import Checked, problems
+from parley.declaring.tasks import get_task
+
+FORMAT = 1
+
+
+def _not_negative(number: float) -> None:
+    if number < 0:
+        raise ValueError("0 or more")
+
+
+_COUNT = Checked(int, _not_negative)
+_CALL = {
+    "role?": str,
+    "model": str,
+    "text": str,
+    "finish": str,
+    "prompt_tokens": _COUNT,
+    "completion_tokens": _COUNT,
+    "retries": _COUNT,
+    "seconds": Checked((float, int), _not_negative),
+}
+_ENTRY = (
+    {"key": [(str, int)], "calls": [_CALL], "prediction": {str: lambda value: None}},
+    {"key": [(str, int)], "calls": [_CALL], "unreadable": str},
+    {"key": [(str, int)], "calls": [_CALL], "failed": str},
+)
+_HEADER = {
+    "log": {FORMAT},
+    **dict.fromkeys(("parley", "dataset", "version", "task"), str),
+    "options": {str: str},
+    "subset": str,
+    "limit": _COUNT,
+    "rows": str,
+    "asking": str,
+    "questions": str,
+    "models": {str: str},
+    "sampling": {str: lambda value: None},
+    "schema": bool,
+}
+_STARTS = b'{"log":'
+
+
+class Questions:
+    """The questions of a part of a task, in the order of its gold, and their sha256.
+
+    The sha256 is that of all questions of the task or subset, also in a pilot.
+    """
+
+    def __init__(
+        self, built: BuiltFolder, name: str, options: Mapping[str, str], part: Part
+    ) -> None:
+        task = get_task(built.dataset, name)
+        if task.asking is None:
+            why = task.not_asked or "it declares no questions"
+            raise UsageError(f"{built.dataset.name} {name} cannot be asked: {why}")
+        self.built, self.name, self.task, self.part = built, name, task, part
+        self.options = dict(options)
+        self.asking: Asking | Playing = task.asking
+        whole, _ = load_gold(built, name, options, Part(part.subset))
+        self.gold, _ = load_gold(built, name, options, part) if part.limit else (whole, ())
+        given = {**options, **arguments(task, part)}
+        found: dict[Key, Any] = {}
+        digest = hashlib.sha256()
+        with running(built):
+            if isinstance(self.asking, Playing):
+                found = dict(self.asking.start(built, **given))
+            else:
+                found = {each.key: each for each in self.asking.questions(built, **given)}
+            for key in whole:
+                digest.update(_text(_shown(self.asking, found[key])) + b"\n")
+        self.by_key = {key: found[key] for key in self.gold}
+        self.digest = digest.hexdigest()
+
+    def header(self, models: Mapping[str, str], sampling: Sampling) -> dict[str, Any]:
+        """Return the first line of a log: models is role -> model, "" for a question's.
+
+        UsageError if a log cannot hold the settings.
+        """
+        header = {
+            "log": FORMAT,
+            "parley": __version__,
+            "dataset": self.built.dataset.name,
+            "version": self.built.version,
+            "task": self.name,
+            "options": self.options,
+            "subset": self.part.subset,
+            "limit": self.part.limit,
+            "rows": rows_digest(self.built, self.task),
+            "asking": self.asking.version,
+            "questions": self.digest,
+            "models": dict(models),
+            "sampling": dict(sampling.fields),
+            "schema": sampling.schema,
+        }
+        _require_loggable(header)
+        return header
+
+
+def _require_loggable(header: Mapping[str, Any]) -> None:
+    """Raise UsageError unless each setting reads back equal from a log, and holds no secret."""
+    settings: dict[str, dict[Any, Any]] = {}
+    for name, value in header.items():
+        if isinstance(value, Mapping):
+            settings |= {f"{name} {key}".strip(): {key: each} for key, each in value.items()}
+        else:
+            settings[name] = {name: value}
+    wrong: list[Problem] = []
+    for place, setting in settings.items():
+        try:
+            text = _text(setting)
+            what = "" if loads(text) == setting else "it reads back from JSON as another value"
+            if without_secrets(text.decode()) != text.decode():
+                what = "it holds a key, token or password of the environment"
+        except (ValueError, TypeError, RecursionError) as error:
+            what = f"JSON cannot hold it: {error}"
+        if what:
+            wrong.append(Problem(place, what=what))
+    if wrong:
+        remedy = "Give other values: a log states every setting, and is read again."
+        raise UsageError("a log cannot hold these settings", *wrong, remedy=remedy)
+
+
+def _shown(asking: Asking | Playing, question: Any) -> Any:
+    """Return the part of a question that a model sees; for a game, both sides' prompts."""
+    if isinstance(question, Question):
+        return [question.key, question.messages, question.schema]
+    assert isinstance(asking, Playing)  # noqa: S101 - for types
+    second = asking.step(question, "Hello.")
+    return [asking.messages(question), asking.messages(second)]
+
+
+def _text(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+class Log:
+    """A log that is being written; one process at a time.
+
+    UsageError if the file is not a log, is in use, or belongs to other questions or settings.
+    """
+
+    def __init__(self, path: Path, header: Mapping[str, Any]) -> None:
+        self.path, self.entries = path, dict[Key, dict[str, Any]]()
+        self._header = dict(header)
+        require_outside_builds(path.resolve())
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file: IO[bytes] = path.open("a+b")
+        except OSError as error:
+            raise OutputError(f"{path}: {error.strerror}") from error
+        try:
+            try:
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise UsageError(f"{path}: another process writes it") from None
+            self._resume()
+        except BaseException:
+            self._file.close()
+            raise
+
+    def _resume(self) -> None:
+        self._file.seek(0)
+        text = self._file.read()
+        whole = text[: text.rfind(b"\n") + 1]  # a kill may leave half a line
+        if whole:
+            there, self.entries = read_log(self.path, whole)
+            if wrong := [*_differences(there, self._header)]:
+                raise UsageError(
+                    f"{self.path}: holds answers to other questions",
+                    *wrong,
+                    remedy="Name another --log, or run it with the same settings.",
+                )
+        elif text and not (text.startswith(_STARTS) or _STARTS.startswith(text)):
+            raise UsageError(f"{self.path}: is not a log; name another --log")
+        self._file.truncate(len(whole))
+        if not whole:
+            self._write(self._header)
+
+    def _write(self, value: Mapping[str, Any]) -> None:
+        try:
+            self._file.write(_text(value) + b"\n")
+            self._file.flush()
+        except OSError as error:
+            remedy = "Run the same command again when there is room: it resumes."
+            raise OutputError(f"{self.path}: {error.strerror}", remedy=remedy) from error
+
+    def add(self, entry: dict[str, Any]) -> None:
+        """Append the entry of a key; an answer is never replaced."""
+        if "failed" not in self.entries.get(tuple(entry["key"]), {"failed": ""}):
+            return
+        self.entries[tuple(entry["key"])] = entry
+        self._write(entry)
+
+    def finish(self, keys: Iterable[Key]) -> None:
+        """Put the entries in order, one for each key."""
+        with writing(self.path) as file:
+            lines = [self._header, *(self.entries[key] for key in keys if key in self.entries)]
+            file.writelines(_text(line) + b"\n" for line in lines)
+
+    def close(self) -> None:
+        """Close the file."""
+        with suppress(OSError):
+            self._file.close()
+
+
+def _differences(there: Mapping[str, Any], due: Mapping[str, Any]) -> Iterable[Problem]:
+    for name, value in due.items():
+        if name != "parley" and there.get(name) != value:
+            yield Problem(name, str(value), str(there.get(name)))
+
+
+def is_log(file: str) -> bool:
+    """Tell whether a file is a log."""
+    with suppress(OSError), open(file, "rb") as lines:
+        return os.path.isfile(file) and lines.read(len(_STARTS)) == _STARTS
+    return False
+
+
+def read_log(
+    path: Path, text: bytes | None = None
+) -> tuple[dict[str, Any], dict[Key, dict[str, Any]]]:
+    """Return the header of a log and its entries by key, the last one of each key.
+
+    RecordError names every line that is no entry, or repeats a key that has an answer.
+    """
+    lines = (path.read_bytes() if text is None else text).split(b"\n")
+    if not lines[-1]:
+        lines.pop()
+    header: dict[str, Any] = {}
+    entries: dict[Key, dict[str, Any]] = {}
+    wrong: list[Problem] = []
+    for number, line in enumerate(lines, 1):
+        try:
+            value = loads(line)
+        except ValueError as error:
+            wrong.append(Problem(f"line {number}", what=f"invalid JSON: {error}"))
+            continue
+        found = [*problems(value, _ENTRY if number > 1 else _HEADER, f"line {number}")]
+        wrong += found
+        if number == 1:
+            header = value
+        elif not found:
+            key = tuple(value["key"])
+            if "failed" not in entries.get(key, {"failed": ""}):
+                what = f"the key {list(key)} has an answer in a line before"
+                wrong.append(Problem(f"line {number}", what=what))
+            entries[key] = value
+    if wrong or not header:
+        raise RecordError(f"{path}: is not a readable log", *wrong)
+    return header, entries

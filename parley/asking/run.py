@@ -1,0 +1,225 @@
+"""Ask a model all questions of a task, or let two models play its game, and log each answer."""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from parley.asking.client import Call, Endpoint, FailedCall, Sampling, reason_unread
+from parley.asking.log import Log, Questions
+from parley.asking.signals import run
+from parley.declaring.questions import Playing, Question, Unreadable
+from parley.base.errors import ParleyError, UsageError
+from parley.declaring.prediction_formats import UNREADABLE, Key
+
+SCRIPT = "script:"  # before the name of a scripted agent, in the place of a model
+_FAILED_IN_A_ROW = 10
+
+Entry = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to ask."""
+
+    models: Mapping[str, str]  # role -> model or "script:NAME"; "" is the role of a question
+    sampling: Sampling
+    base_url: str = ""  # the endpoint, "" for OPENAI_BASE_URL
+    at_once: int = 8  # calls at the same time
+    per_minute: int = 0  # calls at most, 0 for any number
+    retries: int = 5  # further attempts after a temporary failure of a call
+    timeout: float = 120.0  # seconds for an attempt
+
+
+def entry_of(asking: Any, key: Key, question: Any, calls: list[Call], roles: list[str]) -> Entry:
+    """Return the log entry of a key from its calls; `read_calls` makes the prediction."""
+    said = [
+        ({"role": role} if role else {}) | vars(call)
+        for role, call in zip(roles, calls, strict=True)
+    ]
+    found = read_calls(asking, question, [(each.finish, each.text) for each in calls])
+    entry: Entry = {"key": list(key), "calls": said}
+    if isinstance(found, Unreadable):
+        return entry | {UNREADABLE: found.reason}
+    return entry | {"prediction": dict(found)}
+
+
+def read_calls(
+    asking: Any, question: Any, answers: list[tuple[str, str]]
+) -> Mapping[str, Any] | Unreadable:
+    """Return the fields of the prediction that the answers, or the turns of a game, give.
+
+    An answer is a pair of finish reason and text. `question` is a Question, which takes one answer,
+    or the first state of a game. ValueError if answers are missing or left over.
+    """
+    if isinstance(question, Question):
+        ((finish, text),) = answers
+        if reason := reason_unread(finish, text):
+            return Unreadable(reason)
+        found: Mapping[str, Any] | Unreadable = asking.read(text, question)
+        return found
+    state = question
+    for place, (finish, text) in enumerate(answers):
+        if not asking.turn(state):
+            raise ValueError("turns after the end")
+        if reason := reason_unread(finish, text):
+            if place + 1 < len(answers):
+                raise ValueError("turns after the end")
+            return Unreadable(reason)
+        state = asking.step(state, text)
+    if asking.turn(state):
+        raise ValueError("no end")
+    played: Mapping[str, Any] | Unreadable = asking.outcome(state)
+    return played
+
+
+class _Pace:
+    """At most so many calls a minute, evenly spaced."""
+
+    def __init__(self, per_minute: int) -> None:
+        self._gap = 60 / per_minute if per_minute else 0.0
+        self._next = 0.0
+
+    async def wait(self) -> None:
+        """Wait for the next free moment."""
+        now = time.monotonic()
+        start = max(now, self._next)
+        self._next = start + self._gap
+        if start > now:
+            await asyncio.sleep(start - now)
+
+
+def ask(
+    questions: Questions,
+    settings: Settings,
+    path: Path,
+    advance: Callable[[str, int, int], None] = lambda text, done, total: None,
+) -> Log:
+    """Ask the questions that a log lacks, write each answer into it, and close it.
+
+    `advance` takes a line of progress, the number of keys with an answer, and that of all keys. An
+    entry with "failed" has no answer. ParleyError if ten questions in a row fail.
+    """
+    _require_roles(questions, settings.models)
+    log = Log(path, questions.header(settings.models, settings.sampling))
+    try:
+        run(_Calls(questions, settings, log, advance).all())
+        log.finish(questions.by_key)
+    finally:
+        log.close()
+    return log
+
+
+def _require_roles(questions: Questions, models: Mapping[str, str]) -> None:
+    asking = questions.asking
+    roles = asking.roles if isinstance(asking, Playing) else ("",)
+    if {*roles} != models.keys() or not all(models.values()):
+        due = " and ".join(f"--role {role}=MODEL" for role in roles) if roles != ("",) else ""
+        raise UsageError(f"{questions.name}: name a model with --model MODEL{due and ' or ' + due}")
+    for model in models.values():
+        name = model.removeprefix(SCRIPT)
+        agents = asking.agents if isinstance(asking, Playing) else {}
+        if model.startswith(SCRIPT) and name not in agents:
+            there = ", ".join(f"{SCRIPT}{each}" for each in agents) or "none"
+            raise UsageError(f"{model}: no such scripted agent; there are: {there}")
+
+
+class _Calls:
+    """The calls that a log lacks, a few at once."""
+
+    def __init__(
+        self, questions: Questions, settings: Settings, log: Log, advance: Callable[..., None]
+    ) -> None:
+        self._questions, self._settings, self._log = questions, settings, log
+        self._asking, self._advance = questions.asking, advance
+        self._pace = _Pace(settings.per_minute)
+        entries = log.entries
+        self._left = [
+            key for key in questions.by_key if "failed" in entries.get(key, {"failed": ""})
+        ]
+        self._start = time.monotonic()
+        self._asked = self._failed_in_a_row = self._tokens = 0
+
+    async def all(self) -> None:
+        """Ask everything that is left."""
+        models = self._settings.models.values()
+        scripted = all(model.startswith(SCRIPT) for model in models)
+        given = self._settings
+        self._endpoint = (
+            None
+            if scripted or not self._left
+            else Endpoint(
+                given.base_url, given.retries, given.timeout, given.at_once, self._pace.wait
+            )
+        )
+        waiting = iter(self._left)
+        workers = [
+            asyncio.create_task(self._work(waiting))
+            for _ in range(min(given.at_once, len(self._left)))
+        ]
+        try:
+            await asyncio.gather(*workers)
+        finally:
+            for worker in workers:
+                worker.cancel()
+            await asyncio.gather(*workers, return_exceptions=True)
+            if self._endpoint:
+                await self._endpoint.close()
+
+    async def _work(self, waiting: Iterator[Key]) -> None:
+        for key in waiting:
+            question = self._questions.by_key[key]
+            try:
+                calls, roles = await self._calls(question)
+                entry = entry_of(self._asking, key, question, calls, roles)
+                self._failed_in_a_row = 0
+            except FailedCall as error:
+                entry = {"key": list(key), "calls": [], "failed": str(error)}
+                self._failed_in_a_row += 1
+            self._log.add(entry)
+            self._tell(entry)
+            await asyncio.sleep(0)  # let others work: a scripted agent never waits
+            if self._failed_in_a_row >= _FAILED_IN_A_ROW:
+                raise ParleyError(
+                    f"{_FAILED_IN_A_ROW} questions in a row failed: {entry['failed']}",
+                    remedy="Run the same command again to ask the remaining questions.",
+                )
+
+    async def _calls(self, question: Any) -> tuple[list[Call], list[str]]:
+        """Return the answer to a question, or those of all turns of a game."""
+        asking = self._asking
+        if isinstance(question, Question):
+            call = await self._call("", question.messages, question.schema)
+            return [call], [""]
+        assert isinstance(asking, Playing)  # noqa: S101 - for types
+        state, calls, roles = question, list[Call](), list[str]()
+        while role := asking.turn(state):
+            model = self._settings.models[role]
+            if model.startswith(SCRIPT):
+                text = asking.agents[model.removeprefix(SCRIPT)](state)
+                calls.append(Call(model, text, "stop"))
+            else:
+                calls.append(await self._call(role, asking.messages(state), None))
+            roles.append(role)
+            if reason_unread(calls[-1].finish, calls[-1].text):
+                break
+            state = asking.step(state, calls[-1].text)
+        return calls, roles
+
+    async def _call(self, role: str, messages: Any, schema: Any) -> Call:
+        assert self._endpoint is not None  # noqa: S101 - for types
+        given = self._settings
+        body = given.sampling.request(given.models[role], messages, schema)
+        call = await self._endpoint.ask(body)
+        self._tokens += call.prompt_tokens + call.completion_tokens
+        return call
+
+    def _tell(self, entry: Entry) -> None:
+        self._asked += 1
+        total = len(self._questions.by_key)
+        done = total - len(self._left) + self._asked
+        seconds = (time.monotonic() - self._start) / self._asked * (total - done)
+        text = f"{self._tokens:,} tokens, about {seconds / 60:,.1f} min left"
+        self._advance(text, done, total)

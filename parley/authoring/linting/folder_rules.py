@@ -1,0 +1,238 @@
+"""Rules for modules and sample: each yields a line for each violation, with its remedy."""
+
+import copy
+import re
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from parley.declaring.declaration import Config
+from parley.base.errors import ParleyError, RowError, few
+from parley.reading.export.export import export
+from parley.base.extras import extra_of
+from parley.declaring.figures import FAILED, UNEXPLAINED, figures
+from parley.verifying.integrity import first_difference
+from parley.building.measured import FILE, every_split, measured, text_of
+from parley.verifying.verify import verify
+from parley.declaring.jobs import jobs_of
+from parley.authoring.linting.dataset_folder import (
+    DatasetFolder,
+    NotYetError,
+    lines_of,
+    one_line,
+    values_of,
+)
+from parley.declaring.features import item_of, labels_of
+from parley.scoring.evaluate import score
+from parley.scoring.gold import load_gold
+from parley.declaring.shapes import Checked, Converted
+from parley.declaring.pins import PLACEHOLDER
+from parley.declaring.tasks import Task, tasks_of
+
+# Errors of a figure on a sample that is too small
+_TOO_FEW = "(StatisticsError|ValueError|ZeroDivisionError): "
+_SENTINELS = ("None", "null", "N/A")
+
+
+def script_opens_with_what_it_is(folder: DatasetFolder) -> Iterator[str]:
+    """The script's docstring shows an invented record and describes a row."""
+    name = f"{folder.dataset.name}.py"
+    text = sys.modules[folder.dataset.builder.__module__].__doc__ or ""
+    if "(invented" not in text:
+        yield f'{name}: the docstring shows no record; add one under "A record ... (invented):"'
+    if "A row" not in text:
+        yield f'{name}: the docstring describes no row; add a sentence: "A row is ..."'
+
+
+def script_declares(folder: DatasetFolder) -> Iterator[str]:
+    """The script can be imported, and its declaration is valid."""
+    folder.dataset.builder  # noqa: B018 - imports the script
+    return iter(())
+
+
+def sources_have_addresses(folder: DatasetFolder) -> Iterator[str]:
+    """Each source has a URL and the dataset a homepage; without them, build with --source."""
+    places = {file: str(pin["url"]) for file, pin in folder.dataset.pins.items()}
+    places["HOMEPAGE"] = folder.dataset.builder.HOMEPAGE
+    if none := [file for file, url in places.items() if url.startswith(PLACEHOLDER)]:
+        raise NotYetError(f"{PLACEHOLDER} is the placeholder for {few(none)}; write the URL")
+    return iter(())
+
+
+def modules_load(folder: DatasetFolder) -> Iterator[str]:
+    """The other modules of the folder can be imported."""
+    for name in ("figures", "checks", "transcript", "charts", "export", "jobs", "tasks"):
+        try:
+            folder.dataset.load_module(name)
+            jobs_of(folder.dataset)
+        except ParleyError as error:
+            yield from lines_of(error)
+
+
+def measured_is_up_to_date(folder: DatasetFolder) -> Iterator[str]:
+    """`measured.json`, if any, has the folder's version, features, licences and figures."""
+    dataset = folder.dataset
+    known = measured(dataset)
+    counted = {
+        config: {split: found for split, found in names.items() if "rows" in found}
+        for config, names in known.splits.items()
+    }
+    due = text_of(dataset, every_split(dataset, counted), known.figures(dataset))
+    if known.version and due != (dataset.folder / FILE).read_text(encoding="utf-8"):
+        said = "version, features, licences, splits or figures are not those of the folder"
+        yield f"{FILE}: {said}; renew it: `parley build {dataset.name} --source DIR --measure`"
+
+
+def sample_builds(folder: DatasetFolder) -> Iterator[str]:
+    """The sample has every source and builds every split."""
+    places = [folder.dataset.sample / source for source in folder.dataset.sources]
+    if missing := [path for path in places if not path.exists()]:
+        for path in missing:
+            yield f"{path}: missing; write a few invented records in upstream's layout"
+        return
+    try:
+        built = folder.built
+    except RowError as error:
+        error.remedy = "Fix the rows or the features."
+        raise
+    for config, split in folder.splits():
+        if not built.rows(config, split):
+            yield f"{config}/{split}: no row; add a record for it to the sample"
+
+
+def records_stay_as_they_are(folder: DatasetFolder) -> Iterator[str]:
+    """Computing rows does not change the records, which other configs may use."""
+    for config, split in folder.splits():
+        records = folder.records(config, split)
+        before = copy.deepcopy(records)
+        for _ in folder.dataset.configs[config].rows(iter(records)):
+            pass
+        for number, (found, due) in enumerate(zip(records, before, strict=True)):
+            if found != due:
+                path = first_difference(found, due)
+                place = f"{config}/{split}: rows changes record {number}: {path}"
+                yield f"{place}; change a copy, {{**record}}"
+
+
+def missing_is_null(folder: DatasetFolder) -> Iterator[str]:
+    """Missing values are null: not "None", "null", "N/A", -1.0, or "" unless upstream has it.
+
+    Views with `sentinels=True` are exempt: their documented schema has such values.
+    """
+    for config, split in folder.splits():
+        declared = folder.dataset.configs[config]
+        if isinstance(declared, Config) or declared.sentinels:
+            continue  # a Config holds upstream's own values
+        empty = any(value == "" for _, value in values_of(folder.records(config, split)))
+        for number, row in enumerate(folder.built.rows(config, split)):
+            for path, value in values_of(row):
+                wrong = value in _SENTINELS or (value == "" and not empty)
+                if wrong or (isinstance(value, float) and value == -1.0):
+                    yield f"{config}/{split}[{number}]{path}: is {value!r}; make it null"
+
+
+def sample_verifies(folder: DatasetFolder) -> Iterator[str]:
+    """The checks of `parley verify` and of the dataset pass on the built sample."""
+    for check in verify(folder.built).checks:
+        for problem in check.problems:
+            mend = f"fix the rows or the check: {check.definition}"
+            yield one_line(f"{check.name}: {problem}; {mend}")
+
+
+def figures_compute(folder: DatasetFolder) -> Iterator[str]:
+    """Every documented figure can be computed on the sample; its value may differ.
+
+    On a sample that is too small, a function may raise ValueError or divide by zero.
+    """
+    for figure in figures(folder.dataset.figures, folder.built):
+        if figure.verdict != UNEXPLAINED:
+            continue
+        if figure.reason.startswith(FAILED):
+            said = figure.reason.removeprefix(f"{FAILED}: ")
+            if not re.match(_TOO_FEW, said):
+                yield one_line(f"figures.py: {figure.name} fails: {said}; fix its function")
+        elif figure.documented == "nothing":
+            said = "the function computes it, but the table lacks it; add or remove it"
+            yield f"figures.py: {figure.name}: {said}"
+
+
+def exports_write_the_sample(folder: DatasetFolder) -> Iterator[str]:
+    """Each export writes the sample in its format."""
+    for format in folder.dataset.exports:
+        try:
+            written = export(folder.built, format, folder.work / f"export-{format}")
+        except ParleyError as error:
+            yield from (f"export.py: {line}; fix {format}" for line in lines_of(error))
+        else:
+            if len(written) < 2:  # one file says that it is a sample
+                yield f"export.py: {format} writes no file; write into the given folder"
+
+
+def tasks_score_the_sample(folder: DatasetFolder) -> Iterator[str]:
+    """Each example fits its task, and the first baseline of each task scores the sample."""
+    for name, task in tasks_of(folder.dataset).items():
+        where = f"tasks.py: {name}"
+        for config in task.configs:
+            if config not in folder.dataset.configs:
+                yield f"{where}: no config {config}; name one"
+        optional = {name[:-1] for name in task.shape if name.endswith("?")}
+        if not task.fields.keys() - optional <= task.example.keys() <= task.fields.keys():
+            fields = f"{', '.join(task.fields)}, found {', '.join(task.example)}"
+            yield f"{where}: the example: expected the fields {fields}; fix one of them"
+        for field, labels in _open_labels(folder, name, task):
+            said = f"takes any text, while its answers are labels; name them: {labels}"
+            yield f"{where}: shape: {field}: {said}"
+        for baseline in islice(task.baselines, 1):
+            try:
+                score(folder.built, name, {}, baseline=baseline)
+            except ModuleNotFoundError as error:
+                if not extra_of((error.name or "").partition(".")[0]):
+                    yield f"{where}: {baseline}: {error}; remove this import"
+            except ParleyError as error:
+                yield from (f"{where}: {baseline}: {line}" for line in lines_of(error))
+
+
+def _open_labels(folder: DatasetFolder, name: str, task: Task) -> Iterator[tuple[str, list[str]]]:
+    """Yield the fields that take any text, though gold has labels, and these labels."""
+    fields = [each for each, shape in task.shape.items() if shape in (str, [str])]
+    fields = [each for each in fields if each not in task.key]
+    configs = [each for config, each in folder.dataset.configs.items() if config in task.configs]
+    if not fields or len(configs) < len(task.configs):
+        return
+    known = [set(found) for each in configs for found in _closed(each.features)]
+    shapes = [each.record_shape for each in configs if isinstance(each, Config)]
+    known += [found for shape in shapes for found in _closed(shape)]
+    gold, _ = load_gold(folder.built, name, task.chosen({}))
+    for field in fields:
+        whole = [
+            each[field] if isinstance(each, dict) and field in each else each
+            for each in gold.values()
+        ]
+        answers = {text for each in whole for text in _texts(each)}
+        if fitting := [each for each in known if answers and answers <= each]:
+            yield field, min(map(sorted, fitting), key=len)
+
+
+def _closed(shape: Any) -> Iterator[set[str]]:
+    """Yield the closed sets of texts in a shape or in features."""
+    if isinstance(shape, Checked | Converted):
+        yield from _closed(shape.shape)
+    elif isinstance(shape, set | frozenset):
+        yield {each for each in shape if isinstance(each, str)}
+    elif isinstance(shape, dict | list | tuple):
+        for inner in shape.values() if isinstance(shape, dict) else shape:
+            yield from _closed(inner)
+    elif names := labels_of(shape):
+        yield {*names}
+    elif item := item_of(shape):
+        yield from _closed(item)
+
+
+def _texts(answer: Any) -> Iterator[str]:
+    """Yield the texts of an answer, which may be several."""
+    if isinstance(answer, str):
+        yield answer
+    elif isinstance(answer, list | tuple | set | frozenset):
+        for each in answer:
+            yield from _texts(each)

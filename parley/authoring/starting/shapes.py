@@ -1,0 +1,285 @@
+"""Guess the shape of values, and invent values of a shape.
+
+A key is required, and a set closed, only if all values agree. Notes list each guess in a line.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+from parley.base.errors import ScriptError
+from parley.declaring.conversion import conversion, nullable
+from parley.declaring.shapes import as_json, null_or_absent
+from parley.authoring.starting.turns import SPEAKERS, chat_of_turns
+
+_MANY = 40  # values at least, for a closed set
+_FEW = 12  # different values of a closed set
+_SHORT = 40  # characters of such a value
+_DEEPEST = 12  # steps of a path; deeper values become JSON text
+_ID = re.compile(r"[\w.-]*\d[\w.-]*")  # a key that looks like an id
+_UNFIT = re.compile(r"_type|.*\?|\s*|.*[`|].*", re.DOTALL)  # keys that fit no column or card
+_WORDS = (
+    *("amber", "birch", "candle", "drift", "ember", "fern", "garden", "harbour", "island"),
+    *("jasmine", "kettle", "lantern", "meadow", "north", "orchard", "pebble", "quiet", "river"),
+)
+
+
+class Invention:
+    """Numbers and words for invented values: the same on every run, each text unique."""
+
+    def __init__(self) -> None:
+        self._next = 0
+
+    def number(self) -> int:
+        """Return the next number, from 0."""
+        self._next += 1
+        return self._next - 1
+
+    def words(self) -> str:
+        """Return a few words from the fixed list."""
+        start = self.number()
+        return " ".join(_WORDS[(start * 5 + step) % len(_WORDS)] for step in range(3))
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A guessed shape."""
+
+    shape: Any
+    invent: Callable[[Invention, int], Any]  # makes the n-th value of the shape
+    branches: int = 1  # how many values from the first show each branch once
+
+    @property
+    def is_object(self) -> bool:
+        """Whether it is an object with plain known keys."""
+        return isinstance(self.shape, dict) and str not in self.shape
+
+    @property
+    def is_record(self) -> bool:
+        """Whether it can be a row."""
+        try:
+            conversion(self.shape)
+        except ScriptError:
+            return False
+        return not nullable(self.shape)
+
+
+TEXT = Guess(str, lambda made, n: made.words())
+
+
+def guess(values: Sequence[Any], path: str, notes: list[str]) -> Guess:
+    """Return the shape of the values at a path of the records; note each guess."""
+    kinds = set(map(type, values))
+    if type(None) in kinds:
+        given = [value for value in values if value is not None]
+        if not given:
+            notes.append(f"{path}: is always null; taken for text that may be null")
+        return _or_null(guess(given, path, notes) if given else TEXT)
+    if len(re.findall(r"\.|\[\]", path)) >= _DEEPEST and kinds & {dict, list}:
+        notes.append(f"{path}: is nested deeply; kept as JSON text")
+        return _as_json(guess(values, "", []))
+    if kinds == {dict}:
+        return _guess_object(values, path, notes)
+    if kinds == {list}:
+        return _guess_list(values, path, notes)
+    if kinds == {str}:
+        return _guess_text(values, path, notes)
+    if kinds == {bool}:
+        return Guess(bool, lambda made, n: n % 2 == 0)
+    if kinds == {int}:
+        low, high = min(values), max(values)
+        return Guess(int, lambda made, n: min(high, low + n))
+    if kinds == {float}:
+        least, most = min(values), max(values)
+        return Guess(float, lambda made, n: least if n % 2 == 0 else most)
+    if kinds == {int, float} and all(float(value) == value for value in values):
+        whole, part = (max(v for v in values if type(v) is kind) for kind in (int, float))
+        return Guess((int, float), lambda made, n: whole if n % 2 == 0 else part, 2)
+    ordered = sorted(kinds, key=lambda kind: kind.__name__)
+    names = ", ".join(kind.__name__ for kind in ordered)
+    notes.append(f"{path}: has several types ({names}); kept as JSON text")
+    each = [guess([v for v in values if type(v) is kind], path, notes) for kind in ordered]
+    return _as_json(_choice(each))
+
+
+def _as_json(inner: Guess) -> Guess:
+    return Guess(as_json(inner.shape), inner.invent, inner.branches)
+
+
+def _or_null(inner: Guess) -> Guess:
+    count = inner.branches + 1
+    return Guess(
+        (inner.shape, None),
+        lambda made, n: None if n % count == inner.branches else inner.invent(made, n % count),
+        count,
+    )
+
+
+def _guess_text(values: Sequence[str], path: str, notes: list[str]) -> Guess:
+    spoken = path.rpartition(".")[2] in SPEAKERS and "[]" in path
+    few = _few(values, most=4, share=1) if spoken else _few(values)
+    if not few or (len(values) < _MANY and not spoken):
+        return TEXT
+    notes.append(
+        f"{path}: has {len(few)} different values in {len(values):,}; taken for a closed set"
+    )
+    return _one_of(few)
+
+
+def _few(values: Sequence[str], most: int = _FEW, share: int = 4) -> list[str]:
+    """Return the different values if they are few, short and frequent; else []."""
+    options = sorted(set(values))
+    often = len(options) <= most and len(options) * share <= len(values)
+    return options if often and max(map(len, options)) <= _SHORT else []
+
+
+def _one_of(options: Sequence[Any], branches: int = 1) -> Guess:
+    return Guess({*options}, lambda made, n: options[n % len(options)], branches)
+
+
+def _guess_list(values: Sequence[list[Any]], path: str, notes: list[str]) -> Guess:
+    items = list(chain.from_iterable(values))
+    if not items:
+        notes.append(f"{path}: is always empty; taken for a list of texts")
+    inner = guess(items, f"{path}[]", notes) if items else TEXT
+    most = inner.branches if "[]" in path else max(2, inner.branches)
+
+    def invent(made: Invention, n: int) -> list[Any]:
+        return [inner.invent(made, each) for each in (range(most) if n == 0 else [n])]
+
+    return Guess([inner.shape], invent)
+
+
+# Objects --------------------------------------------------------------------------------
+
+
+def _guess_object(values: Sequence[dict[str, Any]], path: str, notes: list[str]) -> Guess:
+    counts = Counter(chain.from_iterable(values))
+    here = path or "records"
+    if any(map(_UNFIT.fullmatch, counts)) or not all(map(str.isprintable, counts)):
+        notes.append(f"{here}: has keys that fit no column; taken for an object of any keys")
+        return _guess_map(values, path, notes)
+    if keys_are_data(counts, len(values)):
+        notes.append(f"{here}: has {len(counts):,} different keys; taken for an object of any keys")
+        return _guess_map(values, path, notes)
+    if not counts:
+        notes.append(f"{here}: is always an object without keys; kept as JSON text")
+        return _as_json(Guess({}, lambda made, n: {}))
+    chat = chat_of_turns(path, values) if path.endswith("[]") else None
+    speaker = chat.speaker if chat else ""
+    if any(count < len(values) for count in counts.values()):
+        for key in (key for key, count in counts.items() if count == len(values)):
+            if groups := _told_apart(values, key):
+                tried: list[str] = []
+                made = _choice([_object(found, path, tried, speaker, tell=key) for found in groups])
+                if made.is_record:
+                    names = ", ".join(repr(found[0][key]) for found in groups)
+                    notes += [
+                        *tried,
+                        f"{here}: `{key}` distinguishes objects with different keys ({names})",
+                    ]
+                    return made
+    return _object(values, path, notes, speaker)
+
+
+def _guess_map(values: Sequence[dict[str, Any]], path: str, notes: list[str]) -> Guess:
+    """Return the shape of objects with data as keys."""
+    inner = guess([each for value in values for each in value.values()], f"{path}.*", notes)
+
+    def invent(made: Invention, n: int) -> dict[str, Any]:
+        several = range(max(2, inner.branches)) if n == 0 else [n]
+        return {f"key-{made.number()}": inner.invent(made, each) for each in several}
+
+    return Guess({str: inner.shape}, invent)
+
+
+def keys_are_data(counts: Counter[str], objects: int) -> bool:
+    """Tell whether keys are data: ids, or many keys with few in each object.
+
+    `counts` is key -> how many of the objects have it.
+    """
+    if len(counts) < 4:
+        return False
+    share = sum(counts.values()) / (objects * len(counts))
+    ids = all(map(_ID.fullmatch, counts)) and share < 1
+    return ids or (len(counts) > 15 and share < 0.3) or len(counts) > 500
+
+
+def _told_apart(values: Sequence[dict[str, Any]], key: str) -> list[list[dict[str, Any]]]:
+    """Return the objects grouped by their keys if a value of `key` decides the group; else []."""
+    said = [value[key] for value in values]
+    if set(map(type, said)) != {str} or not _few(said):
+        return []
+    keys = [frozenset(value) for value in values]
+    if len({*zip(said, keys, strict=True)}) > len({*said}) or len({*keys}) == 1:
+        return []
+    groups: dict[frozenset[str], list[dict[str, Any]]] = {}
+    for group, value in zip(keys, values, strict=True):
+        groups.setdefault(group, []).append(value)
+    return list(groups.values())
+
+
+def _choice(options: Sequence[Guess]) -> Guess:
+    total = sum(option.branches for option in options)
+
+    def invent(made: Invention, n: int) -> Any:
+        n %= total
+        for option in options:
+            if n < option.branches:
+                break
+            n -= option.branches
+        return option.invent(made, n)
+
+    return Guess(tuple(option.shape for option in options), invent, total)
+
+
+def _object(
+    values: Sequence[dict[str, Any]], path: str, notes: list[str], speaker: str, tell: str = ""
+) -> Guess:
+    """Return the shape of objects; values of the keys `speaker` and `tell` are closed sets."""
+    parts: dict[str, Guess] = {}
+    both = []  # keys that are null in some objects and absent from others
+    counts = Counter(chain.from_iterable(values))
+    for key, count in counts.items():
+        found = [value[key] for value in values if key in value]
+        here = f"{path}.{key}" if path else key
+        if key == tell:
+            parts[key] = _one_of(sorted({*found}))
+        elif key == speaker and type(found[0]) is not bool:
+            said = sorted({*found})
+            parts[key] = _one_of(said, len(said))
+            notes.append(f"{here}: {len(said)} speakers; taken for a closed set")
+        elif count == len(values):
+            parts[key] = guess(found, here, notes)
+        elif not any(value is None for value in found):
+            parts[f"{key}?"] = guess(found, here, notes)
+        elif f"{key}_absent" in counts:
+            parts[f"{key}?"] = _as_json(guess(found, here, notes))
+        else:
+            both.append(key)
+            notes.append(f"{here}: is null in some objects and absent from others; two columns")
+            given = [value for value in found if value is not None]
+            parts[f"{key}?"] = guess(given, here, notes) if given else TEXT
+    return _of_parts(parts, both)
+
+
+def _of_parts(parts: Mapping[str, Guess], both: Sequence[str]) -> Guess:
+    # The first values of a key show its branches; an optional key is then absent.
+    most = {key: part.branches + key.endswith("?") for key, part in parts.items()}
+    total = max([*most.values(), *(parts[f"{key}?"].branches + 2 for key in both)])
+
+    def invent(made: Invention, n: int) -> dict[str, Any]:
+        n %= total
+        shown = {}
+        for key, part in parts.items():
+            if not key.endswith("?") or n < part.branches:
+                shown[key.removesuffix("?")] = part.invent(made, n)
+            elif key[:-1] in both and n == part.branches:
+                shown[key[:-1]] = None
+        return shown
+
+    shape = {key: part.shape for key, part in parts.items()}
+    return Guess(null_or_absent(shape, *both) if both else shape, invent, total)

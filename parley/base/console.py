@@ -1,0 +1,181 @@
+"""Print tables, progress and text; control characters in a text are escaped."""
+
+import json
+import logging
+import math
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from rich import box
+from rich.console import Console, RenderableType
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
+
+from parley.base.secret import without_secrets
+
+_EVERY = 10  # seconds between two lines of progress in a log
+_WIDEST = 100_000  # columns without a terminal: nothing is cut or wrapped
+
+_AS_IT_IS: dict[str, Any] = {"highlight": False, "markup": False, "emoji": False}  # text is text
+out = Console(**_AS_IT_IS)
+err = Console(stderr=True, **_AS_IT_IS)
+
+
+def print_output(renderable: RenderableType, style: str = "") -> None:
+    """Print to standard output, fitted to the width of a terminal; a pipe gets whole lines."""
+    if out.is_terminal:
+        out.print(renderable, style=style or None, crop=False)
+        return
+    wide = Console(width=_WIDEST, color_system=None, **_AS_IT_IS)
+    with wide.capture() as text:
+        wide.print(renderable)
+    for line in text.get().splitlines():
+        out.file.write(line.rstrip() + "\n")
+
+
+def print_message(text: str, style: str = "") -> None:
+    """Print a message to standard error without wrapping."""
+    err.print(plain(text), style=style or None, soft_wrap=True)
+
+
+def print_logs(*names: str) -> None:
+    """Print the logs of libraries and Python's warnings as messages: they may quote servers."""
+
+    class Told(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            print_message(record.getMessage())
+
+    logging.captureWarnings(True)
+    for name in (*names, "py.warnings"):
+        logging.getLogger(name).handlers = [Told()]
+
+
+# C0 and C1 controls but newline; bidirectional and zero-width controls, which can reorder or
+# hide text (joiners stay: emoji and several scripts need them)
+_CONTROLS = re.compile(
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069"
+    "\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+
+
+def plain(text: str) -> str:
+    r"""Return text with each control character shown as an escape, `\\x1b`, and no secret in it."""
+    text = without_secrets(text)
+    return _CONTROLS.sub(lambda m: m[0].encode("unicode_escape").decode("ascii"), text)
+
+
+def safe(text: str = "", style: str = "", **how: Any) -> Text:
+    """Return a text to print, with each control character shown as an escape.
+
+    No other function of parley makes a `Text`: rich prints what acts, and drops some of it.
+    """
+    return Text(plain(text), style, **how)
+
+
+def to_json(value: Any) -> str:
+    r"""Return indented JSON without secrets, each control character as an escape, `\\u009b`.
+
+    Numbers that are not finite are the strings "NaN", "Infinity" and "-Infinity". Where standard
+    output takes no Unicode, all but ASCII is escaped.
+    """
+    ascii_only = not (getattr(sys.stdout, "encoding", None) or "").lower().startswith("utf")
+    options: Any = {"indent": 2, "ensure_ascii": ascii_only, "default": str, "allow_nan": False}
+    try:
+        text = json.dumps(value, **options)
+    except ValueError:
+        text = json.dumps(_finite(value), **options)
+    text = without_secrets(text)
+    return _CONTROLS.sub(lambda m: json.dumps(m[0])[1:-1], text)
+
+
+def _finite(value: Any) -> Any:
+    """Return a value for JSON with strings for numbers that are not finite."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, dict):
+        return {_finite(key): _finite(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(inner) for inner in value]
+    return value
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> Table:
+    """Return a table that fits the terminal, or is wider if cells have no room.
+
+    ">" in a column's name aligns right. Headings wrap, and so do cells below a name with "~".
+    """
+    look: Any = {"box": box.SIMPLE_HEAD, "title_justify": "left"}
+    result = Table(title=plain(title) or None, show_edge=False, pad_edge=False, **look)
+    for number, column in enumerate(columns):
+        heading, wrap = plain(column.strip(">~")), column.endswith("~")
+        cells = [plain(row[number]) for row in rows]
+        parts = [*heading.split(), *(part for c in cells for part in (c.split() if wrap else [c]))]
+        widest = max(map(len, parts), default=0)
+        justify: Any = "right" if column.startswith(">") else "left"
+        width: Any = {"width": None if wrap else widest, "min_width": widest, "overflow": "fold"}
+        result.add_column(heading, justify=justify, **width)
+    for row in rows:
+        result.add_row(*map(safe, row))
+    least = Measurement.get(out, out.options.update(width=_WIDEST), result).minimum
+    if least > out.width:  # it is the terminal that wraps its lines, and cuts no number
+        result.width = least
+    return result
+
+
+def size(count: float) -> str:
+    """Return a number of bytes for people: 4,300,019 is "4.3 MB"."""
+    for unit in ("B", "kB", "MB"):
+        if count < 1000:
+            return f"{count:.0f} B" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} GB"
+
+
+@contextmanager
+def progress(unit: str = "") -> Iterator[Callable[..., None]]:
+    """Show progress: bars on a terminal, a line now and then in a log, retries at once.
+
+    Yields a function of (name, amount done so far or text, total or None).
+    """
+
+    def shown(amount: int | str) -> str:
+        if isinstance(amount, str):
+            return amount
+        return size(amount) if unit == "bytes" else f"{amount:,} {unit}"
+
+    if not err.is_terminal:
+        last, said = time.monotonic(), ""
+
+        def log(name: str, amount: int | str, total: int | None = None) -> None:
+            nonlocal last, said
+            line = f"{name}: {shown(amount)}"
+            waited = time.monotonic() - last > _EVERY
+            if waited or (unit == "bytes" and isinstance(amount, str) and line != said):
+                last, said = time.monotonic(), line
+                print_message(line)
+
+        yield log
+        return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[amount]}", markup=False),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=err, transient=True) as bars:
+        tasks = {}
+
+        def advance(name: str, amount: int | str, total: int | None = None) -> None:
+            if name not in tasks:
+                tasks[name] = bars.add_task(plain(name), total=total, amount="")
+            done = None if isinstance(amount, str) else amount
+            bars.update(tasks[name], completed=done, total=total, amount=plain(shown(amount)))
+
+        yield advance

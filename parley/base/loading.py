@@ -1,0 +1,46 @@
+"""Import the modules of a dataset folder as a package."""
+
+import importlib
+import sys
+import traceback
+from pathlib import Path
+from types import ModuleType
+
+from parley.base.errors import Interrupted, ScriptError, is_no_memory
+
+PACKAGE = "parley_datasets"
+
+
+def load_module(dataset: str, folder: Path, name: str) -> ModuleType:
+    """Import a module of a dataset folder once; ScriptError names its line that fails.
+
+    The package of a dataset holds the modules of one folder at a time.
+    """
+    package = f"{PACKAGE}.{dataset}"
+    known = sys.modules.get(package)
+    if known is None or list(known.__path__) != [str(folder)]:
+        for each in [each for each in sys.modules if f"{each}.".startswith(f"{package}.")]:
+            del sys.modules[each]  # of another folder with this name
+        for each, places in ((PACKAGE, []), (package, [str(folder)])):
+            sys.modules.setdefault(each, ModuleType(each)).__path__ = places
+    importlib.invalidate_caches()  # finds a new folder, too
+    path = folder / f"{name}.py"
+    try:
+        return importlib.import_module(f"{package}.{name}")
+    except (Interrupted, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # any other is the script's
+        if is_no_memory(error):
+            raise
+        lines = [
+            frame
+            for frame in traceback.extract_tb(error.__traceback__)
+            if Path(frame.filename).is_relative_to(folder)
+        ]
+        place = f"{lines[-1].filename}, line {lines[-1].lineno}" if lines else str(path)
+        if isinstance(error, ScriptError):  # a wrong declaration
+            problems, remedy = error.problems, error.remedy
+            raise ScriptError(f"{place}: {error.message}", *problems, remedy=remedy) from error
+        said = f"{type(error).__name__}: {error}"
+        remedy = "Fix it or its imports."
+        raise ScriptError(f"{place}: cannot be imported: {said}", remedy=remedy) from error

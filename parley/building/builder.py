@@ -1,0 +1,217 @@
+"""Base class for a dataset's script: a GeneratorBasedBuilder that needs no methods."""
+
+import inspect
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from itertools import chain
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+import datasets
+
+from parley.declaring.declaration import REMEDY, Config, Folder, Source, View
+from parley.base.errors import Problem, ScriptError, SourceError
+from parley.rows.reader import Opened, Reader
+from parley.declaring import pins
+from parley.fetching.archive import extract
+
+
+class Builder(datasets.GeneratorBasedBuilder):
+    """The declaration of a dataset.
+
+    A subclass describes the dataset in its docstring, and declares
+
+        VERSION   the version of the rows, as "1.0.0"
+        HOMEPAGE  upstream's page
+        LICENSE   the Hub's name of the licence, or "unknown"
+        CITATION  a BibTeX entry
+        CONFIGS   its configs; the first is `dialogues`, the default
+
+    Raises:
+        ScriptError: the class definition has mistakes; names all of them.
+    """
+
+    HOMEPAGE = LICENSE = CITATION = ""
+    CONFIGS: list[Config | View] = []
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if found := list(_problems(cls)):
+            raise ScriptError(cls.__name__, *found, remedy=REMEDY)
+        cls.VERSION = datasets.Version(str(cls.VERSION))
+        cls.BUILDER_CONFIGS = [
+            datasets.BuilderConfig(config.name, cls.VERSION, description=config.description)
+            for config in cls.CONFIGS
+        ]
+        cls.DEFAULT_CONFIG_NAME = cls.CONFIGS[0].name
+
+    @classmethod
+    def configs(cls) -> dict[str, Config | View]:
+        """Return the configs by name, in their order."""
+        return {config.name: config for config in cls.CONFIGS}
+
+    @classmethod
+    def splits(cls, config: str) -> Mapping[str, tuple[Source, ...]]:
+        """Return the splits of a config, each with its sources."""
+        declared = cls._base(config).splits
+        return {split: tuple(sources) for split, sources in declared.items()}
+
+    @classmethod
+    def _base(cls, config: str) -> Config | View:
+        """Return the config that provides splits and records: the config itself or its `of`."""
+        found = cls.configs()[config]
+        return cls.configs()[found.of] if isinstance(found, View) and found.of else found
+
+    @classmethod
+    def sources(cls) -> dict[str, Source]:
+        """Return every source by its path, including fallbacks, in declaration order."""
+        found: dict[str, Source] = {}
+        for config in cls.CONFIGS:
+            for source in chain.from_iterable(cls.splits(config.name).values()):
+                found.setdefault(source.path, source)
+                for other in getattr(source, "fallbacks", ()):
+                    found.setdefault(other.path, other)
+        return found
+
+    @classmethod
+    def licence(cls, config: str) -> str:
+        """Return the licence of a config."""
+        return cls.configs()[config].licence or cls.LICENSE
+
+    @classmethod
+    def description(cls) -> str:
+        """Return the docstring of the class as one line."""
+        return " ".join((inspect.getdoc(cls) or "").split())
+
+    @classmethod
+    def records(cls, config: str, sources: Mapping[str, Opened]) -> Iterable[Any]:
+        """Return the records of a split from its opened sources by path."""
+        records = cls._base(config).records
+        return chain.from_iterable(sources.values()) if records is None else records(sources)
+
+    @classmethod
+    def keyed_rows(
+        cls, config: str, sources: Mapping[str, Opened]
+    ) -> Iterator[tuple[Any, dict[str, Any]]]:
+        """Yield the rows of a split, each with its key, or with its number if it has no key."""
+        found = cls.configs()[config]
+        records = cls.records(config, sources)
+        rows = found.rows(records)
+        if found.keys:
+            key = itemgetter(*found.keys)
+            return ((key(row), row) for row in rows)
+        return enumerate(rows)
+
+    def _info(self) -> datasets.DatasetInfo:
+        config = self.configs()[self.config.name]
+        return datasets.DatasetInfo(
+            description=self.description(),
+            features=config.features,
+            homepage=self.HOMEPAGE,
+            license=self.licence(config.name),
+            citation=self.CITATION,
+        )
+
+    def _split_generators(self, dl_manager: Any) -> list[datasets.SplitGenerator]:
+        splits = self.splits(self.config.name)
+        sources = {each.path: each for each in chain.from_iterable(splits.values())}
+        if folder := self.config.data_dir:
+            paths = {path: str(Path(folder) / path) for path in sources}
+        else:
+            paths = dl_manager.download({path: each.url for path, each in sources.items()})
+        return [
+            datasets.SplitGenerator(
+                split, {"paths": {each.path: paths[each.path] for each in some}}
+            )
+            for split, some in splits.items()
+        ]
+
+    def _generate_examples(self, paths: dict[str, str]) -> Iterator[tuple[Any, dict[str, Any]]]:
+        with ExitStack() as last:
+            if (folder := self.config.data_dir) is None:
+                folder = last.enter_context(tempfile.TemporaryDirectory(prefix="parley-"))
+                sources = {path: self.sources()[path] for path in paths}
+                paths = {p: _take(sources[p], place, Path(folder)) for p, place in paths.items()}
+            reader = Reader(Path(folder))
+            opened = {path: Opened(reader, self.sources()[path], paths[path]) for path in paths}
+            for number, (_, row) in enumerate(self.keyed_rows(self.config.name, opened)):
+                yield number, row
+            reader.require_ended(self.sources()[path] for path in paths)
+
+
+def _take(source: Source, place: str, folder: Path) -> str:
+    """Copy a downloaded source into upstream's layout, verify its pin and return its path."""
+    target = folder / source.path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    whole = target.with_name(f"{target.name}.whole")
+    with whole.open("wb") as copy, datasets.utils.file_utils.xopen(place, "rb") as given:
+        shutil.copyfileobj(given, copy)  # a server may refuse requests for a part
+    if isinstance(source, Folder) and not source.is_archive:
+        with whole.open("rb") as archive:
+            wrong = extract(archive, source.pin, target)
+        whole.unlink()
+    else:
+        whole.rename(target)
+        wrong = pins.problem(target, source.pin)
+    if wrong:
+        remedy = "The download is damaged, or upstream changed."
+        raise SourceError("", Problem(source.path, what=wrong), remedy=remedy)
+    return str(target)
+
+
+def _problems(cls: type[Builder]) -> Iterator[Problem]:
+    """Yield the mistakes in the declarations of a subclass."""
+    try:
+        datasets.Version(str(cls.VERSION))
+    except ValueError as error:
+        yield Problem("VERSION", what=str(error))
+    for name, due in (("HOMEPAGE", "https://"), ("CITATION", "@"), ("LICENSE", "")):
+        found = getattr(cls, name)
+        if not isinstance(found, str) or not found.startswith(due) or not found:
+            yield Problem(name, f"text that begins with {due}" if due else "text", f"{found!r:.60}")
+    if not cls.__doc__:
+        yield Problem("the docstring", what="missing; describe the dataset")
+    listed = isinstance(cls.CONFIGS, list | tuple) and cls.CONFIGS
+    if not listed or not all(isinstance(each, Config | View) for each in cls.CONFIGS):
+        yield Problem("CONFIGS", "a list of Configs and Views", f"{cls.CONFIGS!r:.60}")
+        return
+    names = [config.name for config in cls.CONFIGS]
+    if names[0] != "dialogues":
+        yield Problem("CONFIGS", "`dialogues` as the first config", names[0])
+    if "default" in names:
+        yield Problem(
+            "CONFIGS", what="has `default`, a name reserved by `datasets`; rename the config"
+        )
+    for name in {name for name in names if names.count(name) > 1}:
+        yield Problem("CONFIGS", what=f"has {name} more than once")
+    of = {
+        config.name: config.of for config in cls.CONFIGS if isinstance(config, View) and config.of
+    }
+    for name, other in of.items():
+        if other not in names or other in of:
+            yield Problem(f"View({name!r}).of", "a config with splits of its own", repr(other))
+    if not any(isinstance(config, Config) for config in cls.CONFIGS):
+        yield Problem("CONFIGS", what="has no Config; at least one config must be lossless")
+    seen: dict[str, Source] = {}
+    for config in cls.CONFIGS:
+        named = list(chain.from_iterable(config.splits.values()))
+        for source in (*named, *chain.from_iterable(getattr(x, "fallbacks", ()) for x in named)):
+            if seen.setdefault(source.path, source) is not source:
+                yield Problem(source.path, what="declared twice; declare it once and reuse it")
+        yield from _column_problems(config)
+
+
+def _column_problems(config: Config | View) -> Iterator[Problem]:
+    try:
+        features = config.features
+    except ScriptError as error:
+        yield from (problem.at(f"{error.message}: ") for problem in error.problems)
+        return
+    for column in config.keys:
+        if not hasattr(features.get(column), "dtype") or isinstance(features[column], dict | list):
+            there = ", ".join(features)
+            kind = type(config).__name__
+            yield Problem(f"{kind}({config.name!r}).key", f"columns among {there}", repr(column))

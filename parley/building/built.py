@@ -1,0 +1,369 @@
+"""A build: the folder that `parley build` writes and other commands open."""
+
+import hashlib
+import json
+import re
+import shlex
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from parley.building.collection import Dataset, discover, get
+from parley.base.errors import OutputError, Problem, UsageError
+from parley.declaring.figures import MissingSplitError
+from parley.declaring.features import item_of, labels_of
+from parley.rows.frozen import frozen
+from parley.rows.shards import shard_names
+from parley.declaring.shapes import problems
+from parley.declaring.pins import Pin
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+CARD, PROVENANCE = "README.md", "provenance.json"
+FORMAT = 3  # of the provenance: the digests of format 1, which it did not state, were of JSON
+MOST_TEXT = 16_000_000  # bytes of a card or provenance; ours have some 100,000
+_CHECKED: dict[str, Any] = {"page_checksum_verification": True}  # where a page has a checksum
+_AT_ONCE = 1000  # rows that are Python objects at once, where not all are asked for
+_NAME = re.compile(r"\w+(\.\w+)*")  # of a config or split: never a path
+
+_PROVENANCE = {
+    "format?": int,
+    "dataset": str,
+    "version": str,
+    "sample": bool,
+    "missing": [str],
+    "sources": {str: {str: (str, int)}},
+    "fallbacks?": {str: [str]},
+    "built_with": {str: str},
+    "configs": {
+        str: {
+            str: {"rows": int, "digest": str, "files": [{"path": str, "bytes": int, "sha256": str}]}
+        }
+    },
+}
+
+
+class BuiltFolder:
+    """A folder with the Parquet, card and provenance of one dataset, all untrusted.
+
+    Its metadata is only compared: no path from it is opened, and no link in it is followed. Its
+    methods raise OutputError for a file that cannot be read. `shown` is the folder that messages
+    name, where `path` is a copy of it.
+    """
+
+    def __init__(
+        self, path: Path, dataset: Dataset, provenance: dict[str, Any], shown: Path | None = None
+    ) -> None:
+        self.path = path
+        self.dataset = dataset
+        self.provenance = provenance
+        self.shown = shown or path
+        self._rows: dict[tuple[str, str], list[dict[str, Any]]] = {}
+
+    def features(self, config: str) -> Any:
+        """Return the `datasets.Features` of a config, a copy."""
+        return self.dataset.features(config).copy()
+
+    def record(self, config: str, row: dict[str, Any]) -> Any:
+        """Return the upstream record of a row of a lossless config."""
+        declared: Any = self.dataset.configs[config]
+        return declared.to_record(row)
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether it is built from the sample."""
+        return bool(self.provenance["sample"])
+
+    @property
+    def missing(self) -> list[str]:
+        """The sources that were missing when it was built."""
+        return list(self.provenance["missing"])
+
+    @property
+    def version(self) -> str:
+        """The dataset's version."""
+        return str(self.provenance["version"])
+
+    @property
+    def is_older(self) -> bool:
+        """Whether a version of the tool with another digest format built it."""
+        return self.provenance.get("format") != FORMAT
+
+    def command(self, command: str, *more: str) -> str:
+        """Return the command line of a command on this build."""
+        return typed(command, self.dataset.name, self.shown.parent, *more)
+
+    @property
+    def rebuild(self) -> str:
+        """The command that builds it again."""
+        return self.command("build")
+
+    @property
+    def recorded(self) -> dict[str, Pin]:
+        """Name -> size and sha256 of each Parquet file that the build must have, and no other.
+
+        The names are those of the shards of its splits. `source.pins.problem` compares a file.
+        """
+        return {
+            str(file["path"]): {"size": file["bytes"], "sha256": file["sha256"]}
+            for splits in self.provenance["configs"].values()
+            for made in splits.values()
+            for file in made["files"]
+        }
+
+    @property
+    def lost(self) -> list[str]:
+        """The built splits, as "config/split", that have lost a file."""
+        return [
+            f"{config}/{split}"
+            for config, splits in self.provenance["configs"].items()
+            for split, made in splits.items()
+            if made["files"] and not self.files(config, split)
+        ]
+
+    def require_whole(self) -> None:
+        """Raise OutputError if it has lost a file."""
+        if self.lost:
+            what = f"{self.path}: files are missing: {', '.join(self.lost)}"
+            raise OutputError(what, remedy=f"Run {self.rebuild} again.")
+
+    def files(self, config: str, split: str) -> list[Path]:
+        """Return the Parquet files of a split in their order; [] if one is missing or a link."""
+        folder = self.path / config
+        made = self.provenance["configs"].get(config, {}).get(split, {"files": []})
+        found = [folder / name for name in shard_names(split, len(made["files"]))]
+        try:  # a link could lead anywhere
+            whole = all(path.is_file() and not path.is_symlink() for path in found)
+            return found if whole and not folder.is_symlink() else []
+        except OSError:  # a name that is too long for the system
+            return []
+
+    def splits(self, config: str) -> list[str]:
+        """Return the existing splits of a config, the declared ones first, in their order."""
+        made = self.provenance["configs"].get(config, {})
+        there = sorted(split for split in made if self.files(config, split))
+        declared = [s for s in self.dataset.splits.get(config, ()) if s in there]
+        return declared + [split for split in there if split not in declared]
+
+    @property
+    def declared(self) -> list[tuple[str, str]]:
+        """The declared (config, split) pairs that exist."""
+        return [
+            (c, s) for c, splits in self.dataset.splits.items() for s in splits if self.files(c, s)
+        ]
+
+    def tables(self, config: str, split: str) -> "Iterator[pa.Table]":
+        """Yield the table of each file of a split."""
+        import pyarrow.parquet as pq  # not at the top: cards are read without it
+
+        for path in self.files(config, split):
+            with _readable(path):
+                table = pq.read_table(path, **_CHECKED)
+            yield table
+
+    def row_groups(self, config: str, split: str) -> "Iterator[pa.Table]":
+        """Yield the table of each row group of a split."""
+        import pyarrow.parquet as pq
+
+        for path in self.files(config, split):
+            with _readable(path):
+                file = pq.ParquetFile(path)
+                for number in range(file.num_row_groups):
+                    yield file.read_row_group(number)
+
+    def each_row(self, config: str, split: str) -> Iterator[dict[str, Any]]:
+        """Yield the rows of a split, a few in memory at once."""
+        import pyarrow.parquet as pq
+
+        for path in self.files(config, split):
+            with _readable(path):
+                for batch in pq.ParquetFile(path, **_CHECKED).iter_batches(_AT_ONCE):
+                    yield from batch.to_pylist()
+
+    def ids(self, config: str, split: str) -> Iterator[Any]:
+        """Yield the first column of a split, which names its rows, without reading the others."""
+        import pyarrow.parquet as pq
+
+        for path in self.files(config, split):
+            with _readable(path):
+                file = pq.ParquetFile(path, **_CHECKED)
+                (column, *_) = file.schema_arrow.names
+                yield from file.read([column]).column(0).to_pylist()
+
+    def rows(self, config: str, *splits: str) -> list[dict[str, Any]]:
+        """Return the rows of these splits, in order; they are read once, kept, and cannot change.
+
+        Raises:
+            UsageError: there is no such config or split.
+            MissingSplitError: one of them was not built.
+        """
+        rows = []
+        for split in splits:
+            if (config, split) not in self._rows:
+                if not (files := self.files(config, split)):
+                    self.dataset.require(config, split)
+                    if split in self.provenance["configs"].get(config, {}):
+                        what = f"the folder has lost {config}/{split}, which was built"
+                        raise MissingSplitError(what, remedy=f"Run {self.rebuild} again.")
+                    raise MissingSplitError(
+                        f"{config}/{split} was not built: its source is missing"
+                    )
+                found: list[dict[str, Any]] = []
+                for path, table in zip(files, self.tables(config, split), strict=True):
+                    with _readable(path):  # a table may hold what Python cannot, as late dates
+                        found += table.to_pylist()
+                self._rows[config, split] = list(map(frozen, found))
+            rows += self._rows[config, split]
+        return rows
+
+    def named(self, config: str, *splits: str) -> list[dict[str, Any]]:
+        """Return the rows of these splits with the names of labels in place of their numbers."""
+        self.dataset.require(config)
+        return list(self._with_names(config, self.rows(config, *splits)))
+
+    def each_named(self, config: str, split: str) -> Iterator[dict[str, Any]]:
+        """Yield the rows of a split as `named` does, a few in memory at once."""
+        return self._with_names(config, self.each_row(config, split))
+
+    def _with_names(self, config: str, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        features = self.features(config)
+        labels = ((column, labels_of(item_of(f) or f)) for column, f in features.items())
+        names = {column: found for column, found in labels if found}
+        for row in rows:
+            yield row | {column: _named(row[column], found) for column, found in names.items()}
+
+    @cached_property
+    def card(self) -> str:
+        """The text of its card."""
+        return _text_of(self.path / CARD)
+
+    def hashes(self) -> dict[str, str]:
+        """Return the sha256 of each file of the build by its name: of Parquet, as recorded."""
+        found = {name: str(file["sha256"]) for name, file in self.recorded.items()}
+        for name in (CARD, PROVENANCE):
+            found[name] = hashlib.sha256(_text_of(self.path / name).encode()).hexdigest()
+        return found
+
+    def contents(self) -> dict[str, Path]:
+        """Return every file, link, device and empty folder in it by its relative name."""
+        found = (
+            path
+            for path in sorted(self.path.rglob("*"))
+            if path.is_symlink() or not path.is_dir() or not any(path.iterdir())
+        )
+        return {path.relative_to(self.path).as_posix(): path for path in found}
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Turn pyarrow's errors into an OutputError that names the file."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except MemoryError:  # pyarrow's too
+        raise
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
+        raise OutputError(f"{path}: unreadable Parquet file: {error}") from error
+
+
+def _named(value: Any, names: list[str]) -> Any:
+    if isinstance(value, list):
+        return [names[each] for each in value]
+    return None if value is None else names[value]
+
+
+def open_folder(path: Path, dataset: Dataset | None = None) -> BuiltFolder:
+    """Open a build of the given dataset, or of the dataset that its provenance names.
+
+    OutputError if it is no build, belongs to another dataset, or has a broken provenance.
+    """
+    provenance = read_provenance(path)
+    name = provenance["dataset"]
+    if dataset is None:
+        return BuiltFolder(path, get(name), provenance)
+    if name != dataset.name:
+        raise OutputError(f"{path}: expected a build of {dataset.name}, found one of {name!r}")
+    return BuiltFolder(path, dataset, provenance)
+
+
+def find_folder(build: Path, dataset: Dataset) -> BuiltFolder:
+    """Open the build of a dataset in the folder of `--build`; UsageError if there is none."""
+    path = build / dataset.name
+    if path.is_dir():
+        return open_folder(path, dataset)
+    if (build / PROVENANCE).is_file():
+        raise UsageError(
+            f"{build}: is itself a build",
+            remedy=f"--build takes the folder above it: --build {build.resolve().parent}",
+        )
+    command = typed("build", dataset.name, build)
+    raise UsageError(f"{path}: no such folder", remedy=f"Run {command} first.")
+
+
+def typed(command: str, name: str, build: Path, *more: str) -> str:
+    """Return the command line of a command on a dataset's build below the folder `build`."""
+    given = [] if build == Path("build") else ["--build", str(build)]
+    return f"`{shlex.join(['parley', command, name, *given, *more])}`"
+
+
+def read_provenance(path: Path) -> dict[str, Any]:
+    """Return the provenance of a build; raise OutputError if it is broken."""
+    file = path / PROVENANCE
+    if file.is_symlink() or not file.is_file():
+        inside = sorted(name for name in discover() if (path / name / PROVENANCE).is_file())
+        raise OutputError(
+            f"{path}: not a build (no {PROVENANCE})",
+            remedy=f"Name a build inside it, such as {path / inside[0]}."
+            if inside
+            else "Run `parley build` to make one.",
+        )
+    try:
+        provenance = json.loads(_read_text(file))
+    except (ValueError, RecursionError) as error:
+        raise OutputError(f"{file}: not in parley's format: {error}") from error
+    if found := list(problems(provenance, _PROVENANCE)) or list(_misnamed(provenance["configs"])):
+        what = f"{file}: not in parley's format"
+        raise OutputError(what, *found, remedy="Build it again, or download another copy.")
+    return dict(provenance)
+
+
+def _misnamed(configs: dict[str, Any]) -> Iterator[Problem]:
+    """Yield the recorded files that are no shards of their split, numbered without a gap.
+
+    Readers take whatever stands in the folder of a config, so no file has another name.
+    """
+    for config, splits in configs.items():
+        for split, made in splits.items():
+            place = f"configs.{config}.{split}"
+            if not (_NAME.fullmatch(config) and _NAME.fullmatch(split)):
+                yield Problem(place, "names of a config and a split")
+                continue
+            due = shard_names(split, len(made["files"]))
+            for number, (name, file) in enumerate(zip(due, made["files"], strict=True)):
+                if file["path"] != f"{config}/{name}":
+                    where = f"{place}.files[{number}].path"
+                    yield Problem(where, f"{config}/{name}", repr(file["path"]))
+
+
+def _text_of(path: Path) -> str:
+    """Return the text of an untrusted file, or raise OutputError."""
+    try:
+        return _read_text(path)
+    except ValueError as error:
+        raise OutputError(f"{path}: {error}") from error
+
+
+def _read_text(path: Path) -> str:
+    """Return the text of an untrusted file, or raise ValueError."""
+    if path.is_symlink() or not path.is_file():
+        raise ValueError("missing, or not a regular file")
+    if (size := path.stat().st_size) > MOST_TEXT:
+        raise ValueError(f"{size:,} bytes, expected at most {MOST_TEXT:,}")
+    try:
+        return path.read_bytes().decode("utf-8")
+    except OSError as error:
+        raise ValueError(f"cannot be read: {error.strerror}") from error

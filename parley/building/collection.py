@@ -1,0 +1,278 @@
+"""Find dataset folders and import their modules; docs/adding.md describes the files of a folder."""
+
+import keyword
+import os
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from parley.base.errors import ScriptError, UsageError, require_known
+from parley.base.loading import load_module
+from parley.declaring.shapes import problems
+
+if TYPE_CHECKING:
+    from parley.building.builder import Builder
+    from parley.declaring.declaration import Config, Source, View
+
+
+_YAML = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
+_BESIDE = {"figures", "checks", "transcript", "charts", "export", "jobs", "tasks", "views"}
+_BESIDE |= {"prompts", "game", "subsets"}
+
+
+def collection_folder() -> Path:
+    """Return the folder of parley's own datasets."""
+    installed = Path(__file__).parent / "collection_data"
+    return installed if installed.is_dir() else Path(__file__).parent.parent
+
+
+def folders() -> list[Path]:
+    """Return the folders with datasets: the collection, then `PARLEY_DATASETS`."""
+    more = os.environ.get("PARLEY_DATASETS")
+    extra = [Path(folder) for folder in (more or "").split(os.pathsep) if folder]
+    for folder in extra:
+        if not folder.is_dir():
+            raise UsageError(f"PARLEY_DATASETS: no folder {folder}")
+        if not any(_scripts(folder)):
+            what = f"PARLEY_DATASETS: {folder} holds no dataset"
+            raise UsageError(what, remedy=_where_else(folder))
+    return [collection_folder(), *extra]
+
+
+def wrong_name(name: str) -> str:
+    """Return why a dataset cannot have this name, or ""."""
+    if not re.fullmatch("[a-z][a-z0-9_]*", name):
+        return "a name has lower-case letters, digits and _, and begins with a letter"
+    if keyword.iskeyword(name) or keyword.iskeyword(name.title()):  # the title names the class
+        return "it is a Python keyword"
+    if name in _YAML:
+        return "it is a YAML value"
+    if name in sys.stdlib_module_names or name in ("datasets", "parley"):
+        return "it is the name of a module that the script would hide"
+    if name in _BESIDE:
+        return f"a dataset folder may have a module {name}.py"
+    return ""
+
+
+def _scripts(home: Path) -> Iterator[Path]:
+    """Yield the scripts of a folder's datasets."""
+    for script in sorted(home.glob("*/*.py")):
+        if script.stem == script.parent.name and not wrong_name(script.stem):
+            yield script
+
+
+def _where_else(home: Path) -> str:
+    """Return the remedy for a folder without datasets."""
+    if (home / f"{home.name}.py").is_file():
+        return f"It is a dataset folder: name the folder above it, {home.resolve().parent}."
+    for below in sorted(path for path in home.iterdir() if path.is_dir()):
+        if any(_scripts(below)):
+            return f"Name the folder in it, {below}."
+        if any(below.glob("*.py")):
+            return _why_none(below)
+    return "A dataset is a folder NAME with the script NAME.py; `parley new` writes one."
+
+
+def _why_none(folder: Path) -> str:
+    """Return the remedy for a folder that is not a dataset."""
+    if wrong := wrong_name(folder.name):
+        return f"Rename {folder}: {wrong}."
+    there = ", ".join(sorted(path.name for path in folder.glob("*.py"))) or "no script"
+    return f"{folder} holds {there}: rename its script to {folder.name}.py."
+
+
+def discover() -> dict[str, "Dataset"]:
+    """Return name -> dataset, sorted by name."""
+    found: dict[str, Dataset] = {}
+    for home in folders():
+        for script in _scripts(home):
+            name = script.stem
+            if name in found:
+                raise UsageError(
+                    f"two datasets are named {name}: {found[name].folder} and {script.parent}",
+                    remedy="Rename one of the folders.",
+                )
+            found[name] = Dataset(name, script.parent)
+    return dict(sorted(found.items()))
+
+
+def get(name: str) -> "Dataset":
+    """Return the dataset of this name, or raise UsageError with the known names."""
+    datasets = discover()
+    if name not in datasets:
+        raise UsageError(
+            f"no dataset is named {name!r}; there are: {', '.join(datasets)}",
+            remedy=_hint(name, list(datasets)),
+        )
+    return datasets[name]
+
+
+def _hint(name: str, names: list[str]) -> str:
+    given = Path(name)
+    if given.name != name and given.name in names:
+        return f"Did you mean {given.name}? Give the name alone; --build and --source take folders."
+    if (given / f"{given.name}.py").is_file():
+        above = given.resolve().parent
+        return f"Give the name alone, {given.name}, and set PARLEY_DATASETS to {above}."
+    for home in folders()[1:]:
+        if (home / given.name).is_dir():
+            return _why_none(home / given.name)
+    near = get_close_matches(name.lower(), names, 1)
+    return f"Did you mean {near[0]}?" if near else ""
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A dataset folder; its modules are imported on first use."""
+
+    name: str
+    folder: Path
+
+    @property
+    def sample(self) -> Path:
+        """The folder of invented records in upstream's layout."""
+        return self.folder / "sample"
+
+    @property
+    def card(self) -> Path:
+        """The dataset card."""
+        return self.folder / "README.md"
+
+    def read_card(self) -> str:
+        """Return the text of the dataset card, or raise UsageError."""
+        try:
+            return self.card.read_text(encoding="utf-8")
+        except (OSError, UnicodeError) as error:
+            remedy = f"`parley check {self.name}` says what a dataset folder needs."
+            raise UsageError(f"{self.card}: no card to read: {error}", remedy=remedy) from error
+
+    @cached_property
+    def builder(self) -> "type[Builder]":
+        """The builder class of the script (imports `datasets`).
+
+        ScriptError lists every mistake of the declaration.
+        """
+        from parley.building.builder import Builder
+        from parley.declaring.declaration import REMEDY
+
+        module = load_module(self.name, self.folder, self.name)
+        classes = (value for value in vars(module).values() if isinstance(value, type))
+        own = (value for value in classes if value.__module__ == module.__name__)
+        found = [value for value in own if issubclass(value, Builder)]
+        if len(found) != 1:
+            script = self.folder / f"{self.name}.py"
+            raise ScriptError(
+                f"{script}: expected one class of Builder, found {len(found)}", remedy=REMEDY
+            )
+        return found[0]
+
+    @property
+    def configs(self) -> "dict[str, Config | View]":
+        """Name -> config, in the order of the script."""
+        return self.builder.configs()
+
+    @property
+    def splits(self) -> "dict[str, dict[str, tuple[Source, ...]]]":
+        """Config -> split -> its sources."""
+        return {config: dict(self.builder.splits(config)) for config in self.configs}
+
+    @cached_property
+    def sources(self) -> "dict[str, Source]":
+        """Path in upstream's layout -> source."""
+        return self.builder.sources()
+
+    @property
+    def pins(self) -> dict[str, dict[str, Any]]:
+        """Path -> pin of the source."""
+        return {path: source.pin for path, source in self.sources.items()}
+
+    @property
+    def default(self) -> str:
+        """The default config."""
+        return next(iter(self.configs))
+
+    @property
+    def version(self) -> str:
+        """The version of the rows."""
+        return str(self.builder.VERSION)
+
+    def require(self, config: str, split: str | None = None) -> None:
+        """Raise UsageError unless it declares this config, and this split of it."""
+        require_known(self.name, "config", config, self.splits)
+        if split is not None:
+            require_known(self.name, f"split of {config}", split, self.splits[config])
+
+    def features(self, config: str) -> Any:
+        """Return the `datasets.Features` of a config."""
+        return self.configs[config].features
+
+    def load_module(self, name: str) -> ModuleType | None:
+        """Import an optional module of the folder, or return None."""
+        there = (self.folder / f"{name}.py").exists()
+        return load_module(self.name, self.folder, name) if there else None
+
+    @property
+    def figures(self) -> ModuleType | None:
+        """The module `figures.py`, or None."""
+        return self.load_module("figures")
+
+    @property
+    def documented_rows(self) -> dict[str, dict[str, int]]:
+        """Config -> split -> documented number of rows, from `ROWS` of `figures.py`.
+
+        ScriptError if it is something else.
+        """
+        rows = getattr(self.figures, "ROWS", {})
+        if wrong := list(problems(rows, {str: {str: int}}, "ROWS")):
+            raise ScriptError(str(self.folder / "figures.py"), *wrong)
+        return dict(rows)
+
+    @property
+    def checks(self) -> ModuleType | None:
+        """The module `checks.py`, or None."""
+        return self.load_module("checks")
+
+    @property
+    def exports(self) -> dict[str, Any]:
+        """Format -> function of (data, folder) that writes it, from `export.py`."""
+        return self._declared("export", "EXPORTS")
+
+    @property
+    def charts(self) -> dict[str, Any]:
+        """Name -> function of (data) that returns a chart, from `charts.py`."""
+        return self._declared("charts", "CHARTS")
+
+    @property
+    def jobs(self) -> dict[str, Any]:
+        """Name -> job, from `jobs.py`."""
+        return self._declared("jobs", "JOBS")
+
+    @property
+    def tasks(self) -> dict[str, Any]:
+        """Name -> task, from `tasks.py`."""
+        return self._declared("tasks", "TASKS")
+
+    def _declared(self, file: str, name: str) -> dict[str, Any]:
+        """Return a dict of an optional module, or {}."""
+        if (module := self.load_module(file)) is None:
+            return {}
+        if not isinstance(found := getattr(module, name, None), dict):
+            raise ScriptError(f"{module.__file__}: defines no dict {name}")
+        return dict(found)
+
+    @property
+    def transcript(self) -> ModuleType | None:
+        """The module `transcript.py`, or None."""
+        module = self.load_module("transcript")
+        if module and not hasattr(module, "CONFIGS"):
+            raise ScriptError(
+                f"{module.__file__}: defines no CONFIGS, the configs of the transcript",
+                remedy='For example: CONFIGS = ("dialogues",).',
+            )
+        return module

@@ -1,0 +1,129 @@
+"""Measured values of a dataset's rows: `measured.json` beside its script.
+
+    {"version": "1.1.0",
+     "configs": {"dialogues": {"licence": "cc-by-4.0", "features": "5d41..."}},
+     "splits": {"dialogues": {
+       "train": {"rows": 1030, "digest": "9a03...", "bytes": 1198304, "arrow_bytes": 4120111,
+                 "null": []},
+       "test": {"documented": 100}}},
+     "figures": {"participants.gender.female": {"measured": 472, "verdict": "matches"}}}
+
+`features` is the sha256 of a config's columns, types and label names. A split that was not built
+has only the rows that a document states, if one does. `make measure` writes the file from the real
+files; built cards, the page, `parley list` and `parley verify` read it.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from parley.building.collection import Dataset
+from parley.base.errors import OutputError
+from parley.declaring.figures import NOT_CHECKED, Figure, recorded
+from parley.declaring.features import card_yaml
+from parley.base.strict_json import loads
+from parley.declaring.shapes import problems
+
+FILE = "measured.json"
+_RENEW = "Run `make measure`."
+
+Splits = Mapping[str, Mapping[str, Mapping[str, Any]]]  # config -> split -> what is known of it
+
+_SPLIT = {"rows": int, "digest": str, "bytes": int, "arrow_bytes": int, "null": [str]}
+_FIGURE = {"measured?": (int, float, str), "verdict": str, "reason?": str}
+_SHAPE = {
+    "version": str,
+    "configs": {str: {"licence": str, "features": str}},
+    "splits": {str: {str: (_SPLIT, {"documented": int}, {})}},
+    "figures": {str: _FIGURE},
+}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The measured values of one version; empty for a new dataset."""
+
+    version: str = ""  # of the rows
+    # config -> licence, features
+    configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    splits: Splits = field(default_factory=dict)
+    # figure -> value, verdict, and the reason if `figures.py` has none
+    found: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def figures(self, dataset: Dataset) -> list[Figure]:
+        """Return every documented figure of a dataset with what was measured."""
+        return list(recorded(dataset.figures, self.found))
+
+    def digest(self, config: str, split: str) -> str | None:
+        """Return the digest of a split, None where it was not measured."""
+        found = self.splits.get(config, {}).get(split, {}).get("digest")
+        return None if found is None else str(found)
+
+
+def measured(dataset: Dataset) -> Measured:
+    """Return what was measured of a dataset; OutputError if its `measured.json` is damaged."""
+    path = dataset.folder / FILE
+    try:
+        found = loads(path.read_bytes())
+    except FileNotFoundError:
+        return Measured()
+    except (OSError, ValueError) as error:
+        raise OutputError(f"{path}: cannot be read: {error}", remedy=_RENEW) from error
+    if wrong := list(problems(found, _SHAPE)):
+        raise OutputError(f"{path}: not in parley's format", *wrong, remedy=_RENEW)
+    return Measured(found["version"], found["configs"], found["splits"], found["figures"])
+
+
+def descriptions(dataset: Dataset) -> dict[str, dict[str, str]]:
+    """Return config -> its licence, and the sha256 of its features; imports the builder."""
+
+    def features(config: str) -> str:
+        text = json.dumps(card_yaml(dataset.features(config)))
+        return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+    return {
+        config: {"licence": dataset.builder.licence(config), "features": features(config)}
+        for config in dataset.configs
+    }
+
+
+def every_split(dataset: Dataset, counted: Splits) -> dict[str, dict[str, Mapping[str, Any]]]:
+    """Return what was measured of every split (`counted`), or else its documented rows."""
+    rows = dataset.documented_rows
+
+    def known(config: str, split: str) -> Mapping[str, Any]:
+        if found := counted.get(config, {}).get(split):
+            return found
+        documented = rows.get(config, {}).get(split)
+        return {} if documented is None else {"documented": documented}
+
+    return {
+        config: {split: known(config, split) for split in names}
+        for config, names in dataset.splits.items()
+    }
+
+
+def text_of(dataset: Dataset, splits: Splits, figures: Sequence[Figure]) -> str:
+    """Return the text of `measured.json`, given what is known of every split."""
+    found = {figure.name: dict(_entry(figure)) for figure in figures}
+    content = {"version": dataset.version, "configs": descriptions(dataset)}
+    return _text({**content, "splits": splits, "figures": found}) + "\n"
+
+
+def _text(value: Any, indent: int = 0) -> str:
+    """Return JSON with a line for each split and each figure."""
+    if not isinstance(value, Mapping) or not any(isinstance(v, Mapping) for v in value.values()):
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    inner = "\n" + " " * (indent + 1)
+    entries = (f"{json.dumps(key)}: {_text(each, indent + 1)}" for key, each in value.items())
+    return "{" + inner + f",{inner}".join(entries) + "\n" + " " * indent + "}"
+
+
+def _entry(figure: Figure) -> Iterator[tuple[str, Any]]:
+    if figure.measured is not None:
+        yield "measured", figure.measured
+    yield "verdict", figure.verdict
+    if figure.verdict == NOT_CHECKED:  # any other reason stands in figures.py
+        yield "reason", figure.reason

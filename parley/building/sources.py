@@ -1,0 +1,167 @@
+"""Locates the upstream files of a build and compares them with their pins."""
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from parley.building.collection import Dataset
+from parley.base.errors import Problem, SourceError, UsageError
+from parley.declaring import pins
+
+if TYPE_CHECKING:
+    from parley.declaring import declaration
+
+
+@dataclass(frozen=True)
+class Source:
+    """A folder with one dataset's files in upstream's layout.
+
+    Args:
+        dataset: The dataset.
+        folder: The folder.
+        sample: Whether these are the invented records shipped with the dataset, which no pin
+            describes.
+        missing: The missing sources without fallbacks.
+        fallbacks: Missing source -> its `fallbacks`, used instead.
+        mirrored: Source -> the mirror's pin, where a file is the mirror's and has other bytes.
+    """
+
+    dataset: Dataset
+    folder: Path
+    sample: bool = False
+    missing: list[str] = field(default_factory=list)
+    fallbacks: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    mirrored: dict[str, pins.Pin] = field(default_factory=dict)
+
+    def has(self, config: str, split: str) -> bool:
+        """Tell whether all files of this split, or their fallbacks, exist."""
+        return not any(each.path in self.missing for each in self.sources(config, split))
+
+    def sources(self, config: str, split: str) -> "list[declaration.Source]":
+        """Return the sources or fallbacks of a split, each once."""
+        needed = self.dataset.splits[config][split]
+        all_ = self.dataset.sources
+        paths = [path for each in needed for path in self.fallbacks.get(each.path, (each.path,))]
+        return [all_[path] for path in dict.fromkeys(paths)]
+
+    def splits(self, config: str) -> list[str]:
+        """Return the splits of a config whose files exist, in the script's order."""
+        return [split for split in self.dataset.splits[config] if self.has(config, split)]
+
+
+def source_folder(given: str | Path | None, option: str = "--source") -> Path | None:
+    """Return the folder of upstream files: the given one, else that of `PARLEY_SOURCE`.
+
+    None stands for the cache. UsageError, with the name of the option, if it is no folder.
+    """
+    place, name = given, option
+    if place is None:
+        place, name = os.environ.get("PARLEY_SOURCE") or None, "PARLEY_SOURCE"
+    if place is not None and not Path(place).is_dir():
+        raise UsageError(f"{name} {place}: no such folder")
+    return None if place is None else Path(place)
+
+
+def _place(dataset: Dataset, folder: Path | None) -> Path:
+    if folder is None:
+        from parley.fetching.fetch import cache_folder  # not at the top: it brings requests
+
+        return cache_folder() / dataset.name
+    if not folder.is_dir():
+        raise UsageError(f"{folder}: no such folder; --source takes a folder of upstream files")
+    if not (folder / dataset.name).is_dir() and any(
+        (folder / file).exists() for file in dataset.sources
+    ):
+        raise UsageError(
+            f"{folder}: holds the files of {dataset.name} itself",
+            remedy="--source takes the folder above it, with one folder for each dataset.",
+        )
+    return folder / dataset.name
+
+
+def open_source(
+    dataset: Dataset, folder: Path | None, *, sample: bool = False, allow_missing: bool = False
+) -> Source:
+    """Return a dataset's source, after comparing every file with its pin.
+
+    Args:
+        dataset: The dataset.
+        folder: A folder that holds one folder a dataset; None is the cache that `fetch` fills.
+        sample: Take the sample shipped in the dataset folder instead.
+        allow_missing: Accept that files are missing, but never that they are damaged.
+
+    Raises:
+        UsageError: the folder is not there.
+        SourceError: with each damaged or missing file and the remedy; despite
+            `allow_missing` also if the available files make no split.
+    """
+    if sample:
+        return Source(dataset, dataset.sample, sample=True)
+    place = _place(dataset, folder)
+    sources = dataset.pins
+    there = {file: pin for file, pin in sources.items() if (place / file).exists()}
+    compared = {file: pins.compare(place / file, pin) for file, pin in there.items()}
+    found = [
+        Problem(str(place / file), what=f"{problem}. {_mend(sources[file], problem, folder)}")
+        for file, (_, problem) in compared.items()
+        if problem
+    ]
+    fallbacks = {
+        path: tuple(each.path for each in others)
+        for path, source in dataset.sources.items()
+        if path not in there
+        and (others := getattr(source, "fallbacks", ()))
+        and {each.path for each in others} <= there.keys()
+    }
+    missing = [file for file in sources if file not in there and file not in fallbacks]
+    mirrored = {file: p for file, (p, _) in compared.items() if p and p is not sources[file]}
+    made = Source(dataset, place, False, missing, fallbacks, mirrored)
+    remedy = ""
+    if missing and not (allow_missing and any(map(made.splits, dataset.configs))):
+        found += [Problem(str(place / file), what="missing") for file in missing]
+        remedy = _how_to_get(dataset, place, folder)
+        if len(missing) < len(sources):
+            remedy += ", or build the available files with --allow-missing"
+        remedy += "."
+    if found:
+        message = f"{dataset.name}: upstream files are missing or differ from their pins"
+        raise SourceError(message, *found, remedy=remedy)
+    return made
+
+
+def _how_to_get(dataset: Dataset, place: Path, folder: Path | None) -> str:
+    if folder is None:
+        return (
+            f"Run `parley fetch {dataset.name}`, or name a folder that has them with --source or "
+            "PARLEY_SOURCE"
+        )
+    return (
+        f"Put them into {place} in upstream's layout, or leave out --source (and unset "
+        f"PARLEY_SOURCE) and run `parley fetch {dataset.name}`"
+    )
+
+
+def _mend(pin: pins.Pin, problem: str, folder: Path | None) -> str:
+    if problem.startswith(pins.UNREADABLE):
+        return "Grant permission to read it"
+    if folder is None:
+        return "Fetch again to replace damaged files"
+    return f"Get it from {pins.whence(pin)}"
+
+
+def at_hand(dataset: Dataset, folder: Path | None) -> Source | None:
+    """Return a dataset's source with the available files, or None without any.
+
+    Raises:
+        SourceError: a file is damaged.
+    """
+    try:
+        place = _place(dataset, folder)
+    except UsageError:  # no cache, as where there is no home folder
+        if folder is not None:
+            raise
+        return None
+    if not any((place / file).exists() for file in dataset.sources):
+        return None
+    return open_source(dataset, folder, allow_missing=True)

@@ -1,0 +1,263 @@
+"""Lay out the results of `build`, `verify`, `check`, `diff` and `publish`."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+
+from parley.declaring.figures import (
+    DIFFERS,
+    MATCHES,
+    NO_LONGER,
+    NOT_CHECKED,
+    NOT_REPRODUCIBLE,
+    SPREAD,
+    UNEXPLAINED,
+    VERDICTS,
+    Figure,
+    tally,
+)
+from parley.verifying.diff import Difference, SplitDifference
+from parley.verifying.verify import Check, Verification
+from parley.hub.publish import Publication
+from parley.base.console import safe, size, table
+
+_MOST = 10  # problems or rows shown of one kind
+# the verdicts, cut so that the table fits 80 columns
+_HEADINGS = (">matches", ">differs", ">not repro- ducible", ">not checked", ">UNEX- PLAINED")
+
+
+def report(
+    found: Sequence[Verification], broken: Sequence[str] = (), all_figures: bool = False
+) -> RenderableType:
+    """Return the verdict, the failures, a table of verdicts, and the known differences.
+
+    `broken` names the datasets whose folders could not be verified at all.
+    """
+    rows = []
+    for each in found:
+        failed = sum(check.failed for check in each.checks)
+        checks = f"{failed} FAILED" if failed else f"{len(_made(each))} hold"
+        rows.append((each.dataset, checks, *(str(each.count(v) or "·") for v in VERDICTS)))
+    failures = [part for each in found for part in _section(each.dataset, _failures(each))]
+    known = [part for each in found for part in _section(each.dataset, _known(each, all_figures))]
+    columns = ("dataset", "checks", *_HEADINGS)
+    return Group(_verdict(found, broken), safe(), *failures, table(columns, rows), safe(), *known)
+
+
+def build_table(
+    built: Sequence[Mapping[str, Any]], folder: Path, seconds: float, sample: bool
+) -> RenderableType:
+    """Return a line per split, and where the builds are."""
+    rows = []
+    for each in built:
+        amounts = (f"{each['rows']:,}", size(each["bytes"]), f"{each['seconds']:.2f} s")
+        rows.append((each["dataset"], each["config"], each["split"], *amounts))
+    kind = "samples, not the datasets" if sample else "rows checked one by one"
+    columns = ("dataset", "config", "split", ">rows", ">Parquet", ">time")
+    last = f"in {folder}/, {seconds:.1f} s in all; {kind}"
+    return Group(table(columns, rows), safe(last))
+
+
+def checked(found: Mapping[str, Sequence[Check]]) -> RenderableType:
+    """Return a line per rule of each dataset folder, its problems, and the verdict."""
+    lines = []
+    for dataset, checks in found.items():
+        lines.append(safe(dataset, style="bold"))
+        for check in checks:
+            name = check.name.replace("_", " ")
+            if check.skipped:
+                lines.append(safe(f"  –       {name}: {check.skipped}", style="yellow"))
+            elif check.failed:
+                lines.append(safe(f"  FAILED  {name}", style="bold red"))
+                lines += [safe(f"    {p}", style="red") for p in _shown(check.problems)]
+            else:
+                lines.append(safe(f"  ok      {name}"))
+    bad = [dataset for dataset, checks in found.items() if any(c.failed for c in checks)]
+    text = f"FAILED: {', '.join(bad)}" if bad else f"{', '.join(found)}: all checks hold"
+    return Group(*lines, safe(text, style="bold red" if bad else "bold green"))
+
+
+def _made(each: Verification) -> list[Check]:
+    """Return the checks that were made."""
+    return [check for check in each.checks if check.failed or not check.skipped]
+
+
+def _verdict(found: Sequence[Verification], broken: Sequence[str]) -> RenderableType:
+    """Return the verdict in one sentence."""
+    names = ", ".join(each.dataset + " (a sample)" * each.sample for each in found)
+    checks = [check for each in found for check in _made(each)]
+    skipped = sum(len(each.checks) for each in found) - len(checks)
+    failed = sum(check.failed for check in checks)
+    figures = [figure for each in found for figure in each.figures]
+    if bad := [*broken, *(each.dataset for each in found if each.failed)]:
+        text, style = f"FAILED: {', '.join(bad)}. ", "bold red"
+        text += f"{failed} of {len(checks)} checks do not hold" if failed else "The checks hold"
+    else:
+        text, style = f"{names}: all {len(checks)} checks hold", "bold green"
+    if skipped:
+        text += f", {skipped} not checked"
+    said = tally(each.verdict for each in figures) or "none"
+    reasons = {each.reason.partition(": ")[2] for each in figures if each.verdict == NOT_CHECKED}
+    if reasons == {"its source is missing"} and said.endswith(NOT_CHECKED):  # of a partial build
+        said += ": their source is missing"
+    return safe(f"{text}; of {len(figures)} documented figures {said}.", style=style)
+
+
+def _section(dataset: str, lines: Iterable[RenderableType]) -> list[RenderableType]:
+    lines = list(lines)
+    return [safe(dataset, style="bold"), *lines, safe()] if lines else []
+
+
+def _indented(text: str, columns: int, style: str = "") -> RenderableType:
+    """Return text that stays indented where a terminal wraps it."""
+    return Padding(safe(text, style=style), (0, 0, 0, columns))
+
+
+def _failures(each: Verification) -> Iterator[RenderableType]:
+    for check in each.checks:
+        if check.failed:
+            yield _indented(f"{check.name}: {check.definition}", 2, "bold red")
+            for problem in _shown(check.problems):
+                yield _indented(problem, 4, "red")
+    yield from _figure_lines(each.figures, (UNEXPLAINED,))
+
+
+def _known(each: Verification, all_figures: bool) -> Iterator[RenderableType]:
+    for check in each.checks:
+        if check.skipped and not check.failed:
+            yield _indented(f"{check.name}: not checked, {check.skipped}", 2, "yellow")
+    verdicts = (DIFFERS, NOT_REPRODUCIBLE, NOT_CHECKED) + ((MATCHES,) if all_figures else ())
+    yield from _figure_lines(each.figures, verdicts)
+
+
+def _figure_lines(figures: list[Figure], verdicts: Iterable[str]) -> Iterator[RenderableType]:
+    """Yield each verdict with its reason, then its figures."""
+    for verdict in verdicts:
+        style = {UNEXPLAINED: "bold red", DIFFERS: "yellow"}.get(verdict, "")
+        reasons: dict[str, list[Figure]] = {}
+        for figure in figures:
+            if figure.verdict == verdict:
+                reasons.setdefault(figure.reason, []).append(figure)
+        for reason, group in reasons.items():
+            yield _indented(f"{verdict}: {reason}" if reason else verdict, 2, style)
+            for line in _lines(verdict, group):
+                yield _indented(line, 4)
+            if verdict == UNEXPLAINED and (cells := list(_cells(group, figures))):
+                yield safe("    if the measured value is right, say why in figures.py:")
+                for cell in cells:
+                    yield safe(f"      {cell}", no_wrap=True, overflow="ignore")
+
+
+def _lines(verdict: str, figures: list[Figure]) -> Iterator[str]:
+    """Yield a line per figure; a line per table if nothing was measured."""
+    if verdict in (NOT_REPRODUCIBLE, NOT_CHECKED):
+        tables = Counter((figure.name.split(".")[0], figure.place) for figure in figures)
+        for (name, place), count in tables.items():
+            yield f"{name}{f', {count} figures' if count > 1 else ''} ({place})"
+        return
+    for each in figures:
+        measured = _measured(each.measured)
+        yield f"{each.name}: documented {each.stated}, measured {measured} ({each.place})"
+
+
+def _cells(group: list[Figure], figures: list[Figure]) -> Iterator[str]:
+    """Yield the cells of figures that differ, to paste into figures.py."""
+    named = {figure.name: figure for figure in figures}
+    told: dict[str, tuple[Any, ...]] = {}
+    for figure in group:
+        unknown = figure.measured is None or figure.documented == "nothing"
+        if unknown or figure.reason.endswith(NO_LONGER):
+            continue
+        told_as = figure.name
+        values: tuple[Any, ...] = (figure.documented, figure.measured)
+        cell, _, part = figure.name.rpartition(".")
+        pair = [named[name] for each in SPREAD if (name := f"{cell}.{each}") in named]
+        if part in SPREAD and len(pair) == len(SPREAD):  # of one cell "m ± s"
+            sides = ((str(each.documented), str(each.measured)) for each in pair)
+            told_as, values = cell, tuple(map(" ± ".join, zip(*sides, strict=True)))
+        told[told_as] = values
+    for name, values in told.items():
+        stated, measured = (json.dumps(value, ensure_ascii=False) for value in values)
+        yield f'{name}: Differs({stated}, {measured}, "...")'
+
+
+def _measured(value: Any) -> Any:
+    return "nothing" if value is None else value
+
+
+def differences(found: Difference) -> RenderableType:
+    """Return a table of splits, then the changed rows, fields and figures."""
+    rows = []
+    for each in found.splits:
+        counts = [f"{len(x):,}" if x else "·" for x in (each.added, each.removed, each.changed)]
+        sizes = (_count(each.old_rows), _count(each.new_rows))
+        rows.append((each.config, each.split, *sizes, *counts))
+    columns = ("config", "split", ">old rows", ">new rows", ">added", ">removed", ">changed")
+    lines = [safe(line) for split in found.splits for line in _split_lines(split)]
+    if found.provenance:
+        lines.append(safe("provenance", style="bold"))
+        moved = [f"  {what}: {_value(a)} -> {_value(b)}" for what, a, b in found.provenance]
+        lines += [safe(line) for line in moved]
+    if found.figures:
+        lines.append(safe("documented figures that moved", style="bold"))
+        moved = [f"  {name}: {_measured(a)} -> {_measured(b)}" for name, a, b in found.figures]
+        lines += [safe(line) for line in moved]
+    if not found.differs:
+        lines.append(safe("no difference"))
+    return Group(table(columns, rows, title=found.dataset), *lines)
+
+
+def publication(found: Publication) -> RenderableType:
+    """Return a table of the files that publishing changes, and the result."""
+    rows = [(change.action, change.path, size(change.size)) for change in found.changed]
+    kept = len(found.changes) - len(rows) - len(found.left)
+    same = f"{kept} files are there already" if kept else ""
+    left = f"left as they are, since parley did not publish them: {', '.join(_shown(found.left))}"
+    if found.dry_run:
+        new = f"{found.repo} would be made; " if found.is_new else ""
+        last = f"a dry run: {new}nothing was written"
+    elif rows:
+        last = f"{found.url}\ncommit {found.commit}, read back and equal"
+    else:
+        last = f"{found.url}\nno change: commit {found.commit}, read back and equal"
+    load = f'load_dataset("{found.repo}", ..., revision="{found.commit}")' if found.commit else ""
+    said = (same, left if found.left else "", last, load)
+    lines = [safe(line) for line in said if line]
+    return Group(*([table(("", "file", ">size"), rows)] if rows else []), *lines)
+
+
+def _split_lines(split: SplitDifference) -> Iterator[str]:
+    where = f"{split.config}/{split.split}"
+    for change in split.schema:
+        yield f"{where} schema, {change}"
+    if split.reordered:
+        yield f"{where}: the rows they share come in another order"
+    for what, keys in (("added", split.added), ("removed", split.removed)):
+        if keys and None not in (split.old_rows, split.new_rows):
+            yield f"{where} {what}: {', '.join(_shown(keys))}"
+    for changed in split.changed[:10]:
+        yield f"{where} changed: {changed.key}"
+        for path, old, new in changed.fields[:5]:
+            yield f"    {path}: {_value(old)} -> {_value(new)}"
+    if (more := len(split.changed) - 10) > 0:
+        yield f"{where}: and {more:,} more changed rows"
+
+
+def _shown(problems: list[str]) -> list[str]:
+    """Return the first problems, and how many more there are."""
+    more = len(problems) - _MOST
+    return problems[:_MOST] + ([f"and {more:,} more"] if more > 0 else [])
+
+
+def _value(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:50]}…{text[-28:]}"
+
+
+def _count(rows: int | None) -> str:
+    return "absent" if rows is None else f"{rows:,}"

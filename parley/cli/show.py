@@ -1,0 +1,103 @@
+"""Lay out one dialogue for reading in a terminal."""
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table as Grid
+
+from parley.building.collection import Dataset
+from parley.reading.dialogues import Dialogue, as_id, places, related_by_dialogue, rows
+from parley.base.errors import UsageError
+from parley.building.built import BuiltFolder
+from parley.building.sources import Source
+from parley.base.console import safe, to_json
+from parley.declaring.transcript import Fact, Note, Table, Transcript
+
+_COLOURS = ("cyan", "magenta", "green", "yellow", "blue")
+
+
+def find_dialogue(
+    dataset: Dataset, id: str | None, folder: BuiltFolder | Source, origin: str
+) -> Dialogue:
+    """Return the dialogue of this id, or the first one, with related rows; `origin` names `folder`.
+
+    Raises UsageError if no dialogue has this id, OutputError if a row has none.
+    """
+    some: list[str] = []
+    for config, split in places(dataset, folder):
+        for number, row in enumerate(rows(folder, config, split)):
+            key = as_id(next(iter(row.values()), None), dataset, (config, split), number)
+            if id is None or str(key) == id:
+                beside = related_by_dialogue(dataset, folder, split, only=key)
+                return Dialogue(dataset, config, split, row, beside[key], ((config, split),))
+            if len(some) < 5:
+                some.append(str(key))
+    if id is None:
+        raise UsageError(f"{dataset.name}: no dialogue in {origin}")
+    raise UsageError(
+        f"{dataset.name}: no dialogue {id!r} in {origin}; "
+        + (f"the first are {', '.join(some)}" if some else "there is none at all")
+    )
+
+
+def lay_out(dialogue: Dialogue, origin: str) -> RenderableType:
+    """Return a dialogue and its origin to print; ScriptError if transcript.py fails on it."""
+    last = f"\n{dialogue.dataset.name}, config {dialogue.config}, from {origin}"
+    transcript = dialogue.transcript
+    if transcript is None:
+        return Group(safe(to_json(dialogue.row)), safe(last, style="dim"))
+    sides = transcript.sides.items()
+    private = [(f"{name}, {label}", value) for name, facts in sides for label, value in facts]
+    judged = [
+        (f"{pool.id}, {grade}, {len(found)}", ", ".join(found))
+        for card in transcript.judged
+        for pool in card.pools
+        for grade, found in pool.grades
+    ]
+    return Group(
+        safe(transcript.title, style="bold"),
+        _facts([*transcript.before, *private]),
+        Padding(_turns(transcript), (1, 0)),
+        *(Padding(_table(each), (0, 0, 1, 0)) for each in transcript.tables),
+        _facts([*transcript.after, *judged]),
+        safe(last, style="dim"),
+    )
+
+
+def _facts(facts: list[Fact]) -> Grid:
+    grid = Grid.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for label, value in facts:
+        grid.add_row(safe(label, style="dim"), safe(value))
+    return grid
+
+
+def _table(values: Table) -> Grid:
+    grid = Grid.grid(padding=(0, 2))
+    for _ in range(1 + len(values.columns)):
+        grid.add_column(overflow="fold")
+    grid.add_row(*(safe(h, style="dim") for h in (values.title, *values.columns)))
+    for heading, cells in values.rows:
+        grid.add_row(safe(heading, style="dim"), *(safe(cell) for cell in cells))
+    return grid
+
+
+def _turns(transcript: Transcript) -> Grid:
+    colours = {s: _COLOURS[n % len(_COLOURS)] for n, s in enumerate(transcript.speakers)}
+    grid = Grid.grid(padding=(0, 2), expand=False)
+    grid.add_column(justify="right", no_wrap=True)
+    grid.add_column(max_width=72, overflow="fold")
+    grid.add_column(max_width=34, overflow="fold")
+    for turn in transcript.turns:
+        grid.add_row(
+            safe(turn.speaker, style=f"bold {colours[turn.speaker]}"),
+            safe(turn.text, style="italic" if turn.action else ""),
+            safe(", ".join(map(_note, turn.notes)), style="dim"),
+        )
+    return grid
+
+
+def _note(note: Note) -> str:
+    """Return a note in a line: label, detail and author."""
+    detail = f": {note.detail}" if note.detail else ""
+    return note.text + detail + (f" ({note.by})" if note.by else "")

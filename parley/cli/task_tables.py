@@ -1,0 +1,205 @@
+"""Lay out tasks, templates of prediction files, and scores."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+
+from parley.declaring.questions import TRUNCATED
+from parley.building.collection import Dataset
+from parley.scoring.evaluate import Result
+from parley.scoring.gold import ALL
+from parley.declaring.leaderboard import leaderboard
+from parley.declaring.spread import Folds, Interval
+from parley.declaring.tasks import Task, Undefined, flat
+from parley.base.console import safe, table
+
+_SAMPLE = "a sample, not the dataset: its records are invented\n"
+
+
+def template_as_dict(
+    dataset: Dataset, name: str, task: Task, lines: int | None, is_sample: bool
+) -> dict[str, Any]:
+    """Return the template of a prediction file for JSON."""
+    found: dict[str, Any] = {"dataset": dataset.name, "task": name, "form": task.format.name}
+    found |= {"fields": dict(task.fields), "key": list(task.key), "example": dict(task.example)}
+    found |= {"inputs": task.inputs, "columns": list(task.columns), "leak": task.leak}
+    return {**found, "due": lines, "sample": is_sample}
+
+
+def lay_out_template(
+    dataset: Dataset, name: str, task: Task, lines: int | None, is_sample: bool
+) -> RenderableType:
+    """Return the fields of a prediction file, with an example line."""
+    keys = " and ".join(task.required or task.key)
+    if task.required:
+        due = f"one or more for each {'' if lines is None else f'of {lines:,} '}{keys}"
+    else:
+        due = f"one for each {keys}{'' if lines is None else f', {lines:,} in all'}"
+    return Group(
+        safe(f"{dataset.name} {name}: {task.format.name}, one line for each prediction"),
+        safe(_SAMPLE * is_sample, style="yellow", end=""),
+        safe(f"{due}; scored on {task.evaluated_on}\n"),
+        table(("field", "content~"), list(task.fields.items())),
+        safe(f"\n{inputs_of(task)}" if task.inputs else "", end="\n" if task.inputs else ""),
+        safe("\nfor example (invented):\n"),
+        *(safe(line) for line in task.format.lines([task.example])),
+    )
+
+
+def inputs_of(task: Task) -> str:
+    """Return what a model may see, in words and columns, and the columns that leak."""
+    leak = f"\nwarning: {task.leak}" if task.leak else ""
+    return f"a model may see: {task.inputs} ({', '.join(task.columns)}){leak}"
+
+
+def lay_out_tasks(tasks: Iterable[tuple[str, str, Task]]) -> RenderableType:
+    """Return the properties of tasks, given as (dataset, name, task)."""
+    parts: list[RenderableType] = []
+    for dataset, name, task in tasks:
+        grid = Table.grid(padding=(0, 2))
+        grid.add_column(no_wrap=True)
+        grid.add_column(overflow="fold")
+        for label, value in {
+            "predicted": task.summary,
+            "evaluated_on": task.evaluated_on,
+            "inputs": task.inputs,
+            "metrics": ", ".join(task.metrics),
+            "baselines": ", ".join(task.baselines) or "none",
+            **{f"--{option}": ", ".join(values) for option, values in task.options.items()},
+            **({"--subset": ", ".join(task.subsets)} if task.subsets else {}),
+            **({"not asked": task.not_asked} if task.not_asked else {}),
+        }.items():
+            grid.add_row(safe(f"  {label}", style="dim"), safe(value))
+        parts += [safe(f"{dataset} {name}", style="bold"), grid]
+    return Group(*parts)
+
+
+def tasks_as_dicts(tasks: Iterable[tuple[str, str, Task]]) -> list[dict[str, Any]]:
+    """Return tasks for JSON."""
+    return [
+        {"dataset": dataset, "task": name}
+        | {each: getattr(task, each) for each in ("summary", "evaluated_on", "configs")}
+        | {"form": task.format.name, "fields": task.fields, "metrics": task.metrics}
+        | {"baselines": list(task.baselines), "options": task.options}
+        | {each: getattr(task, each) for each in ("inputs", "columns", "leak", "not_asked")}
+        | {"askable": task.asking is not None, "subsets": list(task.subsets)}
+        for dataset, name, task in tasks
+    ]
+
+
+_WIDEST = 5  # metrics side by side; of more, each has a line
+
+
+def lay_out_score(found: Result) -> RenderableType:
+    """Return a score with its spread, references and counts."""
+    task = found.task
+    own = flat(found.score.metrics)
+    options = "".join(f" --{option} {value}" for option, value in found.options.items())
+    counts = ", ".join(f"{count:,} {what}" for what, count in found.score.counts.items())
+    told: dict[str, int] = {}  # place and note of references -> number
+    shown = []
+    for each in found.references:
+        stated = {path: cell for path, cell in flat(each.metrics).items() if path in own}
+        said = "; ".join(part for part in (each.place, each.note) if part)
+        if stated:
+            number = told.setdefault(said, len(told) + 1)
+            shown.append((f"{each.name} [{number}]", "", stated))
+    parts: list[RenderableType] = [
+        safe(f"{found.dataset} {found.name}{options}: {found.predictions}", style="bold"),
+        safe(_SAMPLE * found.is_sample, style="yellow", end=""),
+        *([safe(f"only {found.part}", style="yellow")] if found.part != ALL else []),
+        safe(f"{task.evaluated_on}: {counts}; unit: {task.unit}\n"),
+    ]
+    measured = {path: _number(value, task.decimals) for path, value in own.items()}
+    spread = {path: _spread(each, task.decimals) for path, each in found.spread.items()}
+    for board in leaderboard([(_OWN, "", measured), (_SPREAD, "", spread), *shown]):
+        if len(board.metrics) > _WIDEST and len(board.groups) == 1:
+            columns = ["", *(f">{row.who}" for row in board.rows)]
+            cells = zip(board.metrics, *(row.cells for row in board.rows), strict=True)
+            parts += [table(columns, [*cells], " ".join(board.groups[0])), safe()]
+            continue
+        rows: list[tuple[str, ...]] = []
+        for group in board.groups:
+            if group:
+                rows.append((" ".join(group), *[""] * len(board.metrics)))
+            indent = "  " if group else ""
+            rows += [(indent + row.who, *row.cells) for row in board.rows if row.group == group]
+        parts += [table(["~", *(f">{name}" for name in board.metrics)], rows), safe()]
+    notes = [*_notes(found), *(f"[{number}] {said}" for said, number in told.items())]
+    notes += _proof(found)
+    return Group(*parts, *(safe(line) for line in notes))
+
+
+_MOST_REASONS = 10
+_OWN, _SPREAD = "this", "  ±"  # rows of the score itself and of how much it would vary
+
+
+def _notes(found: Result) -> Iterator[str]:
+    """Yield undefined metrics with their reasons, moved baselines, and the meaning of ±."""
+    for path, value in flat(found.score.metrics).items():
+        if isinstance(value, Undefined):
+            yield f"{' '.join(path)}: undefined, {value.reason}"
+    for moved in found.moved:
+        yield f"{moved}; tasks.py states another result of this baseline; correct it"
+    kinds = {type(each) for each in found.spread.values()}
+    if Folds in kinds:
+        yield "±: the sample SD over folds"
+    if Interval in kinds:
+        yield "±: a 95% bootstrap interval; predictions are drawn one by one"
+
+
+def _proof(found: Result) -> Iterator[str]:
+    """Yield unreadable predictions by reason, the facts of a log, and the provenance."""
+    if found.unreadable:
+        often = sorted(found.unreadable.items(), key=lambda each: -each[1])
+        reasons = ", ".join(f"{reason:.80} {count:,}" for reason, count in often[:_MOST_REASONS])
+        reasons += ", ..." if len(often) > _MOST_REASONS else ""
+        yield f"unreadable: {sum(found.unreadable.values()):,} ({reasons})"
+    if log := found.run:
+        asked = ", ".join(
+            f"{role}={model}" if role else model for role, model in log["models"].items()
+        )
+        answered = ", ".join(log["answered_by"])
+        yield (
+            f"asked {asked}, answered by {answered}: {log['asked']:,} questions, "
+            f"{log['calls']:,} calls, {log['prompt_tokens'] + log['completion_tokens']:,} tokens, "
+            f"{log['retries']:,} retries, {log['seconds']:,.1f} s"
+        )
+        yield f"questions version {log['asking']}, sha256 {log['questions'][:12]}"
+        yield from _advice(found.unreadable, log)
+    proof = found.provenance
+    yield (
+        f"parley {proof['parley']}, {found.dataset} {proof['version']}, rows {proof['rows'][:12]}, "
+        f"predictions {proof['predictions'][:12]}, {found.part}"
+    )
+
+
+def _advice(unreadable: Mapping[str, int], log: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the settings that make more answers readable, where a tenth or more are not."""
+    if sum(unreadable.values()) * 10 < log["asked"] or not unreadable:
+        return
+    is_game = "" not in log["models"]
+    tries = []
+    if not is_game and not log["schema"]:
+        tries.append("--schema, which asks for JSON of the right form, if the endpoint can")
+    if TRUNCATED in unreadable:
+        most = log["sampling"].get("max_tokens")
+        tries.append(f"a greater --max-tokens{f' than {most}' * bool(most)}")
+        if is_game:
+            tries.append("--option 'stop=[\"\\n\"]', which ends a turn at the end of a line")
+    tries.append("another model, as one that follows instructions")
+    yield f"many answers are unreadable; try {'; or '.join(tries)}"
+
+
+def _spread(spread: Interval | Folds, decimals: int) -> str:
+    if isinstance(spread, Folds):
+        return _number(spread.sd, decimals)
+    return f"{_number(spread.low, decimals)}…{_number(spread.high, decimals)}"
+
+
+def _number(value: float | Undefined, decimals: int) -> str:
+    if isinstance(value, Undefined):
+        return "undefined"
+    return f"{value:,}" if isinstance(value, int) else f"{value:.{decimals}f}"

@@ -1,0 +1,197 @@
+"""The charts that a dataset folder's `charts.py` returns for a build.
+
+The page about a dataset shows them and `parley charts` writes them as SVG. Every dataset has
+charts of lengths, labels, filters and documented scores. A dataset folder may hold a `charts.py`:
+
+    CHARTS = {"satisfaction-by-points": satisfaction}   # name of its file -> function
+    def satisfaction(data: Data) -> Chart               # pure: from the rows of a build
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from numbers import Real
+from typing import Any
+
+from parley.building.collection import Dataset
+from parley.base.errors import ScriptError, is_no_memory
+from parley.declaring.figures import MissingSplitError
+from parley.building.built import BuiltFolder
+from parley.declaring.shapes import show
+from parley.declaring.transcript import Value
+
+Range = tuple[float, float]  # the least and the greatest number, both included
+Where = Mapping[str, Value | Range]
+"""The dialogues of a mark: filter -> value, or range of numbers; "id" names one dialogue."""
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A bar of a chart.
+
+    Args:
+        label: Its name.
+        values: A number for each series; they are stacked.
+        where: The dialogues that it counts.
+    """
+
+    label: str
+    values: tuple[float, ...]
+    where: Where = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Counts side by side.
+
+    Args:
+        title: A heading.
+        about: The text alternative: one sentence on the content.
+        of: The name of the bars: "points".
+        series: The name of each number of a bar: ("dialogues",).
+        bars: The bars in order.
+    """
+
+    title: str
+    about: str
+    of: str
+    series: tuple[str, ...]
+    bars: tuple[Bar, ...]
+
+
+@dataclass(frozen=True)
+class Histogram(Bars):
+    """Counts of numbers by ranges, which stand side by side on a scale.
+
+    Args:
+        ticks: A place on the scale, in widths of a bar from the left, and the number there.
+    """
+
+    ticks: tuple[tuple[float, str], ...]
+
+
+@dataclass(frozen=True)
+class Heatmap:
+    """Counts of pairs of values.
+
+    Args:
+        title: A heading.
+        about: The text alternative.
+        x: The filter of the columns.
+        y: The filter of the rows.
+        counted: The name of a count: "sides".
+        cells: (value of x, value of y) -> count.
+        rows: The values of y from top to bottom; by default ascending from the bottom.
+    """
+
+    title: str
+    about: str
+    x: str
+    y: str
+    counted: str
+    cells: Mapping[Any, int]
+    rows: tuple[Value | Range, ...] = ()
+
+
+@dataclass(frozen=True)
+class Dots:
+    """Numbers on one scale.
+
+    Args:
+        title: A heading.
+        about: The text alternative.
+        unit: The unit of the numbers.
+        dots: Label, series and number of each dot.
+    """
+
+    title: str
+    about: str
+    unit: str
+    dots: tuple[tuple[str, str, float], ...]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One of several small charts on equal scales.
+
+    Args:
+        label: Its name.
+        lines: Series -> its (x, y) points in order.
+        levels: Label -> the y of a horizontal line.
+        where: The dialogues that it shows.
+    """
+
+    label: str
+    lines: Mapping[str, tuple[tuple[float, float], ...]]
+    levels: Mapping[str, float] = field(default_factory=dict)
+    where: Where = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Panels:
+    """Small charts on equal scales.
+
+    Args:
+        title: A heading.
+        about: The text alternative.
+        x: The name of the horizontal axis.
+        y: The name of the vertical axis.
+        panels: The charts in order.
+        most: The end of the vertical axis; a greater y is drawn there as a triangle.
+    """
+
+    title: str
+    about: str
+    x: str
+    y: str
+    panels: tuple[Panel, ...]
+    most: float | None = None
+
+
+Chart = Bars | Heatmap | Dots | Panels
+
+
+_LARGEST = 1e100  # a number of a chart: sums and shares of larger ones may be no numbers
+
+
+def _numbers(chart: Chart) -> Iterator[Any]:
+    """Yield the numbers that a chart draws."""
+    if isinstance(chart, Bars):
+        yield from (value for bar in chart.bars for value in bar.values)
+    elif isinstance(chart, Heatmap):
+        yield from (count for (_, _), count in chart.cells.items())
+    elif isinstance(chart, Dots):
+        yield from (number for _, _, number in chart.dots)
+    else:
+        for panel in chart.panels:
+            yield from panel.levels.values()
+            yield from (
+                number for line in panel.lines.values() for x, y in line for number in (x, y)
+            )
+
+
+def own_charts(built: BuiltFolder) -> Iterator[tuple[str, Chart]]:
+    """Yield the name and the chart of each function of `charts.py`, unless its rows are missing.
+
+    ScriptError if charts.py fails on the rows.
+    """
+    dataset: Dataset = built.dataset
+    functions: dict[str, Callable[[BuiltFolder], Chart]] = dataset.charts
+    for name, function in functions.items():
+        try:
+            found = function(built)
+            if not isinstance(found, Chart):
+                raise TypeError(f"expected a chart, found {found!r:.60}")
+            for number in _numbers(found):
+                is_number = isinstance(number, Real)
+                if not is_number or not abs(number) <= _LARGEST:
+                    raise ValueError(f"expected a number up to {_LARGEST:g}, found {show(number)}")
+        except MissingSplitError:
+            continue
+        except Exception as error:  # whatever stands in a folder that nobody verified
+            if is_no_memory(error):
+                raise
+            raise ScriptError(
+                f"{dataset.name}: charts.py: {name} fails ({type(error).__name__}: {error})",
+                remedy=f"If `parley verify {dataset.name}` holds for the folder, fix charts.py.",
+            ) from error
+        yield name, found

@@ -1,0 +1,392 @@
+"""Declarations of a dataset's script: upstream files, and the configs made from them.
+
+Each part validates itself, and `parley.Builder` validates their combination. A mistake raises a
+ScriptError that names the field.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from functools import cached_property
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from parley.base.errors import Problem, ScriptError
+from parley.declaring.shapes import fitter
+
+if TYPE_CHECKING:
+    from datasets import Features
+
+    from parley.rows.reader import Opened
+
+REMEDY = "See docs/adding.md."
+_DIGITS = {"sha256": 64, "git_blob": 40, "git_tree": 40}
+_OF_FILES = ("sha256", "git_blob")
+_BRANCH = r"/(main|master|HEAD)(/|\.(zip|tar)\b)"
+_COMMIT = "/[0-9a-f]{40}[/.]"  # a URL with a commit may have a folder named main
+_SPLIT = re.compile(r"(?!all$)\w+(\.\w+)*")  # split names of `datasets`, where "all" is reserved
+_NAME = re.compile(r"[A-Za-z]\w*")
+
+Records = Callable[[Mapping[str, "Opened"]], Iterable[Any]]
+Rows = Callable[[Iterable[Any]], Iterable[dict[str, Any]]]
+
+
+@dataclass(frozen=True, eq=False)
+class _Source:
+    path: str
+    shape: Any
+    _: KW_ONLY
+    url: str
+    size: int | None = None
+    sha256: str = ""
+    git_blob: str = ""
+    read: str | Callable[[Any, Any], Iterable[Any]] = ""
+    validate: Callable[[Any], None] | None = None
+
+    def _take(self, name: str, own: Mapping[str, str]) -> None:
+        """Set the format by the suffix of a name, an own one or the usual, and validate."""
+        from parley.declaring.formats import BY_SUFFIX
+
+        if not self.read:
+            found = {**BY_SUFFIX, **own}.get(PurePosixPath(str(name)).suffix, "")
+            object.__setattr__(self, "read", found)
+        _require(self, self.path, list(self._problems()))
+
+    def _pin(self, **own: Any) -> dict[str, Any]:
+        given = {"url": self.url, "size": self.size, **own}
+        given |= {"sha256": self.sha256, "git_blob": self.git_blob}
+        return {key: value for key, value in given.items() if value not in ("", None)}
+
+    def _problems(self) -> Iterable[Problem]:
+        from parley.declaring.formats import FORMATS
+
+        if not _is_path(self.path):
+            yield Problem("path", "a path within upstream's layout", repr(self.path))
+        try:
+            fitter(self.shape)
+        except ScriptError as error:
+            yield Problem("shape", what=f"{error.message}. {error.remedy}")
+        if not callable(self.read) and self.read not in list(FORMATS):
+            known = ", ".join(FORMATS)
+            yield Problem("read", f"one of {known}, or a function", repr(self.read))
+        if not callable(self.validate or iter):
+            yield Problem("validate", "a function of (record)", repr(self.validate))
+
+
+def _is_path(path: Any) -> bool:
+    parts = PurePosixPath(str(path)).parts
+    return bool(parts) and path == "/".join(parts) and not {"..", "/"} & set(parts)
+
+
+def _is_count(number: Any) -> bool:
+    return number is None or (type(number) is int and number >= 0)
+
+
+def _pin_problems(pin: Mapping[str, Any], kinds: Sequence[str]) -> Iterable[Problem]:
+    """Yield the problems of a URL, a size, and exactly one hash of these kinds."""
+    url, size = pin.get("url"), pin.get("size")
+    if not isinstance(url, str) or not url.startswith("https://"):
+        yield Problem("url", "an https:// URL", repr(url))
+    elif (branch := re.search(_BRANCH, url)) and not re.search(_COMMIT, url):
+        yield Problem("url", "the id of a commit", f"the branch {branch[1]}, which changes")
+    if not _is_count(size):
+        yield Problem("size", "a number of bytes", repr(size))
+    hashes = {kind: pin[kind] for kind in kinds if pin.get(kind)}
+    if len(hashes) != 1:
+        due = f"one of {', '.join(kinds[:-1])} and {kinds[-1]}"
+        yield Problem("", due, ", ".join(hashes) or "none")
+    for kind, found in hashes.items():
+        if not re.fullmatch(f"[0-9a-f]{{{_DIGITS[kind]}}}", str(found)):
+            yield Problem(kind, f"{_DIGITS[kind]} hexadecimal digits", repr(found))
+
+
+@dataclass(frozen=True, eq=False)
+class File(_Source):
+    """A pinned upstream file.
+
+    Args:
+        path: Its path in upstream's layout, also in the source folder and the sample.
+        shape: The shape of each record (`parley.declaring.shapes`).
+        url: The upstream URL of one fixed version.
+        size: Its bytes, if known.
+        sha256: The hash of its content; or
+        git_blob: the git hash of its content.
+        read: The format of its records (`parley.declaring.formats`), by default from the suffix; or a
+            function of (open binary file, JSON decoder) that yields them.
+        validate: Takes each record that fits the shape; raises ValueError if it contradicts itself.
+        mirrors: Replacements for a URL that does not answer: dicts of url, one hash and
+            optionally size.
+        fallbacks: Files that can replace this one if it is missing.
+    """
+
+    _: KW_ONLY
+    mirrors: Sequence[Mapping[str, Any]] = ()
+    fallbacks: Sequence["File"] = ()
+
+    def __post_init__(self) -> None:
+        self._take(self.path, {})
+
+    def _problems(self) -> Iterable[Problem]:
+        yield from super()._problems()
+        yield from _pin_problems(vars(self), _OF_FILES)
+        for name, kind, due in (("mirrors", Mapping, "dicts"), ("fallbacks", File, "Files")):
+            found = getattr(self, name)
+            if not isinstance(found, list | tuple) or not all(isinstance(x, kind) for x in found):
+                yield Problem(name, f"a list of {due}", f"{found!r:.60}")
+                return
+        for number, mirror in enumerate(self.mirrors):
+            place = f"mirrors[{number}]"
+            for problem in _pin_problems(mirror, _OF_FILES):
+                yield problem.at(f"{place}.") if problem.place else problem.at(place)
+            for key in sorted(mirror.keys() - {"url", "size", *_OF_FILES}):
+                yield Problem(f"{place}.{key}", what="unknown key")
+
+    @cached_property
+    def pin(self) -> dict[str, Any]:
+        """The pin of its content (`parley.declaring.pins`)."""
+        mirrors = {"mirrors": list(map(dict, self.mirrors))} if self.mirrors else {}
+        return self._pin() | mirrors
+
+
+@dataclass(frozen=True, eq=False)
+class Folder(_Source):
+    """A pinned folder of files that hold records in one format, in an archive upstream.
+
+    With `git_tree`, fetching extracts the files into a folder at `path`. With `sha256` or
+    `git_blob`, the archive itself is kept there and its files are read inside it.
+
+    Args:
+        path: The path of the folder or the archive in upstream's layout.
+        shape: The shape of each record (`parley.declaring.shapes`).
+        url: The upstream URL of the zip archive.
+        member: The folder within the archive.
+        git_tree: The git hash of the folder's content, a flat folder of files; or
+        sha256: the hash of the archive; or
+        git_blob: the git hash of the archive.
+        size: The bytes of the archive, if known.
+        files: The number of files in the folder, if known.
+        only: A pattern for the names of files with records, such as "*.json".
+        read: The format of the files, by default from the suffix: a `.json` file is one value.
+        validate: See `File`.
+    """
+
+    _: KW_ONLY
+    member: str
+    git_tree: str = ""
+    files: int | None = None
+    only: str = "*"
+
+    def __post_init__(self) -> None:
+        self._take(self.only, {"": "json value", ".json": "json value"})
+
+    def _problems(self) -> Iterable[Problem]:
+        yield from super()._problems()
+        yield from _pin_problems(vars(self), (*_OF_FILES, "git_tree"))
+        if not _is_path(self.member):
+            yield Problem("member", "a folder in the archive", repr(self.member))
+        if not _is_count(self.files):
+            yield Problem("files", "a number of files", repr(self.files))
+        elif self.files is not None and not self.git_tree:
+            yield Problem("files", what="requires git_tree")
+        if not isinstance(self.only, str) or not self.only:
+            yield Problem("only", "a pattern of names", repr(self.only))
+
+    @property
+    def is_archive(self) -> bool:
+        """Whether the archive is kept and its files are read inside it."""
+        return not self.git_tree
+
+    @cached_property
+    def pin(self) -> dict[str, Any]:
+        """The pin of its content (`parley.declaring.pins`)."""
+        if self.is_archive:
+            return self._pin()
+        return self._pin(member=self.member, git_tree=self.git_tree, files=self.files)
+
+
+Source = File | Folder
+
+
+@dataclass(frozen=True, eq=False)
+class _Config:
+    name: str
+    description: str
+    _: KW_ONLY
+    key: str | Sequence[str]
+    records: Records | None = None
+    splits_share_keys: bool = False
+    licence: str = ""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The columns that identify a row."""
+        return (self.key,) if isinstance(self.key, str) else tuple(self.key)
+
+    def _problems(self) -> Iterable[Problem]:
+        if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
+            yield Problem("name", "letters, digits and _", repr(self.name))
+        if not isinstance(self.description, str) or not self.description:
+            yield Problem("description", "a short description of a row", repr(self.description))
+        columns = self.key if isinstance(self.key, list | tuple) else [self.key]
+        if not all(isinstance(column, str) for column in columns):
+            yield Problem("key", "a column, or several", repr(self.key))
+        if not isinstance(self.licence, str):
+            yield Problem("licence", "the Hub's name of the licence", repr(self.licence))
+        if self.records is not None and not callable(self.records):
+            yield Problem("records", "a function of (sources)", repr(self.records))
+
+
+@dataclass(frozen=True, eq=False)
+class Config(_Config):
+    """A lossless config: each row is made from one record and converts back to it.
+
+    Args:
+        name: Its name.
+        description: A short description of a row.
+        splits: Split -> its files.
+        key: The column or columns that identify a row across all splits; () for none.
+        splits_share_keys: Whether splits share keys, so that a key is unique only within a split;
+            applies to views of this config, too.
+        records: Takes the opened files of a split by path, and yields its records; by default
+            the files' records in order.
+        shape: The shape of the records of `records`; by default that of the files.
+        licence: The Hub's name of its licence, if it differs from the dataset's.
+    """
+
+    splits: Mapping[str, Sequence[Source]]
+    _: KW_ONLY
+    shape: Any = None
+
+    def __post_init__(self) -> None:
+        _require(self, self.name, list(self._problems()))
+
+    def _problems(self) -> Iterable[Problem]:
+        yield from super()._problems()
+        yield from _splits_problems(self.splits)
+        if (self.records is None) != (self.shape is None):
+            yield Problem("shape", what="requires `records`, and `records` requires it")
+
+    @cached_property
+    def record_shape(self) -> Any:
+        """The shape of its records."""
+        if self.shape is not None:
+            return self.shape
+        shapes: list[Any] = []
+        for sources in self.splits.values():
+            shapes += [each.shape for each in sources if not any(each.shape is s for s in shapes)]
+        return shapes[0] if len(shapes) == 1 else tuple(shapes)
+
+    @cached_property
+    def conversion(self) -> Any:
+        """The conversion between records and rows (`parley.declaring.conversion`)."""
+        from parley.declaring.conversion import conversion
+
+        try:
+            return conversion(self.record_shape)
+        except ScriptError as error:
+            found = error.problems
+            raise ScriptError(f"Config({self.name!r}): its shape", *found) from None
+
+    @cached_property
+    def features(self) -> "Features":
+        """The features of its rows."""
+        return _features(self.conversion.feature)
+
+    def to_row(self, record: Any) -> dict[str, Any]:
+        """Return the row of a record."""
+        convert = self.conversion.to_row
+        return dict(record) if convert is None else dict(convert(record))
+
+    def to_record(self, row: dict[str, Any]) -> Any:
+        """Return the record of a row: the inverse of `to_row`."""
+        convert = self.conversion.to_record
+        return row if convert is None else convert(row)
+
+    def rows(self, records: Iterable[Any]) -> Iterable[dict[str, Any]]:
+        """Yield the row of each record."""
+        convert = self.conversion.to_row
+        return records if convert is None else map(convert, records)
+
+
+@dataclass(frozen=True, eq=False)
+class View(_Config):
+    """A config computed from records or files, without conversion back to records.
+
+    Args:
+        name: Its name.
+        description: A short description of a row.
+        of: The config that provides its splits and records; or
+        splits: split -> its files, with
+        records: as in `Config`.
+        rows: Takes the records of a split in order, and yields the rows.
+        features: The columns as in a shape: {"turn": int, "text": str}; a feature of `datasets`,
+            such as a ClassLabel, may replace a type.
+        key: The column or columns that identify a row across all splits; () for none.
+        splits_share_keys: See `Config`.
+        sentinels: Whether "" and -1.0 mark missing values.
+        licence: See `Config`.
+    """
+
+    splits: Mapping[str, Sequence[Source]] = field(default_factory=dict)
+    _: KW_ONLY
+    rows: Rows
+    features: Any
+    of: str = ""
+    sentinels: bool = False
+
+    def __post_init__(self) -> None:
+        from parley.declaring.conversion import feature_of
+
+        _require(self, self.name, list(self._problems()))
+        try:
+            features = _features(feature_of(self.features))
+        except ScriptError as error:
+            raise ScriptError(f"View({self.name!r}): its features", *error.problems) from None
+        object.__setattr__(self, "features", features)
+
+    def _problems(self) -> Iterable[Problem]:
+        yield from super()._problems()
+        if bool(self.of) == bool(self.splits):
+            yield Problem("of", what="expected either `of` or `splits`")
+        if self.of and self.records is not None:
+            yield Problem("records", what="requires `splits`")
+        if self.splits:
+            yield from _splits_problems(self.splits)
+        if not callable(self.rows):
+            yield Problem("rows", "a function of (records)", repr(self.rows))
+        if not isinstance(self.features, dict):
+            yield Problem("features", "a dict of columns", f"{self.features!r:.60}")
+
+
+def _require(declared: object, name: str, found: list[Problem]) -> None:
+    if found:
+        raise ScriptError(f"{type(declared).__name__}({name!r})", *found, remedy=REMEDY)
+
+
+def _splits_problems(splits: Any) -> Iterable[Problem]:
+    if not isinstance(splits, Mapping) or not splits:
+        yield Problem("splits", "a dict of split -> files", repr(splits))
+        return
+    for split, sources in splits.items():
+        place = f"splits[{split!r}]"
+        if not isinstance(split, str) or not _SPLIT.fullmatch(split):
+            yield Problem(place, "letters, digits, _ and dots, but not `all`", repr(split))
+        if not isinstance(sources, list | tuple) or not sources:
+            yield Problem(place, "a list of Files and Folders", f"{sources!r:.60}")
+        elif wrong := [each for each in sources if not isinstance(each, File | Folder)]:
+            yield Problem(place, "a list of Files and Folders", f"{wrong[0]!r:.60}")
+        elif len(set(sources)) < len(sources):
+            yield Problem(place, what="names a file twice")
+
+
+def _features(feature: Any) -> "Features":
+    import datasets
+
+    def made(each: Any) -> Any:
+        if isinstance(each, str):
+            return datasets.Value(each)
+        if isinstance(each, list):
+            return [made(each[0])]
+        return {name: made(inner) for name, inner in each.items()} if type(each) is dict else each
+
+    return datasets.Features(made(feature))

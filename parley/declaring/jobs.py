@@ -1,0 +1,89 @@
+"""Jobs: further commands of a dataset (`parley run NAME JOB`).
+
+`jobs.py` of a dataset folder declares them. A job is a function like a Typer command: its
+parameters are the options, its docstring the help:
+
+    JOBS = {"catalogue": Job(catalogue, SOURCES, part="category")}
+
+Jobs import optional packages when they run, so help works without them.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from parley.building.collection import Dataset, discover
+from parley.base.errors import Problem, ScriptError, UsageError, require_known
+
+Sources = Mapping[str, Mapping[str, Any]]
+"""File -> its pin: url, size, and sha256 or git_blob."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A command of a dataset.
+
+    Args:
+        run: The function.
+        sources: Part -> file -> pin: `parley fetch NAME --job JOB` fetches these files into the
+            folder that the job takes as `--input`.
+        part: The word for a part, and the option of `parley fetch`.
+
+    Raises:
+        ScriptError: the function has no docstring, or a file has no pin.
+    """
+
+    run: Callable[..., None]
+    sources: Mapping[str, Sources] = field(default_factory=dict)
+    part: str = "part"
+
+    def __post_init__(self) -> None:
+        found = [] if self.run.__doc__ else [Problem("run", "a docstring, which is its help")]
+        for file, pin in self.sources_of(None).items():
+            if not {"url", "size"} <= pin.keys() or not pin.keys() & {"sha256", "git_blob"}:
+                found.append(Problem(file, "url, size and a hash", ", ".join(pin)))
+        if found:
+            raise ScriptError("Job", *found)
+
+    @property
+    def summary(self) -> str:
+        """The first line of its help."""
+        return (self.run.__doc__ or "").strip().split("\n")[0]
+
+    def sources_of(self, parts: list[str] | None) -> dict[str, Mapping[str, Any]]:
+        """Return file -> pin of these parts, or of all; UsageError if there is no such part."""
+        if unknown := set(parts or ()) - self.sources.keys():
+            raise UsageError(
+                f"no {self.part} is named {', '.join(sorted(unknown))}; "
+                f"there are: {', '.join(self.sources)}"
+            )
+        chosen = parts or self.sources
+        return {file: pin for part in chosen for file, pin in self.sources[part].items()}
+
+
+def jobs_of(dataset: Dataset) -> dict[str, Job]:
+    """Return name -> job, {} without `jobs.py`; ScriptError if it is wrong."""
+    jobs = dataset.jobs
+    if wrong := {name: job for name, job in jobs.items() if not isinstance(job, Job)}:
+        found = [Problem(f"JOBS[{n!r}]", "a Job", type(job).__name__) for n, job in wrong.items()]
+        raise ScriptError(str(dataset.folder / "jobs.py"), *found, remedy="Write Job(function).")
+    return jobs
+
+
+def each_jobs() -> dict[str, dict[str, Job] | ScriptError]:
+    """Return dataset -> its jobs, or the error of its `jobs.py`; skip datasets without jobs."""
+    found: dict[str, dict[str, Job] | ScriptError] = {}
+    for name, dataset in discover().items():
+        try:
+            if jobs := jobs_of(dataset):
+                found[name] = jobs
+        except ScriptError as error:
+            found[name] = error
+    return found
+
+
+def get_job(dataset: Dataset, name: str) -> Job:
+    """Return the job of this name, or raise UsageError with the known names."""
+    jobs = jobs_of(dataset)
+    require_known(dataset.name, "job", name, jobs)
+    return jobs[name]

@@ -1,0 +1,305 @@
+"""The tasks of a dataset, as its folder declares them.
+
+A dataset folder may hold a `tasks.py` with
+
+    TASKS = {"sentiment": Task(...)}   # name -> task
+
+One command checks and scores the files of every task: `parley score NAME TASK FILE`. Functions of
+a task import packages of the extra `tasks` when they run, not before.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from parley.declaring.questions import Asking, Playing
+from parley.building.collection import Dataset
+from parley.base.errors import Problem, ScriptError, UsageError, require_known
+from parley.base.exact import is_number, plain
+from parley.declaring.prediction_formats import JSON_LINES, Key, Prediction, PredictionFormat
+from parley.declaring.spread import Folds, Interval
+from parley.declaring.shapes import problems
+
+OWN_OPTIONS = ("build", "baseline", "save-predictions", "template", "subset", "json", "help")
+"""The options of `parley score` itself."""
+MEASURED = "run with this tool"  # the place of a reference that a baseline gives, as a test holds
+
+_MOST = {"fraction": 1.0, "percent": 100.0}  # unit -> the greatest number
+
+Gold = Mapping[Key, Any]
+"""The right answers: the values of the key's fields -> an answer for `score`."""
+
+
+@dataclass(frozen=True)
+class Undefined:
+    """A metric without a value on these predictions, such as a correlation with a constant."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Score:
+    """The metrics of predictions; numbers of numpy become the equal ones of Python.
+
+    Args:
+        metrics: Metric -> number, or group -> metric -> number; groups may be nested.
+        spread: The same names -> the spread of the number; None if unknown.
+        counts: The numbers of scored items: {"utterances": 4615}.
+    """
+
+    metrics: Mapping[str, Any]
+    spread: Mapping[str, Any] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("metrics", "counts"):
+            object.__setattr__(self, name, plain(getattr(self, name)))
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A documented score, or that of a baseline, to compare with.
+
+    Args:
+        name: The name of the system or baseline.
+        metrics: Numbers as their document prints them, named as in `Score.metrics`.
+        place: The document and the place in it, or `MEASURED`.
+        note: A difference that matters for the comparison.
+        options: The task's options that it holds for.
+    """
+
+    name: str
+    metrics: Mapping[str, Any]
+    place: str
+    note: str = ""
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Subset:
+    """Dialogues that a published evaluation used.
+
+    Args:
+        place: The publication and its file.
+        ids: The ids of the dialogues.
+        arguments: Keywords for `gold`, baselines and questions of a task: {"split": "validation"}.
+    """
+
+    place: str
+    ids: frozenset[Any]
+    arguments: Mapping[str, str] = field(default_factory=dict)
+
+
+def _first(key: Key, gold: Any) -> Iterable[Any]:
+    return key[:1]
+
+
+def _accept(prediction: Prediction, gold: Any) -> Iterator[Problem]:
+    yield from ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """Something to predict, and how predictions are scored.
+
+    The tool checks a file: `score` is called only with sound predictions, one for each key of
+    `gold` and in its order.
+
+    Args:
+        summary: The object of the prediction, in one line.
+        evaluated_on: The scored rows: "strategies, the test parts of the authors' five folds".
+        configs: The configs it reads of a build.
+        fields: Field of a prediction -> its content, in a phrase.
+        shape: The shape of a prediction, in the language of `parley.declaring.shapes`.
+        key: The fields that tell predictions apart.
+        required: The first fields of the key, which are the keys of `gold`; all unless named.
+        example: An invented prediction.
+        metrics: Name of a metric -> its meaning, in a phrase.
+        gold: Build -> the right answers.
+        score: Gold, predictions -> the score.
+        validate: A prediction of the right shape, its gold -> problems, each placed at a field.
+        baselines: Name -> a function: build -> predictions.
+        references: Results to compare with, the documented ones first.
+        options: Option -> its values, the default first; a keyword of `gold`, `score` and each
+            baseline.
+        inputs: The knowledge that a model may use, in words.
+        columns: These inputs as columns: "strategies.text".
+        leak: A warning of columns that give the answer away, "" without one.
+        asking: The questions for a language model, or the game that two of them play.
+        not_asked: The reason why there are no questions.
+        subsets: Name -> dialogues that a published evaluation used.
+        dialogues: Key, its gold -> the ids of its dialogues, for subsets; the key's first value.
+        per_prediction: The metrics that are means over predictions, so that one prediction has a
+            value of its own: ("joint_accuracy",).
+        target: An answer of gold -> the fields of the right prediction beside the key. A game has
+            no right one.
+        format: The format of a file of predictions.
+        unit: The unit of the numbers: "fraction" (at most 1), "percent" (at most 100), or words.
+        decimals: The decimals in a table.
+    """
+
+    summary: str
+    evaluated_on: str
+    configs: tuple[str, ...]
+    fields: Mapping[str, str]
+    shape: Any
+    key: tuple[str, ...]
+    example: Prediction
+    metrics: Mapping[str, str]
+    gold: Callable[..., Gold]
+    score: Callable[..., Score]
+    required: tuple[str, ...] = ()
+    validate: Callable[[Prediction, Any], Iterable[Problem]] = _accept
+    baselines: Mapping[str, Callable[..., Iterable[Prediction]]] = field(default_factory=dict)
+    references: tuple[Reference, ...] = ()
+    options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    inputs: str = ""
+    columns: tuple[str, ...] = ()
+    leak: str = ""
+    asking: Asking | Playing | None = None
+    not_asked: str = ""
+    subsets: Mapping[str, Subset] = field(default_factory=dict)
+    dialogues: Callable[[Key, Any], Iterable[Any]] = _first
+    per_prediction: tuple[str, ...] = ()
+    target: Callable[[Any], Mapping[str, Any]] | None = None
+    format: PredictionFormat = JSON_LINES
+    unit: str = "fraction"
+    decimals: int = 3
+
+    def chosen(self, given: Mapping[str, str | None]) -> dict[str, str]:
+        """Return a value for each option, given or default; UsageError if there is no such one."""
+        for name, value in given.items():
+            if name not in self.options:
+                there = ", ".join(f"--{option}" for option in self.options) or "none"
+                raise UsageError(f"the task has no option {name}; its own are: {there}")
+            if value is not None and value not in self.options[name]:
+                values = ", ".join(self.options[name])
+                raise UsageError(f"{name} {value}: no such value; there are: {values}")
+        return {name: given.get(name) or values[0] for name, values in self.options.items()}
+
+    def subset(self, name: str) -> Subset | None:
+        """Return the published subset of this name, None for ""; else raise UsageError."""
+        if name and name not in self.subsets:
+            there = ", ".join(self.subsets) or "none"
+            raise UsageError(f"--subset {name}: no such subset; there are: {there}")
+        return self.subsets.get(name)
+
+    def references_for(self, options: Mapping[str, str]) -> tuple[Reference, ...]:
+        """Return the references that hold for a choice of options."""
+        return tuple(each for each in self.references if each.options.items() <= options.items())
+
+
+def tasks_of(dataset: Dataset) -> dict[str, Task]:
+    """Return the tasks of a dataset by name, {} without `tasks.py`; ScriptError if one is wrong."""
+    tasks = dataset.tasks
+    if found := [problem for name, task in tasks.items() for problem in _wrong(task, name)]:
+        raise ScriptError(str(dataset.folder / "tasks.py"), *found)
+    return tasks
+
+
+def get_task(dataset: Dataset, name: str) -> Task:
+    """Return the task of this name, or raise UsageError naming those that exist."""
+    tasks = tasks_of(dataset)
+    require_known(dataset.name, "task", name, tasks)
+    return tasks[name]
+
+
+def _wrong(task: Any, name: str) -> Iterator[Problem]:
+    """Yield the problems of a task's declaration."""
+    where = f"TASKS[{name!r}]"
+    if not isinstance(task, Task):
+        yield Problem(where, "a Task", type(task).__name__)
+        return
+    texts = ("summary", "evaluated_on", "inputs", "leak", "not_asked", "unit")
+    if wrong := [name for name in texts if not isinstance(getattr(task, name), str)]:
+        for name in wrong:
+            yield Problem(f"{where}.{name}", "text", f"{getattr(task, name)!r:.60}")
+        return
+    for name in ("summary", "evaluated_on", "configs", "key", "metrics"):
+        if not getattr(task, name):
+            yield Problem(f"{where}.{name}", what="is empty")
+    if task.columns and not task.inputs:
+        yield Problem(f"{where}.inputs", what="is empty, though columns are named")
+    if task.asking and task.not_asked:
+        yield Problem(f"{where}.not_asked", what="is given, though there are questions")
+    yield from problems(task.example, task.shape, f"{where}.example")
+    for what, names in (("example", task.example), ("key", task.key), ("required", task.required)):
+        if unknown := [each for each in names if each not in task.fields]:
+            yield Problem(f"{where}.{what}", f"fields of {list(task.fields)}", str(unknown))
+    if unknown := [each for each in task.per_prediction if each not in task.metrics]:
+        yield Problem(f"{where}.per_prediction", f"names of {list(task.metrics)}", str(unknown))
+    if task.required != task.key[: len(task.required)]:
+        yield Problem(f"{where}.required", "the first fields of the key", str(task.required))
+    for option, values in task.options.items():
+        if not option.isidentifier() or not values:
+            yield Problem(f"{where}.options", what=f"{option!r} is no name with values")
+        if option in OWN_OPTIONS:
+            what = f"--{option} is an option of `parley score` itself; name it otherwise"
+            yield Problem(f"{where}.options", what=what)
+    for reference in task.references:
+        if reference.place == MEASURED and reference.name not in task.baselines:
+            there = f"a baseline, of {', '.join(task.baselines) or 'none'}"
+            yield Problem(f"{where}.references, {MEASURED}", there, reference.name)
+        for path, value in flat(reference.metrics).items():
+            place = f"{where}.references, {reference.name}, {'.'.join(path)}"
+            if not _is_number(value):
+                yield Problem(place, "a finite number as its document prints it", repr(value))
+            elif _exceeds(float(value), task.unit):
+                yield Problem(place, _within(task.unit), value)
+
+
+def _exceeds(value: float, unit: str) -> bool:
+    """Tell whether a number is too large for its unit, beyond rounding."""
+    return abs(value) > _MOST.get(unit, math.inf) * (1 + 1e-9)
+
+
+def _within(unit: str) -> str:
+    return f"a {unit}, at most {_MOST[unit]:g}; else name another unit"
+
+
+def _is_number(value: Any) -> bool:
+    """Tell whether a value is the text of a finite number."""
+    with suppress(ValueError):
+        return isinstance(value, str) and math.isfinite(float(value))
+    return False
+
+
+def flat(tree: Mapping[str, Any], path: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
+    """Return the values of nested mappings, by the names that lead to them."""
+    found: dict[tuple[str, ...], Any] = {}
+    for name, value in tree.items():
+        place = (*path, name)
+        found |= flat(value, place) if isinstance(value, Mapping) else {place: value}
+    return found
+
+
+def wrong_scores(score: Any, unit: str) -> Iterator[Problem]:
+    """Yield the problems of a score with metrics in this unit."""
+    if not isinstance(score, Score):
+        yield Problem("score", "a Score", type(score).__name__)
+        return
+    metrics = flat(score.metrics)
+    for path, value in metrics.items():
+        if isinstance(value, Undefined):
+            continue
+        if not _is_finite(value):
+            what = "a finite number, of 64 bits if it is an integer, or Undefined"
+            yield Problem(f"metrics.{'.'.join(path)}", what, f"{value!r:.60}")
+        elif _exceeds(value, unit):
+            yield Problem(f"metrics.{'.'.join(path)}", _within(unit), repr(value))
+    for name, count in score.counts.items():
+        if not (isinstance(count, int) and is_number(count)):
+            yield Problem(f"counts.{name}", "an integer of 64 bits", f"{count!r:.60}")
+    for path, value in flat(score.spread).items():
+        if path not in metrics:
+            yield Problem(f"spread.{'.'.join(path)}", what="no such metric")
+        if not isinstance(value, Interval | Folds | None):
+            yield Problem(f"spread.{'.'.join(path)}", "an Interval, Folds or None", repr(value))
+        elif value is not None and not all(map(_is_finite, vars(value).values())):
+            yield Problem(f"spread.{'.'.join(path)}", "finite numbers", repr(value))
+
+
+def _is_finite(value: Any) -> bool:
+    return is_number(value) and math.isfinite(value)

@@ -1,1 +1,0 @@
-"""What a build leaves, and everything that looks at it: card, checks, verify, diff."""

@@ -1,0 +1,272 @@
+"""Read the dialogues of a dataset, with related rows of other configs."""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, is_dataclass, replace
+from functools import cache, cached_property
+from typing import Any, get_args, get_origin, get_type_hints
+
+from parley.building.collection import Dataset
+from parley.base.errors import OutputError, Problem, ScriptError, is_no_memory
+from parley.building.built import BuiltFolder
+from parley.base.exact import is_number, plain
+from parley.declaring.features import item_of, labels_of
+from parley.rows.frozen import frozen
+from parley.building.sources import Source
+from parley.declaring.transcript import Facets, Transcript, Value
+
+Row = dict[str, Any]
+Beside = dict[str, list[Row]]  # config -> its rows of a dialogue
+Id = str | int
+
+_LARGEST = 1e100  # a number of a facet: the ends of a histogram are larger, and must be finite
+_MOST_SIDES = 30  # the page holds the participants of a dialogue as the bits of a number
+
+
+@dataclass(frozen=True)
+class Dialogue:
+    """A row that `transcript.py` can read, with related rows."""
+
+    dataset: Dataset
+    config: str
+    split: str
+    row: Row  # as read from Parquet
+    beside: Beside  # of this dialogue
+    # every (config, split) with a row of this dialogue, that of `row` first
+    places: tuple[tuple[str, str], ...]
+
+    def __post_init__(self) -> None:
+        """Freeze the rows, which several functions of `transcript.py` read."""
+        object.__setattr__(self, "row", frozen(self.row))
+        object.__setattr__(self, "beside", frozen(self.beside))
+
+    @property
+    def id(self) -> str:
+        """The value of the first column, as text."""
+        return str(next(iter(self.row.values()), None))
+
+    @cached_property
+    def transcript(self) -> Transcript | None:
+        """The dialogue laid out for reading, if there is a `transcript.py`; or ScriptError."""
+        module = self.dataset.transcript
+        return self._asked(module.transcript, _check_transcript) if module else None
+
+    @property
+    def facets(self) -> Facets:
+        """The values to filter by: splits, facets or the row's own, turns; or ScriptError."""
+        tool = self.dataset.transcript
+        one = tool is not None and len(tool.CONFIGS) == 1
+        splits: Facets = {"split": [s if one else f"{c}/{s}" for c, s in self.places]}
+        said: Facets = self._asked(getattr(tool, "facets", self._of_row), _check_facets)
+        found = splits | said
+        if self.transcript:
+            found.setdefault("turns", len(self.transcript.turns))
+        return found
+
+    def _of_row(self, row: Row, *_: Beside) -> Facets:
+        """Return the scalars and labels of the row."""
+        features = self.dataset.features(self.config)
+        (_id, *columns) = row  # the id tells every row apart
+        found = {column: _plain(row[column], features.get(column)) for column in columns}
+        return {column: value for column, value in found.items() if value is not None}
+
+    def _asked(self, function: Callable[..., Any], check: Callable[[Any], None]) -> Any:
+        """Call a function of `transcript.py` with the row and the related rows."""
+        try:
+            found = plain(function(self.row, *([self.beside] if self.beside else [])))
+            check(found)
+        except Exception as error:  # whatever stands in a row of a folder that nobody verified
+            if is_no_memory(error):
+                raise
+            name = self.dataset.name
+            what = "a label or number" if function == self._of_row else f"{name}/transcript.py"
+            raise ScriptError(
+                f"{name}: {what} fails on this row ({type(error).__name__}: {error})",
+                *self._odd(),
+                remedy=f"If `parley verify {name}` holds for the folder, fix transcript.py; "
+                "else the row is damaged: build it again.",
+            ) from error
+        return found
+
+    def _odd(self) -> Iterator[Problem]:
+        """Yield where the row or related rows break the schema; else the null fields."""
+        from parley.rows.arrow import explain  # not at the top: a sound row needs none of it
+
+        every = {self.config: [self.row], **self.beside}
+        places = {config: f"{config}/{self.split}, rows of {self.id!r:.60}: " for config in every}
+        misfits = [
+            problem.at(places[config])
+            for config, rows in every.items()
+            for problem in explain(rows, self.dataset.features(config).arrow_schema)
+        ]
+        yield from misfits
+        for config, rows in every.items() if not misfits else ():
+            null = ", ".join(sorted({key for row in rows for key in row if row[key] is None}))
+            but = f", but {null} is null" if null else ""
+            yield Problem(places[config][:-2], what=f"every value has its type{but}")
+
+
+def _check_transcript(found: Any) -> None:
+    for problem in _misfits(found, Transcript, ""):
+        raise TypeError(str(problem))
+
+
+def _misfits(found: Any, hint: Any, path: str) -> Iterator[Problem]:
+    """Yield where a value is not of a type of `parley.declaring.transcript`; a list may be a tuple."""
+    kind, inner = get_origin(hint) or hint, get_args(hint)
+    expected = _EXPECTED.get(kind) or f"a {kind.__name__}"
+    wrong = Problem(path.lstrip("."), expected, f"{found!r:.60}")
+    if not isinstance(found, list | tuple if kind in (list, tuple) else kind):
+        yield wrong
+    elif isinstance(found, str):
+        if not _is_unicode(found):
+            yield replace(
+                wrong, expected="valid Unicode", found=f"a lone surrogate in {found!r:.60}"
+            )
+    elif is_dataclass(found):
+        for name, each in _hints(kind).items():
+            yield from _misfits(getattr(found, name), each, f"{path}.{name}")
+    elif isinstance(found, dict):
+        for key, value in found.items():
+            yield from _misfits(key, inner[0], f"{path}, a key")
+            yield from _misfits(value, inner[1], f"{path}[{key!r:.60}]")
+    elif isinstance(found, list | tuple):
+        if kind is list or inner[-1] is Ellipsis:
+            inner = (inner[0],) * len(found)
+        if len(found) != len(inner):
+            yield replace(wrong, expected=f"{len(inner)} values")
+        for number, (value, each) in enumerate(zip(found, inner, strict=False)):
+            yield from _misfits(value, each, f"{path}[{number}]")
+
+
+_EXPECTED = {str: "text", bool: "true or false", list: "a list", tuple: "a list", dict: "a dict"}
+_hints = cache(get_type_hints)
+
+
+def _check_facets(found: Any) -> None:
+    if not isinstance(found, dict):
+        raise TypeError(f"facets: expected a dict, found {found!r:.60}")
+    for name, facet in found.items():
+        sides = facet if isinstance(facet, dict) else {"": facet}
+        for side in (name, *sides):
+            if not isinstance(side, str) or not _is_unicode(side):
+                raise TypeError(f"facets: expected names, found {side!r:.60}")
+        for values in sides.values():
+            for value in values if isinstance(values, list) else [values]:
+                if not _is_facet(value):
+                    expected = (
+                        f"expected valid text, an integer of 64 bits or a float up to {_LARGEST:g}"
+                    )
+                    raise TypeError(f"{name}: {expected}, found {value!r:.60}")
+    if len(sides_of(found)) > _MOST_SIDES:
+        raise TypeError(f"facets: expected at most {_MOST_SIDES} participants")
+
+
+def _is_facet(value: Any) -> bool:
+    if value is None or isinstance(value, bool):
+        return True
+    if isinstance(value, str):
+        return _is_unicode(value)
+    return is_number(value) and abs(value) <= _LARGEST  # which NaN is not
+
+
+def _is_unicode(text: str) -> bool:
+    """Tell whether a text has no lone surrogate, which no file can hold."""
+    return text.isascii() or not re.search("[\ud800-\udfff]", text)
+
+
+def sides_of(facets: Facets) -> dict[str, int]:
+    """Return the number of each participant that facets name, in their order."""
+    named = (side for facet in facets.values() if isinstance(facet, dict) for side in facet)
+    return {side: number for number, side in enumerate(dict.fromkeys(named))}
+
+
+def _plain(value: Any, feature: Any) -> Value | list[Value] | None:
+    """Return a scalar, or the name of a label or of each label of a list; None for the rest."""
+    names = labels_of(item_of(feature) or feature)
+    if isinstance(value, list):
+        return [_label(names, each) for each in value] if names else None
+    if names and value is not None:
+        return _label(names, value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return value if isinstance(value, str | int | float) else None
+
+
+def _label(names: list[str], value: Any) -> str:
+    if type(value) is int and 0 <= value < len(names):
+        return names[value]
+    raise ValueError(f"expected the number of one of {len(names)} labels, found {value!r:.60}")
+
+
+def dialogues(folder: BuiltFolder) -> Iterator[Dialogue]:
+    """Yield every readable dialogue once, from the first of `CONFIGS` (or all configs) that has it.
+
+    Related rows of a split are read in one pass and kept for all its dialogues.
+    """
+    dataset = folder.dataset
+    found: dict[Id, dict[tuple[str, str], None]] = defaultdict(dict)  # as a set in their order
+    for place in places(dataset, folder):
+        for number, value in enumerate(folder.ids(*place)):
+            found[as_id(value, dataset, place, number)].setdefault(place)
+    for place in dict.fromkeys(next(iter(each)) for each in found.values()):
+        config, split = place
+        beside = related_by_dialogue(dataset, folder, split)
+        for row in folder.each_row(config, split):
+            id: Id = next(iter(row.values()))
+            if next(iter(found[id])) == place:
+                yield Dialogue(dataset, config, split, row, beside[id], tuple(found[id]))
+
+
+def places(dataset: Dataset, folder: BuiltFolder | Source) -> list[tuple[str, str]]:
+    """Return the existing (config, split) pairs with dialogues, in the order of CONFIGS."""
+    configs = dataset.transcript.CONFIGS if dataset.transcript else list(dataset.configs)
+    return [(config, split) for config in configs for split in folder.splits(config)]
+
+
+def as_id(
+    value: Any, dataset: Dataset, place: tuple[str, str], number: int, column: str = ""
+) -> Id:
+    """Return a value as the id of a dialogue; OutputError if it is no text or whole number.
+
+    `place` is the config and split of its row; `column` is its column, if not the first.
+    """
+    if type(value) in (str, int):
+        return value  # type: ignore[no-any-return]
+    config, split = place
+    field = column or next(iter(dataset.features(config)))
+    where = f"{dataset.name}: {config}/{split}[{number}].{field}"
+    raise OutputError(
+        "",
+        Problem(where, "the id of a dialogue, text or a whole number", f"{value!r:.60}"),
+        remedy=f"If `parley verify {dataset.name}` holds for the folder, name such a column in "
+        f"{dataset.name}/transcript.py; else the row is damaged: build it again.",
+    )
+
+
+def related_by_dialogue(
+    dataset: Dataset, folder: BuiltFolder | Source, split: str, only: Id | None = None
+) -> dict[Id, Beside]:
+    """Return the rows of the configs in `BESIDE`: any id -> config -> rows of that split.
+
+    With `only`, keep those of one id. A row without an id is an OutputError.
+    """
+    wanted: dict[str, str] = getattr(dataset.transcript, "BESIDE", {})
+    found: dict[Id, Beside] = defaultdict(lambda: {config: [] for config in wanted})
+    for config, column in wanted.items():
+        there = rows(folder, config, split) if split in folder.splits(config) else ()
+        for number, row in enumerate(there):
+            id = as_id(row.get(column), dataset, (config, split), number, column)
+            if only is None or id == only:
+                found[id][config].append(row)
+    return found
+
+
+def rows(folder: BuiltFolder | Source, config: str, split: str) -> Iterable[Row]:
+    """Return the rows of a split, of a built folder or made from a source."""
+    if isinstance(folder, BuiltFolder):
+        return folder.each_row(config, split)
+    from parley.building.generate import generate  # not at the top: a build needs less
+
+    return generate(folder, config, split)

@@ -1,0 +1,178 @@
+"""Write a build as Croissant: Parquet files and a machine-readable description.
+
+    DIR/croissant.json           https://docs.mlcommons.org/croissant/, with the RAI vocabulary
+    DIR/<config>/*.parquet       the files that it describes
+
+Unlike the Hub's own description, it names upstream's files with their hashes, the card's sections
+on collection, annotation, personal data and limits, and the documented figures.
+"""
+
+import json
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from parley.building.collection import Dataset
+from parley.base.errors import OutputError
+from parley.building.built import BuiltFolder
+from parley.building.card import parse, prose
+from parley.building.measured import measured
+from parley.declaring.features import item_of, labels_of
+
+DESCRIPTION = "croissant.json"
+_PARQUET = "application/x-parquet"
+_LISTS = ("data_preprocessing_protocol", "data_annotation_protocol", "data_limitations")
+# Property -> the card's section that it is
+_SAID = {
+    "data_collection": "How it was collected",
+    "data_annotation_protocol": "Annotation",
+    "personal_sensitive_information": "Personal and sensitive information",
+    "data_limitations": "Known limits",
+    "data_preprocessing_protocol": "What we changed",
+}
+
+
+def croissant(built: BuiltFolder, folder: Path) -> None:
+    """Write the description and its files; OutputError if it is not valid Croissant."""
+    import mlcroissant as mlc
+
+    for config, split in built.declared:
+        (folder / config).mkdir(exist_ok=True)
+        for path in built.files(config, split):
+            shutil.copyfile(path, folder / config / path.name)
+    context = mlc.Context()
+    front, body = parse(built.card, "README.md")
+    builder = built.dataset.builder
+    sections = _sections(body)
+    try:
+        said: dict[str, Any] = {name: sections[heading] for name, heading in _SAID.items()}
+        said |= {name: [said[name]] for name in _LISTS}
+        metadata = mlc.Metadata(
+            ctx=context,
+            name=built.dataset.name,
+            description=builder.description(),
+            version=built.version,
+            license=[builder.LICENSE],
+            url=builder.HOMEPAGE,
+            cite_as=builder.CITATION,
+            in_language=list(front.get("language", ())),
+            keywords=list(front.get("tags", ())),
+            distribution=list(_files(mlc, context, built)),
+            record_sets=list(_record_sets(mlc, context, built)),
+            **said,
+        )
+    except (mlc.ValidationError, KeyError) as error:
+        raise OutputError(f"{built.path}: cannot be described as Croissant: {error}") from error
+    described = metadata.to_json() | {"variableMeasured": list(_figures(built.dataset))}
+    text = json.dumps(described, indent=2, ensure_ascii=False, default=str)
+    (folder / DESCRIPTION).write_text(f"{text}\n", encoding="utf-8")
+
+
+def _sections(body: str) -> dict[str, str]:
+    """Return a card's sections by their headings, without generated text."""
+    own = "".join(prose(body))
+    parts = re.split(r"^## (.+)\n", own, flags=re.MULTILINE)[1:]
+    return {heading: text.strip() for heading, text in zip(parts[::2], parts[1::2], strict=True)}
+
+
+def _files(mlc: Any, context: Any, built: BuiltFolder) -> Iterator[Any]:
+    """Yield the available upstream files and the Parquet files of each config."""
+    for source, pin in built.provenance["sources"].items():
+        if "sha256" in pin:  # a file of which git's name alone is known has no hash of Croissant's
+            yield mlc.FileObject(
+                ctx=context,
+                id=f"upstream/{source}",
+                name=source,
+                content_url=pin["url"],
+                content_size=f"{pin['size']} B" if "size" in pin else None,
+                sha256=pin["sha256"],
+                encoding_formats=["text/plain"],
+            )
+    for config in {config: None for config, _ in built.declared}:
+        names = [
+            f"{config}/{path.name}" for s in built.splits(config) for path in built.files(config, s)
+        ]
+        place = {"id": f"parquet/{config}", "includes": names}
+        yield mlc.FileSet(ctx=context, name=config, encoding_formats=[_PARQUET], **place)
+
+
+def _record_sets(mlc: Any, context: Any, built: BuiltFolder) -> Iterator[Any]:
+    descriptions = {name: each.description for name, each in built.dataset.configs.items()}
+    for config in {config: None for config, _ in built.declared}:
+        features = built.dataset.features(config)
+        left_out = [name for name, feature in features.items() if not _readable(feature)]
+        description = descriptions[config] or config
+        if left_out:
+            description += f"; not described, as they hold lists in lists: {', '.join(left_out)}"
+        yield mlc.RecordSet(
+            ctx=context,
+            id=config,
+            name=config,
+            description=description,
+            fields=[
+                _field(mlc, context, (config, name), feature)
+                for name, feature in features.items()
+                if name not in left_out
+            ],
+        )
+
+
+def _field(mlc: Any, context: Any, path: tuple[str, ...], feature: Any) -> Any:
+    """Return the field of a feature, by its path: config, column, and keys within that."""
+    inner, repeated = _inner(feature)
+    config, column, *keys = path
+    field = mlc.Field(ctx=context, id="/".join(path), name=path[-1], repeated=repeated or None)
+    if isinstance(inner, dict):
+        field.sub_fields = [_field(mlc, context, (*path, key), each) for key, each in inner.items()]
+        return field
+    field.data_types = [_type(mlc, inner)]
+    field.source = mlc.Source(
+        ctx=context,
+        file_set=f"parquet/{config}",
+        extract=mlc.Extract(ctx=context, column=column),
+        transforms=[mlc.Transform(ctx=context, json_path=_json_path(keys))] if keys else [],
+    )
+    return field
+
+
+def _json_path(keys: Sequence[str]) -> str:
+    return ".".join(key if key.isidentifier() else repr(key) for key in keys)
+
+
+def _inner(feature: Any) -> tuple[Any, bool]:
+    """Return a feature, or the items of a list, and whether it is a list."""
+    repeated = False
+    while item := item_of(feature):
+        feature, repeated = item, True
+    return feature, repeated
+
+
+def _readable(feature: Any, in_list: bool = False) -> bool:
+    """Tell whether mlcroissant can read a feature: not lists within the objects of a list."""
+    inner, repeated = _inner(feature)
+    within = inner.values() if isinstance(inner, dict) else ()
+    return not (repeated and in_list) and all(_readable(v, repeated or in_list) for v in within)
+
+
+def _type(mlc: Any, feature: Any) -> Any:
+    kind = feature.dtype
+    if labels_of(feature) or kind.startswith(("int", "uint")):
+        return mlc.DataType.INTEGER
+    if kind.startswith("float"):
+        return mlc.DataType.FLOAT
+    return mlc.DataType.BOOL if kind == "bool" else mlc.DataType.TEXT
+
+
+def _figures(dataset: Dataset) -> Iterator[dict[str, Any]]:
+    """Yield the documented figures of a dataset in schema.org's terms."""
+    for figure in measured(dataset).figures(dataset):
+        reason = f" ({figure.reason})" if figure.reason else ""
+        yield {
+            "@type": "sc:PropertyValue",
+            "name": figure.name,
+            "value": None if figure.measured is None else str(figure.measured),
+            "description": f"documented {figure.stated}: {figure.verdict}{reason}",
+            "citation": figure.place,
+        }

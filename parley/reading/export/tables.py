@@ -1,0 +1,131 @@
+"""Write the rows of a build as CSV or JSON Lines, all of them or those of some dialogues.
+
+    DIR/<config>-<split>.csv      one row per line, its fields in columns
+    DIR/<config>-<split>.jsonl    one row per line, as an object
+
+In CSV a field of an object is a column of its own, named by its path (`outcomes.points_scored`),
+and a list is JSON. Null is an empty cell, and so is an empty text. A text that a spreadsheet could
+take for a formula gets a `'` before it: one that begins with =, +, -, @ or a wide or small form of
+them, also after blanks and invisible characters; with a tab or a line's end; or with `'` itself. To
+read it back, drop the first `'` of a cell.
+"""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from parley.reading.dialogues import places
+from parley.base.errors import UsageError, few
+from parley.building.built import BuiltFolder
+
+# A text that could be a formula; the page's selection.js has the same expression.
+_FORMULA = re.compile(
+    r"['\t\r\n]|[\s\x00-\x20\x7f-\xa0\xad\u061c\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]*"
+    r"[=+\-@\ufe62\ufe63\ufe66\ufe6b\uff0b\uff0d\uff1d\uff20]"
+)
+Ids = Collection[str] | None
+
+
+def write_csv(built: BuiltFolder, folder: Path, ids: Ids = None) -> None:
+    """Write each split as CSV; with `ids`, the rows of these dialogues only."""
+    for config, split, rows in _chosen(built, ids):
+        columns = list(_leaves(built.features(config)))
+        path = folder / f"{config}-{split}.csv"
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)  # ends lines with \r\n, so quotes texts with \r or \n
+            writer.writerow(_cell(".".join(column)) for column in columns)
+            for row in rows:
+                writer.writerow(_cell(_value(row, column)) for column in columns)
+
+
+def write_json_lines(built: BuiltFolder, folder: Path, ids: Ids = None) -> None:
+    """Write each split as JSON Lines; with `ids`, the rows of these dialogues only."""
+    for config, split, rows in _chosen(built, ids):
+        path = folder / f"{config}-{split}.jsonl"
+        with path.open("w", encoding="utf-8", newline="\n") as file:
+            for row in rows:
+                file.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def csv_lines(built: BuiltFolder, config: str, column: str) -> Iterator[tuple[str, str]]:
+    """Yield the heading of a config, then each row as a line of CSV, with the split first.
+
+    Each comes with the value of `column`, the id of its dialogue, as text; the heading's is "".
+    """
+    columns = list(_leaves(built.features(config)))
+    line = io.StringIO()
+    writer = csv.writer(line)
+
+    def written(cells: Iterable[str]) -> str:
+        line.seek(0)
+        line.truncate()
+        writer.writerow(cells)
+        return line.getvalue()
+
+    yield "", written(["split", *(_cell(".".join(path)) for path in columns)])
+    for split in built.splits(config):
+        for row in built.each_named(config, split):
+            cells = (_cell(_value(row, path)) for path in columns)
+            yield str(row[column]), written([split, *cells])
+
+
+def _chosen(built: BuiltFolder, ids: Ids) -> Iterator[tuple[str, str, Iterator[dict[str, Any]]]]:
+    """Yield config, split and rows; with `ids` leave out the configs of `without_dialogues`."""
+    dataset, chosen = built.dataset, set(ids or ())
+    there = places(dataset, built)
+    known = {str(id) for place in there for id in built.ids(*place)} if chosen else set()
+    if unknown := [id for id in ids or () if id not in known]:
+        raise UsageError(f"{built.path} has no dialogue {few(unknown)}")
+    columns_of = _columns_of_ids(built)
+    for config, split in built.declared:
+        rows = built.each_named(config, split)
+        columns = columns_of[config]
+        if ids is None:
+            yield config, split, rows
+        elif columns:
+            kept = (row for row in rows if any(str(row[column]) in chosen for column in columns))
+            yield config, split, kept
+
+
+def _columns_of_ids(built: BuiltFolder) -> dict[str, list[str]]:
+    """Return config -> its columns that name the dialogue of a row."""
+    dataset = built.dataset
+    named = {next(iter(built.features(config))) for config, _ in places(dataset, built)}
+    named |= set(getattr(dataset.transcript, "BESIDE", {}).values())
+    return {
+        config: [column for column in built.features(config) if column in named]
+        for config, _ in built.declared
+    }
+
+
+def without_dialogues(built: BuiltFolder) -> list[str]:
+    """Return the configs whose rows belong to no single dialogue."""
+    return [config for config, columns in _columns_of_ids(built).items() if not columns]
+
+
+def _leaves(features: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Yield the path of each column."""
+    for name, feature in features.items():
+        if isinstance(feature, dict):
+            yield from _leaves(feature, (*path, name))
+        else:
+            yield (*path, name)
+
+
+def _value(row: Any, path: tuple[str, ...]) -> Any:
+    for key in path:
+        row = None if row is None else row[key]
+    return row
+
+
+def _cell(value: Any) -> str:
+    """Return a value as a cell that no spreadsheet takes for a formula."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return f"'{value}" if _FORMULA.match(value) else value
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,225 @@
+"""The dialogues as scripts for the page: an index for list, filters and addresses, then parts.
+
+A page opened from disk may run scripts but read no files. So each script passes one JSON text to
+the page: `parley.index("…")`, `parley.part(0, "…")` or `parley.table("utterances", "…")`. The parts
+hold the text of the dialogues. The tables are configs as CSV, loaded only when a user saves one.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from parley.reading.dialogues import Dialogue, dialogues
+from parley.reading.export.tables import csv_lines
+from parley.building.built import BuiltFolder
+from parley.reading.site.pictures import Counts
+from parley.declaring.transcript import Transcript, Turn
+
+_FIRST, _PART = 100_000, 1_000_000  # bytes of a part; a smaller first one loads soon
+_OPENING = 140  # characters of the first utterance in the list
+
+
+def write_data(
+    built: BuiltFolder,
+    folder: Path,
+    load: dict[str, Any],
+    on_dialogues: Callable[[str, int], None] = lambda where, done: None,
+    catalogue: Path | None = None,
+) -> tuple[dict[str, int], Counts]:
+    """Write the dialogues of a build into the new folder `folder`: index.js, parts and tables.
+
+    `load` has the path and revision for `load_dataset`, and the command of export. `on_dialogues`
+    takes the dataset's name and the number of dialogues written. `catalogue` is the folder with the
+    titles of judged documents.
+    Return the numbers of dialogues, utterances and, by config, other rows; and the charts.
+    """
+    folder.mkdir()
+    index = _Index(built, catalogue)
+    size = 0
+    part: list[bytes] = []
+    for dialogue in dialogues(built):
+        transcript = transcript_of(dialogue)
+        index.add(dialogue, transcript)
+        part.append(orjson.dumps(_laid_out(transcript)))
+        size += len(part[-1])
+        if size > (_PART if index.parts else _FIRST):
+            index.write_part(folder, part)
+            part, size = [], 0
+            on_dialogues(built.dataset.name, len(index.ids))
+    if part:
+        index.write_part(folder, part)
+    for config in index.tables:
+        _write_table(built, config, folder)
+    any_path = orjson.Fragment(json.dumps(load))  # a path may be invalid Unicode
+    data = orjson.dumps(index.as_dict() | {"load": any_path})
+    write_script(folder / "index.js", "parley.index(", data)
+    return index.counts, index.counted
+
+
+class _Index:
+    """The index of all dialogues, which the page loads before their text."""
+
+    def __init__(self, built: BuiltFolder, catalogue: Path | None) -> None:
+        self.built = built
+        self.catalogue = catalogue
+        self.documents: set[str] = set()
+        self.places: dict[tuple[str, str], int] = {}
+        self.languages: dict[str, int] = {}
+        self.ids: list[str] = []
+        self.titles: list[str] = []
+        self.entries: list[str] = []
+        self.openings: list[str] = []
+        self.place: list[int] = []
+        self.language: list[int] = []
+        self.utterances: list[int] = []
+        self.counted = Counts(built)
+        self.beside = getattr(built.dataset.transcript, "BESIDE", {})  # configs without dialogues
+        self.tables = [config for config in _tables(built) if built.splits(config)]
+        self.parts: list[int] = []  # the first dialogue of each part
+        self.columns: list[str] = []
+
+    def add(self, dialogue: Dialogue, transcript: Transcript) -> None:
+        """Add one dialogue."""
+        place = dialogue.config, dialogue.split
+        if place not in self.places:
+            self.places[place] = len(self.places)
+            self.columns.append(next(iter(dialogue.row)))
+        said = [turn.text for turn in transcript.turns if not turn.action]
+        self.ids.append(dialogue.id)
+        self.titles.append(transcript.title)
+        self.entries.append(transcript.entry)
+        self.openings.append(said[0][:_OPENING] if said else "")
+        self.place.append(self.places[place])
+        self.language.append(self.languages.setdefault(transcript.language, len(self.languages)))
+        self.utterances.append(len(said))
+        self.counted.add(dialogue)
+        for card in transcript.judged:
+            for pool in card.pools:
+                self.documents.update(id for _, ids in pool.grades for id in ids)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The numbers of dialogues, of their utterances and, by config, of other rows."""
+        counts = {"dialogues": 0, "utterances": 0}
+        configs = [config for config, _ in self.places]
+        for place, utterances in zip(self.place, self.utterances, strict=True):
+            if (config := configs[place]) in self.beside:
+                counts[config] = counts.get(config, 0) + 1
+            else:
+                counts["dialogues"] += 1
+                counts["utterances"] += utterances
+        return counts
+
+    def _document_titles(self) -> dict[str, str]:
+        """Return the titles of judged documents in the catalogue, if there is one."""
+        find = getattr(self.built.dataset.transcript, "titles", None)
+        return dict(find(self.catalogue, self.documents)) if find and self.catalogue else {}
+
+    def write_part(self, folder: Path, part: list[bytes]) -> None:
+        """Write the next part: the dialogues added last."""
+        number = len(self.parts)
+        self.parts.append(len(self.ids) - len(part))
+        write_script(
+            folder / f"{number}.js", f"parley.part({number}, ", b"[" + b",".join(part) + b"]"
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the index as JSON for the page."""
+        built = self.built
+        return {
+            "places": [
+                {
+                    "config": config,
+                    "split": split,
+                    "rows": sum(1 for _ in built.ids(config, split)),
+                    "column": self.columns[number],
+                    "beside": config in self.beside,
+                }
+                for (config, split), number in self.places.items()
+            ],
+            "default": built.dataset.default,
+            "dataset": {
+                "name": built.dataset.name,
+                "version": built.version,
+                "citation": built.dataset.builder.CITATION.strip(),
+            },
+            "languages": list(self.languages),
+            "parts": self.parts,
+            "tables": self.tables,
+            "ids": self.ids,
+            "titles": self.titles,
+            "entries": self.entries,
+            "openings": self.openings,
+            "place": self.place,
+            "language": self.language,
+            "utterances": self.utterances,
+            "filters": list(self.counted.filters.values()),
+            "documents": self._document_titles(),
+        }
+
+
+def _tables(built: BuiltFolder) -> dict[str, str]:
+    """Return the configs to offer as CSV, each with its column of the dialogue's id."""
+    return getattr(built.dataset.transcript, "TABLES", {})
+
+
+def _write_table(built: BuiltFolder, config: str, folder: Path) -> None:
+    """Write the lines of a config as CSV, with the id of each line's dialogue."""
+    (_, head), *rows = csv_lines(built, config, _tables(built)[config])
+    data = orjson.dumps(
+        {"head": head, "ids": [id for id, _ in rows], "lines": [s for _, s in rows]}
+    )
+    write_script(folder / f"table-{config}.js", f"parley.table({json.dumps(config)}, ", data)
+
+
+def _laid_out(transcript: Transcript) -> dict[str, Any]:
+    """Return the non-empty fields of a transcript, without its title."""
+    speakers = {speaker: number for number, speaker in enumerate(transcript.speakers)}
+    found = {
+        "speakers": list(speakers),
+        "before": transcript.before,
+        "sides": list(transcript.sides.items()),
+        "turns": [_turn(turn, speakers[turn.speaker]) for turn in transcript.turns],
+        "after": transcript.after,
+        "tables": transcript.tables,
+        "judged": transcript.judged,
+        "partOf": transcript.part_of,
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def _turn(turn: Turn, speaker: int) -> dict[str, Any]:
+    found: dict[str, Any] = {"speaker": speaker, "text": turn.text}
+    if turn.notes:
+        found["notes"] = turn.notes
+    if turn.action:
+        found |= {"action": True, "terms": turn.terms}
+    return found
+
+
+def transcript_of(dialogue: Dialogue) -> Transcript:
+    """Return the transcript; without transcript.py, the fields of the row as facts."""
+    if transcript := dialogue.transcript:
+        return transcript
+    fields = [(column, "\n".join(_lines(value))) for column, value in dialogue.row.items()]
+    return Transcript(f"{dialogue.config} {dialogue.id}", before=fields)
+
+
+def _lines(value: Any) -> Iterator[str]:
+    """Yield the lines of a field: one per entry of a list."""
+    for each in value if isinstance(value, list) else [value]:
+        yield each if isinstance(each, str) else json.dumps(each, ensure_ascii=False, default=str)
+
+
+def write_script(path: Path, call: str, data: bytes) -> None:
+    """Write a script that passes JSON to the page as one escaped string.
+
+    JSON.parse of a string is faster than a literal and needs less memory.
+    """
+    text = orjson.dumps(data.decode())
+    for special, escape in ((b"<", b"\\u003c"), ("\u2028", b"\\u2028"), ("\u2029", b"\\u2029")):
+        text = text.replace(special if isinstance(special, bytes) else special.encode(), escape)
+    path.write_bytes(call.encode() + text + b");\n")

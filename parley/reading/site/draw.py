@@ -1,0 +1,437 @@
+"""Draw charts as SVG, and list their numbers as tables. Text of a dataset is escaped."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import singledispatch
+from html import escape
+from typing import NamedTuple
+
+from parley.declaring.charts import (
+    Bars,
+    Chart,
+    Dots,
+    Heatmap,
+    Histogram,
+    Panel,
+    Panels,
+    Range,
+    Where,
+)
+from parley.base.console import plain
+from parley.declaring.transcript import Value
+
+_WIDTH, _BROAD = 400, 980  # pixels: of a chart, of one with much in it
+_LINE, _LETTER = 22, 7  # pixels: of a row, of a letter at most
+_MOST_COLUMNS = 60  # more whole numbers leave out those without a count
+_MANY = 8  # more columns make a heatmap broad
+_LONGEST = 26  # characters of a label in a chart
+_WHOLE = 52  # of a label with the whole width, as the name of an axis
+ABOUT = 600  # characters of the description of a chart
+_ROWS = 30  # more bars than this stand upright, without a label each
+STYLE = """\
+.chart { font: 12px system-ui, sans-serif; }
+.chart text { fill: #1b2026; }
+.chart .soft { fill: #55606b; }
+.chart .rule { stroke: #c4cad0; fill: none; }
+.chart .heat, .chart .s0 { fill: #2f6fb3; }
+.chart .s1 { fill: #d98324; }
+.chart .s2 { fill: #8a94a0; }
+.chart .s3 { fill: #7a4b9a; }
+.chart .line { fill: none; stroke-width: 1.5; }
+.chart .line.s0 { stroke: #2f6fb3; }
+.chart .line.s1 { stroke: #d98324; }
+.chart .level { stroke-dasharray: 3 3; }
+.chart a:hover > * { opacity: 0.7; }
+@media (prefers-color-scheme: dark) {
+  .chart text { fill: #e7eaed; }
+  .chart .soft { fill: #a6b0ba; }
+  .chart .rule { stroke: #4a535c; }
+  .chart .heat { fill: #3d7cc0; }
+  .chart .s0:not(.line) { fill: #5f9fe0; }
+  .chart .line.s0 { stroke: #5f9fe0; }
+}
+"""
+
+Link = Callable[[Where], str]
+"""The address of the dialogues of a mark, or ""."""
+
+
+class Cell(NamedTuple):
+    """A cell of a table: its text, and the dialogues that it counts."""
+
+    text: str
+    where: Where = {}
+
+
+class Table(NamedTuple):
+    """The numbers of a chart."""
+
+    columns: list[str]
+    rows: list[list[Cell]]
+
+
+def shown(value: object, longest: int = 200) -> str:
+    """Return a value as text for people: shortened, with control characters visible."""
+    if isinstance(value, tuple):
+        return "–".join(shown(each) for each in value)
+    if isinstance(value, int | float):
+        return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
+    text = str(value)
+    cut = text[: longest - 1] + "…" if len(text) > longest else text
+    return plain(cut).encode(errors="backslashreplace").decode()
+
+
+def is_broad(chart: Chart) -> bool:
+    """Tell whether a chart takes the whole width of a page."""
+    if isinstance(chart, Heatmap):
+        return len(_axes(chart)[0]) > _MANY
+    return isinstance(chart, Panels) or (isinstance(chart, Bars) and len(chart.bars) > _ROWS)
+
+
+def svg(chart: Chart, link: Link | None = None) -> str:
+    """Return a chart as SVG; with `link` for a page that states title and table beside it."""
+    width = _BROAD if is_broad(chart) else _WIDTH
+    height, parts = _drawn(chart, link or (lambda where: ""))
+    head = f'<svg class="chart" viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
+    if link:
+        return f'{head} aria-hidden="true">{"".join(parts)}</svg>'
+    said = f"<title>{_text(chart.title)}</title><desc>{_text(chart.about, ABOUT)}</desc>"
+    top = f'<svg xmlns="http://www.w3.org/2000/svg"{head[4:]} role="img">'
+    return f"{top}{said}<style>{STYLE}</style>\n{chr(10).join(parts)}\n</svg>\n"
+
+
+def _text(value: object, longest: int = 200) -> str:
+    return escape(shown(value, longest))
+
+
+def _at(number: float) -> str:
+    return f"{number:.1f}".removesuffix(".0")
+
+
+def _label(
+    x: float,
+    y: float,
+    value: object,
+    classes: str = "",
+    anchor: str = "start",
+    longest: int = _LONGEST,
+) -> str:
+    text = _text(value, longest)
+    return f'<text class="{classes}" x="{_at(x)}" y="{_at(y)}" text-anchor="{anchor}">{text}</text>'
+
+
+def _beside(labels: Iterable[object]) -> int:
+    """Return the width of a column of labels."""
+    return 12 + _LETTER * max((len(shown(label, _LONGEST)) for label in labels), default=0)
+
+
+def _box(x: float, y: float, width: float, height: float, classes: str, more: str = "") -> str:
+    place = f'x="{_at(x)}" y="{_at(y)}" width="{_at(width)}" height="{_at(height)}"'
+    return f'<rect class="{classes}" {place}{more}/>'
+
+
+def _rule(x: float, y: float, to_x: float, to_y: float, classes: str = "rule") -> str:
+    places = f'x1="{_at(x)}" y1="{_at(y)}" x2="{_at(to_x)}" y2="{_at(to_y)}"'
+    return f'<line class="{classes}" {places}/>'
+
+
+def _mark(address: str, about: str, *parts: str) -> str:
+    """Return parts as one mark with a tooltip, and a link; the table has it for the keyboard."""
+    inner = f"<title>{_text(about)}</title>{''.join(parts)}"
+    if not address:
+        return f"<g>{inner}</g>"
+    return f'<a href="{escape(address)}" tabindex="-1">{inner}</a>'
+
+
+def _legend(names: Sequence[str]) -> str:
+    """Return the colours of the series in a line, if there are several."""
+    parts, x = [], 0.0
+    for number, name in enumerate(names if len(names) > 1 else ()):
+        parts += [_box(x, 2, 11, 11, f"s{number % 4}"), _label(x + 16, 12, name)]
+        x += 30 + 7.5 * min(len(name), _LONGEST)
+    return "".join(parts)
+
+
+@singledispatch
+def _drawn(chart: Chart, link: Link) -> tuple[int, list[str]]:
+    """Return the height and the parts of a chart."""
+    raise TypeError(f"not a chart: {chart!r:.60}")
+
+
+@_drawn.register
+def _(chart: Bars, link: Link) -> tuple[int, list[str]]:
+    top = 24 if len(chart.series) > 1 else 2
+    most = max((sum(bar.values) for bar in chart.bars), default=0) or 1
+    if len(chart.bars) > _ROWS:
+        return _columns(chart, link, top, most)
+    parts = [_legend(chart.series)]
+    start = _beside(bar.label for bar in chart.bars)
+    room = _WIDTH - start - 60
+    for place, bar in enumerate(chart.bars):
+        y, x, marks = top + place * _LINE, float(start), []
+        for number, value in enumerate(bar.values):
+            width = room * value / most
+            marks.append(_box(x, y + 3, width, _LINE - 6, f"s{number % 4}"))
+            x += width
+        marks.append(_label(start - 8, y + 15, bar.label, anchor="end"))
+        marks.append(_label(x + 6, y + 15, "+".join(map(shown, bar.values)), "soft"))
+        parts.append(_mark(link(bar.where), _said(chart, bar.values, bar.label), *marks))
+    return top + len(chart.bars) * _LINE + 2, parts
+
+
+def _said(chart: Bars, values: Sequence[float], label: str) -> str:
+    counts = ", ".join(f"{shown(v)} {s}" for v, s in zip(values, chart.series, strict=True))
+    return f"{label}: {counts}"
+
+
+def _columns(chart: Bars, link: Link, top: int, most: float) -> tuple[int, list[str]]:
+    """Draw many bars upright, with some of their labels."""
+    left, tall = 50, 200
+    step = (_BROAD - left) / len(chart.bars)
+    every = -(-len(chart.bars) // 12)
+    foot = top + tall
+    parts = [_legend(chart.series), _rule(left, foot, _BROAD, foot)]
+    parts.append(_label(left - 6, top + 10, most, "soft", "end"))
+    parts.append(_label(left - 6, foot, 0, "soft", "end"))
+    few = all(len(bar.label) < 8 for bar in chart.bars)
+    for place, bar in enumerate(chart.bars):
+        x, y, marks = left + place * step, float(foot), []
+        for number, value in enumerate(bar.values):
+            y -= tall * value / most
+            high = tall * value / most
+            marks.append(_box(x, y, max(1, step - 1), high, f"s{number % 4}"))
+        parts.append(_mark(link(bar.where), _said(chart, bar.values, bar.label), *marks))
+        if few and place % every == 0:
+            parts.append(_label(x, foot + 14, bar.label, "soft"))
+    parts.append(_label(_BROAD, foot + 30, chart.of, "soft", "end"))
+    return foot + 36, parts
+
+
+@_drawn.register
+def _(chart: Histogram, link: Link) -> tuple[int, list[str]]:
+    top, left, tall = 34 if len(chart.series) > 1 else 18, 46, 150
+    most = max((sum(bar.values) for bar in chart.bars), default=0) or 1
+    step, foot = (_WIDTH - left - 20) / max(1, len(chart.bars)), top + tall
+    parts = [_legend(chart.series), _label(left - 6, foot, 0, "soft", "end")]
+    parts.append(_label(left - 6, top + 10, most, "soft", "end"))
+    for place, bar in enumerate(chart.bars):
+        x, y, marks = left + place * step, float(foot), []
+        for number, value in enumerate(bar.values):
+            high = tall * value / most
+            y -= high
+            marks.append(_box(x, y, step - 1, high, f"s{number % 4}"))
+        if bar.values and _LETTER * len(shown(sum(bar.values))) < step:
+            marks.append(_label(x + step / 2, y - 4, sum(bar.values), "soft", "middle"))
+        parts.append(_mark(link(bar.where), _said(chart, bar.values, bar.label), *marks))
+    parts.append(_rule(left, foot, _WIDTH - 20, foot))
+    end = 0.0
+    for tick, label in chart.ticks:
+        x, half = left + tick * step, _LETTER * len(label) / 2
+        if x - half >= end:  # else it would touch the one before
+            parts.append(_rule(x, foot, x, foot + 4))
+            parts.append(_label(x, foot + 17, label, "soft", "middle"))
+            end = x + half + _LETTER
+    parts.append(_label(_WIDTH, foot + 34, chart.of, "soft", "end", _WHOLE))
+    return foot + 40, parts
+
+
+def _axes(chart: Heatmap) -> tuple[list[Value | Range], list[Value | Range]]:
+    """Return the values of the columns from the left, and of the rows from the top."""
+    columns = sorted({x for x, _ in chart.cells}, key=_order)
+    if columns and all(isinstance(x, int) for x in columns):
+        first, last = int(columns[0]), int(columns[-1])
+        columns = list(range(first, last + 1)) if last - first < _MOST_COLUMNS else columns
+    rows = chart.rows or sorted({y for _, y in chart.cells}, key=_order, reverse=True)
+    return columns, list(rows)
+
+
+def _order(value: Value | Range) -> tuple[bool, Value, Value]:
+    least, most = value if isinstance(value, tuple) else (value, value)
+    return isinstance(least, str), least, most
+
+
+@_drawn.register
+def _(chart: Heatmap, link: Link) -> tuple[int, list[str]]:
+    columns, rows = _axes(chart)
+    width = _BROAD if len(columns) > _MANY else _WIDTH
+    start = _beside(rows)
+    most = max(chart.cells.values(), default=1)
+    step, high, top = (width - start) / max(1, len(columns)), 26, 18
+    parts = [_label(0, 12, chart.y, "soft", longest=_WHOLE)]
+    for row, y in enumerate(rows):
+        place = top + row * high
+        parts.append(_label(start - 8, place + 17, y, anchor="end"))
+        for column, x in enumerate(columns):
+            if not (count := chart.cells.get((x, y), 0)):
+                continue
+            left = start + column * step
+            strength = 0.1 + 0.7 * count / most  # at most 0.8, to read the number on it
+            box = _box(left, place, step - 1, high - 1, "heat", f' fill-opacity="{strength:.2f}"')
+            about = f"{chart.x} {shown(x)}, {chart.y} {shown(y)}: {shown(count)} {chart.counted}"
+            fits = step > _LETTER * len(shown(count))
+            text = _label(left + step / 2, place + 17, count, "", "middle") if fits else ""
+            parts.append(_mark(link({chart.x: x, chart.y: y}), about, box, text))
+    foot = top + len(rows) * high
+    every = -(-len(columns) * 40 // (width - start)) if columns else 1
+    for column in range(0, len(columns), every):
+        middle = start + (column + 0.5) * step
+        parts.append(_label(middle, foot + 14, columns[column], "soft", "middle"))
+    parts.append(_label(width, foot + 32, chart.x, "soft", "end", _WHOLE))
+    return foot + 38, parts
+
+
+def _scale(numbers: Sequence[float]) -> tuple[float, float]:
+    """Return the ends of an axis: it holds 0."""
+    low, high = min(0.0, *numbers), max(0.0, *numbers)
+    return low, high if high > low else low + 1
+
+
+@_drawn.register
+def _(chart: Dots, link: Link) -> tuple[int, list[str]]:
+    labels = list(dict.fromkeys(label for label, _, _ in chart.dots))
+    series = list(dict.fromkeys(name for _, name, _ in chart.dots))
+    low, high = _scale([0.0, *(number for _, _, number in chart.dots)])
+    start = _beside(labels)
+    top, room = 24 if len(series) > 1 else 2, _WIDTH - start - 60
+    foot = top + len(labels) * _LINE
+    parts = [_legend(series)]
+    for place, label in enumerate(labels):
+        y = top + place * _LINE + 11
+        parts.append(_label(start - 8, y + 4, label, anchor="end"))
+        of_row = [
+            (name, number, start + room * (number - low) / (high - low))
+            for other, name, number in chart.dots
+            if other == label
+        ]
+        parts.append(_rule(start, y, min(x for _, _, x in of_row), y))  # it crosses no number
+        for name, number, x in of_row:
+            dot = f'<circle class="s{series.index(name) % 4}" cx="{_at(x)}" cy="{_at(y)}" r="5"/>'
+            beside = _label(x + 9, y + 4, number, "soft")
+            parts.append(_mark("", f"{label}, {name}: {shown(number)}", dot, beside))
+    parts.append(_label(start, foot + 14, low, "soft", "middle"))
+    parts.append(_label(start + room, foot + 14, high, "soft", "middle"))
+    parts.append(_label(_WIDTH, foot + 28, chart.unit, "soft", "end"))
+    return foot + 34, parts
+
+
+_IN_ROW, _HIGH = 5, 110  # small charts side by side, and their height
+
+
+@_drawn.register
+def _(chart: Panels, link: Link) -> tuple[int, list[str]]:
+    points = [p for panel in chart.panels for line in panel.lines.values() for p in line]
+    levels = [level for panel in chart.panels for level in panel.levels.values()]
+    across = _scale([0.0, *(x for x, _ in points)])
+    low, high = _scale([0.0, *levels, *(y for _, y in points)])
+    up = low, high if chart.most is None else min(high, max(chart.most, low + 1))
+    series = list(dict.fromkeys(name for panel in chart.panels for name in panel.lines))
+    parts = [_legend(series)]
+    wide, tall = _BROAD / _IN_ROW, _HIGH + 54
+    for place, panel in enumerate(chart.panels):
+        left, top = place % _IN_ROW * wide + 34, 28 + place // _IN_ROW * tall
+        marks = list(_panel(panel, series, (across, up), (left, top, wide - 44)))
+        about = f"{panel.label}: " + ", ".join(f"{k} {shown(v)}" for k, v in panel.levels.items())
+        parts.append(_mark(link(panel.where), about, *marks))
+    foot = 28 + -(-len(chart.panels) // _IN_ROW) * tall
+    axes = f"across: {chart.x}; up: {chart.y}"
+    parts.append(_label(0, foot, axes, "soft", longest=2 * _WHOLE))
+    return foot + 6, parts
+
+
+def _round_numbers(low: float, high: float) -> list[float]:
+    """Return two to five round numbers from `low` to `high`."""
+    power = 10.0 ** math.floor(math.log10((high - low) / 4))
+    step = next(power * m for m in (1, 2, 5, 10) if high - low <= power * m * 4)
+    first, last = math.ceil(low / step), math.floor(high / step)
+    return [step * number for number in range(first, last + 1)]
+
+
+def _panel(
+    panel: Panel,
+    series: Sequence[str],
+    scales: tuple[tuple[float, float], tuple[float, float]],
+    place: tuple[float, float, float],
+) -> Iterator[str]:
+    (from_x, to_x), (from_y, to_y) = scales
+    left, top, wide = place
+
+    def at(x: float, y: float) -> tuple[float, float]:
+        over = (min(y, to_y) - from_y) / (to_y - from_y)
+        return left + wide * (x - from_x) / (to_x - from_x), top + _HIGH * (1 - over)
+
+    yield _box(left, top, wide, _HIGH, "rule", ' pointer-events="all"')
+    for number in _round_numbers(from_x, to_x):
+        yield _label(at(number, 0)[0], top + _HIGH + 14, number, "soft", "middle")
+    for number in _round_numbers(from_y, to_y):
+        yield _rule(*at(from_x, number), *at(to_x, number))
+        yield _label(left - 5, at(0, number)[1] + 4, number, "soft", "end")
+    for number, level in enumerate(panel.levels.values()):
+        yield _rule(*at(from_x, level), *at(to_x, level), f"line level s{number % 2}")
+    for name, line in panel.lines.items():
+        colour = f"s{series.index(name) % 4}"
+        joined = " ".join(f"{_at(x)},{_at(y)}" for x, y in (at(*point) for point in line))
+        yield f'<polyline class="line {colour}" points="{joined}"/>'
+        for x, y in line:
+            yield _point(*at(x, y), colour, y > to_y)
+    yield f'<text x="{_at(left)}" y="{_at(top + _HIGH + 32)}">{_text(panel.label, 22)}</text>'
+
+
+def _point(x: float, y: float, colour: str, is_beyond: bool) -> str:
+    """Return a point, or a triangle for one beyond the upper end."""
+    if not is_beyond:
+        return f'<circle class="{colour}" cx="{_at(x)}" cy="{_at(y)}" r="2.5"/>'
+    corners = f"{_at(x - 5)},{_at(y + 8)} {_at(x + 5)},{_at(y + 8)} {_at(x)},{_at(y)}"
+    return f'<polygon class="{colour}" points="{corners}"/>'
+
+
+@singledispatch
+def table(chart: Chart) -> Table:
+    """Return the numbers of a chart."""
+    raise TypeError(f"not a chart: {chart!r:.60}")
+
+
+@table.register
+def _(chart: Bars) -> Table:
+    rows = [
+        [Cell(shown(bar.label), bar.where), *(Cell(shown(value)) for value in bar.values)]
+        for bar in chart.bars
+    ]
+    return Table([chart.of, *chart.series], rows)
+
+
+@table.register
+def _(chart: Heatmap) -> Table:
+    columns, rows = _axes(chart)
+
+    def cell(x: Value | Range, y: Value | Range) -> Cell:
+        count = chart.cells.get((x, y), 0)
+        return Cell(shown(count), {chart.x: x, chart.y: y}) if count else Cell("")
+
+    return Table(
+        [f"{chart.y}, by {chart.x}", *map(shown, columns)],
+        [[Cell(shown(y)), *(cell(x, y) for x in columns)] for y in rows],
+    )
+
+
+@table.register
+def _(chart: Dots) -> Table:
+    rows = [[Cell(shown(label)), Cell(shown(s)), Cell(shown(v))] for label, s, v in chart.dots]
+    return Table(["", "from", chart.unit], rows)
+
+
+@table.register
+def _(chart: Panels) -> Table:
+    def numbers(found: Mapping[str, float]) -> str:
+        return ", ".join(f"{name} {shown(level)}" for name, level in found.items())
+
+    rows = [
+        [
+            Cell(shown(panel.label), panel.where),
+            Cell(numbers(panel.levels)),
+            Cell(shown(name)),
+            Cell(", ".join(f"{shown(x)}: {shown(y)}" for x, y in line)),
+        ]
+        for panel in chart.panels
+        for name, line in panel.lines.items()
+    ]
+    return Table(["", "levels", "series", f"{chart.x}: {chart.y}"], rows)

@@ -1,0 +1,135 @@
+"""Filters of the dialogues: each the labels or numbers of one property."""
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from parley.reading.dialogues import sides_of
+from parley.declaring.transcript import Facets, Value
+
+_BINS = 10  # approximate number of bars of a histogram
+_SOME = 20  # more different texts make no filter, unless dialogues share them
+
+Pairs = list[tuple[int, Value]]  # a dialogue's values, each with its participant, or -1 for none
+
+
+def filters(
+    found: Sequence[Facets], order: Mapping[str, Sequence[Value]], phrases: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """Return the filters; omit values common to all dialogues and texts that few share.
+
+    `order` is filter -> its values in order, for filters with an order. `phrases` is filter -> the
+    clause for its values: "got {} points".
+
+    Returns:
+        Filters with these keys. `phrase` is the text before and after the values. `many` tells that
+        one participant or dialogue can have several. `values` has a list for each dialogue: numbers
+        if there is the `scale` of a histogram, else places in `labels`. `sides`, for values of
+        participants, has the number of each value's participant.
+    """
+    numbered = [sides_of(facets) for facets in found]
+    made = []
+    for name in dict.fromkeys(name for facets in found for name in facets):
+        each = [facets.get(name) for facets in found]
+        pairs = [pairs_of(values, sides) for values, sides in zip(each, numbered, strict=True)]
+        if name == "split":
+            pairs = _without_twins(pairs)
+        if not (column := _column(pairs, order.get(name, ()))):
+            continue
+        shared = any(isinstance(values, dict) for values in each)
+        default = f"has {name} {{}}" if shared else f"{name} is {{}}"
+        before, _, after = phrases.get(name, default).rpartition("{}")
+        if shared:
+            column["sides"] = [[side for side, _ in values] for values in pairs]
+        many = any(len({side for side, _ in values}) < len(values) for values in pairs)
+        made.append({"name": name, "phrase": [before, after], "many": many, **column})
+    return made
+
+
+def pairs_of(facet: Any, sides: Mapping[str, int]) -> Pairs:
+    """Return each value once for each participant."""
+
+    def each() -> Iterator[tuple[int, Value]]:
+        of = facet.items() if isinstance(facet, dict) else [("", facet)]
+        for side, values in of:
+            for value in values if isinstance(values, list) else [values]:
+                if value is not None:
+                    yield (sides[side] if isinstance(facet, dict) else -1), value
+
+    return list(dict.fromkeys(each()))
+
+
+def _without_twins(pairs: list[Pairs]) -> list[Pairs]:
+    """Omit values that all dialogues have, and values with the dialogues of an earlier value."""
+    having: dict[Value, list[int]] = {}
+    for number, values in enumerate(pairs):
+        for _, value in values:
+            having.setdefault(value, []).append(number)
+    kept = {tuple(numbers): value for value, numbers in reversed(having.items())}
+    kept.pop(tuple(range(len(pairs))), None)
+    return [[pair for pair in values if pair[1] in kept.values()] for values in pairs]
+
+
+def _column(pairs: list[Pairs], order: Sequence[Value]) -> dict[str, Any] | None:
+    """Return values with a scale or labels; None if they make no filter."""
+    counts = Counter(value for values in pairs for value in {value for _, value in values})
+    if not counts or (len(counts) == 1 and all(pairs)):
+        return None
+    numbers = [
+        value
+        for values in pairs
+        for _, value in values
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    ]
+    if not order and len(numbers) == sum(map(len, pairs)):
+        return {"scale": _scale(numbers), "values": [[v for _, v in values] for values in pairs]}
+    if len(counts) > max(_SOME, len(pairs) // 2):
+        return None
+    ordered = [value for value in order if value in counts]
+    rest = [value for value in counts if value not in set(ordered)]
+    rest.sort(key=lambda value: (-counts[value], str(value)))
+    places = {value: place for place, value in enumerate([*ordered, *rest])}
+    labels = [text_of(value) for value in places]
+    return {"labels": labels, "values": [[places[v] for _, v in values] for values in pairs]}
+
+
+def _scale(numbers: list[int | float]) -> dict[str, Any]:
+    """Return the edges of bars, the first and last bar, the slider's step, and `whole`.
+
+    Bar n holds the numbers from edge n - 1 to below edge n; bar 0 and the bar after the last edge
+    hold the rest. No number is in a bar before the `first` or after the `last`.
+    """
+    ordered = sorted(numbers)
+    whole = all(value == int(value) for value in ordered)
+    edges = _edges(ordered, whole)
+    first, last = (bisect_right(edges, value) for value in (ordered[0], ordered[-1]))
+    width = Decimal(repr(edges[1])) - Decimal(repr(edges[0]))
+    step = 1 if whole else float(width / 10)
+    return {"edges": edges, "first": first, "last": last, "step": step, "whole": whole}
+
+
+def _edges(ordered: list[int | float], whole: bool) -> list[float]:
+    """Return at least two round edges of about ten bars that hold nearly all numbers."""
+    few = len(ordered) // 50
+    low, high = (Decimal(repr(float(v))) for v in (ordered[few], ordered[-1 - few]))
+    if low == high:
+        low, high = (Decimal(repr(float(v))) for v in (ordered[0], ordered[-1]))
+    if low == high:
+        return [float(low), float(low + 1)]
+    power = Decimal(1).scaleb(((high - low) / _BINS).adjusted())
+    step = next(power * m for m in (1, 2, 5, 10) if high - low <= power * m * _BINS)
+    if whole:
+        step = max(step, Decimal(1))
+    first = low // step
+    return [float(step * number) for number in range(int(first), int(high // step) + 2)]
+
+
+def text_of(value: Value) -> str:
+    """Return a value as text for the page."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:,.10g}"
+    return f"{value:,}" if isinstance(value, int) else value

@@ -1,0 +1,99 @@
+"""A server of a written site for a browser on this machine only."""
+
+import secrets
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http import HTTPStatus
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from io import BytesIO
+from pathlib import Path
+from threading import Thread
+from typing import Any, BinaryIO
+
+from parley.base.errors import UsageError
+from parley.base.console import print_message
+
+
+@contextmanager
+def serving(folder: Path, port: int = 0) -> Iterator[str]:
+    """Serve a folder on 127.0.0.1 below a secret path, and yield the URL of the first page.
+
+    Port 0 is any free one. UsageError if the port cannot be taken.
+    """
+    root = f"/{secrets.token_urlsafe(16)}/"
+    try:
+        server = _Server(("127.0.0.1", port), partial(_Handler, root, directory=str(folder)))
+    except OSError as error:
+        remedy = "Name another port, or leave it out for any free one."
+        raise UsageError(f"--port {port}: {error.strerror}", remedy=remedy) from error
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}{root}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Print why a request failed, unless the browser disconnected."""
+        error = sys.exc_info()[1]
+        if not isinstance(error, ConnectionError | TimeoutError):
+            print_message(f"cannot serve a page: {type(error).__name__}: {error}", "yellow")
+
+
+class _Handler(SimpleHTTPRequestHandler):
+    """Serves files without a log, only to its own pages and below its secret path.
+
+    The checks stop other pages from reading the data by DNS rebinding or as a script.
+    """
+
+    timeout = 30
+
+    def __init__(self, root: str, *arguments: Any, **options: Any) -> None:
+        self._root = root
+        super().__init__(*arguments, **options)
+
+    def parse_request(self) -> bool:
+        if not super().parse_request():
+            return False
+        if status := self._refusal():
+            self.send_error(status)
+        return not status
+
+    def _refusal(self) -> HTTPStatus | None:
+        """Return the status that refuses a request, or None."""
+        if self.headers.get("Host", "").rpartition(":")[0] not in ("127.0.0.1", "localhost"):
+            return HTTPStatus.MISDIRECTED_REQUEST
+        if not self.path.startswith(self._root):
+            return HTTPStatus.NOT_FOUND
+        # other pages may link here, but not embed or load files
+        by_ours = self.headers.get("Sec-Fetch-Site", "none") in ("none", "same-origin")
+        if by_ours or self.headers.get("Sec-Fetch-Dest") == "document":
+            return None
+        return HTTPStatus.FORBIDDEN
+
+    def translate_path(self, path: str) -> str:
+        return super().translate_path(path.removeprefix(self._root[:-1]))
+
+    def send_head(self) -> BytesIO | BinaryIO | None:
+        try:
+            return super().send_head()
+        except ValueError:  # invalid file name
+            self.send_error(HTTPStatus.NOT_FOUND)
+            return None
+
+    def list_directory(self, path: Any) -> None:
+        self.send_error(HTTPStatus.NOT_FOUND)
+
+    def end_headers(self) -> None:
+        self.send_header("Cross-Origin-Resource-Policy", "same-origin")
+        super().end_headers()
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass

@@ -1,1 +1,0 @@
-"""Terminal output: tables, progress, reports, dialogues."""

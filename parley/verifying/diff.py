@@ -1,0 +1,244 @@
+"""Compares two builds of one dataset, row by row."""
+
+import shlex
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from difflib import SequenceMatcher
+from typing import Any
+
+import datasets
+import pyarrow as pa
+
+from parley.base.errors import UsageError, cut
+from parley.declaring.figures import A_SAMPLE, figures
+from parley.building.built import BuiltFolder
+from parley.rows.digest import same
+from parley.declaring.features import item_of, labels_of
+
+
+@dataclass(frozen=True)
+class Change:
+    """A row that is in both folders and not the same: key, and path, old and new of each field."""
+
+    key: str
+    fields: list[tuple[str, Any, Any]]
+
+
+@dataclass
+class SplitDifference:
+    """How one split differs. Rows are counted; None where a folder does not have the split."""
+
+    config: str
+    split: str
+    old_rows: int | None = None
+    new_rows: int | None = None
+    schema: list[str] = field(default_factory=list)
+    added: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    changed: list[Change] = field(default_factory=list)
+    reordered: bool = False
+
+    @property
+    def differs(self) -> bool:
+        """Whether anything differs."""
+        return (
+            self.old_rows != self.new_rows
+            or self.reordered
+            or any((self.schema, self.added, self.removed, self.changed))
+        )
+
+
+@dataclass
+class Difference:
+    """The differences of two builds of a dataset."""
+
+    dataset: str
+    splits: list[SplitDifference]  # every split that either has, of every config
+    provenance: list[tuple[str, Any, Any]]  # (key, old, new) of each difference
+    figures: list[tuple[str, Any, Any]]  # (name, old, new) of each figure with another value
+
+    @property
+    def differs(self) -> bool:
+        """Whether anything differs."""
+        return bool(self.figures or self.provenance) or any(s.differs for s in self.splits)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it all for JSON."""
+        return {"differs": self.differs, **asdict(self)}
+
+
+def compare(old: BuiltFolder, new: BuiltFolder) -> Difference:
+    """Compare two builds; UsageError if they are of two datasets."""
+    both = (old, new)
+    names = [folder.dataset.name for folder in both]
+    if names[0] != names[1]:
+        said = f"{old.path} holds {names[0]}, {new.path} holds {names[1]}: not the same dataset"
+        raise UsageError(said)
+    splits = [_compare_split(old, new, config, split) for config, split in _all_splits(both)]
+    first, second = map(_measured, both)
+    either = first | second  # one of them may have a category that the other lacks
+    moved = [(n, first.get(n), second.get(n)) for n in either if first.get(n) != second.get(n)]
+    before, after = (
+        {k: v for k, v in folder.provenance.items() if k not in ("configs", "dataset", "format")}
+        for folder in both
+    )
+    return Difference(names[0], splits, changes(before, after, ""), moved)
+
+
+def _measured(folder: BuiltFolder) -> dict[str, Any]:
+    """Return the measured value of each documented figure."""
+    found = figures(folder.dataset.figures, folder, A_SAMPLE if folder.is_sample else "")
+    return {figure.name: figure.measured for figure in found}
+
+
+def _all_splits(both: tuple[BuiltFolder, BuiltFolder]) -> list[tuple[str, str]]:
+    """Return every split that either folder has, the declared configs first."""
+    configs = dict.fromkeys(both[0].dataset.configs)
+    for folder in both:
+        configs |= dict.fromkeys(sorted(folder.provenance["configs"]))
+    return [
+        (config, split)
+        for config in configs
+        for split in dict.fromkeys(split for each in both for split in each.splits(config))
+    ]
+
+
+def _compare_split(old: BuiltFolder, new: BuiltFolder, config: str, split: str) -> SplitDifference:
+    result = SplitDifference(config, split)
+    there = [split in each.splits(config) for each in (old, new)]
+    before = old.rows(config, split) if there[0] else []
+    after = new.rows(config, split) if there[1] else []
+    result.old_rows = len(before) if there[0] else None
+    result.new_rows = len(after) if there[1] else None
+    declared = old.dataset.configs.get(config)  # none of a folder too many
+    columns = declared.keys if declared else ()
+    if all(there):
+        one, other = (next(each.tables(config, split)).schema for each in (old, new))
+        renamed = _renamed(before, after, one.names, other.names)
+        result.schema = _schema_changes(one, other, renamed)
+        # a column of only one folder is a schema change, not repeated for every row
+        shared = {renamed.get(name, name): name for name in one.names}
+        shared = {name: shared[name] for name in other.names if name in shared}
+        before = [{name: row[old_name] for name, old_name in shared.items()} for row in before]
+        after = [{name: row[name] for name in shared} for row in after]
+        columns = columns if shared.keys() >= {*columns} else ()
+    left, right = _by_key(before, columns), _by_key(after, columns)
+    if not columns:
+        right = _like(left, right)
+    result.added = [_name(key) for key in right if key not in left]
+    result.removed = [_name(key) for key in left if key not in right]
+    result.changed = [
+        Change(_name(key), list(changes(row, right[key], "")))
+        for key, row in left.items()
+        if key in right and not same(row, right[key])
+    ]
+    result.reordered = [k for k in left if k in right] != [k for k in right if k in left]
+    return result
+
+
+Key = tuple[tuple[str, ...], int]  # of a row: its key columns, and which row with these values
+
+
+def _like(left: dict[Key, Any], right: dict[Key, Any]) -> dict[Key, Any]:
+    """Name rows without a key after the rows of `left` that they match.
+
+    Rows are aligned by content, as diff(1) aligns lines; equally many replaced rows count as
+    changed rows.
+    """
+    names, rows = list(left), list(right.values())
+    old, new = ([repr(row) for row in side.values()] for side in (left, right))
+    result = {}
+    for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        paired = tag == "equal" or (tag == "replace" and b - a == d - c)
+        for n in range(c, d):
+            result[names[a + n - c] if paired else ((f"new row {n}",), 1)] = rows[n]
+    return result
+
+
+def _by_key(rows: list[dict[str, Any]], columns: tuple[str, ...]) -> dict[Key, dict[str, Any]]:
+    """Return rows by key, or by number without one. A repeated key is numbered."""
+    seen: Counter[tuple[str, ...]] = Counter()
+    result = {}
+    for number, row in enumerate(rows):
+        key = tuple(str(row.get(column)) for column in columns) or (f"row {number}",)
+        seen[key] += 1
+        result[key, seen[key]] = row
+    return result
+
+
+def _name(key: Key) -> str:
+    values, number = key
+    text = values[0] if len(values) == 1 else shlex.join(values)
+    return text if number == 1 else f"{text} ({number})"
+
+
+def _renamed(
+    before: list[dict[str, Any]], after: list[dict[str, Any]], old: list[str], new: list[str]
+) -> dict[str, str]:
+    """Return old name -> new name of the renamed columns: those with equal values."""
+    left = [name for name in new if name not in old]
+    found = {}
+    for name in (name for name in old if name not in new):
+        values = [row[name] for row in before]
+        known = any(value is not None for value in values)  # null columns cannot be recognised
+        same = [other for other in left if known and values == [row[other] for row in after]]
+        if same:
+            found[name] = same[0]
+            left.remove(same[0])
+    return found
+
+
+def _schema_changes(old: pa.Schema, new: pa.Schema, renamed: dict[str, str]) -> list[str]:
+    names = dict.fromkeys(
+        name
+        for name in (*old.names, *new.names)
+        if name not in renamed and name not in renamed.values()
+    )
+    types = [{name: str(schema.field(name).type) for name in schema.names} for schema in (old, new)]
+    labels = [dict(_labels(schema)) for schema in (old, new)]
+    changed = [f"{name} is called {other}" for name, other in renamed.items()]
+    for name in names:
+        one, other = (side.get(name, "absent") for side in types)
+        if one != other:
+            changed.append(f"{name}: {one} -> {other}")
+    for path in dict.fromkeys([*labels[0], *labels[1]]):
+        one, other = (side.get(path, "none") for side in labels)
+        if one != other:
+            changed.append(cut(f"names of the labels of {path}: {one} -> {other}"))
+    shared = [[name for name in s.names if name in o.names] for s, o in ((old, new), (new, old))]
+    if shared[0] != shared[1]:
+        changed.append(f"columns in another order: {', '.join(shared[1])}")
+    if not changed and old.metadata != new.metadata:
+        changed.append("the footer, from which `datasets` reads the features, differs")
+    return changed
+
+
+def _labels(schema: pa.Schema) -> Iterator[tuple[str, str]]:
+    """Yield path and names of each label that a footer declares."""
+    try:
+        features = datasets.Features.from_arrow_schema(schema)
+    except Exception:  # the footer is untrusted
+        return
+    yield from _names(features, "")
+
+
+def _names(feature: Any, path: str) -> Iterator[tuple[str, str]]:
+    if (names := labels_of(feature)) is not None:
+        yield path, ", ".join(map(str, names))
+    elif isinstance(feature, dict):
+        for name, inner in feature.items():
+            yield from _names(inner, f"{path}.{name}" if path else name)
+    elif item := item_of(feature):
+        yield from _names(item, f"{path}[]")
+
+
+def changes(old: Any, new: Any, path: str) -> list[tuple[str, Any, Any]]:
+    """Return (path, old, new) of the innermost values that differ."""
+    if isinstance(old, dict) and isinstance(new, dict) and old.keys() == new.keys():
+        inner = [(f"{path}.{key}" if path else key, old[key], new[key]) for key in old]
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        inner = [(f"{path}[{n}]", *pair) for n, pair in enumerate(zip(old, new, strict=True))]
+    else:
+        return [] if same(old, new) else [(path, old, new)]
+    return [change for p, before, after in inner for change in changes(before, after, p)]

@@ -1,0 +1,451 @@
+"""Checks of any build: one function per check yields a message for each violation of its docstring.
+
+The folder's metadata is untrusted: checks compare it with the Parquet and open no path it names.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import datasets
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from parley.declaring.chats import CHAT
+from parley.declaring.declaration import Config
+from parley.base.errors import OutputError, is_no_memory
+from parley.declaring.figures import Figure
+from parley.building.built import CARD, MOST_TEXT, PROVENANCE, BuiltFolder
+from parley.building.card import built_card, parse, prose
+from parley.building.measured import FILE, measured
+from parley.rows.arrow import Nulls, to_batches
+from parley.rows.digest import Digest, same
+from parley.declaring.features import arrow_schema, item_of, labels_of
+from parley.building.generate import generate
+from parley.rows.parquet import arrow_size
+from parley.rows.reader import Opened, Reader
+from parley.declaring.shapes import fitter, problems
+from parley.declaring import pins
+from parley.building.sources import Source
+
+
+@dataclass
+class Inputs:
+    """The inputs of the checks."""
+
+    built: BuiltFolder
+    source: Source | None  # the upstream files, if available
+    figures: list[Figure] = field(default_factory=list)  # recomputed from the rows
+
+    @cached_property
+    def counted(self) -> dict[str, dict[str, Any]]:
+        """Config -> split -> what a build measures of its rows, with the recorded bytes."""
+        found: dict[str, dict[str, Any]] = {}
+        for config, split in self.built.declared:
+            schema = _schema(self.built, config)
+            digest, nulls = Digest(schema), Nulls(schema)
+            rows = size = 0
+            for group in self.built.row_groups(config, split):
+                digest.update(group)
+                for batch in group.to_batches():
+                    nulls.add(batch)
+                rows += group.num_rows
+                size += arrow_size(group)
+            stated = self.built.provenance["configs"].get(config, {}).get(split, {})
+            found.setdefault(config, {})[split] = {
+                "rows": rows,
+                "digest": digest.hexdigest(),
+                "bytes": sum(file["bytes"] for file in stated.get("files", ())),
+                "arrow_bytes": size,
+                "null": nulls.left,
+            }
+        return found
+
+    @cached_property
+    def digests(self) -> dict[tuple[str, str], str]:
+        """The digest of the rows of each split."""
+        return {
+            (config, split): found["digest"]
+            for config, splits in self.counted.items()
+            for split, found in splits.items()
+        }
+
+
+def _schema(built: BuiltFolder, config: str) -> pa.Schema:
+    return arrow_schema(built.features(config))
+
+
+def files(inputs: Inputs) -> Iterator[str]:
+    """The folder holds its card, its provenance and its splits' Parquet files, byte for byte.
+
+    Beside them it may hold what huggingface_hub adds to a copy.
+    """
+    built = inputs.built
+    stated, found = built.recorded, built.contents()
+    for config, splits in built.provenance["configs"].items():
+        for split in sorted(splits.keys() - built.dataset.splits.get(config, {}).keys()):
+            yield f"{config}/{split}: recorded, but not a split of {built.dataset.name}"
+    yield from (f"{name}: missing" for name in sorted({*stated, CARD} - found.keys()))
+    for name, path in found.items():
+        if path.is_symlink() or not (path.is_file() or path.is_dir()):
+            yield f"{name}: expected a file, found a link or device"
+        elif name == ".gitattributes" or f"{name}/".startswith(".cache/huggingface/"):
+            continue  # huggingface_hub's
+        elif path.is_dir():
+            yield f"{name}: unknown folder"
+        elif name in stated:
+            if wrong := pins.problem(path, stated[name]):
+                yield f"{name}: {wrong}"
+        elif name not in (PROVENANCE, CARD):
+            yield f"{name}: unknown file"
+        elif (size := path.stat().st_size) > MOST_TEXT:
+            yield f"{name}: {size:,} bytes, expected at most {MOST_TEXT:,}"
+
+
+def schema(inputs: Inputs) -> Iterator[str]:
+    """Every file has the schema of its config's features, in columns and footer."""
+    for config, split in inputs.built.declared:
+        expected = _schema(inputs.built, config)
+        for table in inputs.built.tables(config, split):
+            if not table.schema.equals(expected):
+                found = ", ".join(_columns(table.schema))
+                due = ", ".join(_columns(expected))
+                yield f"{config}/{split}: expected the columns {due}, found {found}"
+                continue
+            features = datasets.Features.from_arrow_schema(table.schema)
+            if features != (declared := inputs.built.features(config)):
+                yield f"{config}/{split}: expected the features {declared}, found {features}"
+            elif table.schema.metadata != expected.metadata:
+                yield f"{config}/{split}: the footer differs from the form that builds write"
+
+
+def _columns(schema: pa.Schema) -> Iterator[str]:
+    return (f"{field.name} ({field.type})" for field in schema)
+
+
+def provenance(inputs: Inputs) -> Iterator[str]:
+    """The provenance names this version and its pins, and a missing source for a missing split."""
+    built, stated = inputs.built, inputs.built.provenance
+    pinned = built.dataset.pins
+    missing, fallbacks = set(built.missing), stated.get("fallbacks", {})
+    if stated["version"] != (version := built.dataset.version):
+        yield f"version: expected {version}, found {stated['version']}"
+    absent = pinned if built.is_sample else {*missing, *fallbacks}
+    for file in sorted({*pinned, *stated["sources"]}):
+        places = [] if file in absent else pins.places(pinned.get(file, {}))
+        due: list[Any] = [pins.alone(place) for place in places] or [None]
+        found = stated["sources"].get(file)
+        if found not in due:
+            expected = " or ".join(map(str, due))
+            yield f"sources: {file}: expected {expected}, found {found}"
+    for file, others in fallbacks.items():
+        if [
+            each.path for each in getattr(built.dataset.sources.get(file), "fallbacks", ())
+        ] != others:
+            yield f"fallbacks: {others} are not the fallbacks of {file}"
+        elif missing & {file, *others}:
+            yield f"fallbacks: {file} or {', '.join(others)} is listed as missing too"
+    yield from (f"missing: {file} is not a source" for file in sorted(missing - set(pinned)))
+    for config, splits in built.dataset.splits.items():
+        for split, needed in splits.items():
+            if (config, split) not in built.declared:
+                if not missing.intersection(each.path for each in needed):
+                    yield f"{config}/{split}: not built, though its sources are available"
+                elif inputs.source and inputs.source.has(config, split):
+                    yield f"{config}/{split}: not built, though its source is available"
+
+
+def counts(inputs: Inputs) -> Iterator[str]:
+    """The provenance states the number of rows."""
+    counted = {
+        (config, split): len(inputs.built.rows(config, split))
+        for config, split in inputs.built.declared
+    }
+    stated = {
+        (config, split): entry["rows"]
+        for config, splits in inputs.built.provenance["configs"].items()
+        for split, entry in splits.items()
+    }
+    for config, split in sorted(counted.keys() | stated.keys()):
+        found, said = (rows.get((config, split), "none") for rows in (counted, stated))
+        if found != said:
+            yield f"{config}/{split}: {found} rows, provenance {said}"
+
+
+def card(inputs: Inputs) -> Iterator[str]:
+    """The card is the one that a build of these rows writes, byte for byte."""
+    built, dataset = inputs.built, inputs.built.dataset
+    due = built_card(
+        dataset,
+        inputs.counted,
+        [] if built.is_sample else measured(dataset).figures(dataset),
+        sample=built.is_sample,
+        missing=built.missing,
+        mirrored=_mirrored(built),
+        fallbacks=built.provenance.get("fallbacks", {}),
+    )
+    if built.card == due:
+        return
+    try:
+        found = [*_card_differences(parse(built.card, CARD), parse(due, CARD), dataset.name)]
+    except OutputError as error:
+        found = [str(error)]
+    yield from found or ["the front matter has comments, or another form than builds write"]
+
+
+def _mirrored(built: BuiltFolder) -> dict[str, pins.Pin]:
+    """Return the pins of the mirrors that the provenance states as sources."""
+    stated = built.provenance["sources"]
+    return {
+        file: mirror
+        for file, pin in built.dataset.pins.items()
+        for mirror in pins.places(pin)[1:]
+        if pins.alone(mirror) == stated.get(file)
+    }
+
+
+def _card_differences(
+    found: tuple[dict[str, Any], str], due: tuple[dict[str, Any], str], name: str
+) -> Iterator[str]:
+    """Yield the differences of a card's front matter and text from those that are due."""
+    (front, body), (due_front, due_body) = found, due
+    for key in sorted({*front, *due_front}, key=str):
+        if not same(front.get(key), due_front.get(key)):
+            yield first_difference(front.get(key), due_front.get(key), str(key))
+    if prose(body) != prose(due_body):
+        yield f"the text differs from {name}/README.md and its tasks; build again"
+    elif body != due_body:
+        yield (
+            "the splits, notes or figures between the marks differ from the rows, the provenance "
+            f"or {name}/{FILE}; build again"
+        )
+
+
+def as_measured(inputs: Inputs) -> Iterator[str]:
+    """Rows and figures equal the dataset's `measured.json`, if it is of the same version."""
+    dataset = inputs.built.dataset
+    known = measured(dataset)
+    if inputs.built.is_sample or known.version != inputs.built.version:
+        return
+    for (config, split), found in inputs.digests.items():
+        due = known.digest(config, split)
+        if due not in (None, found):
+            yield (
+                f"{config}/{split}: the rows differ from the measured ones (digest {due}, found "
+                f"{found}), but the version is the same: raise VERSION, and run `make measure`"
+            )
+    for figure in inputs.figures:
+        stated = known.found.get(figure.name, {}).get("measured")
+        if figure.measured is not None and stated not in (None, figure.measured):
+            yield f"{figure.name}: measured {figure.measured}, {FILE} says {stated}"
+
+
+def digests(inputs: Inputs) -> Iterator[str]:
+    """The rows of every split have the digest that the provenance states."""
+    if inputs.built.is_older:
+        yield f"built by a version of parley with other digests: run {inputs.built.rebuild}"
+        return
+    for (config, split), found in inputs.digests.items():
+        stated = inputs.built.provenance["configs"].get(config, {}).get(split, {}).get("digest")
+        if found != stated:
+            yield f"{config}/{split}: expected {stated}, found {found}"
+
+
+def keys(inputs: Inputs) -> Iterator[str]:
+    """Keys are unique within a config, or within a split where splits may share keys."""
+    first: dict[tuple[Any, ...], str] = {}  # the split of each key of a config
+    configs = inputs.built.dataset.configs
+    for config, split in inputs.built.declared:
+        declared = configs[config]
+        if not declared.keys:
+            continue
+        whole = configs[getattr(declared, "of", "") or config]
+        shared = declared.splits_share_keys or whole.splits_share_keys
+        rows = inputs.built.rows(config, split)
+        found = Counter(tuple(row[column] for column in declared.keys) for row in rows)
+        for key, count in found.items():
+            named = ", ".join(map(str, key))
+            if count > 1:
+                yield f"{config}/{split}: {named} occurs {count} times"
+            other = first.setdefault((config, *key), split)
+            if other != split and not shared:
+                yield f"{config}/{split}: {named} is also in {other}"
+
+
+def labels(inputs: Inputs) -> Iterator[str]:
+    """Every ClassLabel is one of its names."""
+    for place, values, feature in _leaves(inputs):
+        if (names := labels_of(feature)) is not None:
+            most = len(names) - 1
+            outside = pc.or_(pc.less(values, 0), pc.greater(values, most))
+            for wrong in pc.unique(values.filter(outside)).to_pylist():
+                yield f"{place}: expected 0 to {most}, found {wrong}"
+
+
+def numbers(inputs: Inputs) -> Iterator[str]:
+    """Every number is finite."""
+    for place, values, _ in _leaves(inputs):
+        if pa.types.is_floating(values.type):
+            for wrong in pc.unique(values.filter(pc.invert(pc.is_finite(values)))).to_pylist():
+                yield f"{place}: expected a finite number, found {wrong}"
+
+
+def _leaves(inputs: Inputs) -> Iterator[tuple[str, Any, Any]]:
+    """Yield place, values and feature of each innermost column of every file."""
+    for config, split in inputs.built.declared:
+        features = inputs.built.features(config)
+        for table in inputs.built.tables(config, split):
+            for name in table.schema.names:
+                yield from _within(table[name], features[name], f"{config}/{split}: {name}")
+
+
+def _within(values: Any, feature: Any, place: str) -> Iterator[tuple[str, Any, Any]]:
+    if isinstance(feature, dict):
+        for name, inner in feature.items():
+            yield from _within(pc.struct_field(values, name), inner, f"{place}.{name}")
+    elif item := item_of(feature):
+        yield from _within(pc.list_flatten(values), item, f"{place}[]")
+    else:
+        yield place, values, feature
+
+
+def records(inputs: Inputs) -> Iterator[str]:
+    """Each lossless row converts to a record of upstream's shape and back.
+
+    Splits whose source is available are left to `source`, which compares upstream's own records.
+    """
+    for config, declared in inputs.built.dataset.configs.items():
+        if not isinstance(declared, Config):
+            continue
+        shape = declared.record_shape
+        fits = fitter(shape)
+        for split in inputs.built.splits(config):
+            if inputs.source and inputs.source.has(config, split):
+                continue
+            for number, row in enumerate(inputs.built.rows(config, split)):
+                where = f"{config}/{split}[{number}]"
+                try:
+                    record = declared.to_record(row)
+                    if not fits(record):
+                        found = problems(record, shape)
+                        yield from (str(problem.at(where)) for problem in found)
+                    elif declared.to_row(record) != row:
+                        yield f"{where}: the record converted from it gives another row"
+                except Exception as error:  # a script may fail on a foreign row
+                    if is_no_memory(error):
+                        raise
+                    yield f"{where}: does not convert to a record: {type(error).__name__}: {error}"
+
+
+def chats(inputs: Inputs) -> Iterator[str]:
+    """Chats alternate user and assistant after an optional system message; no turn is lost.
+
+    `source_turns` lists the turns of each message: each turn once, in order. Only the system
+    message and an opening cue have none.
+    """
+    for config, declared in inputs.built.dataset.configs.items():
+        if isinstance(declared, Config) or not CHAT.keys() <= inputs.built.features(config).keys():
+            continue  # a Config holds upstream's own values
+        for split in inputs.built.splits(config):
+            for number, row in enumerate(inputs.built.rows(config, split)):
+                for problem in _wrong_chat(row["messages"], row["source_turns"]):
+                    yield f"{config}/{split}[{number}]: {problem}"
+
+
+def _wrong_chat(chat: list[dict[str, str]], turns: list[list[int]]) -> Iterator[str]:
+    roles = [message["role"] for message in chat]
+    system = roles[:1] == ["system"]
+    talk = roles[system:]
+    if talk != [("user", "assistant")[n % 2] for n in range(len(talk))]:
+        yield "expected user and assistant in turn after an optional system message"
+    if len(turns) != len(chat):
+        yield f"{len(chat)} messages, but source_turns of {len(turns)}"
+        return
+    if [turn for each in turns for turn in each] != list(range(sum(map(len, turns)))):
+        yield "source_turns are not each turn once, in order"
+    if (system and turns[0]) or not all(turns[system + 1 :]):
+        yield "only the system message and an opening cue may have no turn"
+
+
+OF_METADATA = (provenance, counts)
+OF_ROWS = (card, digests, as_measured, keys, labels, numbers, records, chats)
+
+
+def source(inputs: Inputs) -> Iterator[str]:
+    """Every upstream record gives the built row, and the row converts back to the record."""
+    if inputs.source is None:
+        return
+    reader = Reader(inputs.source.folder)
+    for config, split in inputs.built.declared:
+        if inputs.source.has(config, split):
+            yield from _against_source(inputs, inputs.source, config, split, reader)
+
+
+def _against_source(
+    inputs: Inputs, source: Source, config: str, split: str, reader: Reader
+) -> Iterator[str]:
+    declared = inputs.built.dataset.configs[config]
+    schema, made = _schema(inputs.built, config), []
+    digest = Digest(schema)
+
+    def rows() -> Iterator[Any]:
+        for row in generate(source, config, split, reader):
+            made.append(row)
+            yield row
+
+    for batch in to_batches(rows(), schema, f"{config}/{split}"):
+        digest.update(batch)
+    if digest.hexdigest() != inputs.digests[config, split]:
+        yield from _row_differences(f"{config}/{split}", inputs.built.rows(config, split), made)
+    if isinstance(declared, Config):
+        opened = {each.path: Opened(reader, each) for each in source.sources(config, split)}
+        records = list(inputs.built.dataset.builder.records(config, opened))
+        if len(records) != len(made):
+            yield f"{config}/{split}: {len(records)} records upstream make {len(made)} rows"
+        for number, (row, record) in enumerate(zip(made, records, strict=False)):
+            if not _alike(back := declared.to_record(row), record):
+                where = f"{config}/{split}[{number}]"
+                said = first_difference(back, record) if back != record else "true is not 1"
+                yield f"{where}: does not convert back to the upstream record: {said}"
+
+
+def _alike(found: Any, expected: Any) -> bool:
+    """Tell whether two records are the same: 1 and 1.0 are one number, and neither is true."""
+    return bool(found == expected) and (
+        orjson.dumps(found) == orjson.dumps(expected) or _typed(found) == _typed(expected)
+    )
+
+
+def _typed(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _typed(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_typed(inner) for inner in value]
+    return isinstance(value, bool), value
+
+
+def _row_differences(where: str, rows: list[Any], due: list[Any]) -> Iterator[str]:
+    if len(rows) != len(due):
+        yield f"{where}: {len(rows)} rows, expected {len(due)} by the source"
+    for number, (row, expected) in enumerate(zip(rows, due, strict=False)):
+        if not same(row, expected):
+            path = first_difference(row, expected)
+            yield f"{where}[{number}]: differs from the row of the source: {path}"
+
+
+def first_difference(found: Any, expected: Any, path: str = "") -> str:
+    """Return the path to the first value that differs, with both."""
+    if isinstance(found, dict) and isinstance(expected, dict):
+        for key in {**expected, **found}:
+            if key not in found or key not in expected:
+                return f"{path}.{key}: {'missing' if key in expected else 'unknown'}"
+            if not same(found[key], expected[key]):
+                return first_difference(found[key], expected[key], f"{path}.{key}")
+    if isinstance(found, list) and isinstance(expected, list) and len(found) == len(expected):
+        for number, (one, other) in enumerate(zip(found, expected, strict=True)):
+            if not same(one, other):
+                return first_difference(one, other, f"{path}[{number}]")
+    return f"{path}: expected {expected!r:.60}, found {found!r:.60}"

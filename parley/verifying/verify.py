@@ -1,0 +1,179 @@
+"""Verifies a build: its checks and every documented figure."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from parley.building.collection import Dataset, get
+from parley.base.errors import NO_MEMORY, OutputError, ParleyError, is_no_memory
+from parley.declaring.figures import (
+    A_SAMPLE,
+    UNEXPLAINED,
+    Figure,
+    checks_of,
+    definition_of,
+    figures,
+)
+from parley.verifying import integrity
+from parley.building.built import BuiltFolder, find_folder
+from parley.verifying.side_by_side import Lost, side_by_side
+from parley.building.generate import paused_garbage_collection
+from parley.building.sources import Source, at_hand, open_source
+
+OnStep = Callable[[str, str], None]  # dataset and name of the check
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check: its definition and the problems found."""
+
+    name: str
+    definition: str
+    problems: list[str]
+    skipped: str = ""
+
+    @property
+    def failed(self) -> bool:
+        """Whether it found a problem."""
+        return bool(self.problems)
+
+
+@dataclass(frozen=True)
+class Verification:
+    """The results of verifying one build.
+
+    Args:
+        dataset: Its dataset.
+        sample: Whether it is built from the sample.
+        checks: Each check.
+        figures: Each documented figure.
+    """
+
+    dataset: str
+    sample: bool = False
+    checks: list[Check] = field(default_factory=list)
+    figures: list[Figure] = field(default_factory=list)
+
+    @property
+    def failed(self) -> bool:
+        """Whether a check failed or a figure is unexplained."""
+        return any(check.failed for check in self.checks) or bool(self.count(UNEXPLAINED))
+
+    def count(self, verdict: str) -> int:
+        """Return how many figures have this verdict."""
+        return sum(figure.verdict == verdict for figure in self.figures)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it all for JSON."""
+        return {
+            "dataset": self.dataset,
+            "sample": self.sample,
+            "failed": self.failed,
+            "checks": [vars(check) for check in self.checks],
+            "figures": [figure.as_dict() for figure in self.figures],
+        }
+
+
+def verify(
+    built: BuiltFolder, source: Source | None = None, on_step: OnStep = lambda dataset, step: None
+) -> Verification:
+    """Verify a built folder.
+
+    Its rows are compared with the upstream files `source`, if available. A build of the sample is
+    compared with the sample in the dataset folder. `on_step` takes the dataset and the next check.
+    """
+    dataset = built.dataset
+    if built.is_sample:
+        source = open_source(dataset, None, sample=True)
+    inputs = integrity.Inputs(built, source)
+
+    def test(check: Callable[[Any], Iterator[str]], argument: Any, skipped: str = "") -> Check:
+        on_step(dataset.name, check.__name__.replace("_", " "))
+        return _run(check, argument, skipped)
+
+    schema = test(integrity.schema, inputs)
+    why_not = A_SAMPLE if built.is_sample else ""
+    if schema.failed:
+        why_not = "the Parquet files are damaged"
+    for figure in figures(dataset.figures, built, why_not):
+        on_step(dataset.name, figure.name.partition(".")[0].replace("_", " "))
+        inputs.figures.append(figure)
+    found = [test(integrity.files, inputs), schema]
+    found += [test(check, inputs) for check in integrity.OF_METADATA]
+    if not schema.failed:
+        found += [test(check, inputs) for check in integrity.OF_ROWS]
+        found += [test(c, built) for c in checks_of(dataset.checks)]
+        absent = [f"{c}/{s}" for c, s in built.declared if not (source and source.has(c, s))]
+        skipped = f"the upstream files of {', '.join(absent)} are not available" if absent else ""
+        if not source:
+            skipped = "the upstream files are not available"
+        found.append(test(integrity.source, inputs, skipped))
+    return Verification(dataset.name, built.is_sample, found, inputs.figures)
+
+
+def _run(check: Callable[[Any], Iterator[str]], argument: Any, skipped: str) -> Check:
+    problems: list[str] = []
+    try:
+        for problem in check(argument):
+            if not isinstance(problem, str):
+                raise TypeError(f"expected a message, found {problem!r:.60}")
+            problems.append(problem)
+    except Exception as error:  # one failing check must not hide the others
+        if is_no_memory(error):
+            raise
+        problems.append(f"the check failed: {type(error).__name__}: {error}")
+    return Check(check.__name__, definition_of(check), problems, skipped)
+
+
+def verify_each(
+    datasets: list[Dataset], build: Path, sources: Path | None, on_step: OnStep
+) -> Iterator[Verification | ParleyError]:
+    """Verify the built folders of several datasets, side by side; yield each result or error.
+
+    Args:
+        datasets: The datasets.
+        build: The folder that holds their built folders.
+        sources: The folder that holds their upstream files; None is the cache.
+        on_step: Called with a dataset's name and that of the next check.
+    """
+    jobs = [(each.name, build, sources) for each in datasets]
+    workers = min(_processors(), len(datasets))
+    if workers < 2:
+        yield from (_outcome(*job, on_step) for job in jobs)
+        return
+    outcomes = side_by_side(_outcome, jobs, workers, on_step)
+    with closing(outcomes):  # at Ctrl-C, drop the remaining jobs
+        for dataset, outcome in zip(datasets, outcomes, strict=True):
+            yield _lost(dataset.name) if isinstance(outcome, Lost) else outcome
+
+
+def _outcome(
+    name: str, build: Path, sources: Path | None, on_step: OnStep
+) -> Verification | ParleyError:
+    try:
+        dataset = get(name)
+        with paused_garbage_collection():
+            return verify(find_folder(build, dataset), at_hand(dataset, sources), on_step)
+    except ParleyError as error:
+        return error
+    except Exception as error:  # an unexpected error must not hide the other datasets
+        if is_no_memory(error):
+            return OutputError(f"{name}: {NO_MEMORY}")
+        return OutputError(f"{name}: was not verified: {type(error).__name__}: {error}")
+
+
+def _lost(name: str) -> ParleyError:
+    return OutputError(
+        f"{name}: its process ended early",
+        remedy=f"Memory may be short: verify it alone with `parley verify {name}`.",
+    )
+
+
+def _processors() -> int:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
