@@ -6,8 +6,56 @@ The names in `__all__` are the public API.
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from parley.base.version import __version__
+
 if TYPE_CHECKING:
     from parley.api import dataset, datasets, load, open, score, select  # noqa: A004 - as `parley.open`
+    from parley.base.console import print_message
+    from parley.base.errors import (
+        OutputError,
+        ParleyError,
+        Problem,
+        RecordError,
+        RowError,
+        ScriptError,
+        SourceError,
+        UsageError,
+    )
+    from parley.base.replace import write_whole, writing
+    from parley.building.build import build as build_folder
+    from parley.building.builder import Builder
+    from parley.building.built import BuiltFolder
+    from parley.building.collection import Dataset
+    from parley.building.sources import Source, at_hand, open_source
+    from parley.declaring.charts import Bar, Bars, Chart, Dots, Heatmap, Panel, Panels
+    from parley.declaring.chats import CHAT, chat_of
+    from parley.declaring.declaration import Config, File, Folder, View
+    from parley.declaring.features import arrow_schema, card_yaml
+    from parley.declaring.figures import (
+        Data,
+        Differs,
+        MissingSplitError,
+        check,
+        differing,
+        differing_views,
+        documented,
+        mean_and_deviation,
+        moses_tokenizer,
+        records_of,
+        related_rows,
+    )
+    from parley.declaring.games import Rules as NegotiationRules
+    from parley.declaring.games import State as NegotiationState
+    from parley.declaring.games import make_game
+    from parley.declaring.jobs import Job
+    from parley.declaring.prediction_formats import (
+        NO_HIT,
+        TREC_RUN,
+        UNREADABLE,
+        Key,
+        Prediction,
+        Run,
+    )
     from parley.declaring.questions import (
         Asking,
         Playing,
@@ -23,62 +71,9 @@ if TYPE_CHECKING:
         reader,
         spoken,
     )
-    from parley.building.build import build as build_folder
-    from parley.building.builder import Builder
-    from parley.declaring.charts import Bar, Bars, Chart, Dots, Heatmap, Panel, Panels
-    from parley.declaring.chats import CHAT, chat_of
-    from parley.building.collection import Dataset
-    from parley.declaring.declaration import Config, File, Folder, View
-    from parley.base.errors import (
-        OutputError,
-        ParleyError,
-        Problem,
-        RecordError,
-        RowError,
-        ScriptError,
-        SourceError,
-        UsageError,
-    )
-    from parley.reading.export.convokit import utterance, write_corpus
-    from parley.reading.export.export import export as export_folder
-    from parley.declaring.figures import (
-        Data,
-        Differs,
-        MissingSplitError,
-        check,
-        differing,
-        differing_views,
-        documented,
-        mean_and_deviation,
-        moses_tokenizer,
-        records_of,
-        related_rows,
-    )
-    from parley.building.built import BuiltFolder
-    from parley.base.replace import write_whole, writing
-    from parley.verifying.verify import Verification, verify_each
-    from parley.declaring.jobs import Job
-    from parley.declaring.games import Rules as NegotiationRules
-    from parley.declaring.games import State as NegotiationState
-    from parley.declaring.games import make_game
-    from parley.rows.digest import Digest
-    from parley.declaring.features import arrow_schema, card_yaml
-    from parley.rows.parquet import write as write_parquet
-    from parley.scoring.evaluate import Result
-    from parley.declaring.prediction_formats import (
-        NO_HIT,
-        TREC_RUN,
-        UNREADABLE,
-        Key,
-        Prediction,
-        Run,
-    )
-    from parley.declaring.spread import Folds, Interval, interval, means, over_folds, resamples
     from parley.declaring.shapes import Checked, Converted, as_json, null_or_absent, problems
-    from parley.reading.site.write import write_site
-    from parley.building.sources import Source, at_hand, open_source
+    from parley.declaring.spread import Folds, Interval, interval, means, over_folds, resamples
     from parley.declaring.tasks import MEASURED, Reference, Score, Subset, Task, Undefined
-    from parley.base.console import print_message
     from parley.declaring.transcript import (
         Facets,
         Fact,
@@ -89,8 +84,13 @@ if TYPE_CHECKING:
         Transcript,
         Turn,
     )
-
-__version__ = "1.0.0"
+    from parley.reading.export.convokit import utterance, write_corpus
+    from parley.reading.export.export import export as export_folder
+    from parley.reading.site.write import write_site
+    from parley.rows.digest import Digest
+    from parley.rows.parquet import write as write_parquet
+    from parley.scoring.evaluate import Result
+    from parley.verifying.verify import Verification, verify_each
 
 # Module -> its public names, imported on first use: `import parley` loads neither `datasets` nor
 # pyarrow. "name:inner" renames the module's `inner`.
@@ -105,13 +105,13 @@ _PUBLIC = {
     "parley.declaring.shapes": "Checked Converted as_json null_or_absent problems",
     "parley.declaring.chats": "CHAT chat_of",
     # Other modules of a dataset
-    "parley.declaring.figures": "Data Differs MissingSplitError check differing differing_views documented"
-    " mean_and_deviation moses_tokenizer records_of related_rows",
+    "parley.declaring.figures": "Data Differs MissingSplitError check differing differing_views"
+    " documented mean_and_deviation moses_tokenizer records_of related_rows",
     "parley.declaring.transcript": "Fact Facets Judged Note Pool Table Transcript Turn",
     "parley.declaring.charts": "Bar Bars Chart Dots Heatmap Panel Panels",
     "parley.declaring.tasks": "MEASURED Reference Score Subset Task Undefined",
-    "parley.declaring.questions": "Asking Playing Question Unreadable chat choice object_schema read_labels"
-    " read_number read_object read_order reader spoken",
+    "parley.declaring.questions": "Asking Playing Question Unreadable chat choice object_schema"
+    " read_labels read_number read_object read_order reader spoken",
     "parley.declaring.games": "NegotiationRules:Rules NegotiationState:State make_game",
     "parley.declaring.prediction_formats": "NO_HIT TREC_RUN UNREADABLE Key Prediction Run",
     "parley.declaring.spread": "Folds Interval interval means over_folds resamples",
@@ -130,8 +130,8 @@ _PUBLIC = {
     "parley.verifying.verify": "Verification verify_each",
     "parley.reading.export.export": "export_folder:export",
     "parley.reading.site.write": "write_site",
-    "parley.base.errors": "OutputError ParleyError Problem RecordError RowError ScriptError SourceError"
-    " UsageError",
+    "parley.base.errors": "OutputError ParleyError Problem RecordError RowError ScriptError"
+    " SourceError UsageError",
 }
 _PLACES = {
     name: (module, inner or name)

@@ -5,15 +5,15 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from parley.building.collection import Dataset, discover, get
 from parley.base.errors import OutputError, Problem, SourceError, UsageError
+from parley.building.collection import Dataset, discover, get
 
 if TYPE_CHECKING:
     import datasets as hf
 
     from parley.building.built import BuiltFolder
-    from parley.scoring.evaluate import Result
     from parley.reading.site.select import Choice
+    from parley.scoring.evaluate import Result
 
 _FOLDERS = "of builds with build=, or of upstream files with source= or PARLEY_SOURCE"
 
@@ -206,8 +206,8 @@ def _load_cached(
     from parley.building.build import build
     from parley.building.built import open_folder
     from parley.building.loaded import load_splits
-    from parley.fetching.fetch import cache_folder, fetch
     from parley.building.sources import open_source, source_folder
+    from parley.fetching.fetch import cache_folder, fetch
 
     try:
         upstream = source_folder(source, "source=")

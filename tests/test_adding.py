@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from parley.authoring.starting.new import SKELETON
 from parley.building.measured import FILE
 from parley.declaring.pins import git_tree, problem
-from parley.authoring.starting.new import SKELETON
 
 DOCS = Path(__file__).parent.parent / "docs"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

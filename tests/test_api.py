@@ -12,12 +12,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import parley
-from parley.building.build import build
-from parley.building.collection import discover, get
 from parley.base.errors import FetchError, OutputError, SourceError, UsageError
+from parley.building.build import build
 from parley.building.built import open_folder
-from parley.rows.digest import Digest
+from parley.building.collection import discover, get
 from parley.building.sources import Source, open_source
+from parley.rows.digest import Digest
 
 
 def test_import_parley_loads_no_heavy_package():

@@ -1,4 +1,4 @@
-"""docs/architecture.md lists every room, and imports run down its table."""
+"""docs/architecture.md lists every folder, and imports lead up its table."""
 
 import ast
 import re
@@ -7,14 +7,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 TOOL = ROOT / "parley"
-FRONT = {"__init__", "__main__"}  # the version; `python -m parley`, which calls cli
-
-
-def rooms():
-    """Return the rows of the page's table, from top to bottom: rooms, and modules of rooms."""
-    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    cells = re.findall(r"^\| (`[^|]+) \|", page.split("## Code layout")[1], re.MULTILINE)
-    return [set(re.findall(r"`([\w/]+?)(?:\.py|/)`", cell)) for cell in cells]
+LAYOUT = (ROOT / "docs/architecture.md").read_text(encoding="utf-8").split("## Code layout")[1]
+LAYERS = re.findall(r"^\| `(\w+)/` \|", LAYOUT, re.MULTILINE)
 
 
 def imports():
@@ -45,32 +39,22 @@ def imports():
     return found
 
 
-def test_the_page_names_every_room():
-    named = [room for row in rooms() for room in row if "/" not in room]
-    folders = {path.name for path in TOOL.iterdir() if path.is_dir()} - {"__pycache__"}
-    assert sorted(named) == sorted(folders | {path.stem for path in TOOL.glob("*.py")} - FRONT)
+def test_the_page_names_every_folder():
+    folders = {path.parent.name for path in TOOL.glob("*/__init__.py")}
+    assert sorted(LAYERS) == sorted(folders)
 
 
-def test_a_room_imports_from_those_below_it():
-    place = {room: number for number, row in enumerate(rooms()) for room in row}
-
-    def of(module):
-        return place.get(module.replace(".", "/"), place.get(module.partition(".")[0]))
-
-    upward = [
+def test_a_folder_imports_from_those_above_it():
+    place = {folder: number for number, folder in enumerate(LAYERS)}
+    downward = [
         f"{module} imports {other}"
         for module, others in imports().items()
         for other in others
-        if {module, other}.isdisjoint(FRONT) and of(module) > of(other)
+        if (own := module.partition(".")[0]) in place
+        and place.get(other.partition(".")[0], len(place)) > place[own]
     ]
-    assert not upward
+    assert not downward
 
 
 def test_no_modules_import_each_other_in_a_circle():
     TopologicalSorter(imports()).prepare()  # names the modules of a circle in its error
-
-
-def test_one_module_makes_texts_to_print():
-    """It escapes control characters, so that no text of a stranger acts on a terminal."""
-    makers = [path for path in TOOL.rglob("*.py") if "rich.text" in path.read_text("utf-8")]
-    assert makers == [TOOL / "terminal" / "console.py"]

@@ -30,20 +30,20 @@ from parley.asking.log import Questions, read_log
 from parley.asking.played import write_played
 from parley.asking.run import Settings, ask
 from parley.asking.score import score_log
-from parley.declaring.questions import Playing
-from parley.building.collection import discover
 from parley.base.errors import ParleyError, RecordError, UsageError
-from parley.building.built import find_folder
-from parley.scoring.gold import Part
 from parley.base.secret import is_secret, without_secrets
-from parley.declaring.tasks import Undefined, flat, tasks_of
+from parley.building.built import find_folder
+from parley.building.collection import discover
+from parley.declaring.questions import Playing
+from parley.declaring.tasks import Undefined, flat
+from parley.scoring.gold import Part
 
 pytest.importorskip("httpx2", reason="the extra `ask` is not installed")
 
 ASKED = {
     f"{name} {each}": (dataset, each, task)
     for name, dataset in discover().items()
-    for each, task in tasks_of(dataset).items()
+    for each, task in dataset.tasks.items()
     if task.asking
 }
 SINGLE = [name for name, (_, _, task) in ASKED.items() if not isinstance(task.asking, Playing)]

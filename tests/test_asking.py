@@ -5,6 +5,9 @@ import hashlib
 import pytest
 
 from parley.asking.log import Questions
+from parley.building.built import find_folder
+from parley.building.collection import discover
+from parley.declaring.games import Rules, State, legal, messages, step, turn
 from parley.declaring.questions import (
     AMBIGUOUS,
     INVALID,
@@ -16,11 +19,7 @@ from parley.declaring.questions import (
     read_object,
     read_order,
 )
-from parley.building.collection import discover
-from parley.building.built import find_folder
-from parley.declaring.games import Rules, State, legal, messages, step, turn
 from parley.scoring.gold import ALL
-from parley.declaring.tasks import tasks_of
 
 LABELS = ("small-talk", "self-need", "no-need", "uv-part")
 ITEMS = ("Food", "Water", "Firewood")
@@ -312,7 +311,7 @@ def faults(schema, place="answer"):
 @pytest.mark.parametrize("name", [name for name in PINNED if not name.endswith("deals")])
 def test_a_schema_is_one_that_strict_modes_take(name, sample_build):
     dataset, task = name.split()
-    task_of = tasks_of(discover()[dataset])[task]
+    task_of = discover()[dataset].tasks[task]
     built = find_folder(sample_build, discover()[dataset])
     question = next(iter(task_of.asking.questions(built, **task_of.chosen({}))))
     assert question.schema["type"] == "object"
@@ -323,7 +322,7 @@ def test_a_change_of_prompts_or_readers_needs_a_new_version(sample_build):
     found = {}
     for name, dataset in discover().items():
         built = find_folder(sample_build, dataset)
-        for task_name, task in tasks_of(dataset).items():
+        for task_name, task in dataset.tasks.items():
             if task.asking:
                 asked = Questions(built, task_name, task.chosen({}), ALL)
                 first = next(iter(asked.by_key.values()))

@@ -13,15 +13,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from parley.building.build import build
-from parley.building.collection import Dataset, get
+from parley.authoring.starting.new import write_skeleton
 from parley.base.errors import OutputError, RecordError, ScriptError, SourceError
+from parley.building.build import build
 from parley.building.built import BuiltFolder, open_folder, read_provenance
-from parley.verifying.verify import verify
+from parley.building.collection import Dataset, get
+from parley.building.sources import Source, open_source
 from parley.rows.arrow import to_batch
 from parley.rows.parquet import row_groups
-from parley.building.sources import Source, open_source
-from parley.authoring.starting.new import write_skeleton
+from parley.verifying.verify import verify
 
 
 def copy_of(name, tmp_path):

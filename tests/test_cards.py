@@ -9,9 +9,7 @@ import datasets
 import pytest
 import yaml
 
-from parley.building.collection import get
 from parley.base.errors import OutputError
-from parley.declaring.figures import Differs, documented, figures
 from parley.building import card
 from parley.building.card import (
     BEGIN,
@@ -22,7 +20,9 @@ from parley.building.card import (
     render,
     splits_section,
 )
+from parley.building.collection import get
 from parley.building.measured import FILE, measured, text_of
+from parley.declaring.figures import Differs, documented, figures
 
 CARD = f"""---
 license: mit

@@ -9,7 +9,6 @@ import pytest
 from parley.base.errors import RecordError
 from parley.building.built import open_folder
 from parley.scoring.evaluate import score
-from parley.declaring.tasks import tasks_of
 
 SEVEN = ["small-talk", "self-need", "other-need", "no-need", "elicit-pref", "uv-part", "vouch-fair"]
 ITEMS = ["Food", "Water", "Firewood"]
@@ -94,7 +93,7 @@ class WithoutLabels:
 
 def test_a_label_that_never_occurs_is_not_predicted(sample_build):
     built = open_folder(sample_build / "casino")
-    for baseline in tasks_of(built.dataset)["strategies"].baselines.values():
+    for baseline in built.dataset.tasks["strategies"].baselines.values():
         predictions = list(baseline(WithoutLabels(built)))
         assert len(predictions) == len(built.rows("strategies", "train"))
         assert not any(prediction["labels"] for prediction in predictions)
@@ -215,6 +214,6 @@ def test_what_a_prediction_may_not_say(sample_build, task, change, problem):
         "deals": ("people", "allocation"),
     }[task]
     built = open_folder(sample_build / "casino")
-    first, *rest = tasks_of(built.dataset)[task].baselines[baseline](built)
+    first, *rest = built.dataset.tasks[task].baselines[baseline](built)
     with pytest.raises(RecordError, match=rf"prediction 1 \(dialogue_id 200\d.*\): .*{problem}"):
         score(built, task, {}, found=[{**first, field: change}, *rest])

@@ -19,8 +19,8 @@ import pytest
 from catalogue_files import PRODUCT, REVIEW, hostile
 from catalogue_reference import reference
 
-from parley.building.collection import get
 from parley.base.errors import OutputError, ParleyError, RecordError, SourceError, UsageError
+from parley.building.collection import get
 
 pytest.importorskip("duckdb", reason="the extra `catalogue` is not installed")
 

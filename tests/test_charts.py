@@ -8,16 +8,18 @@ from collections import Counter
 import hostile
 import pytest
 
-from parley.building.build import build
-from parley.declaring.charts import Bar, Bars, Dots, Heatmap, Histogram, Panel, Panels, own_charts
-from parley.building.collection import discover, get
-from parley.reading.dialogues import dialogues
 from parley.base.errors import ScriptError
+from parley.building.build import build
 from parley.building.built import open_folder
-from parley.reading.site.draw import svg, table
+from parley.building.collection import discover, get
 from parley.building.sources import open_source
+from parley.declaring.charts import Bar, Bars, Dots, Heatmap, Histogram, Panel, Panels, own_charts
+from parley.reading.dialogues import dialogues
+from parley.reading.site.draw import svg, table
 
-pictures = pytest.importorskip("parley.reading.site.pictures", reason="the extra `site` is not installed")
+pictures = pytest.importorskip(
+    "parley.reading.site.pictures", reason="the extra `site` is not installed"
+)
 
 
 def counts_of(built):
@@ -82,7 +84,7 @@ def test_a_chart_that_fails_is_named(sample_build):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(type(built.dataset), "charts", {"spoilt": broken})
             with pytest.raises(ScriptError, match=r"casino: charts\.py: spoilt fails"):
-                list(own_charts(built))
+                list(own_charts(built.dataset.name, built.dataset.charts, built))
 
 
 def test_the_counts_are_those_of_the_parquet(real_build):

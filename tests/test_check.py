@@ -6,14 +6,14 @@ import shutil
 
 import pytest
 
-from parley.building.build import build
-from parley.building.collection import Dataset, get
-from parley.base.errors import UsageError
 from parley.authoring.linting import card_rules, folder_rules
 from parley.authoring.linting.dataset_folder import DatasetFolder
 from parley.authoring.linting.run import RULES, check_folder, run_rule
-from parley.building.sources import Source
 from parley.authoring.starting.new import write_skeleton
+from parley.base.errors import UsageError
+from parley.building.build import build
+from parley.building.collection import Dataset, get
+from parley.building.sources import Source
 
 _numbers = itertools.count()
 

@@ -16,10 +16,10 @@ import pytest
 from rich.console import Console
 from server import Page, Server, pinned
 
-from parley.building.collection import Dataset, discover, get
-from parley.building.card import summary
-from parley.building.measured import FILE
 from parley.base import console
+from parley.building.card import summary
+from parley.building.collection import Dataset, discover, get
+from parley.building.measured import FILE
 from parley.cli.listing import listing
 
 

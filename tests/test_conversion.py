@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parley.base.errors import ScriptError
-from parley.rows.arrow import to_batch
 from parley.declaring.conversion import conversion
 from parley.declaring.features import arrow_schema
 from parley.declaring.shapes import Checked, Converted, as_json, fitter, null_or_absent
+from parley.rows.arrow import to_batch
 
 LABELS = {"good", "bad"}
 CUT = Converted(str, [str], lambda text: text.split("/"), "/".join)

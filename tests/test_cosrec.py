@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from parley.building.collection import get
 from parley.base.errors import RecordError
+from parley.building.collection import get
 from parley.building.generate import generate
-from parley.rows.reader import Opened, Reader
 from parley.building.sources import Source
 from parley.declaring.transcript import Note
+from parley.rows.reader import Reader
 
 cosrec = get("cosrec")
 configs = cosrec.configs
@@ -28,7 +28,7 @@ def copy(tmp_path):
 def records(root, config, split=None):
     """Return the records of a split, as `parley build` reads them."""
     sources, reader = Source(cosrec, root).sources(config, split or config), Reader(root)
-    return list(cosrec.builder.records(config, {s.path: Opened(reader, s) for s in sources}))
+    return list(cosrec.builder.records(config, reader.open(sources)))
 
 
 def rows(root, config, split=None):

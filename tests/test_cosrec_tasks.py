@@ -9,13 +9,13 @@ from statistics import mean
 
 import pytest
 
-from parley.building.collection import get
 from parley.base.errors import RecordError
-from parley.declaring.figures import agrees
 from parley.building.built import open_folder
-from parley.scoring.evaluate import score
+from parley.building.collection import get
+from parley.declaring.figures import agrees
 from parley.declaring.prediction_formats import NO_HIT, Run
 from parley.declaring.spread import interval, resamples
+from parley.scoring.evaluate import score
 
 cosrec = get("cosrec")
 tasks = cosrec.load_module("tasks")

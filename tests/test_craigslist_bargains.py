@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from mutations import InMemory
 
-from parley.building.collection import get
 from parley.base.errors import RecordError
 from parley.building.built import open_folder
-from parley.scoring.evaluate import score
+from parley.building.collection import get
 from parley.declaring.shapes import fitter
-from parley.declaring.tasks import Undefined, tasks_of
+from parley.declaring.tasks import Undefined
 from parley.declaring.transcript import Note
+from parley.scoring.evaluate import score
 
 DATASET = get("craigslist_bargains")
 SAMPLE = {
@@ -275,7 +275,7 @@ def test_margins_and_utilities_of_prices(scored):
 
 @pytest.mark.parametrize("last", [{"price": None, "end": "turn_limit"}, {"unreadable": "empty"}])
 def test_ends_without_a_deal_are_told_apart(built, last):
-    ids = [key for (key,) in tasks_of(DATASET)["deals"].gold(built)]
+    ids = [key for (key,) in DATASET.tasks["deals"].gold(built)]
     found = [{"scenario_id": id, "price": None} for id in ids[:-1]]
     result = score(built, "deals", {}, found=[*found, {"scenario_id": ids[-1]} | last])
     metrics = result.score.metrics
@@ -301,7 +301,7 @@ def test_scenarios_and_their_people(built):
         assert found.counts == {"scenarios": 3, "deals": deals}
         second["dialogue_ids"].reverse()
     second["scenario_id"] = first["scenario_id"]
-    assert list(tasks_of(DATASET)["deals"].gold(built)) == [(third["scenario_id"],)]
+    assert list(DATASET.tasks["deals"].gold(built)) == [(third["scenario_id"],)]
 
 
 def test_probabilities_of_deals(built, scored):
@@ -362,7 +362,7 @@ def test_real_deals_have_prices_and_real_scenarios_room_for_one(real_build):
     folder = open_folder(real_build / DATASET.name, DATASET)
     rows = folder.rows("outcomes", "test")
     assert [row["deal"] for row in rows] == [row["deal_price"] is not None for row in rows]
-    scenarios = tasks_of(DATASET)["deals"].gold(folder).values()
+    scenarios = DATASET.tasks["deals"].gold(folder).values()
     assert len(scenarios) == 523
     assert all(0 < row["buyer_target"] < row["seller_target"] for row in scenarios)
     assert all(row["list_price"] > 0 for row in scenarios)

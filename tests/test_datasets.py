@@ -3,11 +3,11 @@
 import pyarrow.parquet as pq
 import pytest
 
-from parley.building.collection import discover
-from parley.building.built import open_folder
-from parley.building.card import BEGIN, END, parse
 from parley.authoring.linting.dataset_folder import DatasetFolder
 from parley.authoring.linting.run import RULES, run_rule
+from parley.building.built import open_folder
+from parley.building.card import BEGIN, END, parse
+from parley.building.collection import discover
 
 
 @pytest.fixture(scope="session")

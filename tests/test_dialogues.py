@@ -15,13 +15,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from parley.api import select
-from parley.building.collection import Dataset, get
-from parley.reading.dialogues import Dialogue, dialogues, related_by_dialogue
 from parley.base.errors import OutputError, ScriptError, UsageError
-from parley.declaring.figures import records_of
 from parley.building.built import find_folder
+from parley.building.collection import Dataset, get
 from parley.cli.show import find_dialogue
+from parley.declaring.figures import records_of
 from parley.declaring.transcript import Note, Transcript, Turn
+from parley.reading.dialogues import Dialogue, dialogues, related_by_dialogue
 
 
 @pytest.fixture

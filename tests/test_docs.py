@@ -15,9 +15,9 @@ import pytest
 import typer
 from hub import User
 
-from parley.cli import app
-from parley.building.collection import discover
 from parley.building.built import open_folder
+from parley.building.collection import discover
+from parley.cli import app
 from parley.declaring.tasks import OWN_OPTIONS
 
 ROOT = Path(__file__).parent.parent

@@ -13,14 +13,14 @@ import pytest
 from datasets.exceptions import DatasetGenerationError
 from mutations import InMemory
 
-from parley.building.collection import get
 from parley.base.errors import RecordError
 from parley.building.built import open_folder
+from parley.building.collection import get
 from parley.building.generate import generate
-from parley.scoring.evaluate import score
 from parley.building.sources import open_source
 from parley.declaring.pins import git_tree
 from parley.declaring.tasks import Undefined
+from parley.scoring.evaluate import score
 
 dataset = get("duo")
 dialogues = dataset.configs["dialogues"]

@@ -15,10 +15,10 @@ import pytest
 
 from parley.building.build import build
 from parley.building.collection import get
+from parley.building.sources import open_source
+from parley.declaring.features import arrow_schema
 from parley.rows.arrow import to_batch
 from parley.rows.digest import Digest
-from parley.declaring.features import arrow_schema
-from parley.building.sources import open_source
 
 # None of these is about what is read: PySpark and Dask do not suit pandas 3 in all they do, and
 # PySpark 4.0 leaves it to Python to close the sockets that rows come through.

@@ -15,13 +15,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from parley.building.build import build
-from parley.building.collection import discover, get
-from parley.reading.dialogues import dialogues
 from parley.base.errors import OutputError, UsageError
-from parley.reading.export.export import export, formats
+from parley.building.build import build
 from parley.building.built import open_folder
+from parley.building.collection import discover, get
 from parley.building.sources import open_source
+from parley.reading.dialogues import dialogues
+from parley.reading.export.export import export, formats
 
 
 def files(folder):

@@ -6,13 +6,13 @@ import shutil
 
 import pytest
 
-from parley.building.build import build
-from parley.building.collection import get
 from parley.base.errors import RecordError, SourceError
+from parley.building.build import build
 from parley.building.built import open_folder
 from parley.building.card import parse
-from parley.verifying.verify import verify
+from parley.building.collection import get
 from parley.building.sources import open_source
+from parley.verifying.verify import verify
 
 NAME = "craigslist_bargains"
 TRACKER = "price_tracker.pkl"

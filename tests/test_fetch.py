@@ -20,10 +20,10 @@ import pytest
 from server import BODY, QUICK, Page, Server, archive, blob, pinned
 
 from parley.base.errors import FetchError, SourceError, UsageError
-from parley.declaring import pins
-from parley.fetching.fetch import cache_folder, fetch
 from parley.building.sources import open_source
+from parley.declaring import pins
 from parley.declaring.pins import git_tree, problem, taken, whence
+from parley.fetching.fetch import cache_folder, fetch
 
 OTHER = random.Random(8).randbytes(150_000)  # what a mirror has in its place
 WRONG = b"?" + BODY[1:]

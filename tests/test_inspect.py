@@ -11,11 +11,11 @@ from parley.asking.client import Sampling
 from parley.asking.log import Questions
 from parley.asking.run import Settings, ask
 from parley.asking.score import score_log
-from parley.declaring.questions import Playing
-from parley.building.collection import discover
 from parley.building.built import find_folder
+from parley.building.collection import discover
+from parley.declaring.questions import Playing
+from parley.declaring.tasks import flat
 from parley.scoring.gold import Part
-from parley.declaring.tasks import flat, tasks_of
 
 inspect_ai = pytest.importorskip("inspect_ai", reason="`make inspect` runs it")
 pytest.importorskip("httpx2", reason="the extra `ask` is not installed")
@@ -23,7 +23,7 @@ pytest.importorskip("httpx2", reason="the extra `ask` is not installed")
 TASKS = [
     (name, task_name)
     for name, dataset in discover().items()
-    for task_name, task in tasks_of(dataset).items()
+    for task_name, task in dataset.tasks.items()
     if task.asking
 ]
 ANSWERS = (
@@ -82,7 +82,7 @@ def numbers(log, name="parley_answers"):
 def questions_of(name, task, sample_build):
     """Return all questions of a task of the samples."""
     dataset = discover()[name]
-    chosen = tasks_of(dataset)[task].chosen({})
+    chosen = dataset.tasks[task].chosen({})
     return Questions(find_folder(sample_build, dataset), task, chosen, Part())
 
 
@@ -110,7 +110,7 @@ def test_inspect_gives_the_numbers_of_the_runner(name, task, sample_build, evalu
 def test_a_part_in_epochs_has_finite_metrics_targets_and_answers(
     name, task, sample_build, evaluated
 ):
-    declared = tasks_of(discover()[name])[task]
+    declared = discover()[name].tasks[task]
     questions = questions_of(name, task, sample_build)
     right = (
         {}

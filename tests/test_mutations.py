@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from mutations import NAMES, InMemory, changed, general, nodes, of
 
-from parley.building.collection import discover
 from parley.base.errors import RecordError
-from parley.declaring.figures import checks_of
-from parley.verifying import integrity
 from parley.building.built import open_folder
+from parley.building.collection import discover
 from parley.building.generate import generate
-from parley.rows.reader import Reader
-from parley.declaring.shapes import fitter
 from parley.building.sources import Source, open_source
+from parley.declaring.figures import checks_of
+from parley.declaring.shapes import fitter
+from parley.rows.reader import Reader
+from parley.verifying import integrity
 
 DATASETS = discover()
 

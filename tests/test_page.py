@@ -21,12 +21,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import parley
-from parley.building.build import build
-from parley.building.collection import discover, get
-from parley.reading.export.export import export
-from parley.building.built import find_folder
-from parley.building.sources import open_source
 from parley.base.console import plain
+from parley.building.build import build
+from parley.building.built import find_folder
+from parley.building.collection import discover, get
+from parley.building.sources import open_source
+from parley.reading.export.export import export
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")

@@ -10,7 +10,7 @@ import pytest
 import parley
 
 ROOT = Path(__file__).parent.parent
-HOMES = ["examples", "benchmarks", "parley/skeleton"]
+HOMES = ["examples", "benchmarks", "parley/authoring/skeleton"]
 HOMES += [path.parent.name for path in ROOT.glob("*/*.py") if path.stem == path.parent.name]
 PAGES = [ROOT / "README.md", *ROOT.glob("*/README.md"), *ROOT.glob("docs/*.md")]
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)

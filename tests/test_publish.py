@@ -18,13 +18,14 @@ import unverified
 from hub import Hub, User, contents
 from unverified import held
 
-from parley.building.build import build
-from parley.building.collection import Dataset, get
+from parley.authoring.starting.new import write_skeleton
 from parley.base.errors import OutputError, PublishError, UsageError
+from parley.building.build import build
 from parley.building.built import open_folder
 from parley.building.card import figures_section
+from parley.building.collection import Dataset, get
 from parley.building.measured import measured
-from parley.verifying.verify import verify
+from parley.building.sources import Source, at_hand
 from parley.hub import guard, repository
 from parley.hub.copied import private_copy
 from parley.hub.publish import (
@@ -37,8 +38,7 @@ from parley.hub.publish import (
 from parley.hub.published import Published
 from parley.hub.published import published as where_published
 from parley.hub.repository import Change
-from parley.building.sources import Source, at_hand
-from parley.authoring.starting.new import write_skeleton
+from parley.verifying.verify import verify
 
 # huggingface_hub's upload of LFS files, in the words of the HTTP library under it
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")

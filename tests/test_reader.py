@@ -6,11 +6,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from parley.declaring.declaration import File, Folder
 from parley.base.errors import RecordError
-from parley.rows.reader import Reader
 from parley.base.strict_json import loads
+from parley.declaring.declaration import File, Folder
 from parley.declaring.shapes import fitter, problems
+from parley.rows.reader import Reader
 
 SHAPE = {
     "id": str,

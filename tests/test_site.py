@@ -19,15 +19,15 @@ from urllib.parse import unquote, urlsplit
 import pytest
 import requests
 
-from parley.building.collection import discover
-from parley.reading.dialogues import dialogues
 from parley.base.errors import OutputError
-from parley.declaring.figures import OUR_CARD, tally
 from parley.building.built import open_folder
 from parley.building.card import is_licensed, parse
+from parley.building.collection import discover
 from parley.building.measured import measured
+from parley.declaring.figures import OUR_CARD, tally
 from parley.hub.published import Published, note, published
 from parley.hub.repository import LocalFile
+from parley.reading.dialogues import dialogues
 from parley.reading.site.data import write_data, write_script
 from parley.reading.site.describe import Description
 from parley.reading.site.filters import filters

@@ -9,15 +9,15 @@ import zipfile
 
 import pytest
 
-from parley.building.build import build
-from parley.building.collection import Dataset, discover
-from parley.base.errors import ParleyError, UsageError
-from parley.building.built import open_folder
-from parley.verifying.verify import verify
 from parley.authoring.linting.dataset_folder import DatasetFolder
 from parley.authoring.linting.run import check_folder
-from parley.building.sources import open_source
 from parley.authoring.starting.new import SKELETON, write_draft, write_skeleton
+from parley.base.errors import ParleyError, UsageError
+from parley.building.build import build
+from parley.building.built import open_folder
+from parley.building.collection import Dataset, discover
+from parley.building.sources import open_source
+from parley.verifying.verify import verify
 
 _numbers = itertools.count()
 

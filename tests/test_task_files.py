@@ -21,17 +21,17 @@ import numpy as np
 import pytest
 
 from parley import __version__
-from parley.building.build import build
-from parley.cli import main
-from parley.building.collection import Dataset
+from parley.authoring.starting.new import write_skeleton
 from parley.base.errors import RecordError, UsageError
-from parley.scoring import predictions
+from parley.building.build import build
+from parley.building.collection import Dataset
+from parley.building.sources import open_source
+from parley.cli import main
 from parley.declaring.leaderboard import BEGIN, END
 from parley.declaring.prediction_formats import Run
+from parley.declaring.tasks import OWN_OPTIONS
+from parley.scoring import predictions
 from parley.scoring.predictions import read, validate_predictions
-from parley.building.sources import open_source
-from parley.authoring.starting.new import write_skeleton
-from parley.declaring.tasks import OWN_OPTIONS, tasks_of
 
 SAMPLE = """\
 {"id": "one", "turns": [{"speaker": "clerk", "text": "Hi!"}, {"speaker": "clerk", "text": "Yes?"}]}
@@ -379,14 +379,14 @@ def test_no_more_is_read_than_is_told(run, chatter, monkeypatch):
     assert over == "  1,000 lines are wrong; nothing was read beyond"
     endless = itertools.count()
     with pytest.raises(RecordError):
-        validate_predictions(endless, tasks_of(chatter)["words"], {("one", 0): "Hi!"}, "numbers")
+        validate_predictions(endless, chatter.tasks["words"], {("one", 0): "Hi!"}, "numbers")
     assert next(endless) == 1000
 
 
 def test_a_closed_standard_input_is_an_error(chatter, monkeypatch):
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(UsageError, match="standard input is closed; name a file"):
-        read("-", tasks_of(chatter)["words"], {})
+        read("-", chatter.tasks["words"], {})
 
 
 ODD = {
@@ -412,7 +412,7 @@ ODD = {
 @pytest.mark.parametrize("before", [0, 3, 30])
 def test_many_lines_at_once_are_read_as_one_by_one(chatter, tmp_path, monkeypatch, odd, before):
     monkeypatch.setattr(predictions, "_AT_ONCE", 200)
-    task, file = tasks_of(chatter)["run"], tmp_path / "run"
+    task, file = chatter.tasks["run"], tmp_path / "run"
     sound = b"".join(b"two Q0 d%d %d -%d x\n" % (n, n, n) for n in range(before))
     file.write_bytes(sound + (odd if isinstance(odd, bytes) else odd.encode()) + b"\n")
 
@@ -445,7 +445,7 @@ def test_what_a_baseline_predicts_can_be_kept_and_scores_the_same(run, tmp_path)
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), "0.5"])
 def test_a_baseline_predicts_nothing_that_no_file_could_hold(chatter, value):
-    task, gold = tasks_of(chatter)["run"], {("one",): None}
+    task, gold = chatter.tasks["run"], {("one",): None}
     sound = {"query_id": "one", "document_id": "d1", "score": 1.0}
     assert len(validate_predictions([sound], task, gold, "")) == 1
     for wrong in ({"score": value}, {"document_id": "d 1"}):
@@ -632,11 +632,11 @@ def test_numbers_of_numpy_are_numbers_of_python(run, chatter, place):
     )
     assert json.loads(done.stdout) == json.loads(run(*WORDS, "-", "--json", text=SOUND).stdout)
     found = [each | {"turn": np.int64(each["turn"]), "words": np.int32(1)} for each in GOOD]
-    task, gold = tasks_of(chatter)["words"], {(each["id"], each["turn"]): "" for each in GOOD}
+    task, gold = chatter.tasks["words"], {(each["id"], each["turn"]): "" for each in GOOD}
     assert json.dumps([*validate_predictions(found, task, gold, "").values()]) == json.dumps(
         [each | {"words": 1} for each in GOOD]
     )
-    run_task, line = tasks_of(chatter)["run"], {"query_id": "one", "document_id": "d1"}
+    run_task, line = chatter.tasks["run"], {"query_id": "one", "document_id": "d1"}
     (score,) = validate_predictions(
         [line | {"score": np.float32(0.5)}], run_task, {("one",): None}, ""
     ).values()

@@ -10,26 +10,25 @@ from pathlib import Path
 
 import pytest
 
-from parley.building.collection import discover
+from parley.base.console import print_output
 from parley.base.errors import OutputError
-from parley.declaring.figures import agrees
 from parley.building.built import open_folder
-from parley.scoring import evaluate
+from parley.building.collection import Dataset, discover
+from parley.cli.task_tables import lay_out_score
 from parley.declaring import spread
-from parley.scoring.evaluate import compute, score
-from parley.scoring.gold import load_gold
+from parley.declaring.figures import agrees
 from parley.declaring.leaderboard import renewed
 from parley.declaring.prediction_formats import TREC_RUN
-from parley.scoring.predictions import write
 from parley.declaring.shapes import fitter
-from parley.declaring.tasks import MEASURED, flat, tasks_of
-from parley.base.console import print_output
-from parley.cli.task_tables import lay_out_score
+from parley.declaring.tasks import MEASURED, flat
+from parley.scoring.evaluate import compute, score
+from parley.scoring.gold import load_gold
+from parley.scoring.predictions import write
 
 TASKS = {
     f"{dataset.name} {name}": (dataset, name, task)
     for dataset in discover().values()
-    for name, task in tasks_of(dataset).items()
+    for name, task in dataset.tasks.items()
 }
 NEEDED = ("sklearn", "scipy", "ir_measures")  # the packages that the extra `tasks` brings
 PAGE = Path(__file__).parent.parent / "docs" / "tasks.md"
@@ -182,7 +181,7 @@ def test_an_interrupted_run_keeps_no_predictions(sample_build, tmp_path, monkeyp
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(evaluate, "get_task", lambda *_: replace(task, score=interrupt))
+    monkeypatch.setattr(Dataset, "task", lambda *_: replace(task, score=interrupt))
     built, baseline = open_folder(sample_build / dataset.name), next(iter(task.baselines))
     with pytest.raises(KeyboardInterrupt):
         score(built, name, {}, baseline=baseline, keep=tmp_path / "kept")

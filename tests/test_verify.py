@@ -20,10 +20,15 @@ import pyarrow.parquet as pq
 import pytest
 from mutations import DROP, InMemory, changed, swap
 
-from parley.building.build import build as build_files
-from parley.building.collection import discover, get
+from parley.base.console import print_output
 from parley.base.errors import OutputError
-from parley.reading.export.export import export
+from parley.building.build import build as build_files
+from parley.building.built import open_folder
+from parley.building.card import END, figures_section
+from parley.building.collection import discover, get
+from parley.building.measured import Measured, measured
+from parley.building.sources import open_source
+from parley.cli.report import report
 from parley.declaring.figures import (
     NO_LONGER,
     UNEXPLAINED,
@@ -32,15 +37,10 @@ from parley.declaring.figures import (
     documented,
     figures,
 )
+from parley.reading.export.export import export
 from parley.verifying import integrity
-from parley.building.built import open_folder
-from parley.building.card import END, figures_section
 from parley.verifying.diff import compare
-from parley.building.measured import Measured, measured
 from parley.verifying.verify import Check, Verification, verify, verify_each
-from parley.building.sources import open_source
-from parley.base.console import print_output
-from parley.cli.report import report
 
 
 @pytest.fixture

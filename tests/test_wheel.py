@@ -31,7 +31,7 @@ def test_the_wheel_contains_all_datasets(wheel):
             if path.is_file() and "__pycache__" not in path.parts:
                 relative = path.relative_to(dataset.folder).as_posix()
                 assert f"parley/collection_data/{name}/{relative}" in inside
-    skeleton = [path for path in (HOME / "parley" / "skeleton").rglob("*") if path.is_file()]
+    skeleton = [path for path in (HOME / "parley/authoring/skeleton").rglob("*") if path.is_file()]
     for path in skeleton:
         if "__pycache__" not in path.parts:
             assert path.relative_to(HOME).as_posix() in inside

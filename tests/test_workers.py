@@ -10,14 +10,14 @@ import generate
 import pytest
 
 import parley.building.build
-from parley.building.build import build
-from parley.building.collection import get
 from parley.base.errors import RecordError
-from parley.building.built import PROVENANCE
 from parley.building import workers
+from parley.building.build import build
+from parley.building.built import PROVENANCE
+from parley.building.collection import get
 from parley.building.generate import keyed_rows
-from parley.rows.reader import Opened, Reader
 from parley.building.sources import Source, open_source
+from parley.rows.reader import Reader
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux uses several processes")
 MISSING = sorted(set(get("cosrec").sources) - {generate.RAW})
@@ -201,6 +201,6 @@ def test_each_line_of_a_shared_file_gives_its_rows_alone(dataset, tmp_path, monk
         part, made = tmp_path / path.name, []
         for line in path.read_bytes().removesuffix(b"\n").split(b"\n"):
             part.write_bytes(line + b"\n")
-            opened = {file.path: Opened(reader, file, str(part))}
+            opened = reader.open([file], {file.path: str(part)})
             made += dataset.builder.keyed_rows(config, opened)
         assert made == due

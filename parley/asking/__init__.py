@@ -1,1 +1,1 @@
-"""Ask models the questions of a task: endpoint, log, batch files, scores of a log."""
+"""From a task to a model's logged answers, and from a log to a score."""

@@ -9,10 +9,10 @@ from typing import Any
 from parley.asking.client import LARGEST, TOO_LARGE, FailedCall, Sampling, call_of, said
 from parley.asking.log import Log, Questions
 from parley.asking.run import Entry, entry_of
-from parley.declaring.questions import Asking
 from parley.base.errors import Problem, RecordError, UsageError
 from parley.base.replace import writing
 from parley.declaring.prediction_formats import Key
+from parley.declaring.questions import Asking
 from parley.scoring.predictions import require_free
 
 _URL = "/v1/chat/completions"

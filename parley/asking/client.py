@@ -13,7 +13,9 @@ from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from parley import __version__
+from parley.base.errors import ParleyError, UsageError
+from parley.base.secret import without_secrets
+from parley.base.version import __version__
 from parley.declaring.questions import (
     EMPTY,
     LONGEST,
@@ -23,8 +25,6 @@ from parley.declaring.questions import (
     TRUNCATED,
     Message,
 )
-from parley.base.errors import ParleyError, UsageError
-from parley.base.secret import without_secrets
 
 LARGEST = 2**22  # bytes of an answer after decompression; text of LONGEST is far shorter
 TOO_LARGE = f"the answer is larger than {LARGEST:,} bytes"

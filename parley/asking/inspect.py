@@ -21,15 +21,15 @@ from inspect_ai.solver import generate, solver
 from parley.asking.client import reason_unread
 from parley.asking.log import Questions
 from parley.asking.run import read_calls
-from parley.declaring.questions import Asking, Unreadable
-from parley.building.collection import discover, get
 from parley.building.built import find_folder
+from parley.building.collection import discover, get
+from parley.declaring.prediction_formats import UNREADABLE, Key, Prediction
+from parley.declaring.questions import Asking, Unreadable
+from parley.declaring.spread import Interval
+from parley.declaring.tasks import Undefined, flat
 from parley.scoring.evaluate import compute
 from parley.scoring.gold import Part, arguments, running
-from parley.declaring.prediction_formats import UNREADABLE, Key, Prediction
 from parley.scoring.predictions import validate_predictions
-from parley.declaring.spread import Interval
-from parley.declaring.tasks import Undefined, flat, get_task, tasks_of
 
 READABLE = "readable"
 _FINISH = {"max_tokens": "length", "model_length": "length"}  # inspect's word -> the endpoint's
@@ -42,7 +42,7 @@ def _questions(
     """Return the questions of a task; the last ones are kept for its solver, scorer and metric."""
     found = get(dataset)
     given = dict(each.split("=", 1) for each in options.split(",") if each)
-    chosen = get_task(found, name).chosen(given)
+    chosen = found.task(name).chosen(given)
     return Questions(find_folder(Path(build), found), name, chosen, Part(subset, limit))
 
 
@@ -208,7 +208,7 @@ def _declare(dataset: str, name: str) -> Callable[..., Any]:
 
 
 for _dataset in discover().values():
-    for _name, _task in tasks_of(_dataset).items():
+    for _name, _task in _dataset.tasks.items():
         if _task.asking:
             _id = f"{_dataset.name}_{_name}".replace("-", "_")
             globals()[_id] = task(name=_id)(_declare(_dataset.name, _name))

@@ -13,18 +13,17 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-from parley import __version__
 from parley.asking.client import Sampling
-from parley.declaring.questions import Asking, Playing, Question
 from parley.base.errors import OutputError, Problem, RecordError, UsageError
-from parley.building.built import BuiltFolder
 from parley.base.replace import require_outside_builds, writing
-from parley.base.strict_json import loads
-from parley.scoring.gold import Part, arguments, load_gold, rows_digest, running
-from parley.declaring.prediction_formats import Key
 from parley.base.secret import without_secrets
+from parley.base.strict_json import loads
+from parley.base.version import __version__
+from parley.building.built import BuiltFolder
+from parley.declaring.prediction_formats import Key
+from parley.declaring.questions import Asking, Playing, Question
 from parley.declaring.shapes import Checked, problems
-from parley.declaring.tasks import get_task
+from parley.scoring.gold import Part, arguments, load_gold, rows_digest, running
 
 FORMAT = 1
 
@@ -75,7 +74,7 @@ class Questions:
     def __init__(
         self, built: BuiltFolder, name: str, options: Mapping[str, str], part: Part
     ) -> None:
-        task = get_task(built.dataset, name)
+        task = built.dataset.task(name)
         if task.asking is None:
             why = task.not_asked or "it declares no questions"
             raise UsageError(f"{built.dataset.name} {name} cannot be asked: {why}")

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from parley.asking.log import Questions, read_log
-from parley.declaring.questions import Playing
+from parley.base.replace import replacing, write_whole
 from parley.building.build import build
 from parley.building.collection import Dataset
-from parley.base.replace import replacing, write_whole
-from parley.scoring.gold import arguments
-from parley.declaring.prediction_formats import UNREADABLE
 from parley.building.sources import open_source
+from parley.declaring.prediction_formats import UNREADABLE
+from parley.declaring.questions import Playing
+from parley.scoring.gold import arguments
 
 _SKELETON = Path(__file__).parent / "skeleton"
 

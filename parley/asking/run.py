@@ -10,9 +10,9 @@ from typing import Any
 from parley.asking.client import Call, Endpoint, FailedCall, Sampling, reason_unread
 from parley.asking.log import Log, Questions
 from parley.asking.signals import run
-from parley.declaring.questions import Playing, Question, Unreadable
 from parley.base.errors import ParleyError, UsageError
 from parley.declaring.prediction_formats import UNREADABLE, Key
+from parley.declaring.questions import Playing, Question, Unreadable
 
 SCRIPT = "script:"  # before the name of a scripted agent, in the place of a model
 _FAILED_IN_A_ROW = 10

@@ -8,13 +8,12 @@ from typing import Any
 from parley.asking.client import reason_unread
 from parley.asking.log import Questions, is_log, read_log
 from parley.asking.run import SCRIPT, read_calls
-from parley.declaring.questions import Playing, Unreadable
 from parley.base.errors import Problem, RecordError, UsageError
 from parley.building.built import BuiltFolder
+from parley.declaring.prediction_formats import UNREADABLE, Key, Prediction
+from parley.declaring.questions import Playing, Unreadable
 from parley.scoring.evaluate import Result, score
 from parley.scoring.gold import Part, rows_digest
-from parley.declaring.prediction_formats import UNREADABLE, Key, Prediction
-from parley.declaring.tasks import get_task
 
 
 def score_file(
@@ -38,7 +37,7 @@ def score_log(
     own = header["dataset"], header["task"]
     if own != (built.dataset.name, name):
         raise UsageError(f"{path}: is a log of {' '.join(own)}, not of {built.dataset.name} {name}")
-    task = get_task(built.dataset, name)
+    task = built.dataset.task(name)
     options = task.chosen(header["options"])
     for option, value in given.items():
         if value is not None and value != options[option]:

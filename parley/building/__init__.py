@@ -1,1 +1,1 @@
-"""."""
+"""From a dataset to a build; a build, opened."""

@@ -12,22 +12,22 @@ from typing import Any
 
 import pyarrow as pa
 
-from parley import __version__
-from parley.declaring.figures import figures
+from parley.base.replace import replacing, write_whole
+from parley.base.version import __version__
 from parley.building.built import CARD, FORMAT, PROVENANCE, open_folder
 from parley.building.card import built_card
+from parley.building.generate import are_unique, generate, paused_garbage_collection
 from parley.building.invented import require_invented
 from parley.building.measured import FILE, every_split, measured, text_of
-from parley.base.replace import replacing, write_whole
+from parley.building.sources import Source
+from parley.building.workers import Lost, shareable, shared_batches
+from parley.declaring import pins
+from parley.declaring.features import arrow_schema
+from parley.declaring.figures import figures
 from parley.rows import parquet
 from parley.rows.arrow import Nulls, to_batches
 from parley.rows.digest import Digest
-from parley.declaring.features import arrow_schema
-from parley.building.generate import are_unique, generate, paused_garbage_collection
 from parley.rows.reader import Reader
-from parley.building.workers import Lost, shareable, shared_batches
-from parley.declaring import pins
-from parley.building.sources import Source
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,11 @@ from typing import Any
 
 import datasets
 
-from parley.declaring.declaration import REMEDY, Config, Folder, Source, View
 from parley.base.errors import Problem, ScriptError, SourceError
-from parley.rows.reader import Opened, Reader
 from parley.declaring import pins
+from parley.declaring.declaration import REMEDY, Config, Folder, Opened, Source, View
 from parley.fetching.archive import extract
+from parley.rows.reader import Reader
 
 
 class Builder(datasets.GeneratorBasedBuilder):
@@ -136,7 +136,7 @@ class Builder(datasets.GeneratorBasedBuilder):
                 sources = {path: self.sources()[path] for path in paths}
                 paths = {p: _take(sources[p], place, Path(folder)) for p, place in paths.items()}
             reader = Reader(Path(folder))
-            opened = {path: Opened(reader, self.sources()[path], paths[path]) for path in paths}
+            opened = reader.open([self.sources()[path] for path in paths], paths)
             for number, (_, row) in enumerate(self.keyed_rows(self.config.name, opened)):
                 yield number, row
             reader.require_ended(self.sources()[path] for path in paths)

@@ -10,14 +10,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from parley.building.collection import Dataset, discover, get
 from parley.base.errors import OutputError, Problem, UsageError
-from parley.declaring.figures import MissingSplitError
+from parley.building.collection import Dataset, discover, get
 from parley.declaring.features import item_of, labels_of
+from parley.declaring.figures import MissingSplitError
+from parley.declaring.pins import Pin
+from parley.declaring.shapes import problems
 from parley.rows.frozen import frozen
 from parley.rows.shards import shard_names
-from parley.declaring.shapes import problems
-from parley.declaring.pins import Pin
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -11,13 +11,12 @@ from typing import Any
 
 import yaml
 
-from parley.building.collection import Dataset
 from parley.base.errors import OutputError, Problem, ScriptError
-from parley.declaring.figures import OUR_CARD, Figure, tally
+from parley.building.collection import Dataset
 from parley.building.measured import Splits, descriptions, every_split, measured
 from parley.declaring.features import card_yaml
+from parley.declaring.figures import OUR_CARD, Figure, tally
 from parley.declaring.leaderboard import markdown_table, section
-from parley.declaring.tasks import tasks_of
 
 BEGIN = "<!-- parley: generated from here -->"
 END = "<!-- parley: generated to here -->"
@@ -128,7 +127,7 @@ def render(dataset: Dataset, counted: Splits, generated: str) -> str:
 def own_parts(dataset: Dataset) -> tuple[dict[str, Any], str]:
     """Return the front matter of the dataset's card, and the text below it with the tasks."""
     front, body = parse(dataset.read_card(), str(dataset.card))
-    tasks = [(dataset.name, *each) for each in tasks_of(dataset).items()]
+    tasks = [(dataset.name, *each) for each in dataset.tasks.items()]
     before, heading, rest = body.partition("\n## Tasks\n")
     if heading and tasks:
         own, following, after = rest.partition("\n## ")

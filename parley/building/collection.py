@@ -12,13 +12,15 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from parley.base.errors import ScriptError, UsageError, require_known
+from parley.base.errors import Problem, ScriptError, UsageError, require_known
 from parley.base.loading import load_module
 from parley.declaring.shapes import problems
 
 if TYPE_CHECKING:
     from parley.building.builder import Builder
     from parley.declaring.declaration import Config, Source, View
+    from parley.declaring.jobs import Job
+    from parley.declaring.tasks import Task
 
 
 _YAML = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
@@ -28,8 +30,9 @@ _BESIDE |= {"prompts", "game", "subsets"}
 
 def collection_folder() -> Path:
     """Return the folder of parley's own datasets."""
-    installed = Path(__file__).parent / "collection_data"
-    return installed if installed.is_dir() else Path(__file__).parent.parent
+    package = Path(__file__).parent.parent
+    installed = package / "collection_data"
+    return installed if installed.is_dir() else package.parent
 
 
 def folders() -> list[Path]:
@@ -249,14 +252,37 @@ class Dataset:
         return self._declared("charts", "CHARTS")
 
     @property
-    def jobs(self) -> dict[str, Any]:
-        """Name -> job, from `jobs.py`."""
-        return self._declared("jobs", "JOBS")
+    def jobs(self) -> "dict[str, Job]":
+        """Name -> job, from `jobs.py`; ScriptError if one is wrong."""
+        from parley.declaring.jobs import Job
+
+        jobs = self._declared("jobs", "JOBS")
+        wrong = {name: job for name, job in jobs.items() if not isinstance(job, Job)}
+        if found := [Problem(f"JOBS[{n!r}]", "a Job", type(j).__name__) for n, j in wrong.items()]:
+            raise ScriptError(str(self.folder / "jobs.py"), *found, remedy="Write Job(function).")
+        return jobs
+
+    def job(self, name: str) -> "Job":
+        """Return the job of this name, or raise UsageError with the known names."""
+        jobs = self.jobs
+        require_known(self.name, "job", name, jobs)
+        return jobs[name]
 
     @property
-    def tasks(self) -> dict[str, Any]:
-        """Name -> task, from `tasks.py`."""
-        return self._declared("tasks", "TASKS")
+    def tasks(self) -> "dict[str, Task]":
+        """Name -> task, from `tasks.py`; ScriptError if one is wrong."""
+        from parley.declaring.tasks import task_problems
+
+        tasks = self._declared("tasks", "TASKS")
+        if found := [each for name, task in tasks.items() for each in task_problems(task, name)]:
+            raise ScriptError(str(self.folder / "tasks.py"), *found)
+        return tasks
+
+    def task(self, name: str) -> "Task":
+        """Return the task of this name, or raise UsageError with the known names."""
+        tasks = self.tasks
+        require_known(self.name, "task", name, tasks)
+        return tasks[name]
 
     def _declared(self, file: str, name: str) -> dict[str, Any]:
         """Return a dict of an optional module, or {}."""

@@ -16,8 +16,8 @@ from parley.base.errors import (
     SourceError,
     is_no_memory,
 )
-from parley.rows.reader import Opened, Reader
 from parley.building.sources import Source
+from parley.rows.reader import Reader
 
 
 def generate(
@@ -82,7 +82,7 @@ def keyed_rows(
     source: Source, config: str, split: str, reader: Reader
 ) -> Iterable[tuple[Any, dict[str, Any]]]:
     """Return the rows of a split, each with its key."""
-    opened = {each.path: Opened(reader, each) for each in source.sources(config, split)}
+    opened = reader.open(source.sources(config, split))
     return source.dataset.builder.keyed_rows(config, opened)
 
 

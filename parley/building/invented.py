@@ -8,10 +8,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from parley.declaring.declaration import Config
 from parley.base.errors import Problem, ScriptError
 from parley.building.generate import generate
 from parley.building.sources import Source, open_source
+from parley.declaring.declaration import Config
 
 _LEAST = 40  # characters of a text that nobody invents twice
 

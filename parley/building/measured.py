@@ -19,11 +19,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from parley.building.collection import Dataset
 from parley.base.errors import OutputError
-from parley.declaring.figures import NOT_CHECKED, Figure, recorded
-from parley.declaring.features import card_yaml
 from parley.base.strict_json import loads
+from parley.building.collection import Dataset
+from parley.declaring.features import card_yaml
+from parley.declaring.figures import NOT_CHECKED, Figure, recorded
 from parley.declaring.shapes import problems
 
 FILE = "measured.json"

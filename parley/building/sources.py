@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from parley.building.collection import Dataset
 from parley.base.errors import Problem, SourceError, UsageError
+from parley.building.collection import Dataset
 from parley.declaring import pins
 
 if TYPE_CHECKING:

@@ -14,11 +14,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from parley.declaring.declaration import Config, File
-from parley.rows.arrow import to_batches
-from parley.declaring.formats import BY_LINE
-from parley.rows.reader import Opened, Reader
 from parley.building.sources import Source
+from parley.declaring.declaration import Config, File
+from parley.declaring.formats import BY_LINE
+from parley.rows.arrow import to_batches
+from parley.rows.reader import Reader
 
 PART = 1 << 20  # approximate bytes of whole lines that a process converts at once
 SLOT = 16 * PART  # most bytes of the rows of a part
@@ -65,7 +65,7 @@ def shared_batches(
     def make(part: Path) -> Iterator[Any]:
         hashes = array("q")
         reader = Reader(source.folder)  # a new one: parts share a path
-        opened = {file.path: Opened(reader, file, str(part))}
+        opened = reader.open([file], {file.path: str(part)})
 
         def rows() -> Iterator[Any]:
             for key, row in keyed_rows(config, opened):

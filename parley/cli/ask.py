@@ -11,16 +11,16 @@ import typer
 from typer import Argument, Option
 
 import parley.cli.common as common
-from parley.cli.common import AsJson, BuildDir, app
-from parley.building.collection import get
 from parley.base.errors import UsageError
+from parley.building.collection import get
+from parley.cli.common import AsJson, BuildDir, app
 
 if TYPE_CHECKING:
     from parley.asking.client import Sampling
     from parley.asking.log import Questions
     from parley.asking.run import Settings
-    from parley.scoring.evaluate import Result
     from parley.declaring.tasks import Task
+    from parley.scoring.evaluate import Result
 
 _ENDPOINT = "An OpenAI-compatible endpoint [default: OPENAI_BASE_URL]; the key is OPENAI_API_KEY."
 _ROLE = "A side's model in a game, or script:NAME; repeatable."
@@ -65,8 +65,8 @@ def ask(
     An interrupted run resumes with the same command. Failed calls are asked again.
     """
     from parley.asking.run import Settings
-    from parley.scoring.gold import Part
     from parley.base.console import progress, to_json
+    from parley.scoring.gold import Part
 
     if model and role:
         raise UsageError("--model excludes --role")
@@ -138,9 +138,9 @@ def _score(
 def _report(questions: "Questions", result: "Result", place: Path) -> None:
     """Print a score and its log; write the negotiations of a game to read."""
     from parley.asking.played import write_played
-    from parley.declaring.questions import Playing
     from parley.base.console import print_message, print_output
     from parley.cli.task_tables import lay_out_score
+    from parley.declaring.questions import Playing
 
     print_output(lay_out_score(result))
     print_message(f"log: {place}")
@@ -180,12 +180,11 @@ def _each(
     """Yield the questions of the selected tasks that can be asked, for each choice of options."""
     from parley.asking.log import Questions
     from parley.building.built import find_folder
-    from parley.declaring.tasks import get_task, tasks_of
 
     datasets = [get(name)] if name else common.select_built(None, folder)[0]
     found: list[tuple[Any, str, Task]] = []
     for dataset in datasets:
-        tasks = {task: get_task(dataset, task)} if task else tasks_of(dataset)
+        tasks = {task: dataset.task(task)} if task else dataset.tasks
         found += [(dataset, each, of) for each, of in tasks.items() if task or of.asking]
     if part.subset and not name:
         raise UsageError("--subset needs a dataset: parley ask NAME --subset S")

@@ -14,9 +14,9 @@ import typer
 from typer import Argument, Option
 from typer.core import TyperGroup
 
-from parley import __version__
-from parley.building.collection import Dataset, discover, get
 from parley.base.errors import Failures, ParleyError, UsageError
+from parley.base.version import __version__
+from parley.building.collection import Dataset, discover, get
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

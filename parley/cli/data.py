@@ -8,12 +8,11 @@ import typer
 from typer import Argument, Option
 
 import parley.cli.common as common
+from parley.base.errors import Failures, FetchError, ParleyError, UsageError
+from parley.building.collection import get
 from parley.cli.common import AsJson, Attempts, BuildDir, Names, Sample, SourceDir, app
 from parley.cli.jobs import Fetch
 from parley.cli.process import as_failure
-from parley.building.collection import get
-from parley.base.errors import Failures, FetchError, ParleyError, UsageError
-from parley.declaring.jobs import get_job
 
 
 @app.command("list")
@@ -41,9 +40,9 @@ def fetch(
     ] = None,
 ) -> None:
     """Download pinned upstream files into the cache; an interrupted download resumes."""
+    from parley.base.console import print_message, progress
     from parley.fetching.fetch import cache_folder
     from parley.fetching.fetch import fetch as fetch_sources
-    from parley.base.console import print_message, progress
 
     def on_mirror(source: str, mirror: Any, why: Any) -> None:
         reasons = "; ".join(map(str, why))
@@ -54,7 +53,7 @@ def fetch(
     if job is not None:
         if names is None or len(names) != 1:
             raise UsageError("--job takes the name of one dataset: parley fetch NAME --job JOB")
-        if not (sources := get_job(get(names[0]), job).sources_of(part)):
+        if not (sources := get(names[0]).job(job).sources_of(part)):
             raise UsageError(f"the job {job} of {names[0]} needs no files")
         wanted[name := f"{names[0]}-{job}"] = sources
         _check_space(name, sources, cache_folder())
@@ -80,8 +79,8 @@ def _check_space(name: str, sources: dict[str, Any], cache: Path) -> None:
     """Print the size of a download and the free space, or raise FetchError if that is too small."""
     import shutil
 
-    from parley.base.part import part_of
     from parley.base.console import print_message, size
+    from parley.base.part import part_of
 
     def fetched(file: Path) -> int:
         places = (file, part_of(file))
@@ -122,10 +121,10 @@ def build(
     as_json: AsJson = False,
 ) -> None:
     """Build datasets: checked rows as Parquet, with card and provenance."""
-    from parley.building.build import build as build_dataset
-    from parley.building import card
-    from parley.building.sources import open_source
     from parley.base.console import print_message, progress
+    from parley.building import card
+    from parley.building.build import build as build_dataset
+    from parley.building.sources import open_source
     from parley.cli.report import build_table
 
     if sample and (common.typed(ctx, "source") or measure):
@@ -188,9 +187,9 @@ def verify(
 
     Exit status 1 if a check fails or a figure is unexplained.
     """
-    from parley.verifying.verify import Verification, verify_each
     from parley.base.console import print_message, progress
     from parley.cli.report import report
+    from parley.verifying.verify import Verification, verify_each
 
     chosen, absent = common.select_built(names, folder)
     with progress() as advance:
@@ -223,8 +222,8 @@ def diff(
     As with diff(1), exit status 1 if they differ, 2 if they cannot be compared.
     """
     from parley.building.built import open_folder
-    from parley.verifying.diff import compare
     from parley.cli.report import differences
+    from parley.verifying.diff import compare
 
     try:
         found = compare(open_folder(old), open_folder(new))

@@ -5,12 +5,24 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from parley.cli.common import PLAIN, Help, app, group_of
-from parley.building.collection import Dataset, get
 from parley.base.errors import Failures, ParleyError, ScriptError, UsageError
-from parley.declaring.jobs import each_jobs, jobs_of
+from parley.building.collection import Dataset, discover, get
+from parley.cli.common import PLAIN, Help, app, group_of
+from parley.declaring.jobs import Job
 
 # `Any` stands for types of click, which Typer keeps in different places by version.
+
+
+def each_jobs() -> dict[str, dict[str, Job] | ScriptError]:
+    """Return dataset -> its jobs, or the error of its `jobs.py`; skip datasets without jobs."""
+    found: dict[str, dict[str, Job] | ScriptError] = {}
+    for name, dataset in discover().items():
+        try:
+            if jobs := dataset.jobs:
+                found[name] = jobs
+        except ScriptError as error:
+            found[name] = error
+    return found
 
 
 class _AllJobs(Help, TyperGroup):
@@ -24,7 +36,7 @@ class _AllJobs(Help, TyperGroup):
         """Return the group of a dataset's jobs, or raise UsageError."""
         dataset = get(cmd_name)
         try:
-            jobs = jobs_of(dataset)
+            jobs = dataset.jobs
         except ScriptError:  # raised again when a job runs
             return group_of(dataset, _Jobs, f"Jobs of {cmd_name}; its jobs.py is broken.")
         if not jobs:
@@ -40,11 +52,11 @@ class _Jobs(Help, TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of its jobs."""
-        return list(jobs_of(self.dataset))
+        return list(self.dataset.jobs)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the command of a job, or None."""
-        if (job := jobs_of(self.dataset).get(cmd_name)) is None:
+        if (job := self.dataset.jobs.get(cmd_name)) is None:
             return None
         one = typer.Typer(**PLAIN)
         one.command(cmd_name, cls=_Job, short_help=job.summary)(job.run)

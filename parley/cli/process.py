@@ -10,8 +10,8 @@ from typing import Any
 
 import typer
 
-from parley.cli.common import app
 from parley.base.errors import NO_MEMORY, Interrupted, ParleyError, UsageError, is_no_memory
+from parley.cli.common import app
 
 
 def main() -> None:

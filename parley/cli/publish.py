@@ -6,9 +6,9 @@ from typing import Annotated, Any
 from typer import Argument, Context, Option
 
 import parley.cli.common as common
-from parley.cli.common import AsJson, BuildDir, Name, SourceDir, app
-from parley.building.collection import get
 from parley.base.errors import ParleyError, UsageError
+from parley.building.collection import get
+from parley.cli.common import AsJson, BuildDir, Name, SourceDir, app
 
 
 @app.command()
@@ -32,12 +32,12 @@ def publish(
     The token comes from `hf auth login`, HF_TOKEN or a Trusted Publisher. An interrupted run leaves
     the repository at the old version or at the new one; the next run completes the rest.
     """
+    from parley.base.console import print_logs, print_message
+    from parley.building.sources import at_hand
+    from parley.cli.report import publication
     from parley.hub import publish as hub
     from parley.hub.copied import private_copy
     from parley.hub.published import Published, note
-    from parley.building.sources import at_hand
-    from parley.base.console import print_logs, print_message
-    from parley.cli.report import publication
 
     def step(text: str) -> None:
         print_message(f"{repo}: {text}")
@@ -76,9 +76,9 @@ def export(
     ] = None,
 ) -> None:
     """Write a build in another format, into a new folder."""
+    from parley.building.built import find_folder
     from parley.reading.export.export import export as export_dataset
     from parley.reading.export.tables import without_dialogues
-    from parley.building.built import find_folder
 
     built = find_folder(folder, get(name))
     files = export_dataset(built, format, target, _read_ids(ids))

@@ -8,9 +8,9 @@ import typer
 from typer import Argument, Option
 
 import parley.cli.common as common
-from parley.cli.common import AsJson, BuildDir, Name, Names, Sample, SourceDir, app
-from parley.building.collection import get
 from parley.base.errors import Interrupted, UsageError
+from parley.building.collection import get
+from parley.cli.common import AsJson, BuildDir, Name, Names, Sample, SourceDir, app
 
 if TYPE_CHECKING:
     from parley.building.built import BuiltFolder
@@ -90,9 +90,9 @@ def _write_site(
     is_kept: bool = True,
 ) -> None:
     """Write the selected builds as a page."""
+    from parley.base.console import print_message, progress
     from parley.building.built import find_folder
     from parley.reading.site.write import write_site
-    from parley.base.console import print_message, progress
 
     if catalogue is not None and not catalogue.is_dir():
         raise UsageError(f"--catalogue {catalogue}: no such folder")
@@ -117,10 +117,10 @@ def browse(
     """Show builds, or the samples, in a browser until Ctrl-C."""
     import webbrowser
 
-    from parley.building.build import build
-    from parley.reading.site.serve import serving
-    from parley.building.sources import open_source
     from parley.base.temporary import temporary_folder
+    from parley.building.build import build
+    from parley.building.sources import open_source
+    from parley.reading.site.serve import serving
 
     if sample and common.typed(ctx, "folder"):
         raise UsageError("--sample excludes --build")

@@ -9,6 +9,7 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 
+from parley.base.console import safe, size, table
 from parley.declaring.figures import (
     DIFFERS,
     MATCHES,
@@ -21,10 +22,9 @@ from parley.declaring.figures import (
     Figure,
     tally,
 )
+from parley.hub.publish import Publication
 from parley.verifying.diff import Difference, SplitDifference
 from parley.verifying.verify import Check, Verification
-from parley.hub.publish import Publication
-from parley.base.console import safe, size, table
 
 _MOST = 10  # problems or rows shown of one kind
 # the verdicts, cut so that the table fits 80 columns

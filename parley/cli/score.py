@@ -9,6 +9,8 @@ import typer
 from typer import Argument, Option
 from typer.core import TyperCommand, TyperGroup
 
+from parley.base.errors import OutputError, UsageError
+from parley.building.collection import Dataset, discover, get
 from parley.cli.common import (
     PLAIN,
     AsJson,
@@ -22,8 +24,6 @@ from parley.cli.common import (
     require_file,
     select,
 )
-from parley.building.collection import Dataset, discover, get
-from parley.base.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
     from parley.declaring.tasks import Task
@@ -41,14 +41,13 @@ def tasks(
 ) -> None:
     """List the tasks of each dataset, with their metrics and baselines."""
     from parley.base.replace import write_whole
-    from parley.declaring.leaderboard import renewed
-    from parley.declaring.tasks import tasks_of
     from parley.cli.task_tables import lay_out_tasks, tasks_as_dicts
+    from parley.declaring.leaderboard import renewed
 
     found, attempt = [], Attempts()
     for dataset in select(names):
         with attempt():
-            found += [(dataset.name, name, task) for name, task in tasks_of(dataset).items()]
+            found += [(dataset.name, name, task) for name, task in dataset.tasks.items()]
     if names and not found and not attempt.failed:
         raise UsageError(f"{', '.join(names)}: no tasks; `parley tasks` lists all")
     if update:
@@ -87,18 +86,14 @@ class _Tasks(Help, TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of its tasks, or raise UsageError if it has none."""
-        from parley.declaring.tasks import tasks_of  # not at the top: help is to be quick
-
-        if not (tasks := list(tasks_of(self.dataset))):
+        if not (tasks := list(self.dataset.tasks)):
             there = ", ".join(_with_tasks())
             raise UsageError(f"{self.dataset.name} has no tasks; these datasets have some: {there}")
         return tasks
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the command of a task, or raise UsageError naming those that exist."""
-        from parley.declaring.tasks import get_task
-
-        task = get_task(self.dataset, cmd_name)
+        task = self.dataset.task(cmd_name)
         one = typer.Typer(**PLAIN)
         summary = task.summary[0].upper() + task.summary[1:]
         help = f"{summary}. Scored on {task.evaluated_on}; --template describes FILE."
@@ -140,10 +135,10 @@ def _command(dataset: Dataset, name: str, task: "Task") -> Callable[..., None]:
     ) -> None:
         from parley.asking.score import score_file
         from parley.building.built import find_folder
+        from parley.cli.task_tables import lay_out_score, lay_out_template, template_as_dict
         from parley.scoring.evaluate import score
         from parley.scoring.gold import Part
         from parley.scoring.predictions import require_free
-        from parley.cli import task_tables as tables
 
         asked = {option: own[_OWN + option] for option in task.options}
         options = task.chosen(asked)
@@ -153,8 +148,8 @@ def _command(dataset: Dataset, name: str, task: "Task") -> Callable[..., None]:
             found = (dataset, name, task, *_lines_due(dataset, name, folder, options))
             print_result(
                 as_json,
-                lambda: tables.template_as_dict(*found),
-                lambda: tables.lay_out_template(*found),
+                lambda: template_as_dict(*found),
+                lambda: lay_out_template(*found),
             )
             return
         if (file is None) == (baseline is None):
@@ -172,7 +167,7 @@ def _command(dataset: Dataset, name: str, task: "Task") -> Callable[..., None]:
             result = score(built, name, asked, baseline=baseline, keep=keep, part=part)
         else:
             result = score_file(built, name, asked, str(file), part)
-        print_result(as_json, result.as_dict, lambda: tables.lay_out_score(result))
+        print_result(as_json, result.as_dict, lambda: lay_out_score(result))
 
     signature = inspect.signature(command)
     common = [each for each in signature.parameters.values() if each.name != "own"]

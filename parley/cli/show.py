@@ -4,13 +4,13 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table as Grid
 
-from parley.building.collection import Dataset
-from parley.reading.dialogues import Dialogue, as_id, places, related_by_dialogue, rows
+from parley.base.console import safe, to_json
 from parley.base.errors import UsageError
 from parley.building.built import BuiltFolder
+from parley.building.collection import Dataset
 from parley.building.sources import Source
-from parley.base.console import safe, to_json
 from parley.declaring.transcript import Fact, Note, Table, Transcript
+from parley.reading.dialogues import Dialogue, as_id, places, related_by_dialogue, rows
 
 _COLOURS = ("cyan", "magenta", "green", "yellow", "blue")
 

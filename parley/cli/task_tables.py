@@ -6,14 +6,14 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.table import Table
 
-from parley.declaring.questions import TRUNCATED
+from parley.base.console import safe, table
 from parley.building.collection import Dataset
-from parley.scoring.evaluate import Result
-from parley.scoring.gold import ALL
 from parley.declaring.leaderboard import leaderboard
+from parley.declaring.questions import TRUNCATED
 from parley.declaring.spread import Folds, Interval
 from parley.declaring.tasks import Task, Undefined, flat
-from parley.base.console import safe, table
+from parley.scoring.evaluate import Result
+from parley.scoring.gold import ALL
 
 _SAMPLE = "a sample, not the dataset: its records are invented\n"
 

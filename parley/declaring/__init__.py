@@ -1,1 +1,1 @@
-"""."""
+"""What a dataset folder may say: files and pins, shapes, configs, figures, tasks, games, charts."""

@@ -12,10 +12,8 @@ from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
 
-from parley.building.collection import Dataset
 from parley.base.errors import ScriptError, is_no_memory
-from parley.declaring.figures import MissingSplitError
-from parley.building.built import BuiltFolder
+from parley.declaring.figures import Data, MissingSplitError
 from parley.declaring.shapes import show
 from parley.declaring.transcript import Value
 
@@ -169,16 +167,16 @@ def _numbers(chart: Chart) -> Iterator[Any]:
             )
 
 
-def own_charts(built: BuiltFolder) -> Iterator[tuple[str, Chart]]:
+def own_charts(
+    dataset: str, functions: Mapping[str, Callable[[Data], Chart]], data: Data
+) -> Iterator[tuple[str, Chart]]:
     """Yield the name and the chart of each function of `charts.py`, unless its rows are missing.
 
     ScriptError if charts.py fails on the rows.
     """
-    dataset: Dataset = built.dataset
-    functions: dict[str, Callable[[BuiltFolder], Chart]] = dataset.charts
     for name, function in functions.items():
         try:
-            found = function(built)
+            found = function(data)
             if not isinstance(found, Chart):
                 raise TypeError(f"expected a chart, found {found!r:.60}")
             for number in _numbers(found):
@@ -191,7 +189,7 @@ def own_charts(built: BuiltFolder) -> Iterator[tuple[str, Chart]]:
             if is_no_memory(error):
                 raise
             raise ScriptError(
-                f"{dataset.name}: charts.py: {name} fails ({type(error).__name__}: {error})",
-                remedy=f"If `parley verify {dataset.name}` holds for the folder, fix charts.py.",
+                f"{dataset}: charts.py: {name} fails ({type(error).__name__}: {error})",
+                remedy=f"If `parley verify {dataset}` holds for the folder, fix charts.py.",
             ) from error
         yield name, found

@@ -5,7 +5,7 @@ ScriptError that names the field.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from pathlib import PurePosixPath
@@ -17,8 +17,6 @@ from parley.declaring.shapes import fitter
 if TYPE_CHECKING:
     from datasets import Features
 
-    from parley.rows.reader import Opened
-
 REMEDY = "See docs/adding.md."
 _DIGITS = {"sha256": 64, "git_blob": 40, "git_tree": 40}
 _OF_FILES = ("sha256", "git_blob")
@@ -27,7 +25,22 @@ _COMMIT = "/[0-9a-f]{40}[/.]"  # a URL with a commit may have a folder named mai
 _SPLIT = re.compile(r"(?!all$)\w+(\.\w+)*")  # split names of `datasets`, where "all" is reserved
 _NAME = re.compile(r"[A-Za-z]\w*")
 
-Records = Callable[[Mapping[str, "Opened"]], Iterable[Any]]
+
+class Opened:
+    """An opened source of a split; iterate it for its checked records in order."""
+
+    def __init__(self, read: Callable[[], Iterator[tuple[str, Any]]]) -> None:
+        self._read = read
+
+    def __iter__(self) -> Iterator[Any]:
+        return (record for _, record in self.items())
+
+    def items(self) -> Iterator[tuple[str, Any]]:
+        """Yield each record with the name of its file within a folder, or "" for a file."""
+        return self._read()
+
+
+Records = Callable[[Mapping[str, Opened]], Iterable[Any]]
 Rows = Callable[[Iterable[Any]], Iterable[dict[str, Any]]]
 
 
@@ -111,8 +124,8 @@ class File(_Source):
         size: Its bytes, if known.
         sha256: The hash of its content; or
         git_blob: the git hash of its content.
-        read: The format of its records (`parley.declaring.formats`), by default from the suffix; or a
-            function of (open binary file, JSON decoder) that yields them.
+        read: The format of its records (`parley.declaring.formats`), by default from the suffix;
+            or a function of (open binary file, JSON decoder) that yields them.
         validate: Takes each record that fits the shape; raises ValueError if it contradicts itself.
         mirrors: Replacements for a URL that does not answer: dicts of url, one hash and
             optionally size.

@@ -33,8 +33,8 @@ from types import ModuleType
 from typing import Any, Protocol
 
 from parley.base.errors import ParleyError, is_no_memory
-from parley.base.extras import extra_of
 from parley.base.exact import is_number, plain
+from parley.base.extras import extra_of
 
 Value = int | float | str
 MATCHES, DIFFERS, NOT_REPRODUCIBLE = "matches", "differs", "not reproducible"

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from parley.declaring.prediction_formats import Key
 from parley.declaring.questions import (
     AMBIGUOUS,
     EMPTY,
@@ -23,7 +24,6 @@ from parley.declaring.questions import (
     Unreadable,
     final_text,
 )
-from parley.declaring.prediction_formats import Key
 
 DEAL, WALK_AWAY, TURN_LIMIT, UNREADABLE = "deal", "walk_away", "turn_limit", "unreadable"
 _VERBS = r"(?:i )?(?:counter-? ?)?(?:offer|accept|reject|walk[ _-]*away)"

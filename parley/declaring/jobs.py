@@ -12,8 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from parley.building.collection import Dataset, discover
-from parley.base.errors import Problem, ScriptError, UsageError, require_known
+from parley.base.errors import Problem, ScriptError, UsageError
 
 Sources = Mapping[str, Mapping[str, Any]]
 """File -> its pin: url, size, and sha256 or git_blob."""
@@ -59,31 +58,3 @@ class Job:
             )
         chosen = parts or self.sources
         return {file: pin for part in chosen for file, pin in self.sources[part].items()}
-
-
-def jobs_of(dataset: Dataset) -> dict[str, Job]:
-    """Return name -> job, {} without `jobs.py`; ScriptError if it is wrong."""
-    jobs = dataset.jobs
-    if wrong := {name: job for name, job in jobs.items() if not isinstance(job, Job)}:
-        found = [Problem(f"JOBS[{n!r}]", "a Job", type(job).__name__) for n, job in wrong.items()]
-        raise ScriptError(str(dataset.folder / "jobs.py"), *found, remedy="Write Job(function).")
-    return jobs
-
-
-def each_jobs() -> dict[str, dict[str, Job] | ScriptError]:
-    """Return dataset -> its jobs, or the error of its `jobs.py`; skip datasets without jobs."""
-    found: dict[str, dict[str, Job] | ScriptError] = {}
-    for name, dataset in discover().items():
-        try:
-            if jobs := jobs_of(dataset):
-                found[name] = jobs
-        except ScriptError as error:
-            found[name] = error
-    return found
-
-
-def get_job(dataset: Dataset, name: str) -> Job:
-    """Return the job of this name, or raise UsageError with the known names."""
-    jobs = jobs_of(dataset)
-    require_known(dataset.name, "job", name, jobs)
-    return jobs[name]

@@ -14,13 +14,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from parley.declaring.questions import Asking, Playing
-from parley.building.collection import Dataset
-from parley.base.errors import Problem, ScriptError, UsageError, require_known
+from parley.base.errors import Problem, UsageError
 from parley.base.exact import is_number, plain
 from parley.declaring.prediction_formats import JSON_LINES, Key, Prediction, PredictionFormat
-from parley.declaring.spread import Folds, Interval
+from parley.declaring.questions import Asking, Playing
 from parley.declaring.shapes import problems
+from parley.declaring.spread import Folds, Interval
 
 OWN_OPTIONS = ("build", "baseline", "save-predictions", "template", "subset", "json", "help")
 """The options of `parley score` itself."""
@@ -191,22 +190,7 @@ class Task:
         return tuple(each for each in self.references if each.options.items() <= options.items())
 
 
-def tasks_of(dataset: Dataset) -> dict[str, Task]:
-    """Return the tasks of a dataset by name, {} without `tasks.py`; ScriptError if one is wrong."""
-    tasks = dataset.tasks
-    if found := [problem for name, task in tasks.items() for problem in _wrong(task, name)]:
-        raise ScriptError(str(dataset.folder / "tasks.py"), *found)
-    return tasks
-
-
-def get_task(dataset: Dataset, name: str) -> Task:
-    """Return the task of this name, or raise UsageError naming those that exist."""
-    tasks = tasks_of(dataset)
-    require_known(dataset.name, "task", name, tasks)
-    return tasks[name]
-
-
-def _wrong(task: Any, name: str) -> Iterator[Problem]:
+def task_problems(task: Any, name: str) -> Iterator[Problem]:
     """Yield the problems of a task's declaration."""
     where = f"TASKS[{name!r}]"
     if not isinstance(task, Task):

@@ -1,1 +1,1 @@
-"""."""
+"""From a pin to a checked file."""

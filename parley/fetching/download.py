@@ -19,8 +19,8 @@ from urllib3 import Retry
 from urllib3.exceptions import InvalidHeader
 
 from parley.base.errors import FetchError, Problem
-from parley.fetching.archive import LIMIT
 from parley.declaring.pins import Pin
+from parley.fetching.archive import LIMIT
 
 Progress = Callable[[str, int | str, int | None], None]
 """Takes a source, the bytes so far or a reason to wait, and the total bytes if known."""

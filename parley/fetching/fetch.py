@@ -20,10 +20,10 @@ from typing import BinaryIO
 from urllib.parse import urlsplit
 
 from parley.base.errors import FetchError, Problem, UsageError
-from parley.fetching.archive import extract
-from parley.fetching.download import Downloader, Patience, Progress, open_session
 from parley.base.part import open_part, part_of
 from parley.declaring.pins import UNREADABLE, Pin, places, problem
+from parley.fetching.archive import extract
+from parley.fetching.download import Downloader, Patience, Progress, open_session
 
 OnMirror = Callable[[str, Pin, Sequence[Problem]], None]
 """Takes a source, the mirror that served it, and the problems of the places before it."""

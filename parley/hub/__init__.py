@@ -1,1 +1,1 @@
-"""The way to the Hub and back: a repository, publishing into it, and reading back what is there."""
+"""From a verified build to a Hub repository, and back."""

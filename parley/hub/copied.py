@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from parley.building.collection import Dataset
 from parley.base.errors import OutputError
-from parley.building.built import CARD, MOST_TEXT, PROVENANCE, BuiltFolder, find_folder, open_folder
 from parley.base.replace import locked
 from parley.base.temporary import temporary_folder
+from parley.building.built import CARD, MOST_TEXT, PROVENANCE, BuiltFolder, find_folder, open_folder
+from parley.building.collection import Dataset
 
 _BLOCK = 1 << 20
 

@@ -15,9 +15,9 @@ from typing import Any
 import datasets
 import huggingface_hub
 
+from parley.declaring.features import arrow_schema
 from parley.hub.guard import guarded
 from parley.rows.digest import Digest
-from parley.declaring.features import arrow_schema
 from parley.rows.parquet import BATCH
 
 

@@ -17,12 +17,14 @@ from typing import Any
 from huggingface_hub.errors import HFValidationError
 from huggingface_hub.utils._validators import validate_repo_id
 
-from parley.building.collection import Dataset
 from parley.base.errors import OutputError, Problem, PublishError, UsageError
+from parley.base.secret import without_secrets
+from parley.base.temporary import temporary_folder
 from parley.building.built import BuiltFolder
 from parley.building.card import is_licensed, licence_section
+from parley.building.collection import Dataset
 from parley.building.measured import measured
-from parley.verifying.verify import Verification, verify
+from parley.building.sources import Source
 from parley.hub.guard import guarded
 from parley.hub.repository import (
     BEGUN,
@@ -36,9 +38,7 @@ from parley.hub.repository import (
     token,
     trusted_for,
 )
-from parley.base.secret import without_secrets
-from parley.building.sources import Source
-from parley.base.temporary import temporary_folder
+from parley.verifying.verify import Verification, verify
 
 
 @dataclass(frozen=True)

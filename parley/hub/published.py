@@ -10,10 +10,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from parley.base.errors import OutputError, UsageError
-from parley.building.built import PROVENANCE, BuiltFolder
 from parley.base.replace import write_whole
-from parley.hub.repository import LocalFiles
 from parley.base.secret import without_secrets
+from parley.building.built import PROVENANCE, BuiltFolder
+from parley.hub.repository import LocalFiles
 
 _MOST = 1000  # bytes of a note; ours have some 100
 

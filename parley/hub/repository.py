@@ -18,9 +18,9 @@ from huggingface_hub.hf_api import RepoFile
 from huggingface_hub.utils.sha import git_hash
 
 from parley.base.errors import OutputError, ParleyError, PublishError
-from parley.building.built import CARD, PROVENANCE, read_provenance
 from parley.base.secret import keep_secret, without_secrets
 from parley.base.temporary import temporary_folder
+from parley.building.built import CARD, PROVENANCE, read_provenance
 
 ADD, CHANGE, REMOVE, KEEP, LEAVE = "add", "change", "remove", "keep", "leave"
 _SMALL = 10_000_000  # bytes; the Hub takes larger files by their hash alone

@@ -1,1 +1,1 @@
-"""."""
+"""From a build to dialogues, exports, pages and pictures."""

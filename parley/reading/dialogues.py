@@ -7,14 +7,14 @@ from dataclasses import dataclass, is_dataclass, replace
 from functools import cache, cached_property
 from typing import Any, get_args, get_origin, get_type_hints
 
-from parley.building.collection import Dataset
 from parley.base.errors import OutputError, Problem, ScriptError, is_no_memory
-from parley.building.built import BuiltFolder
 from parley.base.exact import is_number, plain
-from parley.declaring.features import item_of, labels_of
-from parley.rows.frozen import frozen
+from parley.building.built import BuiltFolder
+from parley.building.collection import Dataset
 from parley.building.sources import Source
+from parley.declaring.features import item_of, labels_of
 from parley.declaring.transcript import Facets, Transcript, Value
+from parley.rows.frozen import frozen
 
 Row = dict[str, Any]
 Beside = dict[str, list[Row]]  # config -> its rows of a dialogue
@@ -113,7 +113,7 @@ def _check_transcript(found: Any) -> None:
 
 
 def _misfits(found: Any, hint: Any, path: str) -> Iterator[Problem]:
-    """Yield where a value is not of a type of `parley.declaring.transcript`; a list may be a tuple."""
+    """Yield where a value has no type of a transcript's classes; a list may be a tuple."""
     kind, inner = get_origin(hint) or hint, get_args(hint)
     expected = _EXPECTED.get(kind) or f"a {kind.__name__}"
     wrong = Problem(path.lstrip("."), expected, f"{found!r:.60}")

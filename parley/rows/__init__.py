@@ -1,1 +1,1 @@
-"""From source files to Parquet: strict reading, strict rows, digests, workers."""
+"""From a file to checked records, Arrow, Parquet and a digest."""

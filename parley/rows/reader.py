@@ -3,20 +3,21 @@
 import json
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import orjson
 
-from parley.declaring.declaration import Folder, Source
 from parley.base.errors import MOST_PROBLEMS, Causes, Problem, RecordError, ScriptError
-from parley.declaring.formats import FORMATS, HEADED, NAMED_BY
 from parley.base.strict_json import loads
+from parley.declaring.declaration import Folder, Opened, Source
+from parley.declaring.formats import FORMATS, HEADED, NAMED_BY
 from parley.declaring.shapes import fitter, problems
 from parley.fetching.archive import ArchiveError, members
 
@@ -43,6 +44,16 @@ class Reader:
             return ""
         source, name, number = self._at
         return name + _comma(source) + _part(source, number)
+
+    def open(
+        self, sources: Iterable[Source], paths: Mapping[str, str] | None = None
+    ) -> dict[str, Opened]:
+        """Return path -> opened source, each at its path of `paths` or in the reader's folder."""
+        places = paths or {}
+        return {
+            each.path: Opened(partial(self.read, each, places.get(each.path, "")))
+            for each in sources
+        }
 
     def read(self, source: Source, path: str = "") -> Iterator[tuple[str, Any]]:
         """Yield each record of a source, with the name of its file within a folder.
@@ -115,23 +126,6 @@ class Reader:
         """Return the problem of the last record read, from an error of its conversion."""
         text = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
         return Problem(self.place, what=text)
-
-
-class Opened:
-    """An opened source of a split; iterate it for its checked records in order.
-
-    The source is at `path`, by default in the reader's folder.
-    """
-
-    def __init__(self, reader: Reader, source: Source, path: str = "") -> None:
-        self._reader, self._source, self._path = reader, source, path
-
-    def __iter__(self) -> Iterator[Any]:
-        return (record for _, record in self.items())
-
-    def items(self) -> Iterator[tuple[str, Any]]:
-        """Yield each record with the name of its file within a folder, or "" for a file."""
-        return self._reader.read(self._source, self._path)
 
 
 _WHOLE = ("json value", "text", "bytes")  # one record per file

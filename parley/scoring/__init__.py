@@ -1,1 +1,1 @@
-"""From predictions to a score: read a file strictly, score it, compare with references."""
+"""From predictions to a score."""

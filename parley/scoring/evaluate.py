@@ -10,13 +10,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from parley import __version__
 from parley.base.errors import Problem, ScriptError, UsageError, require_known
-from parley.declaring.figures import agrees
+from parley.base.version import __version__
 from parley.building.built import BuiltFolder
-from parley.scoring.gold import ALL, Part, arguments, load_gold, rows_digest, running, script_of
+from parley.declaring.figures import agrees
 from parley.declaring.prediction_formats import UNREADABLE, Key, Prediction, Run
-from parley.scoring.predictions import read, validate_predictions, write
 from parley.declaring.spread import Folds, Interval
 from parley.declaring.tasks import (
     MEASURED,
@@ -26,9 +24,10 @@ from parley.declaring.tasks import (
     Task,
     Undefined,
     flat,
-    get_task,
     wrong_scores,
 )
+from parley.scoring.gold import ALL, Part, arguments, load_gold, rows_digest, running, script_of
+from parley.scoring.predictions import read, validate_predictions, write
 
 
 @dataclass(frozen=True)
@@ -151,7 +150,7 @@ def score(
         OutputError: the build lacks a config or split, or `keep` cannot be written.
         ScriptError: tasks.py fails.
     """
-    task = get_task(built.dataset, name)
+    task = built.dataset.task(name)
     options = task.chosen(given)
     if baseline:
         require_known(f"{built.dataset.name} {name}", "baseline", baseline, task.baselines)
@@ -191,7 +190,7 @@ def compute(
     ScriptError if tasks.py fails.
     """
     with running(built):
-        task = get_task(built.dataset, name)
+        task = built.dataset.task(name)
         scored = task.score(gold, predictions, **options)
         wrong = list(wrong_scores(scored, task.unit))
     if wrong:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from parley.base.errors import OutputError, ParleyError, ScriptError, is_no_memory
 from parley.base.extras import extra_of
-from parley.declaring.figures import MissingSplitError
 from parley.building.built import BuiltFolder
+from parley.declaring.figures import MissingSplitError
 from parley.declaring.prediction_formats import Key
-from parley.declaring.tasks import Gold, Task, get_task
+from parley.declaring.tasks import Gold, Task
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ def load_gold(
 
     OutputError if the build lacks a config, or the part is empty.
     """
-    task = get_task(built.dataset, name)
+    task = built.dataset.task(name)
     if absent := [config for config in task.configs if not built.splits(config)]:
         raise OutputError(
             f"{built.path}: has no config {', '.join(absent)}, which {name} reads",

@@ -1,1 +1,1 @@
-"""."""
+"""From a build to verdicts; from two builds to their differences."""

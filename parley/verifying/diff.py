@@ -11,10 +11,10 @@ import datasets
 import pyarrow as pa
 
 from parley.base.errors import UsageError, cut
-from parley.declaring.figures import A_SAMPLE, figures
 from parley.building.built import BuiltFolder
-from parley.rows.digest import same
 from parley.declaring.features import item_of, labels_of
+from parley.declaring.figures import A_SAMPLE, figures
+from parley.rows.digest import same
 
 
 @dataclass(frozen=True)

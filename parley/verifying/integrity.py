@@ -14,22 +14,22 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from parley.declaring.chats import CHAT
-from parley.declaring.declaration import Config
 from parley.base.errors import OutputError, is_no_memory
-from parley.declaring.figures import Figure
 from parley.building.built import CARD, MOST_TEXT, PROVENANCE, BuiltFolder
 from parley.building.card import built_card, parse, prose
+from parley.building.generate import generate
 from parley.building.measured import FILE, measured
+from parley.building.sources import Source
+from parley.declaring import pins
+from parley.declaring.chats import CHAT
+from parley.declaring.declaration import Config
+from parley.declaring.features import arrow_schema, item_of, labels_of
+from parley.declaring.figures import Figure
+from parley.declaring.shapes import fitter, problems
 from parley.rows.arrow import Nulls, to_batches
 from parley.rows.digest import Digest, same
-from parley.declaring.features import arrow_schema, item_of, labels_of
-from parley.building.generate import generate
 from parley.rows.parquet import arrow_size
-from parley.rows.reader import Opened, Reader
-from parley.declaring.shapes import fitter, problems
-from parley.declaring import pins
-from parley.building.sources import Source
+from parley.rows.reader import Reader
 
 
 @dataclass
@@ -401,7 +401,7 @@ def _against_source(
     if digest.hexdigest() != inputs.digests[config, split]:
         yield from _row_differences(f"{config}/{split}", inputs.built.rows(config, split), made)
     if isinstance(declared, Config):
-        opened = {each.path: Opened(reader, each) for each in source.sources(config, split)}
+        opened = reader.open(source.sources(config, split))
         records = list(inputs.built.dataset.builder.records(config, opened))
         if len(records) != len(made):
             yield f"{config}/{split}: {len(records)} records upstream make {len(made)} rows"

@@ -7,8 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from parley.building.collection import Dataset, get
 from parley.base.errors import NO_MEMORY, OutputError, ParleyError, is_no_memory
+from parley.building.built import BuiltFolder, find_folder
+from parley.building.collection import Dataset, get
+from parley.building.generate import paused_garbage_collection
+from parley.building.sources import Source, at_hand, open_source
 from parley.declaring.figures import (
     A_SAMPLE,
     UNEXPLAINED,
@@ -18,10 +21,7 @@ from parley.declaring.figures import (
     figures,
 )
 from parley.verifying import integrity
-from parley.building.built import BuiltFolder, find_folder
 from parley.verifying.side_by_side import Lost, side_by_side
-from parley.building.generate import paused_garbage_collection
-from parley.building.sources import Source, at_hand, open_source
 
 OnStep = Callable[[str, str], None]  # dataset and name of the check
 

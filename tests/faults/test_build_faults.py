@@ -15,9 +15,9 @@ from pathlib import Path
 import generate
 import pytest
 
+from parley.base.errors import OutputError
 from parley.building.build import build
 from parley.building.collection import Dataset, get
-from parley.base.errors import OutputError
 from parley.building.measured import FILE
 from parley.building.sources import Source
 
@@ -117,7 +117,8 @@ def leave_room(disk, room):
 def test_a_full_disk(small_disk, forks, tally):
     """Build a sample on disks with different room, in a process that pyarrow might abort."""
     subprocess.run(["mount", "-o", "remount,size=900k", str(small_disk)], check=True, timeout=20)
-    more = "from parley.base.errors import OutputError\nfrom parley.building.sources import open_source\n"
+    more = "from parley.base.errors import OutputError\n"
+    more += "from parley.building.sources import open_source\n"
     building = forks(PREPARE + more, IN_ROOM)
     building.start(small_disk / "out")
     assert building.wait() == 0

@@ -8,14 +8,14 @@ from itertools import islice
 
 import pytest
 
-from parley.building.build import build
-from parley.building.collection import discover
 from parley.base.errors import ScriptError
+from parley.building.build import build
 from parley.building.built import open_folder
-from parley.verifying.verify import verify
+from parley.building.collection import discover
 from parley.building.generate import generate
-from parley.rows.reader import Opened, Reader
 from parley.building.sources import open_source
+from parley.rows.reader import Reader
+from parley.verifying.verify import verify
 
 # Ways to bypass the reader. Each yields all records of a sound file, so the rows look right.
 
@@ -67,7 +67,7 @@ def leave(monkeypatch, source, config, way, paths):
     def left(opened, path):
         if path not in paths:
             return opened
-        plain = Opened(Reader(source.folder), source.dataset.sources[path])
+        plain = Reader(source.folder).open([source.dataset.sources[path]])[path]
         return Left(way, opened, list(plain.items()))
 
     monkeypatch.setitem(vars(declared), "records", records)

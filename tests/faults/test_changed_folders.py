@@ -15,11 +15,11 @@ import pyarrow.parquet as pq
 import pytest
 from mutations import nodes
 
-from parley.building.collection import discover
 from parley.base.errors import RowError
-from parley.verifying import integrity
 from parley.building.built import open_folder
+from parley.building.collection import discover
 from parley.rows.digest import Digest, same
+from parley.verifying import integrity
 
 TRIALS = 15 * int(os.environ.get("PARLEY_TRIALS", 0)) or 24  # `make faults` has 300
 FORMATS = {name: [*dataset.exports, "csv", "jsonl"] for name, dataset in discover().items()}

@@ -3,8 +3,8 @@
 import random
 import shutil
 
-from parley.verifying import integrity
 from parley.building.built import open_folder
+from parley.verifying import integrity
 from parley.verifying.verify import verify
 
 PLACES = 50  # in each file

@@ -18,13 +18,13 @@ from catalogue_files import hostile
 from hub import Hub, User
 from server import Page, Server, pinned
 
+from parley.authoring.starting.new import write_skeleton
 from parley.building.build import build
-from parley.building.collection import Dataset, get
 from parley.building.built import open_folder
+from parley.building.collection import Dataset, get
+from parley.building.sources import Source
 from parley.declaring import leaderboard
 from parley.reading.site.write import write_site
-from parley.building.sources import Source
-from parley.authoring.starting.new import write_skeleton
 
 TRIALS = int(os.environ.get("PARLEY_TRIALS", "4"))  # of each command; `make faults` has 20
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -60,7 +60,8 @@ sys.path.append({tests!r})
 for each in (signal.SIGINT, signal.SIGHUP):  # the defaults of a shell, without nohup
     signal.signal(each, signal.SIG_DFL)
 import pyarrow.parquet
-import parley.authoring.starting.new, parley.authoring.linting.run, parley.reading.export.export, parley.verifying.diff
+import parley.authoring.starting.new, parley.authoring.linting.run, parley.verifying.diff
+import parley.reading.export.export, parley.reading.site.serve
 import parley.hub.copied, parley.hub.publish, parley.scoring.evaluate, parley.declaring.leaderboard
 import parley.reading.site.serve, parley.reading.site.write, parley.cli.report
 from parley.cli import main

@@ -18,9 +18,9 @@ from mutations import nodes
 from test_conversion import records_of
 
 from parley.base.errors import RowError
-from parley.rows.arrow import to_batch
 from parley.base.strict_json import loads
 from parley.declaring.shapes import fitter, problems
+from parley.rows.arrow import to_batch
 
 # The same examples every time, and nothing left on the disk
 quick = settings(max_examples=300, deadline=None, derandomize=True, database=None)

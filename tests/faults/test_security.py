@@ -22,14 +22,14 @@ import yaml
 from hub import User
 from server import Page, Server
 
-from parley.cli import main
-from parley.building.collection import discover, get
-from parley.building.card import parse
-from parley.building.measured import FILE as MEASURED
-from parley.base.strict_json import loads
-from parley.declaring.prediction_formats import TREC_RUN
 from parley.authoring.starting.new import write_skeleton
 from parley.base.console import plain, to_json
+from parley.base.strict_json import loads
+from parley.building.card import parse
+from parley.building.collection import discover, get
+from parley.building.measured import FILE as MEASURED
+from parley.cli import main
+from parley.declaring.prediction_formats import TREC_RUN
 
 ROOT = Path(__file__).parents[2]
 CANARY = "canary-5d1e7c"
@@ -40,7 +40,8 @@ ACTING = set(ESCAPES) - set("]0;owned[2J31mgnp")
 
 
 PREPARE = """
-import parley.building.build, parley.reading.export.export, parley.verifying.diff, parley.hub.publish
+import parley.building.build, parley.reading.export.export, parley.verifying.diff
+import parley.hub.publish
 import parley.cli.report, parley.cli.show
 from parley.cli import main
 from parley.building.collection import discover

@@ -15,15 +15,15 @@ import damage
 from damage import HERE, OfBytes, OfRecords, pattern
 from subjects import LINES, SUBJECTS
 
-from parley.building.collection import Dataset
-from parley.declaring.declaration import Config
 from parley.base.errors import ParleyError, ScriptError
+from parley.building.collection import Dataset
+from parley.building.generate import generate
+from parley.building.sources import Source
+from parley.declaring.declaration import Config
+from parley.declaring.features import arrow_schema
 from parley.rows import reader
 from parley.rows.arrow import to_batch
-from parley.declaring.features import arrow_schema
-from parley.building.generate import generate
 from parley.rows.reader import Reader
-from parley.building.sources import Source
 
 Split = tuple[str, str]  # config and split
 

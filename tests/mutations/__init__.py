@@ -20,9 +20,9 @@ from types import ModuleType
 
 import pyarrow as pa
 
-from parley.declaring.figures import MissingSplitError
 from parley.building.built import BuiltFolder
 from parley.declaring.features import arrow_schema
+from parley.declaring.figures import MissingSplitError
 
 DROP = object()
 NAMES = [path.stem for path in Path(__file__).parent.glob("[!_]*.py")]

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from huggingface_hub import DatasetCard
 
+from parley.authoring.linting.dataset_folder import DatasetFolder, NotYetError
 from parley.base.errors import few
 from parley.building.card import BEGIN, END
 from parley.building.measured import measured
-from parley.authoring.linting.dataset_folder import DatasetFolder, NotYetError
 
 HEADINGS = (  # "Tasks" only if the dataset has tasks
     "How to load", "What a row looks like", "Fields", "Splits", "Tasks", "How it was collected",

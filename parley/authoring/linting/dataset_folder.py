@@ -7,13 +7,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from parley.building.build import build
-from parley.building.collection import Dataset
 from parley.base.errors import ParleyError
+from parley.building.build import build
 from parley.building.built import BuiltFolder, open_folder
 from parley.building.card import parse
-from parley.rows.reader import Opened, Reader
+from parley.building.collection import Dataset
 from parley.building.sources import Source, open_source
+from parley.rows.reader import Reader
 
 
 class NotYetError(Exception):
@@ -52,7 +52,7 @@ class DatasetFolder:
     def records(self, config: str, split: str) -> list[Any]:
         """Return the records of a split of the sample."""
         reader = Reader(self.source.folder)
-        opened = {each.path: Opened(reader, each) for each in self.source.sources(config, split)}
+        opened = reader.open(self.source.sources(config, split))
         return list(self.dataset.builder.records(config, opened))
 
 

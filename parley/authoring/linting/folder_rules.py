@@ -7,15 +7,6 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from parley.declaring.declaration import Config
-from parley.base.errors import ParleyError, RowError, few
-from parley.reading.export.export import export
-from parley.base.extras import extra_of
-from parley.declaring.figures import FAILED, UNEXPLAINED, figures
-from parley.verifying.integrity import first_difference
-from parley.building.measured import FILE, every_split, measured, text_of
-from parley.verifying.verify import verify
-from parley.declaring.jobs import jobs_of
 from parley.authoring.linting.dataset_folder import (
     DatasetFolder,
     NotYetError,
@@ -23,12 +14,20 @@ from parley.authoring.linting.dataset_folder import (
     one_line,
     values_of,
 )
+from parley.base.errors import ParleyError, RowError, few
+from parley.base.extras import extra_of
+from parley.building.measured import FILE, every_split, measured, text_of
+from parley.declaring.declaration import Config
 from parley.declaring.features import item_of, labels_of
+from parley.declaring.figures import FAILED, UNEXPLAINED, figures
+from parley.declaring.pins import PLACEHOLDER
+from parley.declaring.shapes import Checked, Converted
+from parley.declaring.tasks import Task
+from parley.reading.export.export import export
 from parley.scoring.evaluate import score
 from parley.scoring.gold import load_gold
-from parley.declaring.shapes import Checked, Converted
-from parley.declaring.pins import PLACEHOLDER
-from parley.declaring.tasks import Task, tasks_of
+from parley.verifying.integrity import first_difference
+from parley.verifying.verify import verify
 
 # Errors of a figure on a sample that is too small
 _TOO_FEW = "(StatisticsError|ValueError|ZeroDivisionError): "
@@ -65,7 +64,7 @@ def modules_load(folder: DatasetFolder) -> Iterator[str]:
     for name in ("figures", "checks", "transcript", "charts", "export", "jobs", "tasks"):
         try:
             folder.dataset.load_module(name)
-            jobs_of(folder.dataset)
+            _ = folder.dataset.jobs
         except ParleyError as error:
             yield from lines_of(error)
 
@@ -171,7 +170,7 @@ def exports_write_the_sample(folder: DatasetFolder) -> Iterator[str]:
 
 def tasks_score_the_sample(folder: DatasetFolder) -> Iterator[str]:
     """Each example fits its task, and the first baseline of each task scores the sample."""
-    for name, task in tasks_of(folder.dataset).items():
+    for name, task in folder.dataset.tasks.items():
         where = f"tasks.py: {name}"
         for config in task.configs:
             if config not in folder.dataset.configs:

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterator
 
-from parley.building.collection import Dataset
-from parley.base.errors import ParleyError, is_no_memory
-from parley.declaring.figures import definition_of
-from parley.verifying.verify import Check, OnStep
 from parley.authoring.linting import card_rules, folder_rules, sample_rules
 from parley.authoring.linting.dataset_folder import DatasetFolder, NotYetError, lines_of, one_line
+from parley.base.errors import ParleyError, is_no_memory
 from parley.base.temporary import temporary_folder
+from parley.building.collection import Dataset
+from parley.declaring.figures import definition_of
+from parley.verifying.verify import Check, OnStep
 
 Rule = Callable[[DatasetFolder], Iterator[str]]
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from parley.declaring.declaration import Config, View
-from parley.reading.dialogues import Dialogue, as_id, related_by_dialogue
-from parley.base.errors import ParleyError
 from parley.authoring.linting.dataset_folder import DatasetFolder, one_line, values_of
+from parley.base.errors import ParleyError
+from parley.declaring.declaration import Config, View
 from parley.declaring.shapes import Checked, Converted, fitter, in_words
+from parley.reading.dialogues import Dialogue, as_id, related_by_dialogue
 
 # Alternatives ---------------------------------------------------------------------------
 

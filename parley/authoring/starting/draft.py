@@ -7,13 +7,13 @@ from itertools import chain, combinations
 from pathlib import Path
 from typing import Any
 
-from parley.declaring.chats import CHAT
-from parley.base.errors import UsageError
-from parley.declaring.conversion import conversion
-from parley.declaring.pins import PLACEHOLDER
 from parley.authoring.starting.given import Given, read_given
 from parley.authoring.starting.shapes import TEXT, Guess, Invention, guess, keys_are_data
 from parley.authoring.starting.turns import LONGEST, Chat, chat_of_turns
+from parley.base.errors import UsageError
+from parley.declaring.chats import CHAT
+from parley.declaring.conversion import conversion
+from parley.declaring.pins import PLACEHOLDER
 
 _SPLITS = ("train", "validation", "test")
 _MOST_COLUMNS = 8  # tried in pairs as a key

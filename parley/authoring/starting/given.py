@@ -15,12 +15,12 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
-from parley.base.errors import Problem, RecordError, UsageError
-from parley.declaring.formats import FORMATS
-from parley.base.strict_json import loads
-from parley.fetching.archive import ArchiveError, members, open_archive
-from parley.declaring.pins import PLACEHOLDER, git_tree, hash_file
 from parley.authoring.starting.clone import Clone, clone_of
+from parley.base.errors import Problem, RecordError, UsageError
+from parley.base.strict_json import loads
+from parley.declaring.formats import FORMATS
+from parley.declaring.pins import PLACEHOLDER, git_tree, hash_file
+from parley.fetching.archive import ArchiveError, members, open_archive
 
 MANY = 5  # this many files of a flat folder become one Folder
 # suffix -> formats to try

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import parley
-from parley.building.collection import Dataset, collection_folder, wrong_name
-from parley.base.errors import UsageError
-from parley.building.card import BEGIN
-from parley.base.replace import replacing
-from parley.declaring.features import item_of
-from parley.building.generate import generate
-from parley.building.sources import open_source
 from parley.authoring.starting.draft import draft
 from parley.authoring.starting.sample import write_sample
 from parley.authoring.starting.script import script, shortened, transcript
+from parley.base.errors import UsageError
+from parley.base.replace import replacing
+from parley.building.card import BEGIN
+from parley.building.collection import Dataset, collection_folder, wrong_name
+from parley.building.generate import generate
+from parley.building.sources import open_source
+from parley.declaring.features import item_of
 
 SKELETON = Path(__file__).parent.parent / "skeleton"
 _NAME, _TITLE = SKELETON.name, SKELETON.name.title()  # replaced by the dataset's name

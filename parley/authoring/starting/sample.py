@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from parley.declaring.shapes import fitter
 from parley.authoring.starting.draft import Draft
 from parley.authoring.starting.given import Given
 from parley.authoring.starting.shapes import Invention
+from parley.declaring.shapes import fitter
 
 _WHOLE = ("json value", "text")  # formats with one value a file
 

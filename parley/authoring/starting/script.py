@@ -4,11 +4,11 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from parley.declaring.pins import PLACEHOLDER
 from parley.authoring.starting.code import Code, call, lay_out, listed, literal, mapped, shape_code
 from parley.authoring.starting.draft import Draft
 from parley.authoring.starting.given import Given
 from parley.authoring.starting.turns import Chat
+from parley.declaring.pins import PLACEHOLDER
 
 _LINES = 25  # of the record in a docstring
 # format -> the suffix with this default format

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
+from parley.authoring.starting.turns import SPEAKERS, chat_of_turns
 from parley.base.errors import ScriptError
 from parley.declaring.conversion import conversion, nullable
 from parley.declaring.shapes import as_json, null_or_absent
-from parley.authoring.starting.turns import SPEAKERS, chat_of_turns
 
 _MANY = 40  # values at least, for a closed set
 _FEW = 12  # different values of a closed set

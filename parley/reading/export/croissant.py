@@ -14,10 +14,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from parley.building.collection import Dataset
 from parley.base.errors import OutputError
 from parley.building.built import BuiltFolder
 from parley.building.card import parse, prose
+from parley.building.collection import Dataset
 from parley.building.measured import measured
 from parley.declaring.features import item_of, labels_of
 

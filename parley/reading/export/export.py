@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 
-from parley.building.collection import Dataset
 from parley.base.errors import (
     MOST_PROBLEMS,
     OutputError,
@@ -21,12 +20,13 @@ from parley.base.errors import (
     UsageError,
     is_no_memory,
 )
+from parley.base.replace import replacing
+from parley.building.built import BuiltFolder
+from parley.building.collection import Dataset
+from parley.declaring.figures import MissingSplitError
 from parley.reading.export.chats import CONFIG, prompt_completion
 from parley.reading.export.croissant import croissant
 from parley.reading.export.tables import Ids, write_csv, write_json_lines
-from parley.declaring.figures import MissingSplitError
-from parley.building.built import BuiltFolder
-from parley.base.replace import replacing
 
 _OF_ALL = {"croissant": croissant}
 _OF_ROWS = {"csv": write_csv, "jsonl": write_json_lines}

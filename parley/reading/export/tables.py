@@ -18,9 +18,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from parley.reading.dialogues import places
 from parley.base.errors import UsageError, few
 from parley.building.built import BuiltFolder
+from parley.reading.dialogues import places
 
 # A text that could be a formula; the page's selection.js has the same expression.
 _FORMULA = re.compile(

@@ -8,15 +8,14 @@ from typing import Any
 
 from markupsafe import Markup
 
-from parley.declaring.declaration import Config
-from parley.reading.export.chats import CONFIG as CHATS
-from parley.declaring.figures import A_SAMPLE, OUR_CARD, VERDICTS, Figure, figures, tally
 from parley.building.built import CARD, BuiltFolder
 from parley.building.card import is_licensed, licence_section, parse, prose
 from parley.building.measured import Measured, measured
+from parley.declaring.declaration import Config
+from parley.declaring.figures import A_SAMPLE, OUR_CARD, VERDICTS, Figure, figures, tally
 from parley.hub.published import Published, published
+from parley.reading.export.chats import CONFIG as CHATS
 from parley.reading.site.markdown import first_paragraph, sections, to_html
-from parley.declaring.tasks import tasks_of
 
 # key in a card's front matter -> label on the page
 _FACTS = {
@@ -116,7 +115,7 @@ class Description:
         """Each config of the dataset."""
         dataset = self.built.dataset
         built: dict[str, Any] = self.built.provenance["configs"]
-        read = {name: task.configs for name, task in tasks_of(dataset).items()}
+        read = {name: task.configs for name, task in dataset.tasks.items()}
         laid_out = dataset.transcript.CONFIGS if dataset.transcript else ()
         found = []
         for name, splits in dataset.splits.items():

@@ -6,6 +6,7 @@ from functools import singledispatch
 from html import escape
 from typing import NamedTuple
 
+from parley.base.console import plain
 from parley.declaring.charts import (
     Bars,
     Chart,
@@ -17,7 +18,6 @@ from parley.declaring.charts import (
     Range,
     Where,
 )
-from parley.base.console import plain
 from parley.declaring.transcript import Value
 
 _WIDTH, _BROAD = 400, 980  # pixels: of a chart, of one with much in it

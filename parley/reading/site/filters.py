@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from parley.reading.dialogues import sides_of
 from parley.declaring.transcript import Facets, Value
+from parley.reading.dialogues import sides_of
 
 _BINS = 10  # approximate number of bars of a histogram
 _SOME = 20  # more different texts make no filter, unless dialogues share them

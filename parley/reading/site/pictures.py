@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote_plus
 
+from parley.base.replace import replacing
+from parley.building.built import BuiltFolder
 from parley.declaring.charts import Bar, Bars, Chart, Dots, Histogram, Where, own_charts
+from parley.declaring.tasks import MEASURED, flat
+from parley.declaring.transcript import Facets
 from parley.reading.dialogues import Dialogue, dialogues
 from parley.reading.export.export import note_sample
-from parley.building.built import BuiltFolder
-from parley.base.replace import replacing
 from parley.reading.site.draw import shown, svg
 from parley.reading.site.filters import filters
-from parley.declaring.tasks import MEASURED, flat, tasks_of
-from parley.declaring.transcript import Facets
 
 _MOST_LABELS = 20  # in a chart
 
@@ -51,7 +51,7 @@ class Counts:
         """Return the charts by the names of their files; ScriptError if charts.py fails."""
         found: dict[str, Chart] = {}
         for name, chart in (
-            *own_charts(self.built),
+            *own_charts(self.built.dataset.name, self.built.dataset.charts, self.built),
             *self._of_labels(),
             *((name, _bars(filter, self._kinds)) for name, filter in self.filters.items()),
             *_scores(self.built),
@@ -150,7 +150,7 @@ def _ticks(scale: Mapping[str, Any], bars: Sequence[Bar]) -> tuple[tuple[float, 
 
 def _scores(built: BuiltFolder) -> Iterator[tuple[str, Chart]]:
     """Yield a chart of each metric that several references of a task state."""
-    for name, task in tasks_of(built.dataset).items():
+    for name, task in built.dataset.tasks.items():
         for metric, meaning in task.metrics.items():
             dots = tuple(
                 (

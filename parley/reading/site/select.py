@@ -8,12 +8,12 @@ from functools import reduce
 from operator import and_, or_
 from typing import Any
 
-from parley.reading.dialogues import Dialogue, dialogues, sides_of
 from parley.base.errors import Problem, UsageError, few
 from parley.building.built import BuiltFolder
+from parley.declaring.transcript import Facets, Transcript, Value
+from parley.reading.dialogues import Dialogue, dialogues, sides_of
 from parley.reading.site.data import transcript_of
 from parley.reading.site.filters import Pairs, pairs_of, text_of
-from parley.declaring.transcript import Facets, Transcript, Value
 
 Choice = list[str] | tuple[float | None, float | None]  # labels, or the least and most number
 _TOLD = 20  # values in an error

@@ -12,8 +12,8 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, BinaryIO
 
-from parley.base.errors import UsageError
 from parley.base.console import print_message
+from parley.base.errors import UsageError
 
 
 @contextmanager

@@ -10,15 +10,15 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from parley import __version__
-from parley.building.built import BuiltFolder, typed
+from parley.base.console import plain
 from parley.base.replace import replacing
+from parley.base.version import __version__
+from parley.building.built import BuiltFolder, typed
 from parley.reading.site.data import write_data
 from parley.reading.site.describe import Description
 from parley.reading.site.draw import ABOUT, STYLE, is_broad, svg, table
 from parley.reading.site.draw import shown as shorten
 from parley.reading.site.markdown import to_html
-from parley.base.console import plain
 
 _HERE = Path(__file__).parent
 # a page may load only files of the site, and no inline code
