@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parley.base.errors import ScriptError
-from parley.declaring.conversion import conversion
 from parley.declaring.features import arrow_schema
-from parley.declaring.shapes import Checked, Converted, as_json, fitter, null_or_absent
+from parley.declaring.shapes import Checked, Converted, as_json, null_or_absent, parse
 from parley.rows.arrow import to_batch
 
 LABELS = {"good", "bad"}
@@ -98,11 +97,11 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_features_rows_andrecords_of(name):
     shape, feature, values = CASES[name]
-    made = conversion({"field": shape})
+    made = parse({"field": shape}).row()
     assert made.feature == {"field": feature}
     for value, stands in values:
         record = {"field": value}
-        assert fitter({"field": shape})(record)
+        assert parse({"field": shape}).fits(record)
         row = made.to_row(record) if made.to_row else record
         assert row == {"field": stands}
         back = made.to_record(row) if made.to_record else row
@@ -115,7 +114,7 @@ def test_an_integer_that_no_float_equals_is_refused_by_its_path(shape):
     def record(number):
         return {"in": {"field": {"a": number} if isinstance(shape[0], dict) else number}}
 
-    made = conversion({"in": {"field": shape}})
+    made = parse({"in": {"field": shape}}).row()
     row = made.to_row(record(2**53))
     assert (made.to_record(row) if made.to_record else row) == record(2**53)
     for odd in (2**53 + 1, 2**63 - 1, 10**400):
@@ -125,7 +124,7 @@ def test_an_integer_that_no_float_equals_is_refused_by_its_path(shape):
 
 def test_a_label_stays_a_label():
     label = datasets.ClassLabel(names=["a", "b"])
-    assert conversion({"label": label, "all": [label]}).feature == {"label": label, "all": [label]}
+    assert parse({"label": label, "all": [label]}).row().feature == {"label": label, "all": [label]}
 
 
 REFUSED = {
@@ -149,7 +148,7 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_shapes_without_column_or_inverse_are_refused_with_their_path(name):
     with pytest.raises(ScriptError, match=r"deep\.field") as found:
-        conversion({"deep": {"field": REFUSED[name]}})
+        parse({"deep": {"field": REFUSED[name]}}).row()
     assert "onverted" in str(found.value) or "no shape" in str(found.value)
 
 
@@ -201,7 +200,7 @@ def records_of(shape):
 def test_random_records_survive_conversion_and_arrow(data):
     shape = data.draw(_objects(_shapes))
     try:
-        made = conversion(shape)
+        made = parse(shape).row()
     except ScriptError:
         return
     records = data.draw(st.lists(records_of(shape), min_size=1, max_size=3))

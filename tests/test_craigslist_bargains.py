@@ -12,7 +12,6 @@ from mutations import InMemory
 from parley.base.errors import RecordError
 from parley.building.built import open_folder
 from parley.building.collection import get
-from parley.declaring.shapes import fitter
 from parley.declaring.tasks import Undefined
 from parley.declaring.transcript import Note
 from parley.scoring.evaluate import score
@@ -91,7 +90,7 @@ def test_numbers_and_absent_offers_come_back(sample):
     for time, price in zip([*values, *values[:2]], [0, 92, 92.5, -1, 1e-3, 3e38], strict=True):
         record["events"][0]["time"] = time
         record["scenario"]["kbs"][0]["personal"]["Target"] = price
-        assert fitter(NEGOTIATIONS.record_shape)(record)
+        assert NEGOTIATIONS.node.fits(record)
         row = NEGOTIATIONS.to_row(record)
         assert row["events"][0]["time"] == float(time)
         assert type(row["scenario"]["kbs"][0]["personal"]["Target"]) is float

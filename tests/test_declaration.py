@@ -88,7 +88,7 @@ WRONG = {  # declaration, field and problem
     "a format that is a number": (lambda: file(read=7), "read: "),
     "a check that is no function": (lambda: file(validate="sound"), "validate: .* function"),
     "any type": (lambda: file(shape={"id": object}), "shape: .*object"),
-    "a shape of two items": (lambda: file(shape={"x?": [[str, int]]}), r"\.x\?\[\]: .* no shape"),
+    "a shape of two items": (lambda: file(shape={"x?": [[str, int]]}), r"\.x\[\]: .* no shape"),
     "mixed keys": (lambda: file(shape={str: int, "a": str}), "shape: .* keys"),
     "mirrors that are one": (lambda: file(mirrors={"url": URL}), "mirrors: .* list of dicts"),
     "a mirror that is a URL": (lambda: file(mirrors=[URL]), "mirrors: .* list of dicts"),
@@ -140,7 +140,7 @@ WRONG = {  # declaration, field and problem
     "rows that are no function": (lambda: view(rows=[]), "rows: .* function"),
     "features that are a list": (lambda: view(features=[str]), "features: .* dict of columns"),
     "no features": (lambda: view(features={}), "without keys has no column"),
-    "a feature of anything": (lambda: view(features={"id": object}), r"\.id: .* has no feature"),
+    "a feature of anything": (lambda: view(features={"id": object}), r"\.id: .* no shape"),
     "a view of no config": (lambda: builder(CONFIGS=[config(), view(of="x")]), "of: .*'x'"),
     "nested views": (
         lambda: builder(CONFIGS=[config(), view(), view("other", of="view")]),

@@ -15,7 +15,7 @@ from parley.building.collection import discover
 from parley.building.generate import generate
 from parley.building.sources import Source, open_source
 from parley.declaring.figures import checks_of
-from parley.declaring.shapes import fitter
+from parley.declaring.shapes import parse
 from parley.rows.reader import Reader
 from parley.verifying import integrity
 
@@ -186,7 +186,7 @@ def test_a_record_of_another_shape_is_none(dataset, declared):
     """Few parts can be absent or null, few be any value of their type; the rest is for check."""
     lacked, free = set(), set()
     for record, shape in records_of(open_source(dataset, None, sample=True)):
-        fits = fitter(shape)
+        fits = parse(shape).fits
         assert fits(record)
         for way, value in list(nodes(record)):
             if not way:

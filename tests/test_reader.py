@@ -9,7 +9,7 @@ import pytest
 from parley.base.errors import RecordError
 from parley.base.strict_json import loads
 from parley.declaring.declaration import File, Folder
-from parley.declaring.shapes import fitter, problems
+from parley.declaring.shapes import Checked, problems
 from parley.rows.reader import Reader
 
 SHAPE = {
@@ -142,28 +142,14 @@ def later(monkeypatch):
     monkeypatch.setattr("parley.rows.reader.time", clock)
 
 
-def checks(monkeypatch):
-    """Return a list that collects each shape used for checking from now on."""
-    shapes = []
-
-    def noted(shape):
-        shapes.append(shape)
-        return fitter(shape)
-
-    monkeypatch.setattr("parley.rows.reader.fitter", noted)
-    return shapes
-
-
-def test_a_passed_file_is_checked_again_only_if_it_or_its_shape_changed(
-    tmp_path, reader, later, monkeypatch
-):
+def test_a_passed_file_is_checked_again_only_if_it_or_its_shape_changed(tmp_path, reader, later):
     path = tmp_path / "file.json"
     path.write_text('[{"n": 1}]')
-    checked = checks(monkeypatch)
-    source = declared(NUMBER)
+    checked = []
+    source = declared({"n": Checked(int, checked.append)})
     assert records(reader, source) == [{"n": 1}]
     assert records(reader, source) == [{"n": 1}]
-    assert checked == [NUMBER]
+    assert checked == [1]
     with pytest.raises(RecordError, match="expected a string"):
         records(reader, declared({"n": str}))
     state = path.stat()
@@ -174,15 +160,15 @@ def test_a_passed_file_is_checked_again_only_if_it_or_its_shape_changed(
         records(reader, source)
 
 
-def test_a_file_written_just_now_is_checked_again(tmp_path, reader, monkeypatch):
+def test_a_file_written_just_now_is_checked_again(tmp_path, reader):
     path = tmp_path / "file.json"
     path.write_text('[{"n": 1}]')
     os.utime(path, (0, 0))
-    checked = checks(monkeypatch)
-    source = declared(NUMBER)
+    checked = []
+    source = declared({"n": Checked(int, checked.append)})
     records(reader, source)
     records(reader, source)
-    assert checked == [NUMBER, NUMBER]
+    assert checked == [1, 1]
 
 
 def test_a_failed_or_partly_read_file_is_checked_again(tmp_path, reader, later):

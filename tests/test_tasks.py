@@ -19,7 +19,6 @@ from parley.declaring import spread
 from parley.declaring.figures import agrees
 from parley.declaring.leaderboard import renewed
 from parley.declaring.prediction_formats import TREC_RUN
-from parley.declaring.shapes import fitter
 from parley.declaring.tasks import MEASURED, flat
 from parley.scoring.evaluate import compute, score
 from parley.scoring.gold import load_gold
@@ -54,7 +53,7 @@ def built(case, sample_build):
 
 def test_a_task_and_its_references_agree_with_themselves_and_with_its_scores(case, built):
     _, name, task = case
-    assert fitter(task.shape)(task.example)
+    assert task.node.fits(task.example)
     assert {*task.example, "end"} >= task.fields.keys() >= task.example.keys()
     (line,) = task.format.lines([task.example])
     assert task.format.parse(line.encode()) == task.example

@@ -14,7 +14,7 @@ from typing import Any
 
 from parley.base.errors import ScriptError, is_no_memory
 from parley.declaring.figures import Data, MissingSplitError
-from parley.declaring.shapes import show
+from parley.declaring.nodes import show
 from parley.declaring.transcript import Value
 
 Range = tuple[float, float]  # the least and the greatest number, both included

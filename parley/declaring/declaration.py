@@ -12,7 +12,10 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from parley.base.errors import Problem, ScriptError
-from parley.declaring.shapes import fitter
+from parley.declaring.alternatives import Alternatives
+from parley.declaring.conversion import Conversion
+from parley.declaring.nodes import Node
+from parley.declaring.shapes import parse
 
 if TYPE_CHECKING:
     from datasets import Features
@@ -56,6 +59,11 @@ class _Source:
     read: str | Callable[[Any, Any], Iterable[Any]] = ""
     validate: Callable[[Any], None] | None = None
 
+    @cached_property
+    def node(self) -> Node:
+        """The parsed shape of its records."""
+        return parse(self.shape)
+
     def _take(self, name: str, own: Mapping[str, str]) -> None:
         """Set the format by the suffix of a name, an own one or the usual, and validate."""
         from parley.declaring.formats import BY_SUFFIX
@@ -76,7 +84,7 @@ class _Source:
         if not _is_path(self.path):
             yield Problem("path", "a path within upstream's layout", repr(self.path))
         try:
-            fitter(self.shape)
+            _ = self.node.fits
         except ScriptError as error:
             yield Problem("shape", what=f"{error.message}. {error.remedy}")
         if not callable(self.read) and self.read not in list(FORMATS):
@@ -280,22 +288,19 @@ class Config(_Config):
             yield Problem("shape", what="requires `records`, and `records` requires it")
 
     @cached_property
-    def record_shape(self) -> Any:
-        """The shape of its records."""
+    def node(self) -> Node:
+        """The parsed shape of its records."""
         if self.shape is not None:
-            return self.shape
-        shapes: list[Any] = []
-        for sources in self.splits.values():
-            shapes += [each.shape for each in sources if not any(each.shape is s for s in shapes)]
-        return shapes[0] if len(shapes) == 1 else tuple(shapes)
+            return parse(self.shape)
+        sources = {id(each.shape): each for some in self.splits.values() for each in some}
+        first, *others = (each.node for each in sources.values())
+        return Alternatives([first, *others]) if others else first
 
     @cached_property
-    def conversion(self) -> Any:
-        """The conversion between records and rows (`parley.declaring.conversion`)."""
-        from parley.declaring.conversion import conversion
-
+    def conversion(self) -> Conversion:
+        """The conversion between records and rows."""
         try:
-            return conversion(self.record_shape)
+            return self.node.row()
         except ScriptError as error:
             found = error.problems
             raise ScriptError(f"Config({self.name!r}): its shape", *found) from None
@@ -346,15 +351,17 @@ class View(_Config):
     features: Any
     of: str = ""
     sentinels: bool = False
+    node: Node = field(init=False)
 
     def __post_init__(self) -> None:
-        from parley.declaring.conversion import feature_of
-
         _require(self, self.name, list(self._problems()))
         try:
-            features = _features(feature_of(self.features))
+            node = parse(self.features)
+            features = _features(node.row().feature)
         except ScriptError as error:
-            raise ScriptError(f"View({self.name!r}): its features", *error.problems) from None
+            found = error.problems or [Problem("", what=error.message)]
+            raise ScriptError(f"View({self.name!r}): its features", *found) from None
+        object.__setattr__(self, "node", node)
         object.__setattr__(self, "features", features)
 
     def _problems(self) -> Iterable[Problem]:

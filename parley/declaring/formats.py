@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 
 import jsonlines
 
-from parley.declaring.shapes import show
+from parley.declaring.nodes import show
 
 Loads = Callable[[bytes], Any]
 Format = Callable[[BinaryIO, Loads], Iterable[Any]]

@@ -10,7 +10,7 @@ from itertools import count
 from typing import Any
 
 from parley.base.strict_json import loads
-from parley.declaring.shapes import show
+from parley.declaring.nodes import show
 
 Key = tuple[Any, ...]  # the values of the fields that tell predictions apart
 Prediction = Mapping[str, Any]  # field -> value

@@ -1,35 +1,171 @@
-"""Shapes of records, and the problems of a value that does not fit its shape.
+"""Shapes of records: what a value must be, and the column that its row has for it.
 
-A shape is written in plain Python:
+A shape is written in plain Python, and `parse` makes it a tree of nodes:
 
-    str, int, float, bool      exactly that type (4 is no float, true is no int); or bytes
-    {"a", "b"}                 one of these values
-    [x]                        a list of x
-    (x, y)                     x or y
-    None                       null
-    {"key": x, "key?": y}      an object with exactly these keys; the second may be absent
-    {str: x}                   an object with arbitrary keys
-    Checked(x, function)       an x for which the function raises no ValueError
-    Converted(x, ...)          an x that has another form in its row
+    shape                   value                              in the row
+    str, int, float, bool   exactly that type (true is no int) itself
+    {"a", "b"}              one of these values                itself
+    (int, float)            a number                           the equal float
+    [x]                     a list of x                        a list of x
+    {"a": x, "b?": y}       an object; b may be absent         a struct; an absent b is null
+    {str: x}                an object with arbitrary keys      a list of {key, value}, in order
+    (x, None)               x or null                          x or null
+    ({...}, {...})          one of these objects               a struct with all their keys
+    Field(x, "meaning")     x                                  x
+    function                a value for which it raises no      (only in Converted)
+                            ValueError
+    Checked(x, function)    x, if it passes the function       x
+    Converted(x, y, f, g)   x                                  f of it, a y; g converts back
 
-`fitter` raises ScriptError for anything else.
+Different records always have different rows. ScriptError names the part of a shape that cannot
+ensure this, that no column fits, or that is no shape. An integer that no float equals is a
+ValueError. Each kind of shape is one class.
 """
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from difflib import get_close_matches
-from functools import partial
+from dataclasses import replace
+from functools import cached_property, partial
 from itertools import islice
 from typing import Any
 
+from parley.base.code import Code, call, literal
 from parley.base.errors import MOST_PROBLEMS, Problem, ScriptError
+from parley.declaring.alternatives import Alternatives
+from parley.declaring.conversion import Conversion, chain
+from parley.declaring.nodes import (
+    SCALARS,
+    Choice,
+    Column,
+    Feature,
+    Fits,
+    Function,
+    List,
+    Mapping,
+    Node,
+    Null,
+    Object,
+    Part,
+    Scalar,
+)
 
-_FEW = 8  # an error lists this many values; of more it names the nearest one
+
+def parse(shape: Any, path: str = "") -> Node:
+    """Return the node of a shape; ScriptError if a part of it is no shape."""
+    if isinstance(shape, Around):
+        shape.take(path)
+    if isinstance(shape, Node):
+        return shape
+    if shape is None:
+        return Null()
+    if isinstance(shape, type) and shape in SCALARS:
+        return Scalar(shape)
+    if isinstance(shape, set | frozenset):
+        return Choice(frozenset(shape))
+    if isinstance(shape, list) and len(shape) == 1:
+        return List(parse(shape[0], f"{path}[]"))
+    if isinstance(shape, tuple) and shape:
+        return Alternatives([parse(option, path) for option in shape], shape)
+    if isinstance(shape, dict) and list(shape) == [str]:
+        return Mapping(parse(shape[str], f"{path}.*"))
+    if isinstance(shape, dict):
+        return _object(shape, path)
+    if hasattr(shape, "_type"):
+        return Feature(shape)
+    if callable(shape) and not isinstance(shape, type):
+        return Function(shape)
+    raise ScriptError(
+        f"{path}: {shape!r:.60} is no shape".removeprefix(": "),
+        remedy="Use a type, a set, [x], (x, y), a dict or a function.",
+    )
 
 
-@dataclass(frozen=True)
-class Checked:
+def _object(shape: dict[Any, Any], path: str) -> Object:
+    """Return the node of a dict, in which "?" marks an optional key."""
+    if not all(isinstance(key, str) for key in shape):
+        keys = ", ".join(map(repr, shape))
+        what = f"{path}: an object with the keys {keys} is no shape".removeprefix(": ")
+        raise ScriptError(what, remedy="Use strings as keys, or only `str` for arbitrary keys.")
+    names = {key: key.removesuffix("?") for key in shape}
+    fields = {names[key]: parse(inner, f"{path}.{names[key]}") for key, inner in shape.items()}
+    return Object(fields, frozenset(name for key, name in names.items() if key != name))
+
+
+def problems(value: Any, shape: Any, path: str = "") -> Iterator[Problem]:
+    """Yield each difference of a value from a shape, with its path in the value."""
+    return parse(shape).problems(value, path)
+
+
+class Around(Node):
+    """A node around another shape, which scripts write by its name.
+
+    Args:
+        shape: The shape of the upstream value.
+    """
+
+    inner: Node
+
+    def __init__(self, shape: Any) -> None:
+        self.shape = shape
+
+    def take(self, path: str) -> None:
+        """Parse the shape."""
+        self.inner = parse(self.shape, path)
+        self.kind, self.nullable = self.inner.kind, self.inner.nullable
+
+    @property
+    def upstream(self) -> Node:
+        return self.inner.upstream
+
+    @property
+    def column(self) -> Node:
+        return self.inner.column
+
+    @cached_property
+    def fits(self) -> Fits:
+        return self.inner.fits
+
+    def problems(self, value: Any, path: str = "") -> Iterator[Problem]:
+        return self.inner.problems(value, path)
+
+    def resembles(self, value: Any) -> bool:
+        return self.inner.resembles(value)
+
+    def expected(self, value: Any) -> str:
+        return self.inner.expected(value)
+
+    def conversion(self, path: str = "") -> Conversion:
+        return self.inner.conversion(path)
+
+    def columns(self, path: str, null: bool = False) -> list[Column]:
+        return self.inner.columns(path, null or self.nullable)
+
+    def parts(self, values: list[Any], path: str) -> Iterator[Part]:
+        yield self.inner, values, path
+
+    def code(self) -> Code:
+        return self.inner.code()
+
+
+class Field(Around):
+    """A shape with a meaning, for the tables of fields in cards and on pages.
+
+    Args:
+        shape: The shape.
+        meaning: The meaning of the column or field, in Markdown.
+        unit: Its unit, such as "years".
+    """
+
+    def __init__(self, shape: Any, meaning: str, unit: str = "") -> None:
+        super().__init__(shape)
+        self.meaning, self.unit = meaning, unit
+
+    def columns(self, path: str, null: bool = False) -> list[Column]:
+        first, *within = super().columns(path, null)
+        return [replace(first, meaning=self.meaning, unit=self.unit), *within]
+
+
+class Checked(Around):
     """A shape with an additional check.
 
     Args:
@@ -37,12 +173,25 @@ class Checked:
         check: Takes a value; raises ValueError with a description of the expected value.
     """
 
-    shape: Any
-    check: Callable[[Any], object]
+    def __init__(self, shape: Any, check: Callable[[Any], object]) -> None:
+        super().__init__(shape)
+        self._check = Function(check)
+
+    def take(self, path: str) -> None:
+        super().take(path)
+        self.kind = None
+
+    @cached_property
+    def fits(self) -> Fits:
+        fits, passes = self.inner.fits, self._check.fits
+        return lambda value: fits(value) and passes(value)
+
+    def problems(self, value: Any, path: str = "") -> Iterator[Problem]:
+        found = list(islice(self.inner.problems(value, path), MOST_PROBLEMS))
+        yield from found or self._check.problems(value, path)
 
 
-@dataclass(frozen=True)
-class Converted:
+class Converted(Around):
     """A part of a record that has another form in its row.
 
     Args:
@@ -52,10 +201,36 @@ class Converted:
         to_record: Converts back.
     """
 
-    shape: Any
-    into: Any
-    to_row: Callable[[Any], Any]
-    to_record: Callable[[Any], Any]
+    def __init__(
+        self, shape: Any, into: Any, to_row: Callable[[Any], Any], to_record: Callable[[Any], Any]
+    ) -> None:
+        super().__init__(shape)
+        self.into, self.to_row, self.to_record = into, to_row, to_record
+
+    def take(self, path: str) -> None:
+        super().take(path)
+        self._column = parse(self.into, path)
+        self.nullable = self._column.nullable
+
+    @property
+    def column(self) -> Node:
+        return self._column.column
+
+    def conversion(self, path: str = "") -> Conversion:
+        inner = self._column.conversion(path)
+        forth, back = chain(self.to_row, inner.to_row), chain(inner.to_record, self.to_record)
+        return Conversion(inner.feature, forth, back)
+
+    def columns(self, path: str, null: bool = False) -> list[Column]:
+        return self._column.columns(path, null or self.nullable)
+
+    def code(self) -> Code:
+        if isinstance(self._column, Scalar):
+            return call("as_json", self.inner.code())
+        flags = [key for key in self.into if key not in self.shape]
+        kept = _object({k: v for k, v in self.into.items() if k not in flags}, "")
+        keys = (literal(key.removesuffix("_absent")) for key in flags)
+        return call("null_or_absent", kept.code(), *keys)
 
 
 def as_json(shape: Any) -> Converted:
@@ -72,7 +247,7 @@ def null_or_absent(shape: dict[str, Any], *keys: str) -> Converted:
         shape: The object's shape, where each of the keys is optional and not null.
         keys: The keys.
     """
-    flags = {f"{key}_absent": bool for key in keys}
+    flags = {f"{key}_absent": Field(bool, f"whether upstream has no `{key}`") for key in keys}
 
     def to_row(record: dict[str, Any]) -> dict[str, Any]:
         kept = {key: value for key, value in record.items() if key not in keys or value is not None}
@@ -85,227 +260,3 @@ def null_or_absent(shape: dict[str, Any], *keys: str) -> Converted:
 
     upstream = shape | {f"{key}?": (shape[f"{key}?"], None) for key in keys}
     return Converted(upstream, shape | flags, to_row, to_record)
-
-
-def problems(value: Any, shape: Any, path: str = "") -> Iterator[Problem]:
-    """Yield each difference from the shape, with its path in the value."""
-    if isinstance(shape, dict):
-        yield from _object_problems(value, shape, path)
-    elif isinstance(shape, list):
-        if not isinstance(value, list):
-            yield _problem(path, "a list", value)
-        else:
-            for index, item in enumerate(value):
-                yield from problems(item, shape[0], f"{path}[{index}]")
-    elif isinstance(shape, tuple):
-        yield from _alternative_problems(value, shape, path)
-    elif isinstance(shape, Converted):
-        yield from problems(value, shape.shape, path)
-    elif isinstance(shape, Checked):
-        found = list(islice(problems(value, shape.shape, path), MOST_PROBLEMS))
-        if not found and (expected := _objection(value, shape.check)):
-            found = [_problem(path, expected, value)]
-        yield from found
-    elif not _fits(value, shape):
-        yield _problem(path, in_words(shape, value), value)
-
-
-def fitter(shape: Any, path: str = "") -> Callable[[Any], bool]:
-    """Return a fast function that tells whether a value has no `problems`.
-
-    Raises:
-        ScriptError: a part of it is no shape.
-    """
-    if isinstance(shape, dict):
-        return _object_fitter(shape, path)
-    if isinstance(shape, list) and len(shape) == 1:
-        if _is_type(kind := shape[0]):
-            return lambda value: isinstance(value, list) and {kind}.issuperset(map(type, value))
-        item = fitter(kind, f"{path}[]")
-        return lambda value: isinstance(value, list) and all(map(item, value))
-    if isinstance(shape, tuple):
-        return _alternative_fitter([fitter(option, path) for option in shape])
-    if _is_type(shape):
-        return lambda value: type(value) is shape
-    if isinstance(shape, set | frozenset) and len(kinds := set(map(type, shape))) == 1:
-        (kind,) = kinds
-        return lambda value: type(value) is kind and value in shape
-    if isinstance(shape, Converted):
-        return fitter(shape.shape, path)
-    if isinstance(shape, Checked):
-        fits, check = fitter(shape.shape, path), shape.check
-        return lambda value: fits(value) and _objection(value, check) is None
-    if callable(shape) and not isinstance(shape, type):
-        return lambda value: _objection(value, shape) is None
-    if shape is None or isinstance(shape, set | frozenset):
-        return lambda value: _fits(value, shape)
-    raise ScriptError(
-        f"{path}: {shape!r:.60} is no shape".removeprefix(": "),
-        remedy="Use a type, a set, [x], (x, y), a dict or a function.",
-    )
-
-
-def _is_type(shape: Any) -> bool:
-    return isinstance(shape, type) and shape in _NAMES
-
-
-def _alternative_fitter(options: list[Callable[[Any], bool]]) -> Callable[[Any], bool]:
-    def fits(value: Any) -> bool:
-        for option in options:  # noqa: SIM110 - a generator takes longer
-            if option(value):
-                return True
-        return False
-
-    return fits
-
-
-def _object_fitter(shape: dict[Any, Any], path: str) -> Callable[[Any], bool]:
-    if list(shape) == [str]:
-        item = fitter(shape[str], f"{path}.*")
-        return lambda value: isinstance(value, dict) and all(map(item, value.values()))
-    if not all(isinstance(key, str) for key in shape):
-        keys = ", ".join(map(repr, shape))
-        what = f"{path}: an object with the keys {keys} is no shape".removeprefix(": ")
-        raise ScriptError(what, remedy=_OF_AN_OBJECT)
-    required = {key for key in shape if not key.endswith("?")}
-    fields = {  # types are compared directly, without a call
-        key.removesuffix("?"): each if _is_type(each) else fitter(each, f"{path}.{key}")
-        for key, each in shape.items()
-    }
-
-    def fits(value: Any) -> bool:
-        if not isinstance(value, dict) or not required <= value.keys():
-            return False
-        for key, item in value.items():
-            field = fields.get(key)
-            if type(item) is not field and (
-                field is None or isinstance(field, type) or not field(item)
-            ):
-                return False
-        return True
-
-    return fits
-
-
-def _object_problems(value: Any, shape: dict[Any, Any], path: str) -> Iterator[Problem]:
-    if not isinstance(value, dict):
-        yield _problem(path, "an object", value)
-        return
-    if str in shape:
-        for key, item in value.items():
-            yield from problems(item, shape[str], f"{path}.{key}")
-        return
-    known = {key.removesuffix("?") for key in shape}
-    for key in sorted(value.keys() - known):
-        yield Problem(f"{path}.{key}", what="unknown field", found=show(value[key]))
-    for key, inner in shape.items():
-        name = key.removesuffix("?")
-        if name in value:
-            yield from problems(value[name], inner, f"{path}.{name}")
-        elif name == key:
-            yield Problem(f"{path}.{name}", in_words(inner, None), what="missing")
-
-
-def _alternative_problems(value: Any, shape: tuple[Any, ...], path: str) -> Iterator[Problem]:
-    if any(next(problems(value, option, path), None) is None for option in shape):
-        return
-    alike: list[Any] = [option for option in shape if _is_like(option, value)]
-    if not alike:
-        yield _problem(path, in_words(shape, value), value)
-        return
-    # An object is compared with the alternative that it says it is, by the field that tells them
-    # apart; else, as a list is, with the nearest one, to name the field inside it.
-    if isinstance(value, dict) and (key := _telling_key(list(map(bare, alike)))) in value:
-        named = [option for option in alike if _fits(value[key], bare(option)[key])]
-        if not named:
-            allowed = set().union(*(bare(option)[key] for option in alike))
-            yield _problem(f"{path}.{key}", in_words(allowed, value[key]), value[key])
-            return
-        alike = named
-    tried = [list(islice(problems(value, option, path), MOST_PROBLEMS)) for option in alike]
-    yield from min(tried, key=len)
-
-
-def _is_like(shape: Any, value: Any) -> bool:
-    shape = bare(shape)
-    return isinstance(shape, dict | list) and type(shape) is type(value)
-
-
-def bare(shape: Any) -> Any:
-    """Return the shape of the upstream value, without checks and conversions around it."""
-    while isinstance(shape, Checked | Converted):
-        shape = shape.shape
-    return shape
-
-
-def _telling_key(options: list[Any]) -> str:
-    """Return the key whose values tell objects apart, or "" if there is none."""
-    for key, values in options[0].items():
-        sets = [option.get(key) for option in options]
-        if all(isinstance(s, set) for s in sets) and len(set().union(*sets)) == sum(map(len, sets)):
-            return str(key) if values else ""
-    return ""
-
-
-def _fits(value: Any, shape: Any) -> bool:
-    if isinstance(shape, type):
-        return type(value) is shape
-    if isinstance(shape, set | frozenset):
-        return any(value == option and type(value) is type(option) for option in shape)
-    if shape is None:
-        return value is None
-    return _objection(value, shape) is None
-
-
-def _objection(value: Any, check: Callable[[Any], object]) -> str | None:
-    try:
-        check(value)
-    except ValueError as error:
-        return str(error)
-    return None
-
-
-_NAMES = {
-    str: "a string",
-    int: "an integer",
-    float: "a number with a decimal point",
-    bool: "true or false",
-    bytes: "bytes",
-}
-_OF_AN_OBJECT = "Use strings as keys, or only `str` for arbitrary keys."
-
-
-def in_words(shape: Any, value: Any) -> str:
-    """Return a shape in words, for an error about a value."""
-    if isinstance(shape, type):
-        return _NAMES[shape]
-    if isinstance(shape, set | frozenset):
-        options = sorted(json.dumps(option, ensure_ascii=False) for option in shape)
-        if len(options) <= _FEW:
-            return " or ".join(options)
-        near = get_close_matches(show(value), options, 1) if isinstance(value, str) else []
-        return f"one of {len(options)} values" + (f", such as {near[0]}" if near else "")
-    if shape is None:
-        return "null"
-    if isinstance(shape, dict):
-        return "an object"
-    if isinstance(shape, list):
-        return "a list"
-    if isinstance(shape, tuple):
-        return " or ".join(in_words(option, value) for option in shape)
-    if isinstance(shape, Checked | Converted):
-        return in_words(shape.shape, value)
-    return _objection(value, shape) or "another value"
-
-
-def _problem(path: str, expected: str, value: Any) -> Problem:
-    return Problem(path, expected, show(value))
-
-
-def show(value: Any) -> str:
-    """Return a value for a message, cut to 64 characters."""
-    try:
-        text = json.dumps(value, ensure_ascii=False, default=repr)
-    except (RecursionError, ValueError):  # ValueError: an integer of more than 4,300 digits
-        return "a value too large or too deeply nested to show"
-    return text if len(text) <= 64 else f"{text[:36]}…{text[-27:]}"

@@ -12,13 +12,15 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from parley.base.errors import Problem, UsageError
 from parley.base.exact import is_number, plain
+from parley.declaring.nodes import Node
 from parley.declaring.prediction_formats import JSON_LINES, Key, Prediction, PredictionFormat
 from parley.declaring.questions import Asking, Playing
-from parley.declaring.shapes import problems
+from parley.declaring.shapes import parse
 from parley.declaring.spread import Folds, Interval
 
 OWN_OPTIONS = ("build", "baseline", "save-predictions", "template", "subset", "json", "help")
@@ -185,6 +187,11 @@ class Task:
             raise UsageError(f"--subset {name}: no such subset; there are: {there}")
         return self.subsets.get(name)
 
+    @cached_property
+    def node(self) -> Node:
+        """The parsed shape of a prediction."""
+        return parse(self.shape)
+
     def references_for(self, options: Mapping[str, str]) -> tuple[Reference, ...]:
         """Return the references that hold for a choice of options."""
         return tuple(each for each in self.references if each.options.items() <= options.items())
@@ -208,7 +215,7 @@ def task_problems(task: Any, name: str) -> Iterator[Problem]:
         yield Problem(f"{where}.inputs", what="is empty, though columns are named")
     if task.asking and task.not_asked:
         yield Problem(f"{where}.not_asked", what="is given, though there are questions")
-    yield from problems(task.example, task.shape, f"{where}.example")
+    yield from task.node.problems(task.example, f"{where}.example")
     for what, names in (("example", task.example), ("key", task.key), ("required", task.required)):
         if unknown := [each for each in names if each not in task.fields]:
             yield Problem(f"{where}.{what}", f"fields of {list(task.fields)}", str(unknown))

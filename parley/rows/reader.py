@@ -18,7 +18,6 @@ from parley.base.errors import MOST_PROBLEMS, Causes, Problem, RecordError, Scri
 from parley.base.strict_json import loads
 from parley.declaring.declaration import Folder, Opened, Source
 from parley.declaring.formats import FORMATS, HEADED, NAMED_BY
-from parley.declaring.shapes import fitter, problems
 from parley.fetching.archive import ArchiveError, members
 
 SETTLED = 2  # seconds; two changes within this time may leave a file's times the same
@@ -160,11 +159,11 @@ def _files(source: Source, path: Path) -> Iterator[_File]:
 
 def _checker(source: Source) -> Callable[[Any], list[Problem]]:
     """Return a function that lists the problems of a record."""
-    fits, validate = fitter(source.shape), source.validate
+    node, validate = source.node, source.validate
 
     def wrong(record: Any) -> list[Problem]:
-        if not fits(record):
-            return list(islice(problems(record, source.shape), MOST_PROBLEMS))
+        if not node.fits(record):
+            return list(islice(node.problems(record), MOST_PROBLEMS))
         if validate is not None:
             try:
                 validate(record)

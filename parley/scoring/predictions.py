@@ -17,6 +17,7 @@ from typing import IO, Any
 
 from parley.base.errors import MOST_PROBLEMS, Causes, OutputError, Problem, RecordError, UsageError
 from parley.base.exact import plain
+from parley.declaring.nodes import Node, show
 from parley.declaring.prediction_formats import (
     JSON_LINES,
     TREC_RUN,
@@ -25,7 +26,7 @@ from parley.declaring.prediction_formats import (
     Prediction,
     Run,
 )
-from parley.declaring.shapes import bare, fitter, problems, show
+from parley.declaring.shapes import parse
 from parley.declaring.tasks import Gold, Task
 
 _LONGEST = 1_000_000  # bytes of a line
@@ -186,9 +187,7 @@ class _Checker:
 
     def __init__(self, task: Task, gold: Gold, unit: str, others: Collection[Key]) -> None:
         self._task, self._gold, self._unit, self._others = task, gold, unit, others
-        self._fits = fitter(task.shape)
-        key = {name: bare(task.shape)[name] for name in task.key}
-        self._unreadable = None if task.format is TREC_RUN else {**key, UNREADABLE: str}
+        self._unreadable = None if task.format is TREC_RUN else _unreadable(task)
         self._required = len(task.required or task.key)
         self._found: Run | _Table = Run() if _is_run(task) else _Table()
         self._count = 0  # of lines
@@ -239,20 +238,17 @@ class _Checker:
 
     def fits(self, prediction: Any) -> bool:
         """Tell whether a prediction has the shape of the task, or that of an unreadable one."""
-        if self._fits(prediction):
-            return True
-        shape = self._shape(prediction)
-        return shape is not self._task.shape and not any(problems(prediction, shape))
+        return self._node(prediction).fits(prediction)
 
-    def _shape(self, prediction: Any) -> Any:
+    def _node(self, prediction: Any) -> Node:
         """Return the shape that a prediction is compared with."""
         is_unread = isinstance(prediction, dict) and UNREADABLE in prediction
-        return self._unreadable if self._unreadable and is_unread else self._task.shape
+        return self._unreadable if self._unreadable and is_unread else self._task.node
 
     def add(self, number: int, prediction: Any) -> None:
         """Check a prediction and keep it."""
         if not self.fits(prediction):
-            self._object(number, prediction, problems(prediction, self._shape(prediction)))
+            self._object(number, prediction, self._node(prediction).problems(prediction))
             return
         key = tuple([prediction[name] for name in self._task.key])
         due = key[: self._required]
@@ -301,6 +297,11 @@ class _Checker:
         if told:
             raise RecordError(message, *told, remedy=hint(self._seen))
         return self._found.in_order(self._gold)
+
+
+def _unreadable(task: Task) -> Node:
+    """Return the shape of a prediction for an answer that could not be read."""
+    return parse({**{name: task.shape[name] for name in task.key}, UNREADABLE: str})
 
 
 def _named(names: Iterable[str], key: Key) -> str:

@@ -25,7 +25,6 @@ from parley.declaring.chats import CHAT
 from parley.declaring.declaration import Config
 from parley.declaring.features import arrow_schema, item_of, labels_of
 from parley.declaring.figures import Figure
-from parley.declaring.shapes import fitter, problems
 from parley.rows.arrow import Nulls, to_batches
 from parley.rows.digest import Digest, same
 from parley.rows.parquet import arrow_size
@@ -320,8 +319,7 @@ def records(inputs: Inputs) -> Iterator[str]:
     for config, declared in inputs.built.dataset.configs.items():
         if not isinstance(declared, Config):
             continue
-        shape = declared.record_shape
-        fits = fitter(shape)
+        node = declared.node
         for split in inputs.built.splits(config):
             if inputs.source and inputs.source.has(config, split):
                 continue
@@ -329,8 +327,8 @@ def records(inputs: Inputs) -> Iterator[str]:
                 where = f"{config}/{split}[{number}]"
                 try:
                     record = declared.to_record(row)
-                    if not fits(record):
-                        found = problems(record, shape)
+                    if not node.fits(record):
+                        found = node.problems(record)
                         yield from (str(problem.at(where)) for problem in found)
                     elif declared.to_row(record) != row:
                         yield f"{where}: the record converted from it gives another row"

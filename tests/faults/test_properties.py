@@ -19,7 +19,7 @@ from test_conversion import records_of
 
 from parley.base.errors import RowError
 from parley.base.strict_json import loads
-from parley.declaring.shapes import fitter, problems
+from parley.declaring.shapes import parse, problems
 from parley.rows.arrow import to_batch
 
 # The same examples every time, and nothing left on the disk
@@ -222,7 +222,7 @@ def fits(shape, value):
 def test_a_record_has_no_problem_just_if_it_fits(case):
     shape, value = case
     found = list(problems(value, shape))
-    assert (not found) == fits(shape, value) == fitter(shape)(value)
+    assert (not found) == fits(shape, value) == parse(shape).fits(value)
     for problem in found:
         require_path(value, problem)
 

@@ -18,10 +18,9 @@ from parley.base.errors import ParleyError, RowError, few
 from parley.base.extras import extra_of
 from parley.building.measured import FILE, every_split, measured, text_of
 from parley.declaring.declaration import Config
-from parley.declaring.features import item_of, labels_of
 from parley.declaring.figures import FAILED, UNEXPLAINED, figures
+from parley.declaring.nodes import Choice, Feature, Node
 from parley.declaring.pins import PLACEHOLDER
-from parley.declaring.shapes import Checked, Converted
 from parley.declaring.tasks import Task
 from parley.reading.export.export import export
 from parley.scoring.evaluate import score
@@ -199,9 +198,7 @@ def _open_labels(folder: DatasetFolder, name: str, task: Task) -> Iterator[tuple
     configs = [each for config, each in folder.dataset.configs.items() if config in task.configs]
     if not fields or len(configs) < len(task.configs):
         return
-    known = [set(found) for each in configs for found in _closed(each.features)]
-    shapes = [each.record_shape for each in configs if isinstance(each, Config)]
-    known += [found for shape in shapes for found in _closed(shape)]
+    known = [found for each in configs for found in _closed(each.node)]
     gold, _ = load_gold(folder.built, name, task.chosen({}))
     for field in fields:
         whole = [
@@ -213,19 +210,14 @@ def _open_labels(folder: DatasetFolder, name: str, task: Task) -> Iterator[tuple
             yield field, min(map(sorted, fitting), key=len)
 
 
-def _closed(shape: Any) -> Iterator[set[str]]:
-    """Yield the closed sets of texts in a shape or in features."""
-    if isinstance(shape, Checked | Converted):
-        yield from _closed(shape.shape)
-    elif isinstance(shape, set | frozenset):
-        yield {each for each in shape if isinstance(each, str)}
-    elif isinstance(shape, dict | list | tuple):
-        for inner in shape.values() if isinstance(shape, dict) else shape:
-            yield from _closed(inner)
-    elif names := labels_of(shape):
-        yield {*names}
-    elif item := item_of(shape):
-        yield from _closed(item)
+def _closed(node: Node) -> Iterator[set[str]]:
+    """Yield the closed sets of texts in a shape."""
+    if isinstance(node, Choice):
+        yield {each for each in node.values if isinstance(each, str)}
+    elif isinstance(node, Feature):
+        yield set(node.labels)
+    for inner, _, _ in node.parts([], ""):
+        yield from _closed(inner)
 
 
 def _texts(answer: Any) -> Iterator[str]:

@@ -2,27 +2,16 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 from parley.authoring.linting.dataset_folder import DatasetFolder, one_line, values_of
 from parley.base.errors import ParleyError
+from parley.declaring.alternatives import Alternatives
 from parley.declaring.declaration import Config, View
-from parley.declaring.shapes import Checked, Converted, fitter, in_words
+from parley.declaring.nodes import Node, Object
 from parley.reading.dialogues import Dialogue, as_id, related_by_dialogue
 
 # Alternatives ---------------------------------------------------------------------------
-
-
-@dataclass
-class _Option:
-    """An alternative of a shape, and whether a record shows it."""
-
-    whole: tuple[Any, ...]  # kept, so that its id stays its own
-    option: Any
-    place: str
-    shown: bool = False
 
 
 def sample_shows_each_alternative(folder: DatasetFolder) -> Iterator[str]:
@@ -30,39 +19,34 @@ def sample_shows_each_alternative(folder: DatasetFolder) -> Iterator[str]:
 
     A shape that several fields share needs each alternative once.
     """
-    found: dict[tuple[int, int], _Option] = {}
+    lacking: dict[tuple[int, int], str] = {}
+    shown: set[tuple[int, int]] = set()
     for config, declared in folder.dataset.configs.items():
         if isinstance(declared, Config):
             splits = folder.dataset.splits[config]
             records = [record for split in splits for record in folder.records(config, split)]
-            _look(declared.record_shape, records, config, found)
-    for each in found.values():
-        if not each.shown:
-            said = in_words(each.option, None)
-            if isinstance(each.option, dict):
-                said += f" of {', '.join(map(str, each.option))}"
-            lacks = f"{each.place}: no record of the sample has {said} here"
+            for node, values, place in _alternatives(declared.node, records, config):
+                for number, (option, fitting, _) in enumerate(node.parts(values, place)):
+                    key = id(node.shape), number
+                    if fitting:
+                        shown.add(key)
+                    said = option.expected(None)
+                    if isinstance(each := option.upstream, Object):
+                        said += f" of {', '.join(each.fields)}"
+                    lacking.setdefault(key, f"{place}: no record of the sample has {said} here")
+    for key, lacks in lacking.items():
+        if key not in shown:
             yield f"{lacks}; add one, or narrow the shape if upstream has none"
 
 
-def _look(shape: Any, values: list[Any], path: str, found: dict[tuple[int, int], _Option]) -> None:
-    """Note which alternatives of a shape the values show."""
-    if isinstance(shape, Checked | Converted):
-        _look(shape.shape, values, path, found)
-    elif isinstance(shape, list):
-        _look(shape[0], [*chain.from_iterable(values)], f"{path}[]", found)
-    elif isinstance(shape, dict) and str in shape:
-        _look(shape[str], [*chain.from_iterable(map(dict.values, values))], f"{path}.*", found)
-    elif isinstance(shape, dict):
-        for key, inner in shape.items():
-            name = key.removesuffix("?")
-            _look(inner, [each[name] for each in values if name in each], f"{path}.{name}", found)
-    elif isinstance(shape, tuple):
-        for number, option in enumerate(shape):
-            fitting = list(filter(fitter(option), values))
-            each = found.setdefault((id(shape), number), _Option(shape, option, path))
-            each.shown = each.shown or bool(fitting)
-            _look(option, fitting, path, found)
+def _alternatives(
+    node: Node, values: list[Any], path: str
+) -> Iterator[tuple[Alternatives, list[Any], str]]:
+    """Yield each node of alternatives with the values there."""
+    if isinstance(node, Alternatives):
+        yield node, values, path
+    for part in node.parts(values, path):
+        yield from _alternatives(*part)
 
 
 # Turns ----------------------------------------------------------------------------------

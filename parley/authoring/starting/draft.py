@@ -12,8 +12,8 @@ from parley.authoring.starting.shapes import TEXT, Guess, Invention, guess, keys
 from parley.authoring.starting.turns import LONGEST, Chat, chat_of_turns
 from parley.base.errors import UsageError
 from parley.declaring.chats import CHAT
-from parley.declaring.conversion import conversion
 from parley.declaring.pins import PLACEHOLDER
+from parley.declaring.shapes import parse
 
 _SPLITS = ("train", "validation", "test")
 _MOST_COLUMNS = 8  # tried in pairs as a key
@@ -193,7 +193,7 @@ def _is_shown(chat: Chat, value: Guess, naming: Naming | None) -> bool:
 
     Turns with odd keys, for example, do not stay objects with a text.
     """
-    made_up, converted = Invention(), conversion({"value": value.shape})
+    made_up, converted = Invention(), parse({"value": value.shape}).row()
     first = naming.columns[0] if naming else next(iter(converted.feature["value"]))
     for number in range(max(2, value.branches)):
         made = {"value": value.invent(made_up, number)}

@@ -9,7 +9,7 @@ from typing import Any
 from parley.authoring.starting.draft import Draft
 from parley.authoring.starting.given import Given
 from parley.authoring.starting.shapes import Invention
-from parley.declaring.shapes import fitter
+from parley.declaring.shapes import parse
 
 _WHOLE = ("json value", "text")  # formats with one value a file
 
@@ -30,7 +30,7 @@ def write_sample(made: Draft, folder: Path) -> None:
 def _value(made: Draft, made_up: Invention, number: int) -> Any:
     value = made.value.invent(made_up, number)
     if made.naming is None and isinstance(value, dict):  # else the key is not in the value
-        fits = fitter(made.value.shape)
+        fits = parse(made.value.shape).fits
         for column in made.key.keys() & value.keys():
             each = made_up.number()  # unique for each record
             own = {column: each if made.key[column] is int else f"{each}"}

@@ -4,11 +4,12 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from parley.authoring.starting.code import Code, call, lay_out, listed, literal, mapped, shape_code
 from parley.authoring.starting.draft import Draft
 from parley.authoring.starting.given import Given
 from parley.authoring.starting.turns import Chat
+from parley.base.code import Code, call, lay_out, listed, literal, mapped
 from parley.declaring.pins import PLACEHOLDER
+from parley.declaring.shapes import parse
 
 _LINES = 25  # of the record in a docstring
 # format -> the suffix with this default format
@@ -76,7 +77,7 @@ def _assign(name: str, code: Code) -> str:
 
 
 def _shapes(made: Draft) -> Iterator[str]:
-    value = shape_code(made.value.shape)
+    value = parse(made.value.shape).code()
     if made.naming is None:
         yield _assign("RECORD", value)
         return

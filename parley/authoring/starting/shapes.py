@@ -12,8 +12,7 @@ from typing import Any
 
 from parley.authoring.starting.turns import SPEAKERS, chat_of_turns
 from parley.base.errors import ScriptError
-from parley.declaring.conversion import conversion, nullable
-from parley.declaring.shapes import as_json, null_or_absent
+from parley.declaring.shapes import as_json, null_or_absent, parse
 
 _MANY = 40  # values at least, for a closed set
 _FEW = 12  # different values of a closed set
@@ -60,11 +59,12 @@ class Guess:
     @property
     def is_record(self) -> bool:
         """Whether it can be a row."""
+        node = parse(self.shape)
         try:
-            conversion(self.shape)
+            node.row()
         except ScriptError:
             return False
-        return not nullable(self.shape)
+        return not node.nullable
 
 
 TEXT = Guess(str, lambda made, n: made.words())

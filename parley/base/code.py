@@ -1,4 +1,4 @@
-"""Write Python code of shapes and calls, formatted.
+"""Python code of values and calls, formatted.
 
 Code is text or a bracketed list: (open, [(prefix, code)], close). Upstream's texts enter it only
 as literals.
@@ -6,8 +6,6 @@ as literals.
 
 from collections.abc import Iterable
 from typing import Any
-
-from parley.declaring.shapes import Converted
 
 Code = Any  # str, or a tuple as above
 _WIDTH = 100
@@ -34,30 +32,6 @@ def listed(items: Iterable[Code], brackets: str = "[]") -> Code:
 def mapped(items: Iterable[tuple[str, Code]]) -> Code:
     """Return the code of a dict from pairs of code; the key "**" takes no colon."""
     return "{", [(key if key == "**" else f"{key}: ", each) for key, each in items], "}"
-
-
-def shape_code(shape: Any) -> Code:
-    """Return the code of a shape."""
-    if isinstance(shape, type):
-        return shape.__name__
-    if shape is None:
-        return "None"
-    if isinstance(shape, set):
-        return listed(map(literal, sorted(shape)), "{}")
-    if isinstance(shape, list):
-        return listed(map(shape_code, shape))
-    if isinstance(shape, tuple):
-        return listed(map(shape_code, shape), "()")
-    if isinstance(shape, Converted):
-        if shape.into is str:
-            return call("as_json", shape_code(shape.shape))
-        inner = {key: each for key, each in shape.into.items() if key in shape.shape}
-        flags = [key for key in shape.into if key not in shape.shape]
-        keys = (literal(key.removesuffix("_absent")) for key in flags)
-        return call("null_or_absent", shape_code(inner), *keys)
-    return mapped(
-        ("str" if key is str else literal(key), shape_code(each)) for key, each in shape.items()
-    )
 
 
 def lay_out(code: Code, indent: int = 0, before: int = 0) -> str:

@@ -1,0 +1,442 @@
+"""Nodes: the parts of a parsed shape. Each kind is one class.
+
+A node knows whether a value fits, the problems of one that does not, the column of its row with the
+conversion both ways, the fields of that column, and its Python code.
+"""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from functools import cached_property
+from itertools import chain
+from typing import Any
+
+from parley.base.code import Code, listed, literal, mapped
+from parley.base.errors import Problem, ScriptError
+from parley.declaring.conversion import Conversion, each, refusal, same
+
+Fits = Callable[[Any], bool]
+
+_FEW = 8  # an error lists this many values; of more it names the nearest one
+_DTYPES = {str: "string", int: "int64", float: "float64", bool: "bool"}
+SCALARS = {
+    str: "a string",
+    int: "an integer",
+    float: "a number with a decimal point",
+    bool: "true or false",
+    bytes: "bytes",
+}
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column, or a field of one: its path, as `turns[].text`, and what it holds."""
+
+    path: str
+    type: str
+    null: bool = False
+    meaning: str = ""
+    unit: str = ""
+
+
+Part = tuple["Node", list[Any], str]
+
+
+class Node(ABC):
+    """A part of a shape."""
+
+    kind: type | None = None  # the type that alone decides whether a value fits
+    nullable = False  # whether the row may be null
+
+    @property
+    def upstream(self) -> "Node":
+        """The node of the upstream value, without what stands around it."""
+        return self
+
+    @property
+    def column(self) -> "Node":
+        """The node that determines the column."""
+        return self
+
+    @cached_property
+    @abstractmethod
+    def fits(self) -> Fits:
+        """A fast function that tells whether a value has no problems."""
+
+    @abstractmethod
+    def expected(self, value: Any) -> str:
+        """Return a description of the expected value, for an error about another one."""
+
+    @abstractmethod
+    def conversion(self, path: str = "") -> Conversion:
+        """Return the conversion to a column and back, or raise ScriptError."""
+
+    @abstractmethod
+    def code(self) -> Code:
+        """Return the Python code of the shape."""
+
+    def problems(self, value: Any, path: str = "") -> Iterator[Problem]:
+        """Yield each difference of a value from the shape, with its path in the value."""
+        if not self.fits(value):
+            yield self.problem(value, path)
+
+    def row(self) -> Conversion:
+        """Return the conversion of records to rows; ScriptError unless they are objects."""
+        made = self.conversion()
+        if not isinstance(made.feature, dict):
+            raise refusal("", "must be an object")
+        return made
+
+    def resembles(self, value: Any) -> bool:
+        """Tell whether both are objects, or lists."""
+        return False
+
+    def parts(self, values: list[Any], path: str) -> Iterator["Part"]:
+        """Yield the nodes directly within, each with the values there and its path."""
+        yield from ()
+
+    def columns(self, path: str, null: bool = False) -> list[Column]:
+        """Return the column at a path, then the fields within it."""
+        return [Column(path, type_of(self.conversion(path).feature), null)]
+
+    def problem(self, value: Any, path: str) -> Problem:
+        """Return the problem of a value that does not fit as a whole."""
+        return Problem(path, self.expected(value), show(value))
+
+
+# Values -----------------------------------------------------------------------------------
+
+
+class Scalar(Node):
+    """A string, a number, a truth value, or bytes."""
+
+    def __init__(self, kind: type) -> None:
+        self.kind: type = kind
+
+    @cached_property
+    def fits(self) -> Fits:
+        kind = self.kind
+        return lambda value: type(value) is kind
+
+    def expected(self, value: Any) -> str:
+        return SCALARS[self.kind]
+
+    def conversion(self, path: str = "") -> Conversion:
+        if self.kind not in _DTYPES:
+            raise refusal(path, f"{self.kind!r} has no feature")
+        return Conversion(_DTYPES[self.kind])
+
+    def code(self) -> Code:
+        return self.kind.__name__
+
+
+class Choice(Node):
+    """One of some values."""
+
+    def __init__(self, values: frozenset[Any]) -> None:
+        self.values = values
+
+    @cached_property
+    def fits(self) -> Fits:
+        values, kinds = self.values, set(map(type, self.values))
+        if len(kinds) == 1:
+            (kind,) = kinds
+            return lambda value: type(value) is kind and value in values
+        return lambda value: any(value == v and type(value) is type(v) for v in values)
+
+    def expected(self, value: Any) -> str:
+        options = sorted(json.dumps(option, ensure_ascii=False) for option in self.values)
+        if len(options) <= _FEW:
+            return " or ".join(options)
+        near = get_close_matches(show(value), options, 1) if isinstance(value, str) else []
+        return f"one of {len(options)} values" + (f", such as {near[0]}" if near else "")
+
+    def conversion(self, path: str = "") -> Conversion:
+        kinds = set(map(type, self.values))
+        if len(kinds) != 1 or (dtype := _DTYPES.get(*kinds)) is None:
+            raise refusal(path, f"{set(self.values)!r:.60} has no feature")
+        return Conversion(dtype)
+
+    def code(self) -> Code:
+        return listed(map(literal, sorted(self.values)), "{}")
+
+
+class Null(Node):
+    """Null alone, an alternative of others."""
+
+    nullable = True
+
+    @cached_property
+    def fits(self) -> Fits:
+        return lambda value: value is None
+
+    def expected(self, value: Any) -> str:
+        return "null"
+
+    def conversion(self, path: str = "") -> Conversion:
+        raise refusal(path, "is always null, and no column type fits")
+
+    def code(self) -> Code:
+        return "None"
+
+
+class Function(Node):
+    """A value for which a function raises no ValueError; the error describes the expected one."""
+
+    def __init__(self, check: Callable[[Any], object]) -> None:
+        self.check = check
+
+    @cached_property
+    def fits(self) -> Fits:
+        return lambda value: not self._objection(value)
+
+    def _objection(self, value: Any) -> str:
+        try:
+            self.check(value)
+        except ValueError as error:
+            return str(error) or "another value"
+        return ""
+
+    def expected(self, value: Any) -> str:
+        return self._objection(value)
+
+    def conversion(self, path: str = "") -> Conversion:
+        raise refusal(path, f"{self.check!r:.60} has no feature")
+
+    def code(self) -> Code:
+        return self.check.__name__
+
+
+class Feature(Node):
+    """A feature of `datasets` as the column of a view."""
+
+    def __init__(self, feature: Any) -> None:
+        self.feature = feature
+        self.labels: list[str] = list(getattr(feature, "names", None) or ())
+
+    @cached_property
+    def fits(self) -> Fits:
+        raise ScriptError(
+            f"{self.feature!r:.60} is no shape of a record", remedy="A view's column may be one."
+        )
+
+    def expected(self, value: Any) -> str:
+        return "another value"
+
+    def conversion(self, path: str = "") -> Conversion:
+        return Conversion(self.feature)
+
+    def code(self) -> Code:
+        return repr(self.feature)
+
+
+# Lists and objects ------------------------------------------------------------------------
+
+
+class List(Node):
+    """A list of values of one shape."""
+
+    def __init__(self, item: Node) -> None:
+        self.item = item
+
+    @cached_property
+    def fits(self) -> Fits:
+        if kind := self.item.kind:
+            return lambda value: isinstance(value, list) and {kind}.issuperset(map(type, value))
+        item = self.item.fits
+        return lambda value: isinstance(value, list) and all(map(item, value))
+
+    def problems(self, value: Any, path: str = "") -> Iterator[Problem]:
+        if not isinstance(value, list):
+            yield self.problem(value, path)
+            return
+        for index, item in enumerate(value):
+            yield from self.item.problems(item, f"{path}[{index}]")
+
+    def resembles(self, value: Any) -> bool:
+        return isinstance(value, list)
+
+    def expected(self, value: Any) -> str:
+        return "a list"
+
+    def conversion(self, path: str = "") -> Conversion:
+        inner = self.item.conversion(f"{path}[]")
+        return Conversion([inner.feature], each(inner.to_row), each(inner.to_record))
+
+    def columns(self, path: str, null: bool = False) -> list[Column]:
+        first, *within = self.item.columns(f"{path}[]")
+        return [replace(first, path=path, type=f"list of {first.type}", null=null), *within]
+
+    def code(self) -> Code:
+        return listed([self.item.code()])
+
+    def parts(self, values: list[Any], path: str) -> Iterator[Part]:
+        yield self.item, [*chain.from_iterable(values)], f"{path}[]"
+
+
+class Mapping(Node):
+    """An object with arbitrary keys."""
+
+    def __init__(self, item: Node) -> None:
+        self.item = item
+
+    @cached_property
+    def fits(self) -> Fits:
+        item = self.item.fits
+        return lambda value: isinstance(value, dict) and all(map(item, value.values()))
+
+    def problems(self, value: Any, path: str = "") -> Iterator[Problem]:
+        if not isinstance(value, dict):
+            yield self.problem(value, path)
+            return
+        for key, item in value.items():
+            yield from self.item.problems(item, f"{path}.{key}")
+
+    def resembles(self, value: Any) -> bool:
+        return isinstance(value, dict)
+
+    def expected(self, value: Any) -> str:
+        return "an object"
+
+    def conversion(self, path: str = "") -> Conversion:
+        inner = self.item.conversion(f"{path}.*")
+        to_value, to_item = inner.to_row or same, inner.to_record or same
+        return Conversion(
+            [{"key": "string", "value": inner.feature}],
+            lambda found: [{"key": key, "value": to_value(value)} for key, value in found.items()],
+            lambda row: {entry["key"]: to_item(entry["value"]) for entry in row},
+        )
+
+    def columns(self, path: str, null: bool = False) -> list[Column]:
+        key = Column(f"{path}[].key", "string", meaning="upstream's key")
+        entries = Column(path, "list of struct", null)
+        return [entries, key, *self.item.columns(f"{path}[].value")]
+
+    def code(self) -> Code:
+        return mapped([("str", self.item.code())])
+
+    def parts(self, values: list[Any], path: str) -> Iterator[Part]:
+        yield self.item, [*chain.from_iterable(map(dict.values, values))], f"{path}.*"
+
+
+class Object(Node):
+    """An object with known keys.
+
+    Args:
+        fields: Key -> its node.
+        optional: The keys that may be absent.
+    """
+
+    def __init__(self, fields: dict[str, Node], optional: frozenset[str]) -> None:
+        self.fields, self.optional = fields, optional
+
+    @cached_property
+    def fits(self) -> Fits:
+        required = self.fields.keys() - self.optional
+        # types are compared directly, without a call
+        fields = {key: node.kind or node.fits for key, node in self.fields.items()}
+
+        def fits(value: Any) -> bool:
+            if not isinstance(value, dict) or not required <= value.keys():
+                return False
+            for key, item in value.items():
+                field = fields.get(key)
+                if type(item) is not field and (
+                    field is None or isinstance(field, type) or not field(item)
+                ):
+                    return False
+            return True
+
+        return fits
+
+    def problems(self, value: Any, path: str = "") -> Iterator[Problem]:
+        if not isinstance(value, dict):
+            yield self.problem(value, path)
+            return
+        for key in sorted(value.keys() - self.fields):
+            yield Problem(f"{path}.{key}", what="unknown field", found=show(value[key]))
+        for key, node in self.fields.items():
+            if key in value:
+                yield from node.problems(value[key], f"{path}.{key}")
+            elif key not in self.optional:
+                yield Problem(f"{path}.{key}", node.expected(None), what="missing")
+
+    def resembles(self, value: Any) -> bool:
+        return isinstance(value, dict)
+
+    def expected(self, value: Any) -> str:
+        return "an object"
+
+    def conversion(self, path: str = "") -> Conversion:
+        if not self.fields:
+            raise refusal(path, "an object without keys has no column")
+        made = {name: node.conversion(f"{path}.{name}") for name, node in self.fields.items()}
+        optional = [name for name in self.fields if name in self.optional]
+        for name in optional:
+            if self.fields[name].nullable:
+                what = "may be absent or null, but both have the same row"
+                raise refusal(f"{path}.{name}", what)
+        feature = {name: each.feature for name, each in made.items()}
+        forth = [(name, each.to_row) for name, each in made.items() if each.to_row]
+        back = [(name, each.to_record) for name, each in made.items() if each.to_record]
+
+        def to_row(record: dict[str, Any]) -> dict[str, Any]:
+            row = dict.fromkeys(feature) | record if optional else dict(record)
+            for name, convert in forth:
+                if name in record:
+                    row[name] = convert(row[name])
+            return row
+
+        def to_record(row: dict[str, Any]) -> dict[str, Any]:
+            record = dict(row)
+            for name in optional:
+                if record[name] is None:
+                    del record[name]
+            for name, convert in back:
+                if name in record:
+                    record[name] = convert(record[name])
+            return record
+
+        return Conversion(
+            feature, to_row if optional or forth else None, to_record if optional or back else None
+        )
+
+    def columns(self, path: str, null: bool = False) -> list[Column]:
+        found = [Column(path, "struct", null)]
+        for name, node in self.fields.items():
+            place = f"{path}.{name}" if path else name
+            found += node.columns(place, node.nullable or name in self.optional)
+        return found
+
+    def parts(self, values: list[Any], path: str) -> Iterator[Part]:
+        for name, node in self.fields.items():
+            yield node, [each[name] for each in values if name in each], f"{path}.{name}"
+
+    def code(self) -> Code:
+        return mapped(
+            (literal(f"{name}?" if name in self.optional else name), node.code())
+            for name, node in self.fields.items()
+        )
+
+
+# Text -------------------------------------------------------------------------------------
+
+
+def show(value: Any) -> str:
+    """Return a value for a message, cut to 64 characters."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=repr)
+    except (RecursionError, ValueError):  # ValueError: an integer of more than 4,300 digits
+        return "a value too large or too deeply nested to show"
+    return text if len(text) <= 64 else f"{text[:36]}…{text[-27:]}"
+
+
+def type_of(feature: Any) -> str:
+    """Return the name of a feature's type for readers."""
+    if isinstance(feature, list):
+        return f"list of {type_of(feature[0])}"
+    if isinstance(feature, str):
+        return feature
+    return "struct" if isinstance(feature, dict) else str(getattr(feature, "dtype", feature))
