@@ -669,7 +669,7 @@ def test_a_card_that_leaves_figures_out_is_refused(source, real_build, tmp_path,
     card = folder / "README.md"
     blank = figures_section(known.figures(get("casino")))
     card.write_text(card.read_text().replace(whole, blank))
-    for module in ("hub.publish", "folder.integrity"):
+    for module in ("hub.publish", "verifying.integrity"):
         monkeypatch.setattr(f"parley.{module}.measured", lambda dataset: known)
     with pytest.raises(OutputError, match="of 1 figures, such as") as raised:
         verify_for_upload(open_folder(folder), None, permitted=False)
