@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 
 from parley.dialogues import Dialogue, dialogues
+from parley.exports.export import explained
 from parley.exports.tables import csv_lines
 from parley.folder.built import BuiltFolder
 from parley.site.pictures import Counts
@@ -168,7 +169,8 @@ def _tables(built: BuiltFolder) -> dict[str, str]:
 
 def _write_table(built: BuiltFolder, config: str, folder: Path) -> None:
     """Write the lines of a config as CSV, with the id of each line's dialogue."""
-    (_, head), *rows = csv_lines(built, config, _tables(built)[config])
+    with explained(built):
+        (_, head), *rows = csv_lines(built, config, _tables(built)[config])
     data = orjson.dumps(
         {"head": head, "ids": [id for id, _ in rows], "lines": [s for _, s in rows]}
     )
