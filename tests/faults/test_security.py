@@ -256,8 +256,11 @@ def test_a_draft_from_a_crafted_clone_runs_nothing(audit, tmp_path, tally):
     tally("draft from a crafted clone", len(commands))
 
 
-def test_a_command_starts_no_program_but_its_own(audit, hub, sample_build, tmp_path, tally):
+def test_a_command_starts_no_program_but_its_own(
+    audit, hub, sample_build, tmp_path, tally, monkeypatch
+):
     """Not even in a crafted clone: neither it nor its processes."""
+    monkeypatch.delenv("PARLEY_SOURCE", raising=False)  # the sources are in the cache
     hub.tokens["hf_writes"] = User("ana", orgs=("org",))
     clone = crafted(tmp_path / "clone", CLONES["a partial clone"], tmp_path / "owned")
     folder = write_skeleton("tea", clone / "datasets")

@@ -9,6 +9,7 @@ folder may hold an `export.py` with
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 
@@ -59,27 +60,34 @@ def export(built: BuiltFolder, format: str, target: Path, ids: Ids = None) -> li
         raise UsageError(f"{format} takes no ids; {', '.join(_OF_ROWS)} do")
     built.require_whole()
     with replacing(target, mark="") as folder:
-        try:
+        with explained(built):
             if ids is None:
                 offered[format](built, folder)
             else:
                 _OF_ROWS[format](built, folder, ids)
-        except MissingSplitError as error:
-            raise OutputError(f"{built.path}: {error}") from error
-        except (ParleyError, OSError, ModuleNotFoundError):
-            raise
-        except Exception as error:  # whatever stands in a folder that nobody verified
-            if is_no_memory(error):
-                raise
-            raise OutputError(
-                f"{built.path}: cannot be exported ({type(error).__name__}: {error})",
-                *islice(_misfits(built), MOST_PROBLEMS),
-                remedy=f"Run {built.command('verify')}.",
-            ) from error
         note_sample(built, folder)
         return sorted(
             path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
         )
+
+
+@contextmanager
+def explained(built: BuiltFolder) -> Iterator[None]:
+    """Turn an error of rows that nobody verified into an OutputError that names the misfits."""
+    try:
+        yield
+    except MissingSplitError as error:
+        raise OutputError(f"{built.path}: {error}") from error
+    except (ParleyError, OSError, ModuleNotFoundError):
+        raise
+    except Exception as error:
+        if is_no_memory(error):
+            raise
+        raise OutputError(
+            f"{built.path}: cannot be exported ({type(error).__name__}: {error})",
+            *islice(_misfits(built), MOST_PROBLEMS),
+            remedy=f"Run {built.command('verify')}.",
+        ) from error
 
 
 def note_sample(built: BuiltFolder, folder: Path) -> None:

@@ -15,6 +15,7 @@ import orjson
 from parley.building.built import BuiltFolder
 from parley.declaring.transcript import Transcript, Turn
 from parley.reading.dialogues import Dialogue, dialogues
+from parley.reading.export.export import explained
 from parley.reading.export.tables import csv_lines
 from parley.reading.site.pictures import Counts
 
@@ -168,7 +169,8 @@ def _tables(built: BuiltFolder) -> dict[str, str]:
 
 def _write_table(built: BuiltFolder, config: str, folder: Path) -> None:
     """Write the lines of a config as CSV, with the id of each line's dialogue."""
-    (_, head), *rows = csv_lines(built, config, _tables(built)[config])
+    with explained(built):
+        (_, head), *rows = csv_lines(built, config, _tables(built)[config])
     data = orjson.dumps(
         {"head": head, "ids": [id for id, _ in rows], "lines": [s for _, s in rows]}
     )
