@@ -12,12 +12,13 @@ import socket
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
 from http.client import HTTPConnection
 from urllib.parse import unquote, urlsplit
 
+import httpx2
 import pytest
-import requests
 
 from parley.base.errors import OutputError
 from parley.building.built import open_folder
@@ -381,9 +382,9 @@ def test_browse_serves_until_interrupted_and_removes_files_of_a_killed_browse(tm
         with subprocess.Popen(command, env=environ, **pipes) as process:
             url = process.stdout.readline().split()[0]
             assert re.fullmatch(rf"http://127\.0\.0\.1:{port}/[\w-]{{20,}}/", url)
-            page = requests.get(f"{url}duo/dialogues.html", timeout=20)
+            page = httpx2.get(f"{url}duo/dialogues.html", timeout=20)
             assert "Dialogues of DUO" in page.text
-            about = html.unescape(requests.get(f"{url}duo/index.html", timeout=20).text)
+            about = html.unescape(httpx2.get(f"{url}duo/index.html", timeout=20).text)
             assert "# first: parley build duo --sample\n" in about
             assert page.headers["Cross-Origin-Resource-Policy"] == "same-origin"
             assert len(list(tmp_path.iterdir())) == 1
@@ -391,6 +392,46 @@ def test_browse_serves_until_interrupted_and_removes_files_of_a_killed_browse(tm
             _, stderr = process.communicate(timeout=60)
     assert (process.returncode, stderr) == (0, "")
     assert not any(tmp_path.iterdir())
+
+
+def test_browse_reads_a_dataset_when_its_page_is_first_asked_for(sample_build, tmp_path):
+    for name in ("casino", "duo"):
+        shutil.copytree(sample_build / name, tmp_path / "build" / name)
+    (file,) = (tmp_path / "build" / "casino" / "dialogues").glob("*.parquet")
+    file.write_bytes(b"no Parquet")
+    (tmp_path / "tmp").mkdir()
+    command = [sys.executable, "-m", "parley", "browse", "--no-open", "--build", tmp_path / "build"]
+    environ = os.environ | {"TMPDIR": str(tmp_path / "tmp")}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+
+    def page(path):
+        answer = httpx2.get(url + path, timeout=60)
+        return answer.status_code, answer.text
+
+    def written():
+        return {folder.name for folder in (tmp_path / "tmp").glob("*/content/site/*/")} - {"assets"}
+
+    with subprocess.Popen(command, env=environ, **pipes) as process:
+        url = process.stdout.readline().split()[0]
+        status, front = page("")
+        assert (status, written()) == (200, set())
+        assert {"casino/index.html", "duo/dialogues.html"} <= {*re.findall('href="(.*?)"', front)}
+        assert page("nothing/index.html")[0] == 404
+        with ThreadPoolExecutor() as browsers:  # at once, as a browser asks
+            paths = ["duo/dialogues.html", "duo/data/index.js", "duo/data/0.js"]
+            assert [status for status, _ in browsers.map(page, paths)] == [200] * 3
+        assert written() == {"duo"}
+        assert front != page("")[1]  # it counts the dialogues by now
+        for _ in range(2):
+            status, text = page("casino/index.html")
+            assert status == 500
+            assert "unreadable Parquet file" in text
+        assert page("duo/index.html")[0] == 200
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert stderr.count("unreadable Parquet file") == 1
+    assert not any((tmp_path / "tmp").iterdir())
 
 
 def fetched(mode, site):
@@ -438,7 +479,7 @@ def test_a_disconnected_browser_prints_nothing(tmp_path, capfd):
                 text = f"GET {address.path}large HTTP/1.1\r\nHost: {address.netloc}\r\n\r\n"
                 browser.sendall(text.encode())
                 assert browser.recv(1000).startswith(b"HTTP/1.0 200")
-        assert requests.get(f"{url}large", timeout=20).status_code == 200
+        assert httpx2.get(f"{url}large", timeout=20).status_code == 200
     time.sleep(0.2)  # let the writing threads end
     assert capfd.readouterr().err == ""
 

@@ -1,6 +1,5 @@
 """Commands to read dialogues: show, site, browse."""
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -78,30 +77,26 @@ def site(
 
     The page is static files: open its index.html, or put the folder on any host.
     """
-    _write_site(names, folder, output, catalogue)
+    from parley.base.console import progress
+    from parley.reading.site.write import write_site
+
+    folders = _folders(names, folder, catalogue)
+    with progress("dialogues") as advance:
+        write_site(folders, output, advance, catalogue)
     common.print_line(f"{output / 'index.html'}: open it in a browser")
 
 
-def _write_site(
-    names: list[str] | None,
-    folder: Path,
-    output: Path,
-    catalogue: Path | None,
-    is_kept: bool = True,
-) -> None:
-    """Write the selected builds as a page."""
-    from parley.base.console import print_message, progress
+def _folders(names: list[str] | None, folder: Path, catalogue: Path | None) -> "list[BuiltFolder]":
+    """Return the selected builds for a page."""
+    from parley.base.console import print_message
     from parley.building.built import find_folder
-    from parley.reading.site.write import write_site
 
     if catalogue is not None and not catalogue.is_dir():
         raise UsageError(f"--catalogue {catalogue}: no such folder")
     chosen, absent = common.select_built(names, folder)
     if absent:
         print_message(f"not built, and so left out: {', '.join(absent)}", "yellow")
-    with progress("dialogues") as advance:
-        folders = [find_folder(folder, dataset) for dataset in chosen]
-        write_site(folders, output, advance, catalogue, is_kept)
+    return [find_folder(folder, dataset) for dataset in chosen]
 
 
 @app.command()
@@ -114,13 +109,18 @@ def browse(
     port: Annotated[int, Option(min=0, max=65535, show_default="a free one", help="The port.")] = 0,
     open_: Annotated[bool, Option("--open/--no-open", help="Open the browser.")] = True,
 ) -> None:
-    """Show builds, or the samples, in a browser until Ctrl-C."""
+    """Show builds, or the samples, in a browser until Ctrl-C.
+
+    A dataset is read when its first page is opened.
+    """
     import webbrowser
 
+    from parley.base.console import progress
     from parley.base.temporary import temporary_folder
     from parley.building.build import build
     from parley.building.sources import open_source
-    from parley.reading.site.serve import serving
+    from parley.reading.site.serve import Parts, serving
+    from parley.reading.site.write import Site
 
     if sample and common.typed(ctx, "folder"):
         raise UsageError("--sample excludes --build")
@@ -130,12 +130,21 @@ def browse(
                 folder = place / "build"
                 for dataset in common.select(names):
                     build(open_source(dataset, None, sample=True), folder)
-            _write_site(names, folder, place / "site", catalogue, is_kept=not sample)
-            with serving(place / "site", port) as url:
+            writer = Site(_folders(names, folder, catalogue), catalogue, is_kept=not sample)
+            pages = place / "site"
+
+            def make(name: str) -> None:
+                with progress("dialogues") as advance:
+                    writer.write_dataset(pages, name, advance)
+                writer.write_front(pages)
+
+            writer.write_assets(pages)
+            writer.write_front(pages)
+            parts = Parts(writer.datasets)
+            with serving(pages, port, parts) as url:
                 common.print_line(f"{url} shows them; Ctrl-C ends it")
                 if open_:
                     webbrowser.open(url)
-                while True:  # pause() would miss a signal just before it
-                    time.sleep(0.5)
+                parts.make_asked(make)
     except Interrupted:
         return

@@ -1,30 +1,73 @@
-"""A server of a written site for a browser on this machine only."""
+"""A server of a site for a browser on this machine only."""
 
 import secrets
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
 from functools import partial
 from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
 from pathlib import Path
+from queue import Empty, Queue
 from threading import Thread
 from typing import Any, BinaryIO
 
-from parley.base.console import print_message
-from parley.base.errors import UsageError
+from parley.base.console import plain, print_message
+from parley.base.errors import ParleyError, UsageError
+
+
+class Parts:
+    """The parts of a site: folders that the main thread makes when a browser first asks for them.
+
+    The main thread makes them because only it receives signals: a signal stops the work.
+    """
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        self._made: dict[str, Future[None]] = {name: Future() for name in names}
+        self._asked: Queue[str] = Queue()
+
+    def wait_for(self, name: str) -> None:
+        """Return when a part is made, at once if there is none of this name.
+
+        ParleyError if it cannot be made.
+        """
+        if made := self._made.get(name):
+            if not made.done():
+                self._asked.put(name)
+            made.result()
+
+    def make_asked(self, make: Callable[[str], None]) -> None:
+        """Make each part that is asked for, once, until a signal."""
+        while True:
+            with suppress(Empty):
+                name = self._asked.get(timeout=0.5)  # an endless wait would miss a signal before it
+                if self._made[name].done():
+                    continue
+                try:
+                    make(name)
+                except ParleyError as error:
+                    print_message(str(error), "red")
+                    self._made[name].set_exception(error)
+                else:
+                    self._made[name].set_result(None)
+
+
+_WHOLE = Parts()  # of a site that is written already
 
 
 @contextmanager
-def serving(folder: Path, port: int = 0) -> Iterator[str]:
+def serving(folder: Path, port: int = 0, parts: Parts = _WHOLE) -> Iterator[str]:
     """Serve a folder on 127.0.0.1 below a secret path, and yield the URL of the first page.
 
-    Port 0 is any free one. UsageError if the port cannot be taken.
+    Port 0 is any free one. A request for one of the `parts` waits until it is made. UsageError if
+    the port cannot be taken.
     """
     root = f"/{secrets.token_urlsafe(16)}/"
     try:
-        server = _Server(("127.0.0.1", port), partial(_Handler, root, directory=str(folder)))
+        handler = partial(_Handler, root, parts, directory=str(folder))
+        server = _Server(("127.0.0.1", port), handler)
     except OSError as error:
         remedy = "Name another port, or leave it out for any free one."
         raise UsageError(f"--port {port}: {error.strerror}", remedy=remedy) from error
@@ -55,8 +98,8 @@ class _Handler(SimpleHTTPRequestHandler):
 
     timeout = 30
 
-    def __init__(self, root: str, *arguments: Any, **options: Any) -> None:
-        self._root = root
+    def __init__(self, root: str, parts: Parts, *arguments: Any, **options: Any) -> None:
+        self._root, self._parts = root, parts
         super().__init__(*arguments, **options)
 
     def parse_request(self) -> bool:
@@ -83,10 +126,14 @@ class _Handler(SimpleHTTPRequestHandler):
 
     def send_head(self) -> BytesIO | BinaryIO | None:
         try:
+            place = Path(self.translate_path(self.path)).relative_to(self.directory)
+            self._parts.wait_for(place.parts[0] if place.parts else "")
             return super().send_head()
+        except ParleyError as error:
+            self.send_error(HTTPStatus.INTERNAL_SERVER_ERROR, explain=plain(str(error)))
         except ValueError:  # invalid file name
             self.send_error(HTTPStatus.NOT_FOUND)
-            return None
+        return None
 
     def list_directory(self, path: Any) -> None:
         self.send_error(HTTPStatus.NOT_FOUND)

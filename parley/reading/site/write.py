@@ -11,7 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from parley.base.console import plain
-from parley.base.replace import replacing
+from parley.base.replace import replacing, write_whole
 from parley.base.version import __version__
 from parley.building.built import BuiltFolder, typed
 from parley.reading.site.data import write_data
@@ -34,7 +34,6 @@ def write_site(
     output: Path,
     on_dialogues: Callable[[str, int], None] = lambda where, done: None,
     catalogue: Path | None = None,
-    is_kept: bool = True,
 ) -> None:
     """Write the site of these builds, and replace an old site only at the end.
 
@@ -45,39 +44,71 @@ def write_site(
         output: The folder to make.
         on_dialogues: Called with a dataset's name and the number of its dialogues written.
         catalogue: The folder with the titles of judged documents.
-        is_kept: Whether the builds stay. If not, the code of the page says how to build them.
 
     Raises:
         OutputError: the site cannot be written, or a build is damaged or lacks a file.
         ScriptError: the transcript.py of a dataset fails on a row.
     """
-    for built in folders:
-        built.require_whole()
-    described = [_described(built, is_kept) for built in folders]
-    pages = _templates()
-    with replacing(output, MARK) as site:
-        shutil.copytree(_HERE / "assets", site / "assets")
-        (site / "assets" / "charts.css").write_text(STYLE, encoding="utf-8")
-        counts = {}
-        for each in described:
-            folder = site / each.name
-            folder.mkdir()
-            data = folder / "data"
-            numbers, charts = write_data(each.built, data, _code(each), on_dialogues, catalogue)
-            counts[each.name] = numbers
-            for page in ("index.html", "dialogues.html"):
-                text = pages.get_template(f"dataset-{page}").render(
-                    dataset=each, count=numbers, counts=charts, root="../"
-                )
-                (folder / page).write_text(text, encoding="utf-8")
-        for page in ("index.html", "README.md"):
-            text = pages.get_template(page).render(datasets=described, counts=counts, root="")
-            (site / page).write_text(text, encoding="utf-8")
+    site = Site(folders, catalogue)
+    with replacing(output, MARK) as folder:
+        site.write_assets(folder)
+        for name in site.datasets:
+            site.write_dataset(folder, name, on_dialogues)
+        site.write_front(folder)
         made_of = {
             "parley": __version__,
-            "datasets": {each.name: each.built.provenance["configs"] for each in described},
+            "datasets": {built.dataset.name: built.provenance["configs"] for built in folders},
         }
-        (site / MARK).write_text(json.dumps(made_of, indent=2) + "\n", encoding="utf-8")
+        (folder / MARK).write_text(json.dumps(made_of, indent=2) + "\n", encoding="utf-8")
+
+
+class Site:
+    """The parts of a site of builds, each to be written into its folder.
+
+    `is_kept` tells whether the builds stay. If not, the code of the page says how to build them.
+    The errors are those of `write_site`.
+    """
+
+    def __init__(
+        self,
+        folders: Sequence[BuiltFolder],
+        catalogue: Path | None = None,
+        is_kept: bool = True,
+    ) -> None:
+        for built in folders:
+            built.require_whole()
+        self.datasets = {built.dataset.name: _described(built, is_kept) for built in folders}
+        self._counts: dict[str, dict[str, int]] = {}  # of the datasets written
+        self._catalogue = catalogue
+        self._pages = _templates()
+
+    def write_assets(self, site: Path) -> None:
+        """Write the files that all pages load."""
+        shutil.copytree(_HERE / "assets", site / "assets")
+        (site / "assets" / "charts.css").write_text(STYLE, encoding="utf-8")
+
+    def write_dataset(
+        self, site: Path, name: str, on_dialogues: Callable[[str, int], None]
+    ) -> None:
+        """Write the pages and the data of one dataset."""
+        each, folder = self.datasets[name], site / name
+        folder.mkdir()
+        self._counts[name], charts = write_data(
+            each.built, folder / "data", _code(each), on_dialogues, self._catalogue
+        )
+        for page in ("index.html", "dialogues.html"):
+            text = self._pages.get_template(f"dataset-{page}").render(
+                dataset=each, count=self._counts[name], counts=charts, root="../"
+            )
+            (folder / page).write_text(text, encoding="utf-8")
+
+    def write_front(self, site: Path) -> None:
+        """Write the first page and the README, with the counts of the datasets written so far."""
+        for page in ("index.html", "README.md"):
+            text = self._pages.get_template(page).render(
+                datasets=list(self.datasets.values()), counts=self._counts, root=""
+            )
+            write_whole(site / page, text)
 
 
 def _described(built: BuiltFolder, is_kept: bool) -> Description:
