@@ -3,6 +3,7 @@
 import mmap
 import multiprocessing
 import os
+import signal
 import sys
 from array import array
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -24,6 +25,7 @@ PART = 1 << 20  # approximate bytes of whole lines that a process converts at on
 SLOT = 16 * PART  # most bytes of the rows of a part
 SLOTS = 6  # parts per process that may wait for the caller
 LEAST = 4  # parts; smaller files are faster in one process
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LONGEST = 60  # seconds for a part, usually some hundredths; a fork can hang on a lock
 
 
@@ -109,7 +111,12 @@ def share(
                 not_its = [ours, *(end for end, _ in ends)]
                 arguments = (whole, starts[number::workers], part, make, theirs, memory, not_its)
                 process = fork.Process(target=_work, args=arguments, daemon=True)
-                process.start()
+                # A signal between the fork and `_work` would end in a traceback of the process.
+                blocked = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
+                try:
+                    process.start()
+                finally:
+                    signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
                 theirs.close()
                 last.callback(_end, process, ours, part)
                 ends.append((ours, memory))
@@ -145,6 +152,10 @@ def _work(
     """Convert the parts that begin at these bytes of a file, in a forked process."""
     status = 1
     try:
+        for signum in _ENDING:
+            if signal.getsignal(signum) != signal.SIG_IGN:
+                signal.signal(signum, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
         os.nice(2)  # the caller, which writes the output of all, goes first
         for other in not_its:
             other.close()

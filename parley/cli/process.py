@@ -28,13 +28,13 @@ def main() -> None:
     try:
         _require_docstrings()
         app()
-    except Interrupted as interrupted:
-        with suppress(OSError):  # a closed terminal takes no text
-            typer.echo("interrupted; the same command again does what is left", err=True)
-        sys.exit(128 + interrupted.signum)
     except (SystemExit, KeyboardInterrupt):
         raise
     except BaseException as error:  # the one place where failures become messages
+        if interrupted := _interruption(error):
+            with suppress(OSError):  # a closed terminal takes no text
+                typer.echo("interrupted; the same command again does what is left", err=True)
+            sys.exit(128 + interrupted.signum)
         if os.environ.get("PARLEY_TRACEBACK"):
             raise
         failure = as_failure(error)
@@ -51,6 +51,13 @@ def main() -> None:
         for each in _ENDING:
             if signal.getsignal(each) == _interrupt:
                 signal.signal(each, signal.SIG_DFL)
+
+
+def _interruption(error: BaseException | None) -> Interrupted | None:
+    """Return the interruption that caused an error: Python before 3.12 wraps one in others."""
+    while error is not None and not isinstance(error, Interrupted):
+        error = error.__cause__
+    return error
 
 
 def _require_docstrings() -> None:
