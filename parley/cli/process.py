@@ -55,9 +55,11 @@ def main() -> None:
 
 def _interruption(error: BaseException | None) -> Interrupted | None:
     """Return the interruption that caused an error: Python before 3.12 wraps one in others."""
-    while error is not None and not isinstance(error, Interrupted):
+    for _ in range(10):  # causes may form a circle
+        if error is None or isinstance(error, Interrupted):
+            return error
         error = error.__cause__
-    return error
+    return None
 
 
 def _require_docstrings() -> None:
