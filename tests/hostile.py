@@ -222,5 +222,5 @@ def spoil(provenance: Path) -> None:
     }
     said["built_with"] = {attack: attack for attack in ATTACKS[:-1]}
     for file in said["configs"]["dialogues"]["train"]["files"]:
-        file["path"] = file["sha256"] = ATTACKS[2]
+        file["sha256"] = ATTACKS[2]
     provenance.write_text(json.dumps(said), encoding="utf-8")

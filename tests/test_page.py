@@ -658,7 +658,7 @@ def test_a_print_without_a_chosen_dialogue_holds_the_open_one(sample, open_page)
     assert due
     page.set_viewport_size({"width": 700, "height": 900})
     page.emulate_media(media="print")
-    page.wait_for_function("document.querySelectorAll('#dialogue .turn').length > 2")
+    page.locator("#dialogue .turn").nth(2).wait_for()
     assert page.locator("#dialogue h2").all_inner_texts() == due
 
 
@@ -1112,7 +1112,14 @@ def test_the_code_holds_every_id_as_a_value(served, sample_build, tmp_path, open
     ]
     odd = pa.array([*texts, str(first), texts[0]])
     rows = table.take([0] * len(odd)).set_column(0, "dialogue_id", odd)
-    pq.write_table(rows, folder / "train-00001-of-00002.parquet")
+    shards = [folder / f"train-0000{number}-of-00002.parquet" for number in range(2)]
+    file.rename(shards[0])
+    pq.write_table(rows, shards[1])
+    record = tmp_path / "casino" / "provenance.json"
+    provenance = json.loads(record.read_text(encoding="utf-8"))
+    recorded = provenance["configs"]["dialogues"]["train"]["files"]
+    recorded[:] = [{**recorded[0], "path": f"dialogues/{shard.name}"} for shard in shards]
+    record.write_text(json.dumps(provenance), encoding="utf-8")
     page = open_page(page_of(written(served, tmp_path, "ids", ["casino"]), "casino"))
     search(page, table["chat_logs"][0][0]["text"].as_py())
     assert counted(page)[0] == 1 + len(odd)
