@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         Differs,
         MissingSplitError,
         check,
+        counted,
         differing,
         differing_views,
         documented,
@@ -71,7 +72,7 @@ if TYPE_CHECKING:
         reader,
         spoken,
     )
-    from parley.declaring.shapes import Checked, Converted, as_json, null_or_absent, problems
+    from parley.declaring.shapes import Checked, Converted, Field, as_json, null_or_absent, problems
     from parley.declaring.spread import Folds, Interval, interval, means, over_folds, resamples
     from parley.declaring.tasks import MEASURED, Reference, Score, Subset, Task, Undefined
     from parley.declaring.transcript import (
@@ -102,11 +103,11 @@ _PUBLIC = {
     # A dataset's script
     "parley.building.builder": "Builder",
     "parley.declaring.declaration": "Config File Folder View",
-    "parley.declaring.shapes": "Checked Converted as_json null_or_absent problems",
+    "parley.declaring.shapes": "Checked Converted Field as_json null_or_absent problems",
     "parley.declaring.chats": "CHAT chat_of",
     # Other modules of a dataset
-    "parley.declaring.figures": "Data Differs MissingSplitError check differing differing_views"
-    " documented mean_and_deviation moses_tokenizer records_of related_rows",
+    "parley.declaring.figures": "Data Differs MissingSplitError check counted differing"
+    " differing_views documented mean_and_deviation moses_tokenizer records_of related_rows",
     "parley.declaring.transcript": "Fact Facets Judged Note Pool Table Transcript Turn",
     "parley.declaring.charts": "Bar Bars Chart Dots Heatmap Panel Panels",
     "parley.declaring.tasks": "MEASURED Reference Score Subset Task Undefined",
@@ -140,14 +141,35 @@ _PLACES = {
 }
 __all__ = ["CHAT", "MEASURED", "NO_HIT", "TREC_RUN", "UNREADABLE", "Asking", "Bar", "Bars"]
 __all__ += ["Builder", "BuiltFolder", "Chart", "Checked", "Config", "Converted", "Data", "Dataset"]
-__all__ += ["Differs", "Digest", "Dots", "Facets", "Fact", "File", "Folder", "Folds", "Heatmap"]
+__all__ += [
+    "Differs",
+    "Digest",
+    "Dots",
+    "Facets",
+    "Fact",
+    "Field",
+    "File",
+    "Folder",
+    "Folds",
+    "Heatmap",
+]
 __all__ += ["Interval", "Job", "Judged", "Key", "MissingSplitError", "NegotiationRules"]
 __all__ += ["NegotiationState", "Note", "OutputError", "Panel", "Panels", "ParleyError", "Playing"]
 __all__ += ["Pool", "Prediction", "Problem", "Question", "RecordError", "Reference", "Result"]
 __all__ += ["RowError", "Run", "Score", "ScriptError", "Source", "SourceError", "Subset", "Table"]
 __all__ += ["Task", "Transcript", "Turn", "Undefined", "Unreadable", "UsageError", "Verification"]
 __all__ += ["View", "__version__", "arrow_schema", "as_json", "at_hand", "build_folder"]
-__all__ += ["card_yaml", "chat", "chat_of", "check", "choice", "dataset", "datasets", "differing"]
+__all__ += [
+    "card_yaml",
+    "chat",
+    "chat_of",
+    "check",
+    "choice",
+    "counted",
+    "dataset",
+    "datasets",
+    "differing",
+]
 __all__ += ["differing_views", "documented", "export_folder", "interval", "load", "make_game"]
 __all__ += ["mean_and_deviation", "means", "moses_tokenizer", "null_or_absent", "object_schema"]
 __all__ += ["open", "open_source", "over_folds", "print_message", "problems", "read_labels"]

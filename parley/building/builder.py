@@ -3,7 +3,7 @@
 import inspect
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import chain
 from operator import itemgetter
@@ -27,6 +27,7 @@ class Builder(datasets.GeneratorBasedBuilder):
         VERSION   the version of the rows, as "1.0.0"
         HOMEPAGE  upstream's page
         LICENSE   the Hub's name of the licence, or "unknown"
+        LANGUAGES the languages of the texts, as "en"
         CITATION  a BibTeX entry
         CONFIGS   its configs; the first is `dialogues`, the default
 
@@ -35,6 +36,7 @@ class Builder(datasets.GeneratorBasedBuilder):
     """
 
     HOMEPAGE = LICENSE = CITATION = ""
+    LANGUAGES: Sequence[str] = ()
     CONFIGS: list[Config | View] = []
 
     def __init_subclass__(cls, **kwargs: Any) -> None:

@@ -217,7 +217,7 @@ class Dataset:
 
     def load_module(self, name: str) -> ModuleType | None:
         """Import an optional module of the folder, or return None."""
-        there = (self.folder / f"{name}.py").exists()
+        there = any((self.folder / each).exists() for each in (f"{name}.py", f"{name}/__init__.py"))
         return load_module(self.name, self.folder, name) if there else None
 
     @property

@@ -237,6 +237,7 @@ class _Config:
     records: Records | None = None
     splits_share_keys: bool = False
     licence: str = ""
+    use: str = ""
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -272,6 +273,7 @@ class Config(_Config):
             the files' records in order.
         shape: The shape of the records of `records`; by default that of the files.
         licence: The Hub's name of its licence, if it differs from the dataset's.
+        use: Its use, in a few words, such as "train a chat model".
     """
 
     splits: Mapping[str, Sequence[Source]]
@@ -343,6 +345,7 @@ class View(_Config):
         splits_share_keys: See `Config`.
         sentinels: Whether "" and -1.0 mark missing values.
         licence: See `Config`.
+        use: See `Config`.
     """
 
     splits: Mapping[str, Sequence[Source]] = field(default_factory=dict)

@@ -230,6 +230,25 @@ def documented(
     return mark
 
 
+def counted(
+    *, decimals: int | None = None
+) -> Callable[[Callable[[Data], Any]], Callable[[Data], Any]]:
+    """Mark a function of the build that counts something that no document of others states.
+
+    It returns a number, or nested mappings of numbers. `parley build --measure` records them, cards
+    take them from there, and `parley verify` compares them.
+
+    Args:
+        decimals: The decimals to which its floats are rounded.
+    """
+
+    def mark(function: Callable[[Data], Any]) -> Callable[[Data], Any]:
+        function.counted = decimals  # type: ignore[attr-defined]
+        return function
+
+    return mark
+
+
 def _keys_taken(function: Callable[..., Any]) -> int:
     """Return the number of a computation's parameters after `data`."""
     return len(inspect.signature(function).parameters) - 1

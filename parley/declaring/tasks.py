@@ -110,6 +110,7 @@ class Task:
 
     Args:
         summary: The object of the prediction, in one line.
+        category: The Hub's name of its category, for the card: "text-classification".
         evaluated_on: The scored rows: "strategies, the test parts of the authors' five folds".
         configs: The configs it reads of a build.
         fields: Field of a prediction -> its content, in a phrase.
@@ -151,6 +152,7 @@ class Task:
     metrics: Mapping[str, str]
     gold: Callable[..., Gold]
     score: Callable[..., Score]
+    category: str = ""
     required: tuple[str, ...] = ()
     validate: Callable[[Prediction, Any], Iterable[Problem]] = _accept
     baselines: Mapping[str, Callable[..., Iterable[Prediction]]] = field(default_factory=dict)
