@@ -4,10 +4,25 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import Any
 
+from parley.declaring.shapes import Field
+
 START = "<start>"  # a user message before an assistant that begins
 
 # Columns of a chat: its messages, and the turns that each message was made from
-CHAT: dict[str, Any] = {"messages": [{"role": str, "content": str}], "source_turns": [[int]]}
+CHAT: dict[str, Any] = {
+    "messages": Field(
+        [
+            {
+                "role": Field(str, "`user`, `assistant`, or `system` for the first message"),
+                "content": Field(str, "the text; a line break joins turns in a row of one side"),
+            }
+        ],
+        f"the chat, in which user and assistant alternate; `{START}` where the assistant begins",
+    ),
+    "source_turns": Field(
+        [[int]], "the turns of each message, from 0; none of a system message and of `<start>`"
+    ),
+}
 
 
 def chat_of(turns: Iterable[tuple[str, str]], system: str = "") -> dict[str, Any]:
