@@ -25,6 +25,7 @@ from typing import Any
 from parley import Builder, Checked, Config, Converted, File, View
 
 # `datasets` 2 and 3 copy only the modules that the script itself imports.
+from .pins import PINS
 from .scenarios import ISSUES, PACKAGES, points_of
 from .subsets import (
     SUBSETS,  # noqa: F401 - for views; `datasets` takes a comment above for a file
@@ -163,36 +164,22 @@ def require_sound(record: dict[str, Any]) -> None:
 
 # Where the files come from --------------------------------------------------------------
 
-_URL = "https://raw.githubusercontent.com/kushalchawla/"
-_RELEASE = _URL + "CaSiNo/2f6ed4a6a55110152a7699fbaa8150d6036314be/"
-# The repository of the authors' paper on modelling the opponent
-_LATER = _URL + "opponent-modeling/107e954f9ed5aea551ff8d019c6b210240240286/storage/misc/"
+def _dialogues(path: str) -> File:
+    return File(path, DIALOGUE, validate=require_sound, **PINS[path])
 
 
-def _dialogues(path: str, size: int, **pin: Any) -> File:
-    return File(path, DIALOGUE, url=_RELEASE + path, size=size, validate=require_sound, **pin)
+def _later(name: str, shape: Any) -> File:
+    path = f"opponent-modeling/{name}"
+    return File(path, shape, read="json value", **PINS[path])
 
 
-def _later(name: str, shape: Any, size: int, git_blob: str) -> File:
-    path, url = f"opponent-modeling/{name}", _LATER + name
-    return File(path, shape, url=url, size=size, git_blob=git_blob, read="json value")
-
-
-_HASH = "4f2c4560a0070906ed018c3f0766e35f8f8f31b36274ebf35b608621915744ab"
-DATA = _dialogues("data/casino.json", 4_300_019, sha256=_HASH)
-_OFFICIAL = """\
-train      data/split/casino_train.json 3763692 12c603a57bdb75758d2d68d545e412249dc2c34d
-validation data/split/casino_valid.json  112116 2aad92fcd8c8eb4406b1202d6dfe6febb1c0bff0
-test       data/split/casino_test.json   424211 e4ce0a249e533648d6a39faaabf5d5b9f8ec0ec4
-"""
+DATA = _dialogues("data/casino.json")
 OFFICIAL = {
-    split: [_dialogues(path, int(size), git_blob=blob)]
-    for split, path, size, blob in map(str.split, _OFFICIAL.splitlines())
+    split: [_dialogues(f"data/split/casino_{name}.json")]
+    for split, name in (("train", "train"), ("validation", "valid"), ("test", "test"))
 }
-GUESSING = _later(
-    "casino_ix2guessing.json", GUESSES, 185_071, "7f861e79f12b9e29461cbf2991ddc4c173dd0790"
-)
-SEEDS = _later("data_splits_seeds.json", FOLDS, 25_573, "67f02c005877c3363b61898242d68007e7e76966")
+GUESSING = _later("casino_ix2guessing.json", GUESSES)
+SEEDS = _later("data_splits_seeds.json", FOLDS)
 
 # Records of several files ---------------------------------------------------------------
 
