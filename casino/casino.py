@@ -164,6 +164,7 @@ def require_sound(record: dict[str, Any]) -> None:
 
 # Where the files come from --------------------------------------------------------------
 
+
 def _dialogues(path: str) -> File:
     return File(path, DIALOGUE, validate=require_sound, **PINS[path])
 

@@ -1,5 +1,7 @@
 """Upstream's files: the place, size and content hash of each."""
 
+from typing import Any
+
 _RELEASE = (
     "https://raw.githubusercontent.com/kushalchawla/CaSiNo/2f6ed4a6a55110152a7699fbaa8150d6036314be"
 )
@@ -9,7 +11,7 @@ _LATER = (
     "107e954f9ed5aea551ff8d019c6b210240240286"
 )
 
-PINS = {
+PINS: dict[str, dict[str, Any]] = {
     "data/casino.json": {
         "url": f"{_RELEASE}/data/casino.json",
         "size": 4_300_019,
