@@ -49,6 +49,7 @@ faults: .venv/ready
 measure: .venv/ready
 	$(BIN)/parley tasks --update docs/tasks.md
 	$(BIN)/parley build --allow-missing --measure --build build
+	$(BIN)/parley card
 
 constraints: .venv/ready
 	$(BIN)/uv pip compile --universal --python-version 3.10 --upgrade --all-extras \

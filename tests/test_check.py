@@ -150,22 +150,22 @@ BREAKS = {  # rule: (file, old text, new text, part of the message)
     "card_can_be_read": [
         (CARD, "", None, r"README.md: no card to read: "),
         (CARD, "---\nlicense", "license", "expected YAML front matter between two lines of ---"),
-        (CARD, "<!-- parley: generated to here -->\n", "", "generated to here --> comes 0 times"),
+        (CARD, "<!-- parley: load to here -->\n", "", "lines .*load to here --> once each"),
+        (CARD, "parley: load from", "parley: loads from", "no part is named loads"),
     ],
     "card_has_its_parts": [
-        (CARD, "## Known limits\n", "", "lacks Known limits; let its .* be How to load, "),
+        (CARD, "## Known limits\n", "", "lacks Known limits; let its .* be Splits, "),
         (CARD, "## Known limits\n", "## Known limits\n\n## Thanks\n", "has the unknown Thanks"),
     ],
     "card_is_valid_for_the_hub": [
         (CARD, "- text-generation", "- dialogues", "task_categories: the Hub knows no dialogues"),
         (CARD, "language:\n- en\n", "", "the front matter lacks language; add it"),
     ],
-    "card_describes_every_field": [
-        (CARD, "| `source_turns` |", "| `turns` |", "lacks `source_turns` of messages"),
-    ],
-    "card_shows_a_row": [
-        (CARD, '  "rating": 5\n', '  "rating": 5,\n', "What a row .*: expected a row as ```json"),
-        (CARD, '  "rating": 5\n', '  "score": 5\n', "columns of dialogues: id"),
+    "card_is_up_to_date": [
+        (CARD, '"org/skeleton", "dialogues"', '"org/skeleton"', "the part load is stale; run"),
+        (CARD, "license: cc-by-4.0", "license: mit", r"license of .*expected cc-by-4.0, found mit"),
+        (CARD, "One split or", "3<!-- size.splits --> splits or", "size.splits is not counted"),
+        (SCRIPT, "chats, the clerk", "talks, the clerk", "the part fields is stale"),
     ],
     "card_cites": [(CARD, "author = {Someone, Ann}", "author = {Else, Ann}", "script's CITATION")],
 }

@@ -22,7 +22,7 @@ from parley.authoring.starting.new import write_skeleton
 from parley.base.errors import OutputError, PublishError, UsageError
 from parley.building.build import build
 from parley.building.built import open_folder
-from parley.building.card import figures_section
+from parley.building.card_parts import figures_part
 from parley.building.collection import Dataset, get
 from parley.building.measured import measured
 from parley.building.sources import Source, at_hand
@@ -664,10 +664,10 @@ def test_a_card_that_leaves_figures_out_is_refused(source, real_build, tmp_path,
     folder = Path(shutil.copytree(real_build / "casino", tmp_path / "casino"))
     known = measured(get("casino"))
     name = next(n for n, e in known.found.items() if e["verdict"] == "matches")
-    whole = figures_section(known.figures(get("casino")))
+    whole = figures_part(known.figures(get("casino")))
     monkeypatch.setitem(known.found, name, {"verdict": "not checked", "reason": "a package lacks"})
     card = folder / "README.md"
-    blank = figures_section(known.figures(get("casino")))
+    blank = figures_part(known.figures(get("casino")))
     card.write_text(card.read_text().replace(whole, blank))
     for module in ("hub.publish", "verifying.integrity"):
         monkeypatch.setattr(f"parley.{module}.measured", lambda dataset: known)

@@ -23,11 +23,11 @@ import pytest
 from parley import __version__
 from parley.authoring.starting.new import write_skeleton
 from parley.base.errors import RecordError, UsageError
+from parley.base.marks import marks
 from parley.building.build import build
 from parley.building.collection import Dataset
 from parley.building.sources import open_source
 from parley.cli import main
-from parley.declaring.leaderboard import BEGIN, END
 from parley.declaring.prediction_formats import Run
 from parley.declaring.tasks import OWN_OPTIONS
 from parley.scoring import predictions
@@ -545,22 +545,22 @@ def test_tasks_are_listed_and_a_page_is_renewed_between_its_marks(run, tmp_path)
     shown = run("tasks", "chatter").stdout
     assert "predicted the number of words" in " ".join(shown.split())
     assert "ones, none, lazy" in shown
-    page = tmp_path / "page.md"
-    page.write_text(f"# Before\n\n{BEGIN}\nold\n{END}\n\nafter\n")
+    page, (begin, end) = tmp_path / "page.md", marks("tasks")
+    page.write_text(f"# Before\n\n{begin}\nold\n{end}\n\nafter\n")
     update = ("tasks", "chatter", "--update", "page.md")
     assert run(*update).returncode == 0
     text = page.read_text()
-    assert text.startswith(f"# Before\n\n{BEGIN}\n\n### `chatter words`\n")
-    assert text.endswith(f"{END}\n\nafter\n")
+    assert text.startswith(f"# Before\n\n{begin}\n\n### `chatter words`\n")
+    assert text.endswith(f"{end}\n\nafter\n")
     assert "\nold\n" not in text
     assert "\n| letters `--unit letters` | 0.1 | paper, Table 2 |\n" in text
     run(*update)
     assert page.read_text() == text
-    for bad in ("# Page\n", f"{END}\n{BEGIN}\n", f"{BEGIN}\n{BEGIN}\n{END}\n"):
+    for bad in ("# Page\n", f"{end}\n{begin}\n", f"{begin}\n{begin}\n{end}\n"):
         page.write_text(bad)
         done = run(*update)
         assert done.returncode == 1
-        assert f"page.md: expected the lines {BEGIN} and {END} once each" in done.stderr
+        assert f"page.md: expected the lines {begin} and {end} once each" in done.stderr
         assert page.read_text() == bad
 
 

@@ -20,14 +20,16 @@ import pyarrow.parquet as pq
 import pytest
 from mutations import DROP, InMemory, changed, swap
 
+from parley.authoring.starting.new import write_skeleton
 from parley.base.console import print_output
 from parley.base.errors import OutputError
+from parley.base.marks import marks, parts_of, with_parts
 from parley.building.build import build as build_files
 from parley.building.built import open_folder
-from parley.building.card import END, figures_section
-from parley.building.collection import discover, get
-from parley.building.measured import Measured, measured
-from parley.building.sources import open_source
+from parley.building.card_parts import figures_part, row_part, shown_row
+from parley.building.collection import Dataset, discover, get
+from parley.building.measured import FILE, Measured, measured
+from parley.building.sources import Source, open_source
 from parley.cli.report import report
 from parley.declaring.figures import (
     NO_LONGER,
@@ -199,6 +201,20 @@ def provenance(place, change):
     return lambda folder: restate(folder, place, change)
 
 
+COUNTED = """
+
+from parley import counted
+
+
+@counted(decimals=2)
+def turns(data: Data) -> dict[str, Any]:
+    return {"a": {"b": 6}, "share": 1 / 3}
+
+
+@counted()
+def gone(data: Data) -> int:
+    import sacremoses
+"""
 BIG_FIVE = "dialogues/train[0].participant_info.mturk_agent_1.personality.big-five.extraversion"
 DAMAGE = {  # check -> what of casino's built sample it must notice
     "files": {
@@ -242,7 +258,8 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
             "Digests of the rows: train ", "Digests of the rows: test "
         ),
         "other words": on_card("## Known limits", "## No limits"),
-        "words between the marks": on_card(END, f"Public domain.\n{END}"),
+        "words in a part": on_card(marks("load")[1], f"Public domain.\n{marks('load')[1]}"),
+        "words in the row": on_card("An invented row", "A row"),
         "no config": lambda folder: shutil.rmtree(folder / "official_split"),
     },
     "digests": {
@@ -295,7 +312,32 @@ def test_damage_is_noticed_by_the_check_that_guards_against_it(build, check, dam
 
 def test_every_check_is_known_to_fail(sample_build):
     names = {check.name for check in verify(open_folder(sample_build / "casino")).checks}
-    assert names - {c for c in names if hasattr(get("casino").checks, c)} == DAMAGE.keys()
+    own = {c for c in names if hasattr(get("casino").checks, c)}
+    assert names - own - {"counted"} == DAMAGE.keys()  # of the sample, none is counted
+
+
+def test_counted_numbers_are_compared_like_digests(tmp_path, monkeypatch):
+    """The files are those of the sample, under a name of their own."""
+    dataset = Dataset("tea", write_skeleton("tea", tmp_path))
+    monkeypatch.setitem(sys.modules, "sacremoses", None)
+    path = dataset.folder / "figures.py"
+    path.write_text(path.read_text() + COUNTED)
+    build_files(Source(dataset, dataset.sample), tmp_path / "out", measure=True)
+    assert measured(dataset).counted == {"turns.a.b": 6, "turns.share": "0.33", "gone": None}
+
+    def found():
+        checks = verify(open_folder(tmp_path / "out/tea", dataset)).checks
+        (check,) = (check for check in checks if check.name == "counted")
+        return check.problems, check.skipped
+
+    problems, skipped = found()
+    assert problems == []
+    assert skipped.startswith("gone: ")
+    for old, new in (('"turns.a.b": 6', '"turns.a.b": 7'), ("0.33", "0.34"), (".share", ".rest")):
+        text = (dataset.folder / FILE).read_text()
+        (dataset.folder / FILE).write_text(text.replace(old, new))
+        assert len(found()[0]) == 2 if new == ".rest" else 1
+        (dataset.folder / FILE).write_text(text)
 
 
 def test_damage_is_noticed_by_no_other_check(build):
@@ -334,13 +376,14 @@ def test_null_where_no_check_expects_it_fails_that_check(build):
 def test_a_figure_that_the_card_states_otherwise_is_noticed(build, old):
     folder, dataset = build("casino"), get("casino")
     restate(folder, "sample", False)
-    ours = figures_section(measured(dataset).figures(dataset)).rstrip("\n")
-    said = next(
-        line
-        for line in (folder / "README.md").read_text().split("\n")
-        if "This is a sample" in line
-    )
-    on_card(said, ours)(folder)
+    ours = figures_part(measured(dataset).figures(dataset)).rstrip("\n")
+    text = (folder / "README.md").read_text(encoding="utf-8")
+    parts = parts_of(text)
+    note = "**This is a sample**: invented records in the dataset's layout, not its data."
+    assert note in parts["splits"]
+    parts |= {"figures": ours, "splits": parts["splits"].replace(note, "")}
+    parts["row"] = row_part(shown_row(dataset, open_folder(folder)))
+    (folder / "README.md").write_text(with_parts(text, "README.md", parts), encoding="utf-8")
     assert not list(integrity.card(integrity.Inputs(open_folder(folder), None)))
     on_card(old, "| 7 |")(folder)
     (problem,) = integrity.card(integrity.Inputs(open_folder(folder), None))

@@ -30,12 +30,17 @@ class Builder(datasets.GeneratorBasedBuilder):
         LANGUAGES the languages of the texts, as "en"
         CITATION  a BibTeX entry
         CONFIGS   its configs; the first is `dialogues`, the default
+        SHOWN     the config of which cards show a row; by default the first
+        SHOWS_REAL_ROWS
+                  whether the card of a build shows a real row, not an invented one: the licence
+                  must permit it, and no row may describe a person
 
     Raises:
         ScriptError: the class definition has mistakes; names all of them.
     """
 
-    HOMEPAGE = LICENSE = CITATION = ""
+    HOMEPAGE = LICENSE = CITATION = SHOWN = ""
+    SHOWS_REAL_ROWS = False
     LANGUAGES: Sequence[str] = ()
     CONFIGS: list[Config | View] = []
 
@@ -189,6 +194,8 @@ def _problems(cls: type[Builder]) -> Iterator[Problem]:
         )
     for name in {name for name in names if names.count(name) > 1}:
         yield Problem("CONFIGS", what=f"has {name} more than once")
+    if cls.SHOWN and cls.SHOWN not in names:
+        yield Problem("SHOWN", f"one of {', '.join(names)}", repr(cls.SHOWN))
     of = {
         config.name: config.of for config in cls.CONFIGS if isinstance(config, View) and config.of
     }

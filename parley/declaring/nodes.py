@@ -39,6 +39,7 @@ class Column:
     null: bool = False
     meaning: str = ""
     unit: str = ""
+    values: tuple[Any, ...] = ()  # if it holds no others
 
 
 Part = tuple["Node", list[Any], str]
@@ -159,6 +160,10 @@ class Choice(Node):
             raise refusal(path, f"{set(self.values)!r:.60} has no feature")
         return Conversion(dtype)
 
+    def columns(self, path: str, null: bool = False) -> list[Column]:
+        (found,) = super().columns(path, null)
+        return [replace(found, values=tuple(sorted(self.values)))]
+
     def code(self) -> Code:
         return listed(map(literal, sorted(self.values)), "{}")
 
@@ -227,6 +232,12 @@ class Feature(Node):
 
     def conversion(self, path: str = "") -> Conversion:
         return Conversion(self.feature)
+
+    def columns(self, path: str, null: bool = False) -> list[Column]:
+        (found,) = super().columns(path, null)
+        if self.labels:
+            found = replace(found, type="ClassLabel", values=tuple(self.labels))
+        return [found]
 
     def code(self) -> Code:
         return repr(self.feature)

@@ -15,8 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from parley.base.errors import OutputError, is_no_memory
+from parley.base.marks import parts_of
 from parley.building.built import CARD, MOST_TEXT, PROVENANCE, BuiltFolder
 from parley.building.card import built_card, parse, prose
+from parley.building.card_parts import shown_row
 from parley.building.generate import generate
 from parley.building.measured import FILE, measured
 from parley.building.sources import Source
@@ -24,7 +26,7 @@ from parley.declaring import pins
 from parley.declaring.chats import CHAT
 from parley.declaring.declaration import Config
 from parley.declaring.features import arrow_schema, item_of, labels_of
-from parley.declaring.figures import Figure
+from parley.declaring.figures import A_SAMPLE, Figure, counted_in, every_count
 from parley.rows.arrow import Nulls, to_batches
 from parley.rows.digest import Digest, same
 from parley.rows.parquet import arrow_size
@@ -38,6 +40,7 @@ class Inputs:
     built: BuiltFolder
     source: Source | None  # the upstream files, if available
     figures: list[Figure] = field(default_factory=list)  # recomputed from the rows
+    not_counted: list[str] = field(default_factory=list)  # the reasons
 
     @cached_property
     def counted(self) -> dict[str, dict[str, Any]]:
@@ -180,7 +183,8 @@ def card(inputs: Inputs) -> Iterator[str]:
     due = built_card(
         dataset,
         inputs.counted,
-        [] if built.is_sample else measured(dataset).figures(dataset),
+        measured(dataset),
+        shown_row(dataset, built),
         sample=built.is_sample,
         missing=built.missing,
         mirrored=_mirrored(built),
@@ -218,9 +222,14 @@ def _card_differences(
         yield f"the text differs from {name}/README.md and its tasks; build again"
     elif body != due_body:
         yield (
-            "the splits, notes or figures between the marks differ from the rows, the provenance "
-            f"or {name}/{FILE}; build again"
+            f"the generated {', '.join(_differing_parts(body, due_body)) or 'numbers'} differ from "
+            f"the script, the rows, the provenance or {name}/{FILE}; build again"
         )
+
+
+def _differing_parts(body: str, due: str) -> Iterator[str]:
+    found = parts_of(body)
+    return (part for part, text in parts_of(due).items() if found.get(part) != text)
 
 
 def as_measured(inputs: Inputs) -> Iterator[str]:
@@ -240,6 +249,32 @@ def as_measured(inputs: Inputs) -> Iterator[str]:
         stated = known.found.get(figure.name, {}).get("measured")
         if figure.measured is not None and stated not in (None, figure.measured):
             yield f"{figure.name}: measured {figure.measured}, {FILE} says {stated}"
+
+
+def counted(inputs: Inputs) -> Iterator[str]:
+    """Each counted number equals that of the dataset's `measured.json`, if of the same version."""
+    dataset = inputs.built.dataset
+    known = measured(dataset)
+    if why_not := _why_not_counted(inputs, known.version):
+        inputs.not_counted += [why_not] if counted_in(dataset.figures) else []
+        return
+    due = {name: value for name, value in known.counted.items() if value is not None}
+    for count in every_count(dataset.figures, inputs.built):
+        own = [name for name in due if f"{name}.".startswith(f"{count.name}.")]
+        if count.reason and not count.failed:
+            inputs.not_counted.append(f"{count.name}: {count.reason}")
+        elif count.reason:
+            yield f"{count.name}: {count.reason}"
+        for name in dict.fromkeys((*own, *count.numbers)) if count.numbers else ():
+            found, said = count.numbers.get(name, "nothing"), due.get(name, "nothing")
+            if found != said:
+                yield f"{name}: counted {found}, {FILE} says {said}"
+
+
+def _why_not_counted(inputs: Inputs, version: str) -> str:
+    if inputs.built.is_sample:
+        return A_SAMPLE
+    return "" if version == inputs.built.version else f"{FILE} is not of this version"
 
 
 def digests(inputs: Inputs) -> Iterator[str]:

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +105,8 @@ def verify(
     found += [test(check, inputs) for check in integrity.OF_METADATA]
     if not schema.failed:
         found += [test(check, inputs) for check in integrity.OF_ROWS]
+        numbers = test(integrity.counted, inputs)
+        found.append(replace(numbers, skipped="; ".join(inputs.not_counted)))
         found += [test(c, built) for c in checks_of(dataset.checks)]
         absent = [f"{c}/{s}" for c, s in built.declared if not (source and source.has(c, s))]
         skipped = f"the upstream files of {', '.join(absent)} are not available" if absent else ""
