@@ -22,20 +22,33 @@ A row is the record with upstream's names and types. Only one thing changes: a k
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from parley import Builder, Checked, Config, Converted, File, View
+from parley import Builder, Checked, Config, Converted, Field, File, View
 
 # `datasets` 2 and 3 copy only the modules that the script itself imports.
 from .pins import PINS
-from .scenarios import ISSUES, PACKAGES, points_of
+from .scenarios import ISSUES, PACKAGES, SIDES, points_of
 from .subsets import (
     SUBSETS,  # noqa: F401 - for views; `datasets` takes a comment above for a file
 )
 from .views import (
+    AGE,
+    ANSWERS,
+    DIALOGUE_ID,
+    EDUCATION,
+    ETHNICITY,
     FEATURES,
-    LIKENESS,
+    GENDER,
+    LIKES,
     PARTNER,
-    SATISFACTION,
+    POINTS_SCORED,
+    SATISFIED,
+    SPEAKER,
     STRATEGIES,
+    SVO,
+    TEXT,
+    TRAIT,
+    TRAITS,
+    by_level,
     items_of,
     labelled,
     messages,
@@ -48,46 +61,33 @@ from .views import (
 
 # Upstream's records ------------------------------------------------------
 
-_ethnicities = {
-    "white american", "black or african american", "asian american", "hispanic or latino",
-    "multi-racial", "alaska native or native american",
-    "native hawaiian or other specific islander", "other (please specify)",
-}  # fmt: skip
-_educations = {
-    "some high school, no diploma", "high school graduate / ged", "trade school",
-    "some 2 year college, no degree", "some 2 year college, associate's degree",
-    "some 4 year college, no degree", "some 4 year college, bachelor's degree",
-    "master's degree", "doctorate degree",
-}  # fmt: skip
-ANSWERS = {"accept_deal": "Accept-Deal", "reject_deal": "Reject-Deal", "walk_away": "Walk-Away"}
 _ACTIONS = {"Submit-Deal", *ANSWERS.values()}
-_issue = set(ISSUES)
-_counts = {issue: {"0", "1", "2", "3"} for issue in ISSUES}
-_side = {
-    "value2issue": {"Low": _issue, "Medium": _issue, "High": _issue},
-    "value2reason": {"Low": str, "Medium": str, "High": str},
-    "outcomes": {
-        "points_scored": int,
-        "satisfaction": set(SATISFACTION),
-        "opponent_likeness": set(LIKENESS),
+_counts = dict.fromkeys(ISSUES, Field({"0", "1", "2", "3"}, "packages of this item"))
+_side = Field(
+    {
+        **by_level("Low", "Medium", "High"),
+        "outcomes": Field(
+            {
+                "points_scored": POINTS_SCORED,
+                "satisfaction": SATISFIED,
+                "opponent_likeness": LIKES,
+            },
+            "what came of the dialogue for the side",
+        ),
+        "demographics": Field(
+            {"age": AGE, "gender": GENDER, "ethnicity": ETHNICITY, "education": EDUCATION},
+            "the participant's own statements",
+        ),
+        "personality": Field(
+            {
+                "svo": SVO,
+                "big-five": Field(dict.fromkeys(TRAITS, TRAIT), "the five traits"),
+            },
+            "results of the survey",
+        ),
     },
-    "demographics": {
-        "age": int,
-        "gender": {"female", "male", "other"},
-        "ethnicity": _ethnicities,
-        "education": _educations,
-    },
-    "personality": {
-        "svo": {"prosocial", "proself", "unclassified"},
-        "big-five": {
-            "extraversion": float,
-            "agreeableness": float,
-            "conscientiousness": float,
-            "emotional-stability": float,
-            "openness-to-experiences": float,
-        },
-    },
-}
+    "a side's priorities, outcome and person",
+)
 
 
 def annotation(pair: list[str]) -> None:
@@ -97,23 +97,36 @@ def annotation(pair: list[str]) -> None:
 
 
 DIALOGUE = {
-    "dialogue_id": int,
-    "chat_logs": [
-        {
-            "text": str,
-            "task_data": (
-                {"data": set(ANSWERS)},
-                {"issue2youget": _counts, "issue2theyget": _counts},
-                {},
-            ),
-            "id": {"mturk_agent_1", "mturk_agent_2"},
-        }
-    ],
-    "participant_info": {"mturk_agent_1": _side, "mturk_agent_2": _side},
-    "annotations": [Checked([str], annotation)],
+    "dialogue_id": DIALOGUE_ID,
+    "chat_logs": Field(
+        [
+            {
+                "text": TEXT,
+                "task_data": Field(
+                    (
+                        {"data": Field(set(ANSWERS), "the answer to a deal")},
+                        {
+                            "issue2youget": Field(_counts, "packages for the side that submits"),
+                            "issue2theyget": Field(_counts, "packages for the other side"),
+                        },
+                        {},
+                    ),
+                    "the deal action; all null for an utterance",
+                ),
+                "id": SPEAKER,
+            }
+        ],
+        "utterances and deal actions, in order",
+    ),
+    "participant_info": Field(dict.fromkeys(SIDES, _side), "the two sides"),
+    "annotations": Field(
+        [Checked([str], annotation)],
+        "an `[utterance, labels]` pair for each annotated utterance, in order, the labels joined "
+        "by commas (see Annotation); empty without annotation",
+    ),
 }
 
-_guess = {"partner_highest_item": _issue, "partner_lowest_item": _issue}
+_guess = {"partner_highest_item": set(ISSUES), "partner_lowest_item": set(ISSUES)}
 GUESSES = {str: {"mturk_agent_1": _guess, "mturk_agent_2": _guess}}  # by a dialogue's id
 _parts = {"train": [int], "val": [int], "test": [int]}
 FOLDS = {"seeds": [int], "cvs": dict.fromkeys("01234", _parts)}
@@ -152,7 +165,7 @@ def require_sound(record: dict[str, Any]) -> None:
     items = items_of(record)
     for side, info in record["participant_info"].items():
         worth, got = info["value2issue"], items[side]
-        if {*worth.values()} != _issue:
+        if {*worth.values()} != {*ISSUES}:
             refuse(f"participant_info.{side}.value2issue", "each issue once", worth)
         points = points_of(worth, got)
         if points != (found := info["outcomes"]["points_scored"]):
@@ -225,7 +238,14 @@ def fold_to_record(row: dict[str, Any]) -> dict[str, Any]:
 
 FOLD = Converted(
     {"fold": set("01234"), "seeds": [int], **_parts},
-    {"fold": int, **{name: [int] for name in ("train", "validation", "test", "seeds")}},
+    {
+        "fold": Field(int, "upstream's number of the fold, from 0"),
+        **{
+            part: Field([int], "the `dialogue_id` of each dialogue of this part, ascending")
+            for part in ("train", "validation", "test")
+        },
+        "seeds": Field([int], "upstream's seeds, equal in all rows; their use is not documented"),
+    },
     fold_to_row,
     fold_to_record,
 )
@@ -236,8 +256,9 @@ _side_key = ("dialogue_id", "speaker")
 _turn_key = ("dialogue_id", "turn")
 
 
-def _view(name: str, description: str, rows: Any, key: Any) -> View:
-    return View(name, description, of="dialogues", rows=rows, features=FEATURES[name], key=key)
+def _view(name: str, description: str, use: str, rows: Any, key: Any) -> View:
+    columns = FEATURES[name]
+    return View(name, description, of="dialogues", rows=rows, features=columns, key=key, use=use)
 
 
 class Casino(Builder):
@@ -250,6 +271,9 @@ class Casino(Builder):
     VERSION = "1.2.0"
     HOMEPAGE = "https://github.com/kushalchawla/CaSiNo"
     LICENSE = "cc-by-4.0"
+    LANGUAGES = ("en",)
+    SHOWN = "messages"
+    SHOWS_REAL_ROWS = True
     CITATION = """\
 @inproceedings{chawla2021casino,
   title = {{CaSiNo}: A Corpus of Campsite Negotiation Dialogues for Automatic Negotiation Systems},
@@ -262,33 +286,72 @@ Association for Computational Linguistics: Human Language Technologies},
   url = {https://aclanthology.org/2021.naacl-main.254/}
 }"""
     CONFIGS = [
-        Config("dialogues", "all dialogues, as published", {"train": [DATA]}, key="dialogue_id"),
+        Config(
+            "dialogues",
+            "a dialogue as published, by `dialogue_id`",
+            {"train": [DATA]},
+            key="dialogue_id",
+            use="read, convert",
+        ),
         Config(
             "official_split",
-            "all dialogues, in upstream's random split",
+            "the same, in upstream's random split and order",
             OFFICIAL,
             key="dialogue_id",
+            use="compare with others who used this split",
         ),
-        _view("utterances", "chat entries, one a row", utterances, _turn_key),
-        _view("speakers", "the participants", speakers, "speaker_id"),
+        _view(
+            "utterances",
+            "a chat entry, deal actions included, with ConvoKit's ids",
+            "study turns and deal actions",
+            utterances,
+            _turn_key,
+        ),
+        _view(
+            "speakers",
+            "a participant, by first appearance",
+            "study participants",
+            speakers,
+            "speaker_id",
+        ),
         View(
             "participants",
-            "the sides of the dialogues",
+            "one side of a dialogue; the two sides follow each other",
             {"train": [DATA, GUESSING]},
             records=with_guesses,
             rows=participants,
             features=FEATURES["participants"],
             key=_side_key,
+            use="study outcomes, infer the partner's priorities",
         ),
-        _view("strategies", "labelled utterances, 5 folds", strategies, _turn_key),
-        _view("messages", "chats with one side as assistant", messages, _side_key),
-        _view("scenarios", "settings without dialogues", scenarios, "dialogue_id"),
+        _view(
+            "strategies",
+            "a labelled utterance with those before it, in the authors' 5 folds",
+            "classify utterances",
+            strategies,
+            _turn_key,
+        ),
+        _view(
+            "messages",
+            "a dialogue as a chat, with one side as the assistant",
+            "train a chat model",
+            messages,
+            _side_key,
+        ),
+        _view(
+            "scenarios",
+            "the setting of a dialogue, without the dialogue",
+            "let agents negotiate anew",
+            scenarios,
+            "dialogue_id",
+        ),
         Config(
             "priority_folds",
-            "5 folds, for the partner's priorities",
+            "one of the 5 folds for the partner's priorities",
             {"train": [SEEDS]},
             records=folds,
             shape=FOLD,
             key="fold",
+            use="infer the partner's priorities",
         ),
     ]
