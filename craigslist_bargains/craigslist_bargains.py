@@ -28,6 +28,7 @@ from parley import Builder, Checked, Config, Converted, File, View
 
 # `datasets` 2 and 3 copy only the modules that the script itself imports.
 from .dialogue_acts import require_upstreams, train_contexts
+from .pins import PINS
 from .subsets import (
     SUBSETS,  # noqa: F401 - for views; a comment above would be taken for a file
 )
@@ -218,55 +219,17 @@ def _to_event(row: Record, parsed: bool) -> Record:
 
 NEGOTIATION = Converted((PARSED, UNPARSED), ROW, to_row, to_record)
 
-# Where the files come from --------------------------------------------------------------
+# The files ------------------------------------------------------------------------------
 
-_BUNDLES = "https://worksheets.codalab.org/rest/bundles/"
-# Public copies, for when CodaLab has none. Validation's has its keys in another order; train's
-# could not be compared, so that its size is not known.
-_MIRROR = (
-    "https://raw.githubusercontent.com/Kenjiro-study/my_study/"
-    "d598355d8240adb4106626465a9c4e76a183aaa0/"
+TRAIN, VALIDATION, TEST = (
+    File(path, NEGOTIATION, validate=require_sides, **PINS[path])
+    for path in ("train.json", "validation.json", "test.json")
 )
-# split, size in bytes, sha256, bundle; the copy and its git blob
-_FILES = """\
-train 20148723 34033ff87565b9fc9eb0efe867e9d3e32456dbe1528cd1683f94a84b09f66ace
-  0xd34bbbc5fb3b4fccbd19e10756ca8dd7/contents/blob/parsed.json
-  src/rule/train-parsed.json 9972ac9dadf6f7fd0698a8a95642d10c3a3a2e4a
-validation 2287054 03b35dc18bd90d87dac46893ac4db8ab3eed51786d192975be68d3bab38e306e
-  0x15c4160b43d44ee3a8386cca98da138c/contents/blob/parsed.json
-  src/rule/dev-parsed.json 0f3b937eca5856518db2ce820f8ae5e35aebd880
-test 2937841 c802f15f80ea3066d429375393319d7234daacbd6a26a6ad5afd0ad78a2f7736
-  0x54d325bbcfb2463583995725ed8ca42b/contents/blob/
-  craigslistbargain/data/test.json 8cb1e078a46b8e89814113b0708dee00d73954fb
-"""
-
-
-def _negotiations(split: str, size: str, sha256: str, bundle: str, copy: str, blob: str) -> File:
-    known = {} if split == "train" else {"size": int(size)}
-    return File(
-        f"{split}.json",
-        NEGOTIATION,
-        url=_BUNDLES + bundle,
-        size=int(size),
-        sha256=sha256,
-        validate=require_sides,
-        mirrors=[{"url": _MIRROR + copy, **known, "git_blob": blob}],
-    )
-
-
-_fields = _FILES.split()
-TRAIN, VALIDATION, TEST = (_negotiations(*_fields[n : n + 6]) for n in (0, 6, 12))
 # The word lists of upstream's rules for dialogue acts; upstream published only the code. If they
 # are missing, the build learns them from train.
+_TRACKER = "price_tracker.pkl"
 TRACKER = File(
-    "price_tracker.pkl",
-    Checked(bytes, word_counts),
-    url="https://raw.githubusercontent.com/Joyce-0214/NegotiationToM-py310/"
-    "15e6ad886937a4b79251d5426d0f2de49f8236f0/craigslistbargain/data/price_tracker.pkl",
-    size=5_764,
-    sha256="97e210fd8267dee006089be97ce7d00876bc412ad0ae9770b8aa42402018692d",
-    read="bytes",
-    fallbacks=[TRAIN],
+    _TRACKER, Checked(bytes, word_counts), read="bytes", fallbacks=[TRAIN], **PINS[_TRACKER]
 )
 SPLITS = {"train": [TRAIN], "validation": [VALIDATION], "test": [TEST]}
 
