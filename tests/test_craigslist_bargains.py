@@ -341,7 +341,7 @@ def test_samples_are_scored_as_scikit_learn_scores_each():
     random = np.random.default_rng(3)
     reached, chances = random.random(9) < 0.8, random.integers(0, 5, 9) / 4
     drawn = random.integers(0, 9, (100, 9))
-    found = dict(DATASET.load_module("tasks").drawn_metrics(reached, chances, drawn))
+    found = dict(DATASET.load_module("tasks").deal.drawn_metrics(reached, chances, drawn))
     for number, places in enumerate(drawn):
         truth, chance = reached[places], chances[places]
         said, both = chance >= 0.5, {"labels": [False, True], "zero_division": 0}
