@@ -238,7 +238,7 @@ def of_each(count: Callable[[str], Any]) -> dict[str, Any]:
 
 @counted()
 def totals(data: Data) -> dict[str, Any]:
-    """Dialogues, deals, posts, events, and events by action, of each split and of both."""
+    """Dialogues, deals, posts, events, and events by action, of each split; all dialogues."""
 
     def count(split: str) -> Counter[str]:
         rows = negotiations(data, split)
@@ -251,8 +251,7 @@ def totals(data: Data) -> dict[str, Any]:
             without_messages=sum("message" not in actions(row) for row in rows),
         )
 
-    found = of_each(count)
-    return {**found, "both": found["validation"] + found["test"]}
+    return of_each(count) | {"dialogues": len(negotiations(data))}
 
 
 @counted()
@@ -425,15 +424,13 @@ def scenarios(data: Data) -> dict[str, Any]:
     def count(split: str) -> dict[str, int]:
         rows = data.rows("scenarios", split)
         ids = Counter(row["scenario_id"] for row in rows)
-        sizes = [len(row["dialogue_ids"]) for row in rows]
         seen = {row["uuid"]: descriptions(row) for row in negotiations(data, split)}
         shown = [{seen[name] for name in row["dialogue_ids"]} for row in rows]
         posts = grouped(negotiations(data, split), "post_id", "uuid").values()
         return {
             "rows": len(rows),
             "unique": list(ids.values()).count(1),
-            "fewest_dialogues": min(sizes),
-            "most_dialogues": max(sizes),
+            "most_dialogues": max(len(row["dialogue_ids"]) for row in rows),
             "with_several_descriptions": sum(len(each) > 1 for each in shown),
             "ids_of_two_posts": [*map(len, posts)].count(2),
         }
@@ -444,7 +441,6 @@ def scenarios(data: Data) -> dict[str, Any]:
 SHARED: dict[str, Callable[[dict[str, Any]], Any]] = {
     "post_id": lambda row: row["scenario"]["post_id"],
     "id_in_scenario": lambda row: row["scenario"]["uuid"],
-    "id_and_post": lambda row: (row["scenario"]["uuid"], row["scenario"]["post_id"]),
     "scenario_uuid": lambda row: row["scenario_uuid"],
     "listing": lambda row: (row["scenario"]["kbs"][1]["item"]["Title"], descriptions(row)[1]),
 }
@@ -487,7 +483,6 @@ def other_clock(data: Data) -> dict[str, float]:
         "from": min(near, default=0),
         "to": max(near, default=0),
         "others": max(far, default=0),
-        "other_values": len({*far}) - 1,
     }
 
 
