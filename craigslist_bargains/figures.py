@@ -26,11 +26,6 @@ SHARES = {"0.5": 50, "0.6": 60, "0.7": 70, "0.76": 76, "0.9": 90, "0.92": 92}
 DAY = 24 * 60 * 60
 
 
-def by(columns: Iterable[str], *cells: Any) -> dict[str, Any]:
-    """A row of a table, by columns."""
-    return dict(zip(columns, cells, strict=True))
-
-
 def negotiations(data: Data, *splits: str) -> list[dict[str, Any]]:
     """The rows of `negotiations` in these splits, by default in the counted ones."""
     return data.rows("negotiations", *(splits or COUNTED))
@@ -49,12 +44,6 @@ def actions(row: dict[str, Any]) -> list[str]:
 def offers(row: dict[str, Any]) -> list[dict[str, Any]]:
     """The offers made in a dialogue, in order."""
     return [e["offer"] for e in row["events"] if e["action"] == "offer"]
-
-
-def acts(data: Data, split: str) -> list[tuple[str, dict[str, Any]]]:
-    """The action and the dialogue act of each event that has an act."""
-    found = events(negotiations(data, split))
-    return [(e["action"], e["metadata"]) for e in found if e["metadata"] is not None]
 
 
 def targets(rows: Iterable[dict[str, Any]]) -> Iterator[tuple[float, float]]:
@@ -97,7 +86,7 @@ def values(found: Iterable[Any]) -> str:
 @documented("old card, Data Splits: test is not provided with dialogue_acts", 0)
 def acts_in_test(data: Data) -> int:
     """Events of `negotiations` in test with a dialogue act."""
-    return len(acts(data, "test"))
+    return sum(e["metadata"] is not None for e in events(negotiations(data, "test")))
 
 
 @documented("old card, Data Splits, default values", '{"price": -1.0, "intent": ""}')
@@ -115,7 +104,9 @@ ROWS = {"dialogues": {"train": 5247, "validation": 597, "test": 838}}
 @documented(
     "old card, Data Splits, table, {1}",
     {
-        "Input Examples": by(("Train", "Valid", "Test"), *ROWS["dialogues"].values()),
+        "Input Examples": dict(
+            zip(("Train", "Valid", "Test"), ROWS["dialogues"].values(), strict=True)
+        ),
         "Average Dialogue Length": {"Train": "9.14", "Valid": "9.17", "Test": CUT_OFF},
     },
 )
