@@ -99,7 +99,7 @@ _offer = {
 }
 _said = {  # the act of a message
     "intent": Field(set(INTENTS) - {"offer"} - _ends, "the intent (see Annotation)"),
-    "price": Field(_price, "the price of the act; null if none", DOLLARS),
+    "price": Field(_price, "the price of the act (null if none)", DOLLARS),
 }
 _offered = {"intent": {"offer"}, "price": _price}
 _ended = {"intent": _ends}
@@ -121,20 +121,21 @@ _kb = {
         {
             "Category": Field(set(CATEGORIES), "the same category"),
             "Title": Field(str, "the title of the post"),
-            "Price": Field(_price, "the listing price; null if missing", DOLLARS),
+            "Price": Field(_price, "the listing price (null if missing)", DOLLARS),
             "Images": Field([str], IMAGES),
             "Description": Field([str], "the lines of the description that this side sees"),
         },
         "the post as this side sees it",
     ),
 }
+_SINCE_1970 = "seconds since 1970"
 _kbs = Field([_kb], "what each side knows, first the buyer")
 _times = {
-    "time": Field(seconds, "when it was done", "s since 1970"),
+    "time": Field(seconds, "when it was done", _SINCE_1970),
     "start_time": Field(
         (seconds, None),
-        "when the side began to type (see Known limits); null for other actions",
-        "s since 1970",
+        "when the side began to type (null for other actions; see Known limits)",
+        _SINCE_1970,
     ),
 }
 _scenario_uuid = "upstream's id of the scenario; not `scenario.uuid` where `intersection` is given"
@@ -148,7 +149,7 @@ _ids = {
 }
 _intersection = {
     "intersection?": Field(
-        number, "in some scenarios of test: the buyer's target is 1 − 0.4 × it of the listing price"
+        number, "in some records of test; the buyer's target is 1 − 0.4 × it of the listing price"
     )
 }
 

@@ -36,7 +36,7 @@ _category = datasets.ClassLabel(names=CATEGORIES)
 _action = datasets.ClassLabel(names=ACTIONS)
 _intent = datasets.ClassLabel(names=INTENTS)
 _number = (float, None)
-DOLLARS = "US dollars"
+DOLLARS, SECONDS = "US dollars", "seconds"
 
 _dialogue = {"dialogue_id": Field(str, "upstream's id of the dialogue, `uuid` of `negotiations`")}
 _turn = {
@@ -54,7 +54,7 @@ _scenario = {
     )
 }
 _category_of = {"category": Field(_category, "the category of the post")}
-_list_price = {"list_price": Field(_number, "the listing price; null if missing", DOLLARS)}
+_list_price = {"list_price": Field(_number, "the listing price (null if missing)", DOLLARS)}
 _post = {**_category_of, **_list_price}
 _targets = {
     "buyer_target": Field(float, "the price that the buyer wants to reach", DOLLARS),
@@ -63,7 +63,7 @@ _targets = {
 _target = {"target": Field(float, "the price that `speaker` wants to reach", DOLLARS)}
 _deal = {
     "deal": Field(bool, "whether the dialogue ends in a deal"),
-    "deal_price": Field(_number, "the price of the deal; null without one", DOLLARS),
+    "deal_price": Field(_number, "the price of the deal (null without one)", DOLLARS),
     "deal_over_list_price": Field(
         _number, "`deal_price` / `list_price`; null without a deal, or if either price is missing"
     ),
@@ -71,7 +71,7 @@ _deal = {
 _given_intent = Field(
     (_intent, None), "the intent of upstream's dialogue act; null without one, as in test"
 )
-_given_price = Field(_number, "the price of upstream's dialogue act; null if none", DOLLARS)
+_given_price = Field(_number, "the price of upstream's dialogue act (null if none)", DOLLARS)
 _lines = "the lines of the description that the {} sees"
 IMAGES = "names of image files, which are not included"
 
@@ -89,7 +89,7 @@ FEATURES = {
         "dialogue_acts": Field(
             {
                 "intent": Field([str], "the intent (see Annotation); empty if none"),
-                "price": Field([_float32], "the price of the act; -1.0 if none or zero", DOLLARS),
+                "price": Field([_float32], "the price of the act (-1.0 if none or zero)", DOLLARS),
             },
             "upstream's dialogue act of each event",
         ),
@@ -98,7 +98,7 @@ FEATURES = {
             {
                 "Category": Field([{*CATEGORIES}], "the category of the post"),
                 "Images": Field([str], f"{IMAGES}, joined by commas; empty if none"),
-                "Price": Field([_float32], "the listing price; -1.0 if missing", DOLLARS),
+                "Price": Field([_float32], "the listing price (-1.0 if missing)", DOLLARS),
                 "Description": Field([str], "the lines that this side sees, joined by commas"),
                 "Title": Field([str], "the title of the post"),
             },
@@ -110,12 +110,12 @@ FEATURES = {
         "text": _message,
         "action": _done,
         "offer_price": Field(
-            _number, "the price offered; null for other actions, and in a few offers", DOLLARS
+            _number, "the price offered (null for other actions, and in a few offers)", DOLLARS
         ),
         "intent": _given_intent,
         "intent_price": _given_price,
         "seconds": Field(
-            float, "the time since the dialogue's first event, from `time`, to the hundredth", "s"
+            float, "the time since the dialogue's first event, by `time`, to the hundredth", SECONDS
         ),
         **_post,
         **_target,
@@ -129,7 +129,7 @@ FEATURES = {
         "events": Field(int, "the number of events"),
         "messages": Field(int, "the number of messages"),
         "offers": Field(int, "the number of offers"),
-        "seconds": Field(_number, "the time from the first event to the last", "s"),
+        "seconds": Field(_number, "the time from the first event to the last", SECONDS),
         "published_in": Field([str], "the published subsets that have this dialogue"),
     },
     "scenarios": {
@@ -157,8 +157,8 @@ FEATURES = {
         "action": _done,
         "text": _message,
         "intent": Field(_intent, "the intent by the rules (see Annotation)"),
-        "price": Field(_number, "the price that the act proposes; null if none", DOLLARS),
-        "prices": Field([float], "the message's prices by the rules, as in the text", DOLLARS),
+        "price": Field(_number, "the price that the act proposes (null if none)", DOLLARS),
+        "prices": Field([float], "the message's prices by the rules, in the text's order", DOLLARS),
         "tags": Field(
             [str],
             "the message's tags by the rules; for its words `question`, `greeting`, `negative`, "
