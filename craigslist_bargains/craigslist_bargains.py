@@ -149,7 +149,7 @@ _ids = {
 }
 _intersection = {
     "intersection?": Field(
-        number, "in some records of test; the buyer's target is 1 − 0.4 × it of the listing price"
+        number, "in some records of test: the buyer's target is (1 − 0.4 × it) × the listing price"
     )
 }
 
