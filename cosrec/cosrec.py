@@ -26,6 +26,7 @@ from typing import Any
 from parley import Builder, Checked, Config, Converted, File, View
 
 # `datasets` 2 and 3 copy only the modules that the script itself imports.
+from .pins import PINS
 from .rows import (
     to_annotated_record,
     to_annotated_row,
@@ -82,42 +83,17 @@ def require_one_id(line: dict[str, Any]) -> None:
         raise ValueError(f"expected one id in each line, found {', '.join(line)[:80] or 'none'}")
 
 
-# Where the files come from --------------------------------------------------------------
-
-_URL = "https://raw.githubusercontent.com/CAMEO-22/CoSRec/d2f238d8c172bd7f0954a4394699de1e5b823b8a/"
-
-# git blob, size in bytes ("-": not known), path
-_FILES = """\
-45281583ced1aca07ce365a2d6e33c8343f97a53 748706 dataset/crowd/conversations.jsonl
-afc2e1ec8ecbf5b9344a5c72cb2eb348fce14568 992560 dataset/crowd/intent_annotations.jsonl
-cf994005cc3d4b1cdaff0f146fbd63724e1120e1  45874 dataset/crowd/keywords.jsonl
-83b1e3da297b153bcedb0badef9d9e9c697694c7 178289 dataset/crowd/profiles.jsonl
-4a3fa4c29f9acc2f9698c64976ff3e012e087a3a 104423 dataset/crowd/quality.jsonl
-ef9012cac0d06be7ab80f4f3de91ffa73162530f  47782 dataset/curated/conversations.jsonl
-11b02543b48623b31e9c82fe59f56dcaa7fde8f8  43327 dataset/curated/intents.jsonl
-1badb25500ae0c231fda18c2dbf659740ada26ff   4477 dataset/curated/keywords.jsonl
-ce589ec1c6ad22442776129f22cf979aea2e07f8  14827 dataset/curated/profiles.jsonl
-0ccb479be89d4eb53d4b11e1dc33c510577d9527 744807 dataset/curated/qrels.qrels
-2974f0143ce2715231b8b3079f4b98d9a9e8942c   7145 dataset/curated/quality.jsonl
-aebbcffc08ea96c0b61e12917a73b7c366e3bf39      - dataset/raw/conversations.jsonl
-42ca8481005c028c8fc9251663595437493e4886   2828 prompts/conversation_generation_prompt.txt
-956d798615b721a313b8a70a2538b95a1a57d873    592 prompts/product_to_query_prompt.txt
-dfebaa5fbae9c365789686178cdb16dbb0a21f1b   1256 prompts/user_keywords_prompt.txt
-76843cd65fec38ce54888c750060a91cc70e0f3f    793 prompts/user_summary_prompt.txt
-"""
-
+# The files ------------------------------------------------------------------------------
 
 FILES = {
     PurePosixPath(path): File(
         path,
         LINES.get(PurePosixPath(path).stem, str),  # a prompt is text
-        url=_URL + path,
-        git_blob=blob,
-        size=None if size == "-" else int(size),
         read="lines" if path.endswith(".qrels") else "",
         validate=require_one_id if path.endswith(".jsonl") else None,
+        **pin,
     )
-    for blob, size, path in map(str.split, _FILES.splitlines())
+    for path, pin in PINS.items()
 }
 PARTS = ("raw", "crowd", "curated")
 
