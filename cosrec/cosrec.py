@@ -23,11 +23,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from parley import Builder, Checked, Config, Converted, File, View
+from parley import Builder, Checked, Config, Converted, Field, File, View
 
 # `datasets` 2 and 3 copy only the modules that the script itself imports.
 from .pins import PINS
 from .rows import (
+    TYPES,
     to_annotated_record,
     to_annotated_row,
     to_judgment_record,
@@ -36,7 +37,22 @@ from .rows import (
     to_row,
     to_turns,
 )
-from .views import ASPECTS, FEATURES, TYPE, intent_labels, messages, queries
+from .views import (
+    ASPECTS,
+    DIALOGUE_ID,
+    DOCUMENT_ID,
+    FEATURES,
+    PRODUCT,
+    QUERY_ID,
+    RELEVANCE,
+    ROLE,
+    TEXT,
+    TYPE,
+    UTTERANCE,
+    intent_labels,
+    messages,
+    queries,
+)
 
 # The shape of a record upstream ----------------------------------------------------------
 
@@ -51,27 +67,90 @@ def judgment(line: str) -> None:
 
 
 _text = Checked(str, to_turns)
-_annotation = {"type": set(TYPE.names), "query": str}
-_intent = (
-    {"id": str, "type": {"product_details"}, "product": str, "query_variants": [str]},
-    {"id": str, "type": {"search", "recommendation"}, "query_variants": [str]},
+_type = "the type of the intent"
+_formulations = Field(
+    [str], "the intent as a query that stands alone; upstream calls the longest canonical"
 )
+_intent = {"id": Field(str, "the intent's id, `<dialogue_id>_<utterance>_<counter>`")}
 HELD: dict[str, Any] = {  # by each file for a conversation
     "conversations": _text,
-    "quality": [{aspect: {1, 2, 3, 4, 5} for aspect in ASPECTS}],
-    "intent_annotations": [{"utterance": int, "intent_annotations": [[_annotation]]}],
-    "intents": [{"utterance": int, "intents": [_intent]}],
+    "quality": Field(
+        [{aspect: Field({1, 2, 3, 4, 5}, f"the rating of {aspect}") for aspect in ASPECTS}],
+        "the ratings, one for each rater; null without ratings",
+    ),
+    "intent_annotations": Field(
+        [
+            {
+                "utterance": UTTERANCE,
+                "intent_annotations": Field(
+                    [
+                        [
+                            {
+                                "type": Field(set(TYPES), _type),
+                                "query": Field(str, "the intent as a query that stands alone"),
+                            }
+                        ]
+                    ],
+                    "the intents that each annotator saw, a list for each; it may be empty",
+                ),
+            }
+        ],
+        "the annotated utterances, in upstream's order; null without annotation",
+    ),
+    "intents": Field(
+        [
+            {
+                "utterance": UTTERANCE,
+                "intents": Field(
+                    [
+                        (
+                            _intent
+                            | {
+                                "type": Field({"product_details"}, _type),
+                                "product": Field(str, PRODUCT),
+                                "query_variants": _formulations,
+                            },
+                            _intent
+                            | {
+                                "type": Field({"search", "recommendation"}, _type),
+                                "query_variants": _formulations,
+                            },
+                        )
+                    ],
+                    "its reviewed intents",
+                ),
+            }
+        ],
+        "the utterances with intents, in upstream's order; null without intents",
+    ),
     "keywords": {str: [str]},
     "profiles": {str: str},
 }
-_dialogue = {"dialogue_id": str, "turns": [{"role": str, "text": str}]}
-_user = {"user_id": str, "keywords": [str], "profile": (str, None)}
+_dialogue = {
+    "dialogue_id": DIALOGUE_ID,
+    "turns": Field(
+        [{"role": Field({"user", "assistant"}, ROLE), "text": Field(str, TEXT)}],
+        "the conversation, in order",
+    ),
+}
+_users = Field(
+    [
+        {
+            "user_id": Field(str, "upstream's id of the user"),
+            "keywords": Field([str], "the user's interests, words or phrases"),
+            "profile": Field(
+                (str, None), "a summary of the user in a few sentences; null for some of crowd"
+            ),
+        }
+    ],
+    "the users considered for the conversation; null without users",
+)
 
 LINES: dict[str, Any] = {name: {str: shape} for name, shape in HELD.items()}
 LINES["conversations"] = Converted({str: _text}, _dialogue, to_row, to_record)
 LINES["qrels"] = Converted(
     Checked(str, judgment),
-    {"query_id": str, "document_id": str, "relevance": int, "type": TYPE},
+    {"query_id": QUERY_ID, "document_id": DOCUMENT_ID, "relevance": RELEVANCE, "type": TYPE},
     to_judgment_row,
     to_judgment_record,
 )
@@ -182,18 +261,29 @@ def broken_references(record: dict[str, Any]) -> Iterator[tuple[str, str, str, s
 # The dataset ----------------------------------------------------------------------------
 
 
-def _annotated(part: str, about: str, listed: str) -> Config:
+def _annotated(part: str, description: str, use: str, listed: str) -> Config:
     """Return the config of a part's conversations with all annotation."""
     held = {f"{name}?": HELD[name] for name in ("quality", listed, "keywords", "profiles")}
     record = {"dialogue_id": str, "conversations": _text, **held}
-    columns = {"ratings?": HELD["quality"], f"{listed}?": HELD[listed], "users?": [_user]}
+    columns = {"ratings?": HELD["quality"], f"{listed}?": HELD[listed], "users?": _users}
     shape = Converted(record, _dialogue | columns, to_annotated_row, to_annotated_record)
-    files = splits([part], *HELD)
-    return Config(part, about, files, records=joined, shape=shape, key="dialogue_id")
+    return Config(
+        part,
+        description,
+        splits([part], *HELD),
+        records=joined,
+        shape=shape,
+        key="dialogue_id",
+        use=use,
+    )
 
 
-def _view(name: str, about: str, files: Any, rows: Any, key: Any) -> View:
-    return View(name, about, files, records=joined, rows=rows, features=FEATURES[name], key=key)
+def _view(rows: Any, description: str, use: str, files: Any, *key: str) -> View:
+    name = rows.__name__
+    features = FEATURES[name]
+    return View(
+        name, description, files, records=joined, rows=rows, features=features, key=key, use=use
+    )
 
 
 class Cosrec(Builder):
@@ -205,6 +295,7 @@ class Cosrec(Builder):
     VERSION = "1.1.0"
     HOMEPAGE = "https://github.com/CAMEO-22/CoSRec"
     LICENSE = "unknown"
+    LANGUAGES = ("en",)
     CITATION = """\
 @inproceedings{alessio2025cosrec,
   title = {{CoSRec}: A Joint Conversational Search and Recommendation Dataset},
@@ -219,45 +310,58 @@ Research and Development in Information Retrieval},
     CONFIGS = [
         Config(
             "dialogues",
-            "all conversations, in turns",
+            "a conversation, in turns",
             splits(PARTS, "conversations"),
             key="dialogue_id",
+            use="read",
         ),
-        _annotated("crowd", "conversations with every annotator's intents", "intent_annotations"),
-        _annotated("curated", "conversations with reviewed intents", "intents"),
+        _annotated(
+            "crowd",
+            "a conversation with every annotator's intents",
+            "study annotators and users",
+            "intent_annotations",
+        ),
+        _annotated(
+            "curated", "a conversation with reviewed intents", "study intents and users", "intents"
+        ),
         Config(
             "qrels",
-            "relevance judgments, one a row",
+            "a relevance judgment",
             splits(["curated"], "qrels"),
             key=("query_id", "document_id"),
+            use="evaluate retrieval",
         ),
         Config(
             "prompts",
-            "prompts that generated the data",
+            "a prompt that generated the data",
             {"prompts": [file for file in FILES.values() if file.read == "text"]},
             records=prompts,
-            shape={"name": str, "text": str},
+            shape={
+                "name": Field(str, "the name of the file, without `.txt`"),
+                "text": Field(str, "the exact text, with the placeholders in braces"),
+            },
             key="name",
+            use="see how the data was made",
         ),
         _view(
-            "queries",
-            "judged queries, one a row",
-            splits(["curated"], "conversations", "intents", "qrels"),
             queries,
+            "a judged query with its judgments",
+            "search and recommend",
+            splits(["curated"], "conversations", "intents", "qrels"),
             "query_id",
         ),
         _view(
-            "intent_labels",
-            "intents, each with its context",
-            splits(["crowd", "curated"], "conversations", "intent_annotations", "intents"),
             intent_labels,
-            ("dialogue_id", "utterance", "annotator", "index"),
+            "an intent with its turn and the turns before",
+            "classify",
+            splits(["crowd", "curated"], "conversations", "intent_annotations", "intents"),
+            *("dialogue_id", "utterance", "annotator", "index"),
         ),
         _view(
-            "messages",
-            "conversations as chats",
-            splits(PARTS, "conversations", "quality"),
             messages,
+            "a conversation as a chat",
+            "train a chat model",
+            splits(PARTS, "conversations", "quality"),
             "dialogue_id",
         ),
     ]

@@ -11,7 +11,7 @@ from typing import Any
 
 import datasets
 
-from parley import CHAT, chat_of
+from parley import CHAT, Field, chat_of
 
 from .rows import TYPES, to_judgment_row, to_turns
 
@@ -24,42 +24,92 @@ LABELS = tuple(reversed(GRADES))
 
 # The shape of a row --------------------------------------------------------------------
 
-TYPE = datasets.ClassLabel(names=TYPES)
+TYPE = Field(
+    datasets.ClassLabel(names=TYPES),
+    "the type of the intent: information from a passage, a product to buy, or a property of one",
+)
+DIALOGUE_ID = Field(str, "upstream's id of the conversation, the same in all configs")
+QUERY_ID = Field(
+    str, "the judged query: an intent's id; for a recommendation `<intent id>#<user index>`"
+)
+DOCUMENT_ID = Field(
+    str,
+    "a passage of MS MARCO v2.1 for a search; a product of Amazon Reviews (`parent_asin`) for a "
+    "recommendation",
+)
+RELEVANCE = Field(int, "0 not, 1 partially, 2 highly relevant")
+UTTERANCE = Field(int, "the turn's place among the user's turns, from 0")
+PRODUCT = "the product asked about; null for other types than `product_details`"
+ROLE = "who speaks; upstream marks the user `U:` and the system `S:`"
+TEXT = "the text, without the marker and the space after it"
+
+_turn = {
+    "turn": Field(int, "the place in `turns` of the conversation, from 0"),
+    "utterance": UTTERANCE,
+}
+_speaks = {"speaker": Field({"user", "assistant"}, ROLE), "text": Field(str, TEXT)}
+_of_crowd = "; null in curated, which has no lists"
 
 FEATURES = {
     "queries": {
-        "query_id": str,
-        "intent_id": str,
-        "dialogue_id": str,
-        "turn": int,
-        "utterance": int,
+        "query_id": QUERY_ID,
+        "intent_id": Field(str, "the intent's id; several queries of a recommendation share it"),
+        "dialogue_id": DIALOGUE_ID,
+        **_turn,
         "type": TYPE,
-        "user_index": int,
-        "text": str,
-        "variants": [str],
-        "judgments": [{"document_id": str, "relevance": int}],
-        **{f"judged_{label}": int for label in LABELS},
+        "user_index": Field(
+            (int, None),
+            "the user for whom the products were judged (see Known limits); null for a search",
+        ),
+        "text": Field(
+            (str, None),
+            "the canonical formulation: the longest of `variants`, of several the first; null "
+            "without variants",
+        ),
+        "variants": Field([str], "all formulations, `query_variants` of the intent"),
+        "judgments": Field(
+            [{"document_id": DOCUMENT_ID, "relevance": RELEVANCE}],
+            "the judged documents, in the order of `qrels`",
+        ),
+        **{
+            f"judged_{label}": Field(int, f"the number of documents with relevance {label}")
+            for label in LABELS
+        },
     },
     "intent_labels": {
-        "dialogue_id": str,
-        "turn": int,
-        "speaker": str,
-        "text": str,
-        "utterance": int,
-        "context": [{"speaker": str, "text": str}],
-        "annotator": int,
-        "annotators": int,
-        "index": int,
+        "dialogue_id": DIALOGUE_ID,
+        "turn": _turn["turn"],
+        "speaker": Field({"user"}, ROLE),
+        "text": _speaks["text"],
+        "utterance": UTTERANCE,
+        "context": Field([_speaks], "all turns before it, in order"),
+        "annotator": Field(
+            (int, None),
+            "the place of the annotator's list in the utterance's lists, from 0; no annotator's id"
+            + _of_crowd,
+        ),
+        "annotators": Field(
+            (int, None), "the number of the utterance's lists, also of empty ones" + _of_crowd
+        ),
+        "index": Field(
+            int, "the intent's place in that list, or among the utterance's intents, from 0"
+        ),
         "type": TYPE,
-        "formulations": [str],
-        "intent_id": str,
-        "product": str,
+        "formulations": Field(
+            [str], "the intent as a query that stands alone: `query` or `query_variants`"
+        ),
+        "intent_id": Field((str, None), "the id of the intent; null in crowd"),
+        "product": Field((str, None), PRODUCT + ", and in crowd"),
     },
     "messages": {
-        "dialogue_id": str,
+        "dialogue_id": DIALOGUE_ID,
         **CHAT,
         # raters too: integers from 4 to 5 alone cost a split its statistics on the Hub
-        **dict.fromkeys(("raters", *ASPECTS), float),
+        "raters": Field((float, None), "the number of raters; null in raw, which has no ratings"),
+        **{
+            aspect: Field((float, None), f"the mean rating of {aspect}, 1 to 5; null in raw")
+            for aspect in ASPECTS
+        },
     },
 }
 
