@@ -37,22 +37,7 @@ from .rows import (
     to_row,
     to_turns,
 )
-from .views import (
-    ASPECTS,
-    DIALOGUE_ID,
-    DOCUMENT_ID,
-    FEATURES,
-    PRODUCT,
-    QUERY_ID,
-    RELEVANCE,
-    ROLE,
-    TEXT,
-    TYPE,
-    UTTERANCE,
-    intent_labels,
-    messages,
-    queries,
-)
+from .views import ASPECTS, FEATURES, intent_labels, messages, queries, shared
 
 # The shape of a record upstream ----------------------------------------------------------
 
@@ -67,90 +52,57 @@ def judgment(line: str) -> None:
 
 
 _text = Checked(str, to_turns)
-_type = "the type of the intent"
-_formulations = Field(
-    [str], "the intent as a query that stands alone; upstream calls the longest canonical"
-)
-_intent = {"id": Field(str, "the intent's id, `<dialogue_id>_<utterance>_<counter>`")}
+_TYPE = "the type of the intent (see Annotation)"
+_seen = {"type": Field(set(TYPES), _TYPE), **shared("query")}
+_intent = {
+    "id": Field(str, "the intent's id, `<dialogue_id>_<utterance>_<counter>`"),
+    "type": Field({"search", "recommendation"}, _TYPE),
+    **shared("query_variants"),
+}
+_about_product = {
+    "id": _intent["id"],
+    "type": Field({"product_details"}, _TYPE),
+    "product": Field(str, "the product asked about; null for other types"),
+    **shared("query_variants"),
+}
+_annotated_utterance = {
+    **shared("utterance"),
+    "intent_annotations": Field([[_seen]], "a list for each annotator, of the intents seen"),
+}
+_reviewed_utterance = {
+    **shared("utterance"),
+    "intents": Field([(_about_product, _intent)], "its reviewed intents"),
+}
 HELD: dict[str, Any] = {  # by each file for a conversation
     "conversations": _text,
     "quality": Field(
         [{aspect: Field({1, 2, 3, 4, 5}, f"the rating of {aspect}") for aspect in ASPECTS}],
-        "the ratings, one for each rater; null without ratings",
+        "the ratings, one for each rater; null without any",
     ),
     "intent_annotations": Field(
-        [
-            {
-                "utterance": UTTERANCE,
-                "intent_annotations": Field(
-                    [
-                        [
-                            {
-                                "type": Field(set(TYPES), _type),
-                                "query": Field(str, "the intent as a query that stands alone"),
-                            }
-                        ]
-                    ],
-                    "the intents that each annotator saw, a list for each; it may be empty",
-                ),
-            }
-        ],
-        "the annotated utterances, in upstream's order; null without annotation",
+        [_annotated_utterance], "the annotated utterances, in upstream's order; null without any"
     ),
     "intents": Field(
-        [
-            {
-                "utterance": UTTERANCE,
-                "intents": Field(
-                    [
-                        (
-                            _intent
-                            | {
-                                "type": Field({"product_details"}, _type),
-                                "product": Field(str, PRODUCT),
-                                "query_variants": _formulations,
-                            },
-                            _intent
-                            | {
-                                "type": Field({"search", "recommendation"}, _type),
-                                "query_variants": _formulations,
-                            },
-                        )
-                    ],
-                    "its reviewed intents",
-                ),
-            }
-        ],
-        "the utterances with intents, in upstream's order; null without intents",
+        [_reviewed_utterance], "the utterances with intents, in upstream's order; null without any"
     ),
     "keywords": {str: [str]},
     "profiles": {str: str},
 }
 _dialogue = {
-    "dialogue_id": DIALOGUE_ID,
-    "turns": Field(
-        [{"role": Field({"user", "assistant"}, ROLE), "text": Field(str, TEXT)}],
-        "the conversation, in order",
-    ),
+    **shared("dialogue_id"),
+    "turns": Field([shared("role", "text")], "the conversation, in order"),
 }
-_users = Field(
-    [
-        {
-            "user_id": Field(str, "upstream's id of the user"),
-            "keywords": Field([str], "the user's interests, words or phrases"),
-            "profile": Field(
-                (str, None), "a summary of the user in a few sentences; null for some of crowd"
-            ),
-        }
-    ],
-    "the users considered for the conversation; null without users",
-)
+_user = {
+    "user_id": Field(str, "upstream's id of the user"),
+    "keywords": Field([str], "the user's interests, words or phrases"),
+    "profile": Field((str, None), "a summary of the user; null for some users of crowd"),
+}
 
 LINES: dict[str, Any] = {name: {str: shape} for name, shape in HELD.items()}
 LINES["conversations"] = Converted({str: _text}, _dialogue, to_row, to_record)
 LINES["qrels"] = Converted(
     Checked(str, judgment),
-    {"query_id": QUERY_ID, "document_id": DOCUMENT_ID, "relevance": RELEVANCE, "type": TYPE},
+    shared("query_id", "document_id", "relevance", "type"),
     to_judgment_row,
     to_judgment_record,
 )
@@ -264,18 +216,16 @@ def broken_references(record: dict[str, Any]) -> Iterator[tuple[str, str, str, s
 def _annotated(part: str, description: str, use: str, listed: str) -> Config:
     """Return the config of a part's conversations with all annotation."""
     held = {f"{name}?": HELD[name] for name in ("quality", listed, "keywords", "profiles")}
-    record = {"dialogue_id": str, "conversations": _text, **held}
-    columns = {"ratings?": HELD["quality"], f"{listed}?": HELD[listed], "users?": _users}
-    shape = Converted(record, _dialogue | columns, to_annotated_row, to_annotated_record)
-    return Config(
-        part,
-        description,
-        splits([part], *HELD),
-        records=joined,
-        shape=shape,
-        key="dialogue_id",
-        use=use,
+    users = Field([_user], "the users considered for the conversation; null without any")
+    columns = {"ratings?": HELD["quality"], f"{listed}?": HELD[listed], "users?": users}
+    shape = Converted(
+        {"dialogue_id": str, "conversations": _text, **held},
+        _dialogue | columns,
+        to_annotated_row,
+        to_annotated_record,
     )
+    files, key = splits([part], *HELD), "dialogue_id"
+    return Config(part, description, files, records=joined, shape=shape, key=key, use=use)
 
 
 def _view(rows: Any, description: str, use: str, files: Any, *key: str) -> View:

@@ -24,88 +24,69 @@ LABELS = tuple(reversed(GRADES))
 
 # The shape of a row --------------------------------------------------------------------
 
-TYPE = Field(
-    datasets.ClassLabel(names=TYPES),
-    "the type of the intent: information from a passage, a product to buy, or a property of one",
-)
-DIALOGUE_ID = Field(str, "upstream's id of the conversation, the same in all configs")
-QUERY_ID = Field(
-    str, "the judged query: an intent's id; for a recommendation `<intent id>#<user index>`"
-)
-DOCUMENT_ID = Field(
-    str,
-    "a passage of MS MARCO v2.1 for a search; a product of Amazon Reviews (`parent_asin`) for a "
-    "recommendation",
-)
-RELEVANCE = Field(int, "0 not, 1 partially, 2 highly relevant")
-UTTERANCE = Field(int, "the turn's place among the user's turns, from 0")
-PRODUCT = "the product asked about; null for other types than `product_details`"
-ROLE = "who speaks; upstream marks the user `U:` and the system `S:`"
-TEXT = "the text, without the marker and the space after it"
-
-_turn = {
+_STANDALONE = "the intent as a query that stands alone"
+_FIELDS: dict[str, Field] = {  # that several configs have
+    "dialogue_id": Field(str, "upstream's id of the conversation, the same in all configs"),
     "turn": Field(int, "the place in `turns` of the conversation, from 0"),
-    "utterance": UTTERANCE,
+    "utterance": Field(int, "the turn's place among the user's turns, from 0"),
+    "role": Field({"user", "assistant"}, "who speaks: `U:` or `S:`, the system, upstream"),
+    "text": Field(str, "the text, without the marker and the space after it"),
+    "type": Field(datasets.ClassLabel(names=TYPES), "the type of the intent (see Annotation)"),
+    "query": Field(str, _STANDALONE),
+    "query_variants": Field([str], f"{_STANDALONE}; upstream calls the longest canonical"),
+    "product": Field((str, None), "the product that `product_details` asks about, else null"),
+    "query_id": Field(str, "an intent's id; for a recommendation `<intent id>#<user index>`"),
+    "document_id": Field(
+        str, "a passage of MS MARCO v2.1 for a search, a `parent_asin` for a recommendation"
+    ),
+    "relevance": Field(int, "0 not, 1 partially, 2 highly relevant"),
 }
-_speaks = {"speaker": Field({"user", "assistant"}, ROLE), "text": Field(str, TEXT)}
-_of_crowd = "; null in curated, which has no lists"
+
+
+def shared(*names: str) -> dict[str, Any]:
+    """Return fields that several configs have, by their names."""
+    return {name: _FIELDS[name] for name in names}
+
 
 FEATURES = {
     "queries": {
-        "query_id": QUERY_ID,
+        **shared("query_id"),
         "intent_id": Field(str, "the intent's id; several queries of a recommendation share it"),
-        "dialogue_id": DIALOGUE_ID,
-        **_turn,
-        "type": TYPE,
+        **shared("dialogue_id", "turn", "utterance", "type"),
         "user_index": Field(
             (int, None),
             "the user for whom the products were judged (see Known limits); null for a search",
         ),
-        "text": Field(
-            (str, None),
-            "the canonical formulation: the longest of `variants`, of several the first; null "
-            "without variants",
-        ),
+        "text": Field((str, None), "the first longest of `variants`; null without any"),
         "variants": Field([str], "all formulations, `query_variants` of the intent"),
-        "judgments": Field(
-            [{"document_id": DOCUMENT_ID, "relevance": RELEVANCE}],
-            "the judged documents, in the order of `qrels`",
-        ),
+        "judgments": Field([shared("document_id", "relevance")], "the judged documents"),
         **{
             f"judged_{label}": Field(int, f"the number of documents with relevance {label}")
             for label in LABELS
         },
     },
     "intent_labels": {
-        "dialogue_id": DIALOGUE_ID,
-        "turn": _turn["turn"],
-        "speaker": Field({"user"}, ROLE),
-        "text": _speaks["text"],
-        "utterance": UTTERANCE,
-        "context": Field([_speaks], "all turns before it, in order"),
-        "annotator": Field(
-            (int, None),
-            "the place of the annotator's list in the utterance's lists, from 0; no annotator's id"
-            + _of_crowd,
+        **shared("dialogue_id", "turn"),
+        "speaker": Field({"user"}, "who speaks"),
+        **shared("text", "utterance"),
+        "context": Field(
+            [{"speaker": _FIELDS["role"], "text": _FIELDS["text"]}], "all turns before, in order"
         ),
+        "annotator": Field((int, None), "the place of the annotator's list; null in curated"),
         "annotators": Field(
-            (int, None), "the number of the utterance's lists, also of empty ones" + _of_crowd
+            (int, None), "the number of the utterance's lists, also empty ones; null in curated"
         ),
-        "index": Field(
-            int, "the intent's place in that list, or among the utterance's intents, from 0"
-        ),
-        "type": TYPE,
-        "formulations": Field(
-            [str], "the intent as a query that stands alone: `query` or `query_variants`"
-        ),
-        "intent_id": Field((str, None), "the id of the intent; null in crowd"),
-        "product": Field((str, None), PRODUCT + ", and in crowd"),
+        "index": Field(int, "the intent's place in its list, from 0"),
+        **shared("type"),
+        "formulations": Field([str], "`query` in crowd, `query_variants` in curated"),
+        "intent_id": Field((str, None), "the intent's id; null in crowd"),
+        **shared("product"),
     },
     "messages": {
-        "dialogue_id": DIALOGUE_ID,
+        **shared("dialogue_id"),
         **CHAT,
         # raters too: integers from 4 to 5 alone cost a split its statistics on the Hub
-        "raters": Field((float, None), "the number of raters; null in raw, which has no ratings"),
+        "raters": Field((float, None), "the number of raters; null in raw"),
         **{
             aspect: Field((float, None), f"the mean rating of {aspect}, 1 to 5; null in raw")
             for aspect in ASPECTS
