@@ -52,16 +52,16 @@ def judgment(line: str) -> None:
 
 
 _text = Checked(str, to_turns)
-_TYPE = "the type of the intent (see Annotation)"
-_seen = {"type": Field(set(TYPES), _TYPE), **shared("query")}
+_type = "the type of the intent (see Annotation)"
+_seen = {"type": Field(set(TYPES), _type), **shared("query")}
 _intent = {
     "id": Field(str, "the intent's id, `<dialogue_id>_<utterance>_<counter>`"),
-    "type": Field({"search", "recommendation"}, _TYPE),
+    "type": Field({"search", "recommendation"}, _type),
     **shared("query_variants"),
 }
 _about_product = {
     "id": _intent["id"],
-    "type": Field({"product_details"}, _TYPE),
+    "type": Field({"product_details"}, _type),
     "product": Field(str, "the product asked about; null for other types"),
     **shared("query_variants"),
 }
