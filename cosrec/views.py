@@ -29,7 +29,7 @@ _FIELDS: dict[str, Field] = {  # that several configs have
     "dialogue_id": Field(str, "upstream's id of the conversation, the same in all configs"),
     "turn": Field(int, "the place in `turns` of the conversation, from 0"),
     "utterance": Field(int, "the turn's place among the user's turns, from 0"),
-    "role": Field({"user", "assistant"}, "who speaks; upstream writes `U:` and `S:`"),
+    "role": Field({"user", "assistant"}, "who speaks"),
     "text": Field(str, "the text, without the marker and the space after it"),
     "type": Field(datasets.ClassLabel(names=TYPES), "the type of the intent (see Annotation)"),
     "query": Field(str, _STANDALONE),
