@@ -22,6 +22,7 @@ from typing import Any
 
 from parley import Builder, Checked, Config, Converted, Folder, View
 
+from .pins import PINS
 from .views import ASPECTS, FEATURES, PROMPTS, Record, language_of, messages, ratings, utterances
 
 # The shape of a record upstream ----------------------------------------------------------
@@ -158,29 +159,14 @@ def to_record(row: Record) -> Record:
 
 # Where the files come from --------------------------------------------------------------
 
-_COMMIT = "a1c424371fc6fb716184bb177beaba91a183093a"
+
+def _folder(path: str) -> Folder:
+    shape = _dialogue_shape(*path.split("/"))
+    return Folder(path, shape, validate=require_sound, **PINS[path])
 
 
-def _folder(path: str, files: int, git_tree: str) -> Folder:
-    return Folder(
-        path,
-        _dialogue_shape(*path.split("/")),
-        url=f"https://github.com/ikuminumaya/duo-dataset/archive/{_COMMIT}.zip",
-        member=f"duo-dataset-{_COMMIT}/{path}",
-        git_tree=git_tree,
-        files=files,
-        validate=require_sound,
-    )
-
-
-ED = {
-    "en": _folder("ed/en", 157, "63dbbd00eac8f4a767ad8f2964cd67809db6671b"),
-    "ja": _folder("ed/ja", 68, "ceadc5f84d79dbe07b6637c8dcefa929028f8e30"),
-}
-WOW = {
-    "en": _folder("wow/en", 157, "f1d1ae95714c83708be9aeedc944d60858026e56"),
-    "ja": _folder("wow/ja", 73, "8096884f8bdae3d289de49590b9e4edd8dbbffdd"),
-}
+ED = {language: _folder(f"ed/{language}") for language in ("en", "ja")}
+WOW = {language: _folder(f"wow/{language}") for language in ("en", "ja")}
 
 
 def placed(sources: Mapping[str, Any]) -> Iterator[Record]:
