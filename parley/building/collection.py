@@ -217,8 +217,11 @@ class Dataset:
 
     def load_module(self, name: str) -> ModuleType | None:
         """Import an optional module of the folder, or return None."""
-        there = any((self.folder / each).exists() for each in (f"{name}.py", f"{name}/__init__.py"))
-        return load_module(self.name, self.folder, name) if there else None
+        return load_module(self.name, self.folder, name) if self.has_module(name) else None
+
+    def has_module(self, name: str) -> bool:
+        """Return whether the folder holds this module, a file or a package."""
+        return any((self.folder / each).exists() for each in (f"{name}.py", f"{name}/__init__.py"))
 
     @property
     def figures(self) -> ModuleType | None:
