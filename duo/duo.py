@@ -31,7 +31,7 @@ from .views import (
     LANGUAGE,
     MESSAGE_ID,
     MODEL,
-    NOT_IN,
+    ONLY_IN,
     OWN,
     PROMPTED,
     PROMPTS,
@@ -70,7 +70,7 @@ def three_scores(scores: list[float]) -> None:
 
 
 def _dialogue_shape(setting: str, language: str) -> dict[str, Any]:
-    aspects = [aspect for aspect in ASPECTS if NOT_IN.get(aspect) != setting]
+    aspects = [aspect for aspect in ASPECTS if ONLY_IN.get(aspect, setting) == setting]
     return {
         "dialogue_id": {"en": str, "ja": int}[language],
         "setting": {setting},
@@ -130,13 +130,13 @@ def require_sound(record: Record) -> None:
 # The shape of a row --------------------------------------------------------------------
 
 _prompt = {prompt for prompts in PROMPTS.values() for prompt in prompts.values()}
-_mean = for_aspects(float, "the mean of the three scores of {}, rounded to two decimals")
-_three = for_aspects([SCORE], "the three annotators' scores of {}")
+_mean = for_aspects(float, "the mean of the three scores, rounded to two decimals")
+_three = for_aspects([SCORE], "the score of each of the three annotators")
 
 
 def _keys(fields: dict[str, Field], suffix: str = "") -> dict[str, Field]:
     """Return the fields by key, in which "?" marks the aspects of one setting alone."""
-    return {f"{a}{suffix}?" if a in NOT_IN else f"{a}{suffix}": f for a, f in fields.items()}
+    return {f"{a}{suffix}?" if a in ONLY_IN else f"{a}{suffix}": f for a, f in fields.items()}
 
 
 ROW = {
@@ -147,15 +147,15 @@ ROW = {
     "prompt": Field(_prompt, PROMPTED),
     "upstream_prompt": Field(
         {*PROMPTS["en"], *PROMPTS["ja"]},
-        "upstream's value: `prompt` in English; `ent`, `neutral` or `nonent` in Japanese",
+        "the same as published, with other words in Japanese",
     ),
     "emotion?": Field(
-        EMOTIONS, "the emotion that the person chose, in English in both languages; null in `wow`"
+        EMOTIONS, "in `ed`, the emotion that the person chose, in English in both languages"
     ),
     "episode?": Field(
-        str, "the person's short account of an experience with this emotion; null in `wow`"
+        str, "in `ed`, the person's short account of an experience with this emotion"
     ),
-    "topic?": Field(str, "the subject of the dialogue, in its language; null in `ed`"),
+    "topic?": Field(str, "in `wow`, the subject of the dialogue, in its language"),
     "objective_evaluation?": Field(
         {**_keys(_mean), **_keys(_three, "_scores")},
         "the ratings of three third-party annotators; null without them",

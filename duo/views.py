@@ -16,7 +16,7 @@ Record = dict[str, Any]
 Rows = Iterator[dict[str, Any]]
 
 ASPECTS = ["preference", "stylistic_similarity", "consistency", "empathy", "engagingness"]
-NOT_IN = {"empathy": "wow", "engagingness": "ed"}  # aspect -> the setting that does not rate it
+ONLY_IN = {"empathy": "ed", "engagingness": "wow"}  # aspect -> the one setting that rates it
 
 # language -> the prompt as published -> as documented
 PROMPTS = {
@@ -30,10 +30,10 @@ ROLES = {"Human": "user", "Bot": "assistant"}
 
 SCORE = {1.0, 2.0, 3.0, 4.0, 5.0}
 DIALOGUE_ID = Field(str, "upstream's id of the dialogue, four digits")
-LANGUAGE = Field({"en", "ja"}, "the language: upstream's folder of the file")
-IN_SETTING = "the setting: `ed` as in EmpatheticDialogues, `wow` as in Wizard of Wikipedia"
+LANGUAGE = Field({"en", "ja"}, "the language, upstream's folder of the file")
+IN_SETTING = "the setting, after EmpatheticDialogues or Wizard of Wikipedia"
 MODEL = Field(
-    {"gpt-4o", "Llama-3.1-70B-Instruct"}, "the bot's language model; in Japanese always `gpt-4o`"
+    {"gpt-4o", "Llama-3.1-70B-Instruct"}, "the bot's language model, in Japanese always `gpt-4o`"
 )
 PROMPTED = "the style that the prompt asks of the bot"
 MESSAGE_ID = Field(int, "upstream's number of the message, from 0")
@@ -48,15 +48,12 @@ TEXT = Field(str, "the unchanged message")
 
 
 def for_aspects(shape: Any, meaning: str) -> dict[str, Field]:
-    """Return aspect -> a field of this shape; "{}" in the meaning stands for the aspect."""
-    absent = {aspect: f"; null in `{setting}`" for aspect, setting in NOT_IN.items()}
-    return {
-        aspect: Field(shape, meaning.format(aspect.replace("_", " ")) + absent.get(aspect, ""))
-        for aspect in ASPECTS
-    }
+    """Return aspect -> a field of this shape."""
+    only = {aspect: f"in `{setting}`, " for aspect, setting in ONLY_IN.items()}
+    return {aspect: Field(shape, only.get(aspect, "") + meaning) for aspect in ASPECTS}
 
 
-OWN = for_aspects(SCORE, "the person's own score of {}")
+OWN = for_aspects(SCORE, "the person's own score")
 
 _setting = datasets.ClassLabel(names=["ed", "wow"])
 _prompt = datasets.ClassLabel(names=["aligned", "neutral", "not_aligned"])
@@ -81,24 +78,24 @@ FEATURES = {
         "dialogue_id": DIALOGUE_ID,
         "language": LANGUAGE,
         "setting": _in_setting,
-        "aspect": Field(_aspect, "what is rated; empathy only in `ed`, engagingness only in `wow`"),
+        "aspect": Field(_aspect, "what is rated, empathy only in `ed`, engagingness only in `wow`"),
         "source": Field(
             _source,
-            "who rated: `subjective` the person in the dialogue, `objective` a third party",
+            "who rated, the person in the dialogue or a third party",
         ),
         "annotator": Field(
             (int, None),
             "the score's place among the three objective ones, from 0, not an annotator's id; "
             "null for subjective scores",
         ),
-        "score": Field(SCORE, "the score, the higher the better"),
+        "score": Field(SCORE, "the score"),
     },
     "messages": {
         "dialogue_id": DIALOGUE_ID,
         **CHAT,
         **_about,
         "prompt_style": _prompted,  # TRL would train on a column `prompt`
-        **{aspect: (own, None) if aspect in NOT_IN else own for aspect, own in OWN.items()},
+        **{aspect: (own, None) if aspect in ONLY_IN else own for aspect, own in OWN.items()},
     },
 }
 
