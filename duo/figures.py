@@ -343,7 +343,7 @@ def number_of_dialogues(data: Data) -> dict[str, int]:
     """Dialogues: all, those of a language, and those that others rated, too."""
     found = everything(data)
     by_language = Counter(dialogue["language"] for dialogue in found)
-    return {"all": len(found), **by_language, "rated by others": len(rated(found))}
+    return {"all": len(found), **by_language, "rated_by_others": len(rated(found))}
 
 
 @counted()
@@ -373,8 +373,8 @@ def published_objective_preference(data: Data) -> dict[str, tuple[float, float]]
 def mean_preference_in_english_wow(data: Data) -> dict[str, float]:
     """Mean over dialogues of the published mean, and of the mean of the three scores."""
     return {
-        "from means": mean(by_others(data, "en.wow", "preference")),
-        "from scores": mean(map(mean, by_others(data, "en.wow", "preference_scores"))),
+        "published": mean(by_others(data, "en.wow", "preference")),
+        "of_scores": mean(map(mean, by_others(data, "en.wow", "preference_scores"))),
     }
 
 
@@ -392,10 +392,10 @@ def agreement(data: Data) -> dict[str, dict[str, float]]:
 
 
 RATINGS = {
-    "own preference": ("subjective_evaluation", "preference"),
-    "own similarity": ("subjective_evaluation", "stylistic_similarity"),
-    "others' preference": ("objective_evaluation", "preference"),
-    "others' similarity": ("objective_evaluation", "stylistic_similarity"),
+    "own_preference": ("subjective_evaluation", "preference"),
+    "own_similarity": ("subjective_evaluation", "stylistic_similarity"),
+    "others_preference": ("objective_evaluation", "preference"),
+    "others_similarity": ("objective_evaluation", "stylistic_similarity"),
 }
 
 
@@ -416,7 +416,7 @@ def correlations(data: Data) -> dict[str, dict[str, float]]:
         return correlation(*zip(*found, strict=True))
 
     pairs = combinations(RATINGS, 2)
-    return {" ~ ".join(pair): {c: correlated(c, *pair) for c in COLUMNS} for pair in pairs}
+    return {".".join(pair): {c: correlated(c, *pair) for c in COLUMNS} for pair in pairs}
 
 
 @counted()
@@ -464,10 +464,10 @@ def white_space(data: Data) -> dict[str, int]:
     for message in messages(everything(data)):
         text, person = message["message"], by_the_person(message)
         begins, ends = text != text.lstrip(), text != text.rstrip()
-        found["at the end, person"] += ends and person
-        found["at the beginning, bot"] += begins and not person
+        found["persons_end"] += ends and person
+        found["bots_beginning"] += begins and not person
         found["elsewhere"] += (ends and not person) + (begins and person)
-        found["line break"] += "\n" in text
+        found["line_break"] += "\n" in text
     return found
 
 
