@@ -79,10 +79,7 @@ FEATURES = {
         "language": LANGUAGE,
         "setting": _in_setting,
         "aspect": Field(_aspect, "what is rated, empathy only in `ed`, engagingness only in `wow`"),
-        "source": Field(
-            _source,
-            "who rated, the person in the dialogue or a third party",
-        ),
+        "source": Field(_source, "who rated, the person in the dialogue or a third party"),
         "annotator": Field(
             (int, None),
             "the score's place among the three objective ones, from 0, not an annotator's id; "
