@@ -342,8 +342,8 @@ def example(data: Data) -> dict[str, Any]:
 def number_of_dialogues(data: Data) -> dict[str, int]:
     """Dialogues: all, those of a language, and those that others rated, too."""
     found = everything(data)
-    by_language = Counter(dialogue["language"] for dialogue in found)
-    return {"all": len(found), **by_language, "rated_by_others": len(rated(found))}
+    languages = Counter(dialogue["language"] for dialogue in found)
+    return {"all": len(found), **languages, "rated_by_others": len(rated(found))}
 
 
 @counted()
