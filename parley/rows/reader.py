@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, BinaryIO
 
 import orjson
@@ -27,11 +28,15 @@ class Reader:
     """Reads the upstream files of one dataset, and checks each record.
 
     One RecordError lists all problems of a file. An unchanged file that has passed is not checked
-    again, but read with plain `orjson.loads`. `folder` has upstream's layout.
+    again, but read with plain `orjson.loads`.
+
+    Args:
+        folder: The files in upstream's layout.
+        paths: The places of those that lie elsewhere, by their path in upstream's layout.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, paths: Mapping[str, Path] = MappingProxyType({})) -> None:
+        self._folder, self._paths = folder, paths
         self._passed: dict[tuple[Any, ...], Source] = {}  # files that were checked
         self._ended: set[str] = set()
         self._at: tuple[Source, str, int] | None = None  # the last record read
@@ -44,25 +49,23 @@ class Reader:
         source, name, number = self._at
         return name + _comma(source) + _part(source, number)
 
-    def open(
-        self, sources: Iterable[Source], paths: Mapping[str, str] | None = None
-    ) -> dict[str, Opened]:
-        """Return path -> opened source, each at its path of `paths` or in the reader's folder."""
-        places = paths or {}
-        return {
-            each.path: Opened(partial(self.read, each, places.get(each.path, "")))
-            for each in sources
-        }
+    def path(self, source: Source) -> Path:
+        """Return the place of a source."""
+        return self._paths.get(source.path, self._folder / source.path)
 
-    def read(self, source: Source, path: str = "") -> Iterator[tuple[str, Any]]:
+    def open(self, sources: Iterable[Source]) -> dict[str, Opened]:
+        """Return path -> opened source."""
+        return {each.path: Opened(partial(self.read, each)) for each in sources}
+
+    def read(self, source: Source) -> Iterator[tuple[str, Any]]:
         """Yield each record of a source, with the name of its file within a folder.
 
-        The source is at `path`, by default in the reader's folder. RecordError if records do not
-        fit the shape, an archive is damaged, or a folder has no file of records.
+        RecordError if records do not fit the shape, an archive is damaged, or a folder has no file
+        of records.
         """
         none = isinstance(source, Folder)
         try:
-            for file in _files(source, Path(path or self.folder / source.path)):
+            for file in _files(source, self.path(source)):
                 none = False
                 for record in self._records(source, file):
                     yield file.name, record

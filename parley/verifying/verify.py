@@ -10,7 +10,7 @@ from typing import Any
 from parley.base.errors import NO_MEMORY, OutputError, ParleyError, is_no_memory
 from parley.building.built import BuiltFolder, find_folder
 from parley.building.collection import Dataset, get
-from parley.building.generate import paused_garbage_collection
+from parley.building.plan import plan
 from parley.building.sources import Source, at_hand, open_source
 from parley.declaring.figures import (
     A_SAMPLE,
@@ -20,6 +20,7 @@ from parley.declaring.figures import (
     definition_of,
     figures,
 )
+from parley.rows.generate import paused_garbage_collection
 from parley.verifying import integrity
 from parley.verifying.side_by_side import Lost, side_by_side
 
@@ -88,36 +89,52 @@ def verify(
     dataset = built.dataset
     if built.is_sample:
         source = open_source(dataset, None, sample=True)
-    inputs = integrity.Inputs(built, source)
+    plans = {each.name: each for each in plan(source)} if source else {}
+    counted, measured = integrity.Counted(built), list[Figure]()
 
-    def test(check: Callable[[Any], Iterator[str]], argument: Any, skipped: str = "") -> Check:
+    def test(check: Callable[..., Iterator[str]], *arguments: Any, skipped: str = "") -> Check:
         on_step(dataset.name, check.__name__.replace("_", " "))
-        return _run(check, argument, skipped)
+        return _run(check, arguments, skipped)
 
-    schema = test(integrity.schema, inputs)
+    schema = test(integrity.schema, built)
     why_not = A_SAMPLE if built.is_sample else ""
     if schema.failed:
         why_not = "the Parquet files are damaged"
     for figure in figures(dataset.figures, built, why_not):
         on_step(dataset.name, figure.name.partition(".")[0].replace("_", " "))
-        inputs.figures.append(figure)
-    found = [test(integrity.files, inputs), schema]
-    found += [test(check, inputs) for check in integrity.OF_METADATA]
+        measured.append(figure)
+    found = [
+        test(integrity.files, built),
+        schema,
+        test(integrity.provenance, built, plans),
+        test(integrity.counts, built),
+    ]
     if not schema.failed:
-        found += [test(check, inputs) for check in integrity.OF_ROWS]
-        found += [test(c, built) for c in checks_of(dataset.checks)]
-        absent = [f"{c}/{s}" for c, s in built.declared if not (source and source.has(c, s))]
+        absent = [
+            f"{config}/{split}" for config, split in built.declared if (config, split) not in plans
+        ]
         skipped = f"the upstream files of {', '.join(absent)} are not available" if absent else ""
         if not source:
             skipped = "the upstream files are not available"
-        found.append(test(integrity.source, inputs, skipped))
-    return Verification(dataset.name, built.is_sample, found, inputs.figures)
+        found += [
+            test(integrity.card, built, counted),
+            test(integrity.digests, built, counted),
+            test(integrity.as_measured, built, counted, measured),
+            test(integrity.keys, built),
+            test(integrity.labels, built),
+            test(integrity.numbers, built),
+            test(integrity.records, built, plans),
+            test(integrity.chats, built),
+            *(test(check, built) for check in checks_of(dataset.checks)),
+            test(integrity.source, built, plans, counted, skipped=skipped),
+        ]
+    return Verification(dataset.name, built.is_sample, found, measured)
 
 
-def _run(check: Callable[[Any], Iterator[str]], argument: Any, skipped: str) -> Check:
+def _run(check: Callable[..., Iterator[str]], arguments: tuple[Any, ...], skipped: str) -> Check:
     problems: list[str] = []
     try:
-        for problem in check(argument):
+        for problem in check(*arguments):
             if not isinstance(problem, str):
                 raise TypeError(f"expected a message, found {problem!r:.60}")
             problems.append(problem)

@@ -15,9 +15,10 @@ from parley.base.errors import UsageError
 from parley.base.replace import replacing
 from parley.building.card import BEGIN
 from parley.building.collection import Dataset, collection_folder, wrong_name
-from parley.building.generate import generate
+from parley.building.plan import split_plan
 from parley.building.sources import open_source
 from parley.declaring.features import item_of
+from parley.rows.generate import generate
 
 SKELETON = Path(__file__).parent.parent / "skeleton"
 _NAME, _TITLE = SKELETON.name, SKELETON.name.title()  # replaced by the dataset's name
@@ -89,7 +90,8 @@ def drafted_card(dataset: Dataset) -> str:
     head, *rest = card.replace("license: cc-by-4.0", "license: unknown").split("\n## ")
     sections = dict(each.split("\n", 1) for each in rest)
     first, *_ = splits = list(dataset.splits["dialogues"])
-    row = next(iter(generate(open_source(dataset, None, sample=True), "dialogues", first)))
+    sample = open_source(dataset, None, sample=True)
+    row = next(iter(generate(split_plan(sample, "dialogues", first))))
     shown = json.dumps(shortened(row), ensure_ascii=False, indent=2)
     generated = sections["Splits"][sections["Splits"].index(BEGIN) :]
     load = sections["How to load"].replace('"train"', f'"{first}"')
