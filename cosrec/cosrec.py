@@ -29,6 +29,7 @@ from parley import Builder, Checked, Config, Converted, File, View
 from .rows import (
     to_annotated_record,
     to_annotated_row,
+    to_columns,
     to_judgment_record,
     to_judgment_row,
     to_record,
@@ -67,7 +68,7 @@ _dialogue = {"dialogue_id": str, "turns": [{"role": str, "text": str}]}
 _user = {"user_id": str, "keywords": [str], "profile": (str, None)}
 
 LINES: dict[str, Any] = {name: {str: shape} for name, shape in HELD.items()}
-LINES["conversations"] = Converted({str: _text}, _dialogue, to_row, to_record)
+LINES["conversations"] = Converted({str: _text}, _dialogue, to_row, to_record, to_columns)
 LINES["qrels"] = Converted(
     Checked(str, judgment),
     {"query_id": str, "document_id": str, "relevance": int, "type": TYPE},

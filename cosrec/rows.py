@@ -4,7 +4,10 @@ A record is a line of a file; for crowd and curated, the values of all files for
 """
 
 import functools
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 TYPES = ["search", "recommendation", "product_details"]  # of intents, queries and judgments
 
@@ -12,6 +15,7 @@ TYPES = ["search", "recommendation", "product_details"]  # of intents, queries a
 
 _ROLES = {"U: ": "user", "S: ": "assistant", "U:": "user", "S:": "assistant"}
 _MARKERS = {"user": "U:", "assistant": "S:"}
+_NEWLINE, _COLON, _SPACE, _USER, _SYSTEM = b"\n: US"
 
 
 @functools.lru_cache(maxsize=1)  # called for the check of a record, then for its row
@@ -44,6 +48,45 @@ def to_text(turns: list[dict[str, str]]) -> str:
         space = "" if turn["text"][:1] in ("", "\n") else " "  # none after a marker alone
         lines.append(_MARKERS[turn["role"]] + space + turn["text"])
     return "\n".join(lines)
+
+
+def to_columns(records: list[dict[str, str]]) -> "dict[str, pa.Array] | None":
+    """Return the columns of lines of conversations.jsonl, or None unless all are as usual.
+
+    As usual means one string a line, in which every line of text is a marker, a space and text.
+    """
+    import numpy as np  # not at the top: only a build needs them
+    import pyarrow as pa
+
+    pairs = [pair for record in records for pair in record.items()]
+    if len(pairs) != len(records) or not {str}.issuperset(type(text) for _, text in pairs):
+        return None
+    texts = [text.encode() for _, text in pairs]
+    data = np.frombuffer(b"\n".join([*texts, b""]), np.uint8)  # each line ends with a newline
+    ends = np.flatnonzero(data == _NEWLINE)
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    lengths = ends - starts - 3
+    if (
+        lengths.min() < 1
+        or (data[starts + 1] != _COLON).any()
+        or (data[starts + 2] != _SPACE).any()
+    ):
+        return None
+    users = data[starts] == _USER
+    if not (users | (data[starts] == _SYSTEM)).all():
+        return None
+    is_text = np.ones(len(data), bool)
+    for cut in (starts, starts + 1, starts + 2, ends):
+        is_text[cut] = False
+    stops = np.cumsum([0, *lengths], dtype=np.int32)
+    said = pa.StringArray.from_buffers(len(lengths), *map(pa.py_buffer, (stops, data[is_text])))
+    roles = pa.array(["assistant", "user"]).take(pa.array(users.view(np.uint8)))
+    firsts = np.searchsorted(starts, np.cumsum([0, *(len(text) + 1 for text in texts)]))
+    turns = pa.StructArray.from_arrays([roles, said], ["role", "text"])
+    return {
+        "dialogue_id": pa.array([dialogue_id for dialogue_id, _ in pairs], pa.string()),
+        "turns": pa.ListArray.from_arrays(pa.array(firsts.astype(np.int32)), turns),
+    }
 
 
 def to_row(record: dict[str, str]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ import orjson
 from parley.base.errors import MOST_PROBLEMS, Causes, Problem, RecordError, ScriptError
 from parley.base.strict_json import loads
 from parley.declaring.declaration import Folder, Opened, Source
-from parley.declaring.formats import FORMATS, HEADED, NAMED_BY
+from parley.declaring.formats import FORMATS, HEADED, NAMED_BY, json_lines
 from parley.fetching.archive import ArchiveError, members
 
 SETTLED = 2  # seconds; two changes within this time may leave a file's times the same
@@ -76,13 +76,23 @@ class Reader:
             raise RecordError("", Problem(source.path, due, "none"))
         self._ended.add(source.path)
 
+    def lines(self, source: Source, size: int) -> Iterator[list[Any]]:
+        """Yield the values of about `size` bytes of JSON lines at once, which the caller checks.
+
+        It stops at a value that does not fit the shape. ValueError if a line is no strict JSON.
+        """
+        path = self.path(source)
+        settled, this = _state(path, source, source.path)
+        with path.open("rb") as opened:
+            while lines := opened.readlines(size):
+                yield list(json_lines(lines, loads))
+        if settled:
+            self._passed[this] = source
+
     def _records(self, source: Source, file: "_File") -> Iterator[Any]:
         name = f"{source.path}/{file.name}" if file.name else source.path
         read = source.read if callable(source.read) else FORMATS[source.read]
-        state = os.stat(file.path)
-        settled = time.time() - max(state.st_mtime, state.st_ctime) > SETTLED
-        at = (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
-        this = (name, *at, id(source))
+        settled, this = _state(file.path, source, name)
         passed = this in self._passed
         wrong = (lambda record: []) if passed else _checker(source)
         causes = Causes(_comma(source) and ": ")
@@ -158,6 +168,14 @@ def _files(source: Source, path: Path) -> Iterator[_File]:
         found = {at.relative_to(home).as_posix(): at for at in home.rglob("*") if at.is_file()}
         for name in sorted(name for name in found if fnmatchcase(name, source.only)):
             yield _File(name, found[name])
+
+
+def _state(path: Path, source: Source, name: str) -> tuple[bool, tuple[Any, ...]]:
+    """Return whether a file is too old to change unnoticed, and what tells its versions apart."""
+    state = os.stat(path)
+    settled = time.time() - max(state.st_mtime, state.st_ctime) > SETTLED
+    at = (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
+    return settled, (name, *at, id(source))
 
 
 def _checker(source: Source) -> Callable[[Any], list[Problem]]:

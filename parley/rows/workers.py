@@ -19,6 +19,7 @@ import pyarrow as pa
 from parley.declaring.declaration import Config, File
 from parley.declaring.formats import BY_LINE
 from parley.rows.arrow import to_batches
+from parley.rows.columns import column_batches, has_columns
 from parley.rows.reader import Reader
 from parley.rows.split import SplitPlan
 
@@ -67,9 +68,11 @@ def shared_batches(
                 hashes.append(hash(key))
                 yield row
 
-        for batch in to_batches(rows(), plan.schema):
+        fast = has_columns(plan)
+        for batch in column_batches(of_part, hashes) if fast else to_batches(rows(), plan.schema):
             yield batch.serialize()
-        reader.require_ended([file])
+        if not fast:
+            reader.require_ended([file])
         yield hashes.tobytes()
 
     for *made, hashes in share(plan.reader.path(file), workers, make, folder):

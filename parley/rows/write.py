@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from parley.rows import parquet
 from parley.rows.arrow import Nulls, to_batches
+from parley.rows.columns import Unsure, column_batches, has_columns
 from parley.rows.digest import Digest
 from parley.rows.generate import are_unique, generate
 from parley.rows.split import BuiltSplit, SplitPlan
@@ -43,14 +44,18 @@ def write_split(
         seconds = time.perf_counter() - start
         return BuiltSplit(*plan.name, digest.hexdigest(), files, seconds, nulls.left)
 
+    keys = array("q")
+    fast = None
     if workers and shareable(plan):
-        keys = array("q")
-        shared = shared_batches(plan, target, workers, keys)
+        fast = shared_batches(plan, target, workers, keys)
+    elif has_columns(plan):
+        fast = column_batches(plan, keys)
+    if fast:
         try:
-            with closing(shared):
-                made = write(shared)
-        except Lost:
-            pass  # one process alone can name what is wrong
+            with closing(fast):
+                made = write(fast)
+        except (Lost, Unsure):
+            pass  # one process alone, row by row, can name what is wrong
         else:
             if keys and are_unique(keys):
                 return made
