@@ -57,30 +57,22 @@ def to_columns(records: list[dict[str, str]]) -> "dict[str, pa.Array] | None":
     """
     import numpy as np  # not at the top: only a build needs them
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     pairs = [pair for record in records for pair in record.items()]
     if len(pairs) != len(records) or not {str}.issuperset(type(text) for _, text in pairs):
         return None
     texts = [text.encode() for _, text in pairs]
-    data = np.frombuffer(b"\n".join([*texts, b""]), np.uint8)  # each line ends with a newline
-    ends = np.flatnonzero(data == _NEWLINE)
-    starts = np.concatenate([[0], ends[:-1] + 1])
-    lengths = ends - starts - 3
-    if (
-        lengths.min() < 1
-        or (data[starts + 1] != _COLON).any()
-        or (data[starts + 2] != _SPACE).any()
-    ):
+    data = np.frombuffer(b"\n".join([*texts, b"U: "]), np.uint8)  # each line before a marker
+    starts = np.concatenate([[0], np.flatnonzero(data == _NEWLINE) + 1])
+    first, second, third = (data[starts + place] for place in range(3))
+    marked = ((first == _USER) | (first == _SYSTEM)) & (second == _COLON) & (third == _SPACE)
+    if len(data) >= 1 << 31 or not marked.all() or np.diff(starts).min() < len("U: x\n"):
         return None
-    users = data[starts] == _USER
-    if not (users | (data[starts] == _SYSTEM)).all():
-        return None
-    is_text = np.ones(len(data), bool)
-    for cut in (starts, starts + 1, starts + 2, ends):
-        is_text[cut] = False
-    stops = np.cumsum([0, *lengths], dtype=np.int32)
-    said = pa.StringArray.from_buffers(len(lengths), *map(pa.py_buffer, (stops, data[is_text])))
-    roles = pa.array(["assistant", "user"]).take(pa.array(users.view(np.uint8)))
+    ends = pa.py_buffer((starts + 3).astype(np.int32))  # of the markers
+    lines = pa.Array.from_buffers(pa.binary(), len(starts) - 1, [None, ends, pa.py_buffer(data)])
+    said = pc.binary_replace_slice(lines, -len("\nU: "), len(data), b"").view(pa.string())
+    roles = pa.array(["assistant", "user"]).take(pa.array((first == _USER)[:-1].view(np.uint8)))
     firsts = np.searchsorted(starts, np.cumsum([0, *(len(text) + 1 for text in texts)]))
     turns = pa.StructArray.from_arrays([roles, said], ["role", "text"])
     return {
