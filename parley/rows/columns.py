@@ -9,8 +9,10 @@ import pyarrow as pa
 from parley.base.errors import is_no_memory
 from parley.declaring.conversion import ToColumns
 from parley.declaring.declaration import Config, File
-from parley.rows.arrow import AT_ONCE, to_batch
+from parley.rows.arrow import to_batch
 from parley.rows.split import SplitPlan
+
+AT_ONCE = 1 << 19  # bytes of lines converted at once; each conversion takes a fixed time
 
 
 class Unsure(Exception):

@@ -22,6 +22,7 @@ from parley.declaring.formats import FORMATS, HEADED, NAMED_BY, json_lines
 from parley.fetching.archive import ArchiveError, members
 
 SETTLED = 2  # seconds; two changes within this time may leave a file's times the same
+_BUFFER = 1 << 18  # bytes read at once; more calls take longer
 
 
 class Reader:
@@ -83,7 +84,7 @@ class Reader:
         """
         path = self.path(source)
         settled, this = _state(path, source, source.path)
-        with path.open("rb") as opened:
+        with path.open("rb", buffering=_BUFFER) as opened:
             while lines := opened.readlines(size):
                 yield list(json_lines(lines, loads))
         if settled:
