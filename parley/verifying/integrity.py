@@ -4,7 +4,7 @@ The folder's metadata is untrusted: checks compare it with the Parquet and open 
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -217,13 +217,15 @@ def _card_differences(
         )
 
 
-def as_measured(built: BuiltFolder, counted: Counted, figures: list[Figure]) -> Iterator[str]:
+def as_measured(
+    built: BuiltFolder, counted: Counted | None, figures: Sequence[Figure] = ()
+) -> Iterator[str]:
     """Rows and figures equal the dataset's `measured.json`, if it is of the same version."""
     dataset = built.dataset
     known = measured(dataset)
     if built.is_sample or known.version != built.version:
         return
-    for (config, split), found in counted.digests.items():
+    for (config, split), found in counted.digests.items() if counted else ():
         due = known.digest(config, split)
         if due not in (None, found):
             yield (
