@@ -16,10 +16,11 @@ from mutations import InMemory
 from parley.base.errors import RecordError
 from parley.building.built import open_folder
 from parley.building.collection import get
-from parley.building.generate import generate
+from parley.building.plan import split_plan
 from parley.building.sources import open_source
 from parley.declaring.pins import git_tree
 from parley.declaring.tasks import Undefined
+from parley.rows.generate import generate
 from parley.scoring.evaluate import score
 
 dataset = get("duo")
@@ -32,7 +33,7 @@ def sample(place):
 
 
 def rows(config, split):
-    return list(generate(open_source(dataset, None, sample=True), config, split))
+    return list(generate(split_plan(open_source(dataset, None, sample=True), config, split)))
 
 
 def test_ids_and_prompts_are_alike_in_both_languages():

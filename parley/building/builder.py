@@ -3,10 +3,9 @@
 import inspect
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import chain
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,11 @@ import datasets
 
 from parley.base.errors import Problem, ScriptError, SourceError
 from parley.declaring import pins
-from parley.declaring.declaration import REMEDY, Config, Folder, Opened, Source, View
+from parley.declaring.declaration import REMEDY, Config, Folder, Source, View
+from parley.declaring.features import arrow_schema
 from parley.fetching.archive import extract
 from parley.rows.reader import Reader
+from parley.rows.split import SplitPlan
 
 
 class Builder(datasets.GeneratorBasedBuilder):
@@ -94,23 +95,13 @@ class Builder(datasets.GeneratorBasedBuilder):
         return " ".join((inspect.getdoc(cls) or "").split())
 
     @classmethod
-    def records(cls, config: str, sources: Mapping[str, Opened]) -> Iterable[Any]:
-        """Return the records of a split from its opened sources by path."""
-        records = cls._base(config).records
-        return chain.from_iterable(sources.values()) if records is None else records(sources)
-
-    @classmethod
-    def keyed_rows(
-        cls, config: str, sources: Mapping[str, Opened]
-    ) -> Iterator[tuple[Any, dict[str, Any]]]:
-        """Yield the rows of a split, each with its key, or with its number if it has no key."""
-        found = cls.configs()[config]
-        records = cls.records(config, sources)
-        rows = found.rows(records)
-        if found.keys:
-            key = itemgetter(*found.keys)
-            return ((key(row), row) for row in rows)
-        return enumerate(rows)
+    def plan(
+        cls, dataset: str, config: str, split: str, files: list[Source], reader: Reader, remedy: str
+    ) -> SplitPlan:
+        """Return the plan of a split from these files."""
+        declared = cls.configs()[config]
+        schema, join = arrow_schema(declared.features), cls._base(config).records
+        return SplitPlan(dataset, declared, split, tuple(files), reader, schema, join, remedy)
 
     def _info(self) -> datasets.DatasetInfo:
         config = self.configs()[self.config.name]
@@ -142,11 +133,12 @@ class Builder(datasets.GeneratorBasedBuilder):
                 folder = last.enter_context(tempfile.TemporaryDirectory(prefix="parley-"))
                 sources = {path: self.sources()[path] for path in paths}
                 paths = {p: _take(sources[p], place, Path(folder)) for p, place in paths.items()}
-            reader = Reader(Path(folder))
-            opened = reader.open([self.sources()[path] for path in paths], paths)
-            for number, (_, row) in enumerate(self.keyed_rows(self.config.name, opened)):
+            files = [self.sources()[path] for path in paths]
+            reader = Reader(Path(folder), {path: Path(place) for path, place in paths.items()})
+            plan = self.plan(self.dataset_name, self.config.name, "", files, reader, "")
+            for number, (_, row) in enumerate(plan.keyed_rows()):
                 yield number, row
-            reader.require_ended(self.sources()[path] for path in paths)
+            reader.require_ended(files)
 
 
 def _take(source: Source, place: str, folder: Path) -> str:

@@ -258,6 +258,7 @@ def rows(folder: BuiltFolder | Source, config: str, split: str) -> Iterable[Row]
     """Return the rows of a split, of a built folder or made from a source."""
     if isinstance(folder, BuiltFolder):
         return folder.each_row(config, split)
-    from parley.building.generate import generate  # not at the top: a build needs less
+    from parley.building.plan import split_plan  # not at the top: a build needs less
+    from parley.rows.generate import generate
 
-    return generate(folder, config, split)
+    return generate(split_plan(folder, config, split))
