@@ -37,7 +37,7 @@ def test_help_and_list_import_nothing_heavy(tmp_path):
         "    sys.argv = ['parley', *command.split()]\n"
         "    try: main()\n"
         "    except SystemExit: pass\n"
-        "heavy = {'datasets', 'pyarrow', 'pandas', 'requests', 'huggingface_hub', 'duckdb'}\n"
+        "heavy = {'datasets', 'pyarrow', 'pandas', 'httpx2', 'huggingface_hub', 'duckdb'}\n"
         "print(heavy & set(sys.modules))"
     )
     commands = ("--help", "list", "run", "run cosrec catalogue --help", "fetch --help")
