@@ -9,9 +9,7 @@ participant, the same across dialogues, numbered as in ConvoKit's casino-corpus.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import datasets
-
-from parley import CHAT, chat_of
+from parley import CHAT, ClassLabel, chat_of
 
 from .scenarios import ISSUES, PACKAGES, POINTS, SIDES, WALK_AWAY, most_joint_points
 from .subsets import SUBSETS
@@ -37,11 +35,11 @@ LIKENESS = [
 
 # Rows ------------------------------------------------------------------
 
-_strategy = datasets.ClassLabel(names=STRATEGIES)
-_satisfaction = datasets.ClassLabel(names=SATISFACTION)
-_likeness = datasets.ClassLabel(names=LIKENESS)
-_gender = datasets.ClassLabel(names=["female", "male", "other"])
-_svo = datasets.ClassLabel(names=["prosocial", "proself", "unclassified"])
+_strategy = ClassLabel(names=STRATEGIES)
+_satisfaction = ClassLabel(names=SATISFACTION)
+_likeness = ClassLabel(names=LIKENESS)
+_gender = ClassLabel(names=["female", "male", "other"])
+_svo = ClassLabel(names=["prosocial", "proself", "unclassified"])
 
 _items = {"Food": int, "Water": int, "Firewood": int}
 _levels = {"High": str, "Medium": str, "Low": str}

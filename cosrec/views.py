@@ -9,9 +9,7 @@ a reviewed intent, and `query_id` is that of `qrels`.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import datasets
-
-from parley import CHAT, chat_of
+from parley import CHAT, ClassLabel, chat_of
 
 from .rows import TYPES, to_judgment_row, to_turns
 
@@ -24,7 +22,7 @@ LABELS = tuple(reversed(GRADES))
 
 # The shape of a row --------------------------------------------------------------------
 
-TYPE = datasets.ClassLabel(names=TYPES)
+TYPE = ClassLabel(names=TYPES)
 
 FEATURES = {
     "queries": {

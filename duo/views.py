@@ -8,9 +8,7 @@ from 0, a message; `setting` tells each row's licence.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import datasets
-
-from parley import CHAT, chat_of
+from parley import CHAT, ClassLabel, chat_of
 
 Record = dict[str, Any]
 Rows = Iterator[dict[str, Any]]
@@ -27,10 +25,10 @@ ROLES = {"Human": "user", "Bot": "assistant"}
 
 # The shape of a row --------------------------------------------------------------------
 
-_setting = datasets.ClassLabel(names=["ed", "wow"])
-_prompt = datasets.ClassLabel(names=["aligned", "neutral", "not_aligned"])
-_aspect = datasets.ClassLabel(names=ASPECTS)
-_source = datasets.ClassLabel(names=["subjective", "objective"])
+_setting = ClassLabel(names=["ed", "wow"])
+_prompt = ClassLabel(names=["aligned", "neutral", "not_aligned"])
+_aspect = ClassLabel(names=ASPECTS)
+_source = ClassLabel(names=["subjective", "objective"])
 _about = {"language": str, "setting": _setting, "model": str}
 FEATURES = {
     "utterances": {
