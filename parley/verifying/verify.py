@@ -94,7 +94,7 @@ def verify(
 
 
 def verify_figures(built: BuiltFolder, on_step: OnStep) -> Verification:
-    """Recompute figures and counted numbers of a built folder, and compare them with the measured."""
+    """Recompute figures and counted numbers of a build, and compare them with the measured."""
     name, found = built.dataset.name, list[Figure]()
     for figure in figures(built.dataset.figures, built, A_SAMPLE if built.is_sample else ""):
         on_step(name, figure.name.partition(".")[0].replace("_", " "))

@@ -118,7 +118,7 @@ class Trial:
                 shutil.copy(source / file, folder / file)
         missing = [file for file in dataset.sources if not (folder / file).exists()]
         self.source = Source(dataset, folder, missing=missing)
-        self.schemas = {name: arrow_schema(each.features) for name, each in dataset.configs.items()}
+        self.schemas = {name: arrow_schema(dataset.features(name)) for name in dataset.configs}
         self.splits = {  # with the files of each
             (config, split): self._files(*(each.path for each in self.source.files(config, split)))
             for config in self.schemas
