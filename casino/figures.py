@@ -16,7 +16,7 @@ from parley import Data, Differs, documented, mean_and_deviation, moses_tokenize
 
 from .scenarios import ISSUES, POINTS, SIDES, most_joint_points, points_of
 from .subsets import SUBSETS
-from .tasks import SEVEN, bag_of_words, majority, matrix, positive_f1
+from .tasks.strategies import SEVEN, bag_of_words, majority, matrix, positive_f1
 from .views import LIKENESS, PARTNER, SATISFACTION, STRATEGIES, items_of, potential_of
 
 DEALS = ("Submit-Deal", "Accept-Deal", "Reject-Deal", "Walk-Away")

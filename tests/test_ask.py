@@ -38,8 +38,6 @@ from parley.declaring.questions import Playing
 from parley.declaring.tasks import Undefined, flat
 from parley.scoring.gold import Part
 
-pytest.importorskip("httpx2", reason="the extra `ask` is not installed")
-
 ASKED = {
     f"{name} {each}": (dataset, each, task)
     for name, dataset in discover().items()

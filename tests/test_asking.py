@@ -238,14 +238,12 @@ def test_each_side_sees_its_own_turns_as_the_assistants():
     ],
 )
 def test_offers(name, terms, offer):
-    game = discover()[name].load_module("game")
-    role = game.SIDES[0]
+    game = discover()[name].task("deals").asking
+    state = game.step(State({}), f"[Offer: {terms}]")
     if offer is None:
-        with pytest.raises(ValueError, match=r"expected|there are"):
-            game.read_offer({}, role, terms)
+        assert state.reason.startswith("invalid offer")
     else:
-        found = game.read_offer({}, role, terms)
-        assert (found[role] if name == "casino" else found) == offer
+        assert (state.offer[game.roles[0]] if name == "casino" else state.offer) == offer
 
 
 # Prompts of the samples and the readings of some answers, by hash --------------------------

@@ -16,10 +16,11 @@ from mutations import InMemory
 from parley.base.errors import RecordError
 from parley.building.built import open_folder
 from parley.building.collection import get
-from parley.building.generate import generate
+from parley.building.plan import split_plan
 from parley.building.sources import open_source
 from parley.declaring.pins import git_tree
 from parley.declaring.tasks import Undefined
+from parley.rows.generate import generate
 from parley.scoring.evaluate import score
 
 dataset = get("duo")
@@ -32,7 +33,7 @@ def sample(place):
 
 
 def rows(config, split):
-    return list(generate(open_source(dataset, None, sample=True), config, split))
+    return list(generate(split_plan(open_source(dataset, None, sample=True), config, split)))
 
 
 def test_ids_and_prompts_are_alike_in_both_languages():
@@ -240,11 +241,11 @@ def test_a_correlation_with_a_constant_is_undefined(built):
 
 def test_scores_that_are_nearly_the_same_have_ranks():
     pytest.importorskip("scipy", reason="it is in the extra `tasks`")
-    agreement = dataset.load_module("tasks").agreement
+    correlations = dataset.load_module("tasks").agreement.correlations
     ratings = [1.0, 2.0, 4.0, 3.0, 5.0] * 4
-    metrics, spread = agreement([(number, rating) for number, rating in enumerate(ratings)])
+    metrics, spread = correlations([(number, rating) for number, rating in enumerate(ratings)])
     assert spread.keys() == metrics.keys()
-    near, near_spread = agreement([(1e15 + number, r) for number, r in enumerate(ratings)])
+    near, near_spread = correlations([(1e15 + number, r) for number, r in enumerate(ratings)])
     why = Undefined("the scores are apart by hardly more than rounding")
     assert near == metrics | {"pearson": why}
     assert near_spread == {name: each for name, each in spread.items() if name != "pearson"}
@@ -278,7 +279,8 @@ def test_samples_are_correlated_as_scipy_correlates_each():
     random = np.random.default_rng(1)
     scores, rated = random.integers(0, 4, (2, 6)).astype(float)
     drawn = random.integers(0, 6, (200, 6))
-    found = np.array(list(dataset.load_module("tasks").drawn_correlations(scores, rated, drawn))).T
+    correlations = dataset.load_module("tasks").agreement.drawn_correlations
+    found = np.array(list(correlations(scores, rated, drawn))).T
     functions = (stats.pearsonr, stats.spearmanr, stats.kendalltau)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", stats.ConstantInputWarning)

@@ -7,17 +7,17 @@ import shutil
 from pathlib import Path
 
 import pytest
-from mutations import NAMES, InMemory, changed, general, nodes, of
+from mutations import NAMES, InMemory, changed, found_by, general, nodes, of
 
 from parley.base.errors import RecordError
 from parley.building.built import open_folder
 from parley.building.collection import discover
-from parley.building.generate import generate
+from parley.building.plan import split_plan
 from parley.building.sources import Source, open_source
 from parley.declaring.figures import checks_of
 from parley.declaring.shapes import parse
+from parley.rows.generate import generate
 from parley.rows.reader import Reader
-from parley.verifying import integrity
 
 DATASETS = discover()
 
@@ -58,7 +58,7 @@ def own_checks(dataset):
 def problems_of(built, check):
     if own := own_checks(built.dataset).get(check):
         return list(own(built))
-    return list(getattr(integrity, check)(integrity.Inputs(built, None)))
+    return found_by(check, built)
 
 
 # Rows -------------------------------------------------------------------------------------
@@ -156,7 +156,7 @@ def test_a_broken_record_is_refused(tmp_path, name, file, place, change, message
     source = Source(dataset, folder, sample=True)
     config, split = first_with(dataset, file)
     with pytest.raises(RecordError) as refused:
-        list(generate(source, config, split))
+        list(generate(split_plan(source, config, split)))
     problem = str(refused.value.problems[0])
     assert problem.startswith(file)
     assert re.search(message, problem), problem

@@ -18,7 +18,7 @@ import planted
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from mutations import DROP, InMemory, changed, swap
+from mutations import DROP, InMemory, changed, found_by, swap
 
 from parley.authoring.starting.new import write_skeleton
 from parley.base.console import print_output
@@ -303,11 +303,11 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
 def test_damage_is_noticed_by_the_check_that_guards_against_it(build, check, damage):
     folder = build("casino")
     damage(folder)
-    subject = integrity.Inputs(open_folder(folder), None)
+    built = open_folder(folder)
     if check == "source":
-        assert check in failed(verify(subject.built))  # which knows the sample's records
+        assert check in failed(verify(built))  # which knows the sample's records
     else:
-        assert list(getattr(integrity, check)(subject))
+        assert found_by(check, built)
 
 
 def test_every_check_is_known_to_fail(sample_build):
@@ -384,20 +384,20 @@ def test_a_figure_that_the_card_states_otherwise_is_noticed(build, old):
     parts |= {"figures": ours, "splits": parts["splits"].replace(note, "")}
     parts["row"] = row_part(shown_row(dataset, open_folder(folder)))
     (folder / "README.md").write_text(with_parts(text, "README.md", parts), encoding="utf-8")
-    assert not list(integrity.card(integrity.Inputs(open_folder(folder), None)))
+    assert not found_by("card", open_folder(folder))
     on_card(old, "| 7 |")(folder)
-    (problem,) = integrity.card(integrity.Inputs(open_folder(folder), None))
+    (problem,) = found_by("card", open_folder(folder))
     assert "casino/measured.json; build again" in problem
 
 
 def as_if_real(folder, **changes):
-    """Return a built sample as a folder of real rows, with what would be measured of it."""
+    """Return a built sample as one of real rows, a figure, and what would be measured of it."""
     restate(folder, "sample", False)
     built = open_folder(folder)
     figure = Figure("f", 7, "paper", "what is computed", 8, "differs", "a reason")
     found = {"f": {"measured": 8, "verdict": "differs"}}
     known = Measured(built.version, {}, built.provenance["configs"], found)
-    return integrity.Inputs(built, None, [figure]), replace(known, **changes)
+    return built, figure, replace(known, **changes)
 
 
 @pytest.mark.parametrize(
@@ -415,16 +415,16 @@ def test_rows_and_figures_that_change_without_the_version_are_noticed(
     build, tmp_path, monkeypatch, view, changes, named
 ):
     """A build by a changed view agrees with itself: only measured.json knows the rows before."""
-    subject, known = as_if_real(build("casino"), **changes)
+    built, figure, known = as_if_real(build("casino"), **changes)
     if view:
-        declared = subject.built.dataset.configs["speakers"]
+        declared = built.dataset.configs["speakers"]
         rows = declared.rows
         monkeypatch.setitem(vars(declared), "rows", lambda records: view(list(rows(records))))
         build_files(open_source(get("casino"), None, sample=True), tmp_path / "changed")
-        subject, _ = as_if_real(tmp_path / "changed" / "casino")
-        assert not list(integrity.digests(subject))
+        built, *_ = as_if_real(tmp_path / "changed" / "casino")
+        assert not found_by("digests", built)
     monkeypatch.setattr(integrity, "measured", lambda dataset: known)
-    found = list(integrity.as_measured(subject))
+    found = found_by("as_measured", built, [figure])
     assert len(found) == len(named)
     assert all(map(str.startswith, found, named))
 
@@ -448,7 +448,7 @@ def test_a_key_in_two_splits_is_noticed_unless_splits_share_keys(sample_build, m
     declared = built.dataset.configs["official_split"]
     monkeypatch.setitem(vars(declared), "splits_share_keys", shared)
     twice = in_memory(built, {"official_split/test": [row]})
-    found = list(integrity.keys(integrity.Inputs(twice, None)))
+    found = list(integrity.keys(twice))
     named = [f"official_split/test: {row['dialogue_id']} is also in train"]
     assert found == ([] if shared else named)
 
@@ -571,7 +571,7 @@ def test_a_name_that_others_read_is_an_unknown_file_but_for_those_that_the_hub_a
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(body)
     (folder / ".cache/huggingface/upload").mkdir()  # as a copy may have it
-    found = integrity.files(integrity.Inputs(open_folder(folder), None))
+    found = integrity.files(open_folder(folder))
     assert set(found) == {f"{name}: unknown file" for name in names.keys() - planted.KNOWN}
 
 
@@ -790,7 +790,7 @@ def test_a_process_that_ends_costs_only_what_it_was_at(sample_build, monkeypatch
     found = dict(zip(discover(), verify_each(datasets, sample_build, None, kill), strict=True))
     assert len(killed) == 2
     lost = [name for name, each in found.items() if isinstance(each, OutputError)]
-    assert lost == list(found)[:2]
+    assert lost == ["casino"]  # its two parts
     assert "casino: its process ended early" in str(found["casino"])
     assert not any(found[name].failed for name in found if name not in lost)
     assert children(os.getpid()) == before

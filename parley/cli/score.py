@@ -68,7 +68,7 @@ class _Scores(TyperGroup):
     """The group `parley score`: a group of tasks for each dataset that has some."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names of the datasets whose folders hold a tasks.py."""
+        """Return the names of the datasets with tasks."""
         return _with_tasks()
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
@@ -77,7 +77,7 @@ class _Scores(TyperGroup):
 
 
 def _with_tasks() -> list[str]:
-    return [name for name, each in discover().items() if (each.folder / "tasks.py").exists()]
+    return [name for name, each in discover().items() if each.has_module("tasks")]
 
 
 class _Tasks(Help, TyperGroup):

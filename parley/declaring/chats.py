@@ -8,19 +8,20 @@ from parley.declaring.shapes import Field
 
 START = "<start>"  # a user message before an assistant that begins
 
-# Columns of a chat: its messages, and the turns that each message was made from
 CHAT: dict[str, Any] = {
     "messages": Field(
         [
             {
-                "role": Field(str, "`user`, `assistant`, or `system` for the first message"),
-                "content": Field(str, "the text; a line break joins turns in a row of one side"),
+                "role": Field(
+                    {"system", "user", "assistant"}, "`assistant` for this side, `user` for others"
+                ),
+                "content": Field(str, "the text"),
             }
         ],
-        f"the chat, in which user and assistant alternate; `{START}` where the assistant begins",
+        f"the chat; `user` says `{START}` if the assistant begins",
     ),
     "source_turns": Field(
-        [[int]], "the turns of each message, from 0; none of a system message and of `<start>`"
+        [[int]], f"the turns that each message is made from; none for `system` and `{START}`"
     ),
 }
 

@@ -203,7 +203,7 @@ def test_a_planted_name_is_refused(dataset, sample_build, tmp_path, run, tally):
     for number, (name, body) in enumerate(names.items()):
         folder = Path(shutil.copytree(built.path, tmp_path / str(number) / dataset.name))
         plant(folder, name, body)
-        found = list(integrity.files(integrity.Inputs(open_folder(folder), None)))
+        found = list(integrity.files(open_folder(folder)))
         assert found == ([] if name in planted.KNOWN else [f"{name}: unknown file"])
         path = folder / "provenance.json"
         provenance = json.loads(path.read_text())

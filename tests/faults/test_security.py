@@ -285,7 +285,7 @@ def test_a_command_starts_no_program_but_its_own(
         ]
         environ = hub.environ(clone, "hf_writes") | {"PARLEY_CACHE": str(clone / "cache")}
         environ |= {"PARLEY_DATASETS": str(clone / "datasets")}
-        shared = f"{PREPARE}\nimport parley.building.workers\nparley.building.workers.PART = 10\n"
+        shared = f"{PREPARE}\nimport parley.rows.workers\nparley.rows.workers.PART = 10\n"
         found, processes, started = audit(commands, prepare=shared, **environ)
     assert [(each, output) for each, (status, output) in enumerate(found) if status] == []
     own = [str(ROOT / "parley/verifying/side_by_side.py")], ["-m", "parley.hub.load_back"]

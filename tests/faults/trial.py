@@ -17,13 +17,13 @@ from subjects import LINES, SUBJECTS
 
 from parley.base.errors import ParleyError, ScriptError
 from parley.building.collection import Dataset
-from parley.building.generate import generate
+from parley.building.plan import plan
 from parley.building.sources import Source
 from parley.declaring.declaration import Config
 from parley.declaring.features import arrow_schema
 from parley.rows import reader
 from parley.rows.arrow import to_batch
-from parley.rows.reader import Reader
+from parley.rows.generate import generate
 
 Split = tuple[str, str]  # config and split
 
@@ -118,11 +118,9 @@ class Trial:
                 shutil.copy(source / file, folder / file)
         missing = [file for file in dataset.sources if not (folder / file).exists()]
         self.source = Source(dataset, folder, missing=missing)
-        self.schemas = {name: arrow_schema(each.features) for name, each in dataset.configs.items()}
+        self.schemas = {name: arrow_schema(dataset.features(name)) for name in dataset.configs}
         self.splits = {  # with the files of each
-            (config, split): self._files(
-                *(each.path for each in self.source.sources(config, split))
-            )
+            (config, split): self._files(*(each.path for each in self.source.files(config, split)))
             for config in self.schemas
             for split in self.source.splits(config)
         }
@@ -145,13 +143,13 @@ class Trial:
 
         An error of the script itself is not caught.
         """
-        strict = Reader(self.folder)  # one for all, as in a build
+        plans = {each.name: each for each in plan(self.source)}  # they share a reader
         for split, read in self.splits.items():
             if set(files) & set(read):
                 try:
                     # check a new file once, not again for each config
                     with patch.object(reader, "SETTLED", -1):
-                        made = list(generate(self.source, *split, strict))
+                        made = list(generate(plans[split]))
                     rows = to_batch(made, self.schemas[split[0]], "/".join(split)).to_pylist()
                 except ScriptError:
                     raise

@@ -13,6 +13,7 @@ A place is a path, like "messages/train[6].source_turns[0]" in rows or "[0].chat
 change is the new value, `DROP`, or a function of the old value that returns the new one.
 """
 
+import inspect
 import re
 from importlib import import_module
 from pathlib import Path
@@ -23,6 +24,7 @@ import pyarrow as pa
 from parley.building.built import BuiltFolder
 from parley.declaring.features import arrow_schema
 from parley.declaring.figures import MissingSplitError
+from parley.verifying import integrity
 
 DROP = object()
 NAMES = [path.stem for path in Path(__file__).parent.glob("[!_]*.py")]
@@ -97,3 +99,10 @@ class InMemory(BuiltFolder):
 def of(name):
     """Return the declarations of a dataset; a new one has none yet."""
     return import_module(f"mutations.{name}") if name in NAMES else NONE_YET
+
+
+def found_by(check, built, figures=()):
+    """Return the problems that a check finds in a build without its upstream files."""
+    function = getattr(integrity, check)
+    given = {"built": built, "plans": {}, "counted": integrity.Counted(built), "figures": figures}
+    return list(function(*(given[name] for name in inspect.signature(function).parameters)))

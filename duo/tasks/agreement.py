@@ -1,4 +1,8 @@
-"""The task of DUO: agreement of a metric with people's ratings of a dialogue."""
+"""The task `agreement`: a score of a dialogue that agrees with people's ratings.
+
+A model rates a dialogue as a judge, in its language. A change of a prompt or reader needs a new
+`version`: tests hold the sha256 of the sample's prompts.
+"""
 
 import warnings
 from collections.abc import Iterator, Mapping
@@ -7,20 +11,26 @@ from typing import Any
 
 from parley import (
     MEASURED,
+    Asking,
     Data,
     Key,
     Prediction,
     Problem,
+    Question,
     Reference,
     Score,
     Task,
     Undefined,
+    chat,
     interval,
+    object_schema,
+    read_number,
+    reader,
     resamples,
+    spoken,
 )
 
-from .prompts import AGREEMENT
-from .views import ASPECTS
+from ..views import ASPECTS
 
 Row = dict[str, Any]
 
@@ -28,6 +38,48 @@ COMMON = ASPECTS[:3]  # those of both settings
 GROUPS = ("en ed", "en wow", "ja ed", "ja wow")  # language and setting
 METRICS = ("pearson", "spearman", "kendall")
 LARGEST = 1e100  # a score: the squares of larger ones would be no numbers
+
+# The question ----------------------------------------------------------------------------
+
+_MEANING = {
+    "en": {
+        "preference": "how much a user would like to talk with this bot again",
+        "stylistic_similarity": "how similar the bot's style of speaking is to the user's",
+        "consistency": "how free of contradictions the bot's utterances are",
+        "empathy": "how well the bot understands and shares the user's feelings",
+        "engagingness": "how engaging the dialogue with the bot is",
+    },
+    "ja": {
+        "preference": "ユーザがこのボットとまた話したいと思う度合い",
+        "stylistic_similarity": "ボットの話し方がユーザの話し方に似ている度合い",
+        "consistency": "ボットの発話に矛盾がない度合い",
+        "empathy": "ボットがユーザの気持ちを理解し、寄り添っている度合い",
+        "engagingness": "ボットとの対話に引き込まれる度合い",
+    },
+}
+_PROMPT = {
+    "en": "Read a dialogue of a user and a bot and rate it by one aspect: {meaning}. Give a score "
+    'from 1 (lowest) to 5 (highest). Answer in JSON: {{"score": n}}.',
+    "ja": "ユーザとボットの対話を読み、次の観点で評価してください：{meaning}。1（最低）から"
+    '5（最高）までの点数を付け、JSONで答えてください：{{"score": n}}',
+}
+_NAMES = {"en": {"Human": "User", "Bot": "Bot"}, "ja": {"Human": "ユーザ", "Bot": "ボット"}}
+_TALK = {"en": "The dialogue:", "ja": "対話："}
+_SCORE = {"type": "number", "minimum": 1, "maximum": 5}
+
+
+def questions(data: Data, aspect: str) -> Iterator[Question]:
+    """Ask for a score of an aspect of each dialogue."""
+    for row in data.rows("dialogues", "en", "ja"):
+        language = row["language"]
+        names = _NAMES[language]
+        talk = spoken((names[turn["speaker"]], turn["message"]) for turn in row["dialogue"])
+        system = _PROMPT[language].format(meaning=_MEANING[language][aspect])
+        messages = chat(system, f"{_TALK[language]}\n{talk}")
+        yield Question((row["dialogue_id"],), messages, object_schema(score=_SCORE))
+
+
+# Gold and score --------------------------------------------------------------------------
 
 
 def ratings(data: Data, aspect: str) -> dict[Key, Row]:
@@ -46,9 +98,7 @@ def ratings(data: Data, aspect: str) -> dict[Key, Row]:
     }
 
 
-def score_agreement(
-    gold: Mapping[Key, Row], predictions: Mapping[Key, Prediction], aspect: str
-) -> Score:
+def agreement(gold: Mapping[Key, Row], predictions: Mapping[Key, Prediction], aspect: str) -> Score:
     """Correlate scores with the ratings of an aspect, in each language and setting."""
     metrics: dict[str, dict[str, Any]] = {}
     spread: dict[str, dict[str, Any]] = {}
@@ -68,7 +118,7 @@ def score_agreement(
                 why = f"{len(pairs) - len(read)} of {len(pairs)} predictions are unreadable"
                 metrics[source][group] = dict.fromkeys(METRICS, Undefined(why))
             elif pairs:
-                metrics[source][group], spread[source][group] = agreement(read)
+                metrics[source][group], spread[source][group] = correlations(read)
     return Score(metrics, spread, counts)
 
 
@@ -79,7 +129,7 @@ def no_score(prediction: Prediction, _: Row) -> Iterator[Problem]:
         yield Problem("score", expected, str(prediction["score"]))
 
 
-def agreement(pairs: list[tuple[float, float]]) -> tuple[dict[str, Any], dict[str, Any]]:
+def correlations(pairs: list[tuple[float, float]]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the correlations of scores with ratings by name, and their intervals."""
     import numpy as np
     from scipy import stats
@@ -140,68 +190,69 @@ def by_metric(*values: str) -> dict[str, str]:
     return dict(zip(METRICS, values, strict=True))
 
 
-TASKS = {
-    "agreement": Task(
-        summary="a score of a dialogue that agrees with people's ratings",
-        evaluated_on="all dialogues",
-        configs=("dialogues",),
-        fields={
-            "dialogue_id": "a dialogue, in either language",
-            "score": f"a number from -{LARGEST:g} to {LARGEST:g}, the higher the better; compared "
-            "only within a language and setting",
-        },
-        shape={"dialogue_id": str, "score": (float, int)},
-        key=("dialogue_id",),
-        example={"dialogue_id": "0901", "score": 3.7},
-        metrics={
-            "pearson": "correlation of scores and ratings",
-            "spearman": "correlation of their ranks",
-            "kendall": "tau-b",
-        },
-        inputs="the dialogue",
-        columns=("dialogues.dialogue",),
-        asking=AGREEMENT,
-        gold=ratings,
-        score=score_agreement,
-        target=lambda rated: {"score": rated["person"]},
-        validate=no_score,
-        baselines={f"own-{rating.replace('_', '-')}": partial(own, rating) for rating in COMMON},
-        references=(
-            Reference(
-                "own-stylistic-similarity",
-                {
-                    "person": {
-                        "en ed": by_metric("0.754", "0.750", "0.668"),
-                        "en wow": by_metric("0.715", "0.672", "0.608"),
-                        "ja ed": by_metric("0.486", "0.458", "0.401"),
-                        "ja wow": by_metric("0.297", "0.239", "0.203"),
-                    },
-                    "others": {
-                        "en ed": by_metric("0.012", "-0.009", "-0.017"),
-                        "en wow": by_metric("0.298", "0.282", "0.215"),
-                        "ja ed": by_metric("0.078", "0.040", "0.031"),
-                        "ja wow": by_metric("0.153", "0.124", "0.103"),
-                    },
+# The task --------------------------------------------------------------------------------
+
+AGREEMENT = Task(
+    summary="a score of a dialogue that agrees with people's ratings",
+    category="text-classification",
+    evaluated_on="all dialogues",
+    configs=("dialogues",),
+    fields={
+        "dialogue_id": "a dialogue, in either language",
+        "score": f"a number from -{LARGEST:g} to {LARGEST:g}, the higher the better; compared "
+        "only within a language and setting",
+    },
+    shape={"dialogue_id": str, "score": (float, int)},
+    key=("dialogue_id",),
+    example={"dialogue_id": "0901", "score": 3.7},
+    metrics={
+        "pearson": "correlation of scores and ratings",
+        "spearman": "correlation of their ranks",
+        "kendall": "tau-b",
+    },
+    inputs="the dialogue",
+    columns=("dialogues.dialogue",),
+    asking=Asking("1", questions, reader(read_number, "score", 1, 5), max_tokens=60),
+    gold=ratings,
+    score=agreement,
+    target=lambda rated: {"score": rated["person"]},
+    validate=no_score,
+    baselines={f"own-{rating.replace('_', '-')}": partial(own, rating) for rating in COMMON},
+    references=(
+        Reference(
+            "own-stylistic-similarity",
+            {
+                "person": {
+                    "en ed": by_metric("0.754", "0.750", "0.668"),
+                    "en wow": by_metric("0.715", "0.672", "0.608"),
+                    "ja ed": by_metric("0.486", "0.458", "0.401"),
+                    "ja wow": by_metric("0.297", "0.239", "0.203"),
                 },
-                MEASURED,
-                options={"aspect": "preference"},
-            ),
-            Reference(
-                "own-preference",
-                {
-                    "others": {
-                        "en ed": by_metric("0.189", "0.144", "0.113"),
-                        "en wow": by_metric("0.367", "0.349", "0.271"),
-                        "ja ed": by_metric("0.098", "-0.020", "-0.020"),
-                        "ja wow": by_metric("0.176", "0.070", "0.055"),
-                    }
+                "others": {
+                    "en ed": by_metric("0.012", "-0.009", "-0.017"),
+                    "en wow": by_metric("0.298", "0.282", "0.215"),
+                    "ja ed": by_metric("0.078", "0.040", "0.031"),
+                    "ja wow": by_metric("0.153", "0.124", "0.103"),
                 },
-                MEASURED,
-                "the agreement of the person's own rating with the others'",
-                options={"aspect": "preference"},
-            ),
+            },
+            MEASURED,
+            options={"aspect": "preference"},
         ),
-        options={"aspect": tuple(ASPECTS)},
-        unit="correlation",
+        Reference(
+            "own-preference",
+            {
+                "others": {
+                    "en ed": by_metric("0.189", "0.144", "0.113"),
+                    "en wow": by_metric("0.367", "0.349", "0.271"),
+                    "ja ed": by_metric("0.098", "-0.020", "-0.020"),
+                    "ja wow": by_metric("0.176", "0.070", "0.055"),
+                }
+            },
+            MEASURED,
+            "the agreement of the person's own rating with the others'",
+            options={"aspect": "preference"},
+        ),
     ),
-}
+    options={"aspect": tuple(ASPECTS)},
+    unit="correlation",
+)
