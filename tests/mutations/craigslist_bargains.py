@@ -3,7 +3,8 @@
 from mutations import DROP, swap
 
 GUARDS = {
-    "sides_see_one_item": r"negotiations\[\]\.scenario\.(category|kbs(\[\]\.item\.(?!Description ).*)?) .*",
+    "sides_see_one_item": r"negotiations\[\]\.scenario\.(category|kbs|kbs\[\]\.item\.[^D].*) .*"
+    r"|negotiations\[\]\.scenario.*Description\[\] .*",
     "deals_are_accepted_offers": r"negotiations\[\]\.outcome\.(reward|offer\.price) .*",
     "views_follow_from_negotiations": "(dialogues|utterances|outcomes|scenarios|messages).*",
     "dialogue_acts_match_the_events": r"dialogue_acts(\[\])?(\.(dialogue_id|turn|speaker|action)"
