@@ -159,28 +159,42 @@ def rewrite(path, place, change):
 
 
 def test_a_record_of_another_shape_is_none(dataset, declared):
-    """Few parts can be absent or null, few be any value of their type; the rest is for check."""
-    lacked, free = set(), set()
+    """Few parts can be absent or null, few be any value of their type; the rest is for check.
+
+    No object takes another key, and no place a value of another type, but for those of `LOOSE`.
+    """
+    lacked, free, loose = set(), set(), set()
     for record, shape in records_of(open_source(dataset, None, sample=True)):
         fits = parse(shape).fits
         assert fits(record)
         for way, value in list(nodes(record)):
-            if not way:
+            if not way or value is None:
                 continue
-            inside = inner(record, way)
-            if value is not None and not isinstance(value, dict | list):
-                inside[way[-1]] = another(value, far=1000)
+            inside, place = inner(record, way), general(way)
+
+            def try_(other, into, place=place, inside=inside, way=way, fits=fits, record=record):
+                inside[way[-1]] = other
                 if fits(record):
-                    free.add(general(way))
-            inside[way[-1]] = None
-            if value is not None and fits(record):
-                lacked.add(general(way))
+                    into.add(place)
+
+            if isinstance(value, dict):
+                try_({**value, "note": 1}, loose)
+            elif not isinstance(value, list):
+                try_(another(value, far=1000), free)
+            try_(None, lacked)
+            for other in ("7", 7, 7.5, True, [], {}):
+                if type(other) is not type(value):
+                    try_(other, loose)
             if isinstance(inside, dict):
                 del inside[way[-1]]
-                if fits(record):
-                    lacked.add(general(way))
+                lacked |= {place} if fits(record) else set()
             inside[way[-1]] = value
-    for pattern, places in ((declared.OPTIONAL, lacked), (declared.FREE, free)):
+    patterns = (
+        (declared.OPTIONAL, lacked),
+        (declared.FREE, free),
+        (getattr(declared, "LOOSE", ""), loose),
+    )
+    for pattern, places in patterns:
         assert not [place for place in places if not re.fullmatch(pattern, place)]
 
 

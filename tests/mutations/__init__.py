@@ -7,7 +7,8 @@ A module a dataset, of its name, declares
     UNGUARDED  place -> changes that only the digests and the source can tell
     RECORDS    (file, place, change, message): what a build refuses of an upstream file, and how
     OPTIONAL   what a record may lack, or have null for, and
-    FREE       what may be any value of its type: patterns of places
+    FREE       what may be any value of its type, and
+    LOOSE      what may have other keys, or be of another type: patterns of places
     SAMPLE     each config of the sample, and the first eight digits of each split's digest
 
 A place is a path, like "messages/train[6].source_turns[0]" in rows or "[0].chat_logs" in a file; in

@@ -43,17 +43,14 @@ def _intent(**changes):
 
 
 _CURATED, _CROWD = "dataset/curated/", "dataset/crowd/"
-_RATING = {"coherence": 1, "logicality": 1, "informativeness": 1}
 _OFF = r"CoSRec-Crowd_9001\[0\].utterance: expected 0 to 4, an utterance of the user in .*, found "
 
 RECORDS = [
     *(
-        (f"{_CURATED}{name}.jsonl", "", _and("CoSRec-Curated_9999", value), message)
-        for name, value, message in (
-            ("quality", [{**_RATING, "fluency": 6}], r"line 3: .*fluency: .*found 6"),
-            ("quality", [_RATING], "line 3: .*fluency: missing"),
-            ("intents", _intent(type="search", product="B0"), r"line 3: .*product: unknown field"),
-            ("intents", _intent(type="product_details"), r"line 3: .*product: missing"),
+        (f"{_CURATED}intents.jsonl", "", _and("CoSRec-Curated_9999", value), message)
+        for value, message in (
+            (_intent(type="search", product="B0"), r"line 3: .*product: unknown field"),
+            (_intent(type="product_details"), r"line 3: .*product: missing"),
         )
     ),
     (

@@ -1,6 +1,6 @@
 """What is broken in the sample of CraigslistBargains."""
 
-from mutations import DROP, swap
+from mutations import swap
 
 GUARDS = {
     "sides_see_one_item": r"negotiations\[\]\.scenario\.(category|kbs|kbs\[\]\.item\.[^D].*) .*"
@@ -41,25 +41,13 @@ RECORDS = [
         swap(0, 1),
         r"C_\w+: scenario.kbs: expected the roles \['buyer', 'seller'\], found",
     ),
-    (
-        "train.json",
-        "[0].events[0].data",
-        {"price": 5.0, "sides": ""},
-        r"\[0\].events\[0\].data: expected a string, found {",
-    ),
-    (
-        "train.json",
-        "[0].events[4].metadata",
-        DROP,
-        r"\[0\].events\[4\].metadata: missing, expected an object or null",
-    ),
     *(
         ("test.json", "[0].scenario.kbs[0].personal.Target", value, _NUMBER)
-        for value in (True, "92", None, 2**53 + 1, 1e300, -1e39, 1e-60)
+        for value in (True, 2**53 + 1, 1e300, -1e39, 1e-60)
     ),
     *(
         ("test.json", "[0].events[0].time", value, _SECONDS)
-        for value in ("1499000123", "1.50", " 1.5", "soon", "", 1.5, None, "nan", "-inf", "1e+300")
+        for value in ("1499000123", "1.50", " 1.5", "soon", "", "nan", "-inf", "1e+300")
     ),
 ]
 
@@ -73,6 +61,8 @@ FREE = (
     r"|scenario\.kbs\[\]\.item\.(Title|Price|Images\[\]|Description\[\])"
     r"|events\[\]\.(data|data\.price|data\.sides|metadata\.price)"
 )
+
+LOOSE = r"scenario\.(intersection|kbs\[\]\.(personal\.Target|item\.Price))|.*\.price"
 
 SAMPLE = (
     "dialogues 06db494f 8d3c5df6 ef75e320 negotiations 2dc151f3 a4a5deca 7807b541 utterances "

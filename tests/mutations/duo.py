@@ -23,27 +23,21 @@ RECORDS = [
     # what the other language, or setting, has
     ("ed/en/0901.json", "prompt", "ent", "0901.json.prompt: expected"),
     ("ed/ja/2901.json", "prompt", "aligned", "prompt: expected"),
-    ("ed/ja/2901.json", "dialogue_id", "2901", "dialogue_id: expected an integer"),
     ("wow/ja/3901.json", "setting", "ed", 'setting: expected "wow"'),
-    ("ed/en/0901.json", "emotion", "Peckish", "emotion: expected"),
     ("ed/en/0901.json", "topic", "Harmonica", "topic: unknown field"),
     ("wow/en/1901.json", "episode", "I baked.", "episode: unknown field"),
-    ("wow/en/1901.json", "objective_evaluation", None, "objective_evaluation: expected an object"),
     ("ed/en/0902.json", "dialogue[0].speaker", "Bot", r"dialogue\[0\]"),
     ("ed/en/0902.json", "dialogue[1].speaker", "Human", r"dialogue\[1\]"),
     # scores
     *(
         ("wow/en/1901.json", "subjective_evaluation.engagingness", score, _SUBJECTIVE)
-        for score in (0.0, 3.5, 6.0, 4, True, "4.0", None)
+        for score in (0.0, 3.5, 6.0)
     ),
     *(
         ("ed/ja/2901.json", "objective_evaluation.empathy_scores", scores, _THREE)
-        for scores in ([4.0] * 2, [4.0] * 4, [], None)
+        for scores in ([4.0] * 2, [4.0] * 4, [])
     ),
-    *(
-        ("ed/ja/2901.json", "objective_evaluation.empathy_scores", [4.0, score, 4.0], _SCORE)
-        for score in (4, 3.5, None)
-    ),
+    ("ed/ja/2901.json", "objective_evaluation.empathy_scores", [4.0, 3.5, 4.0], _SCORE),
     # what contradicts itself
     ("ed/en/0901.json", "dialogue", [], r"dialogue\[0\].speaker: expected .*, found \[\]$"),
     ("wow/ja/3901.json", "dialogue[0]", DROP, r"dialogue\[0\].speaker: expected \['Bot'\]"),
