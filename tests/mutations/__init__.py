@@ -97,7 +97,7 @@ def swap(first, second):
 def ways(value, names=()):
     """Yield every way in which a value can be wrong, by its name, and what the value becomes."""
     if isinstance(value, list):
-        yield from (("fewer", value[:-1]), ("twice", [*value, *value[:1]]), ("none", []))
+        yield from (("fewer", value[:-1]), ("twice", [*value, *value[-1:]]), ("none", []))
         yield "swapped", swap(0, 1)([*value]) if value[1:] else value
     elif not isinstance(value, dict):
         yield "another", another(value, names)
