@@ -14,11 +14,10 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-import planted
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from mutations import DROP, InMemory, changed, found_by, swap
+from folders import parquet, restate, retable, rewrite
+from mutations import DROP, InMemory, found_by, swap
 
 from parley.authoring.starting.new import write_skeleton
 from parley.base.console import print_output
@@ -53,25 +52,6 @@ def build(sample_build, tmp_path):
         return Path(shutil.copytree(sample_build / name, tmp_path / "build" / name))
 
     return copy
-
-
-def parquet(folder, config, split):
-    return folder / config / f"{split}-00000-of-00001.parquet"
-
-
-def rewrite(folder, place, change):
-    """Change rows on disk, as someone would who keeps the file readable."""
-    config, _, split = place.partition("[")[0].partition("/")
-    table = pq.read_table(parquet(folder, config, split))
-    (rows,) = changed({f"{config}/{split}": table.to_pylist()}, place, change).values()
-    schema = table.schema
-    pq.write_table(pa.Table.from_pylist(rows, schema), parquet(folder, config, split))
-
-
-def restate(folder, place, change):
-    """Change what a folder's provenance says."""
-    path = folder / "provenance.json"
-    path.write_text(json.dumps(changed(json.loads(path.read_text()), place, change)))
 
 
 def renamed(made, old, new):
@@ -161,14 +141,9 @@ def undeclared(folder):
     restate(folder, "configs.more", renamed(recorded, "speakers", "more"))
 
 
-def retable(config, change):
+def on_table(config, change):
     """Return a damage that changes the table of a file of casino."""
-
-    def damage(folder):
-        path = parquet(folder, config, "train")
-        pq.write_table(change(pq.read_table(path)), path)
-
-    return damage
+    return lambda folder: retable(parquet(folder, config, "train"), change)
 
 
 def turned_labels(table):
@@ -178,10 +153,10 @@ def turned_labels(table):
     return table.replace_schema_metadata(metadata)
 
 
-drop_a_column = retable("dialogues", lambda table: table.drop_columns(["annotations"]))
-forget_the_footer = retable("dialogues", lambda table: table.replace_schema_metadata())
-turn_columns = retable("dialogues", lambda table: table.select(table.schema.names[::-1]))
-turn_labels = retable("speakers", turned_labels)
+drop_a_column = on_table("dialogues", lambda table: table.drop_columns(["annotations"]))
+forget_the_footer = on_table("dialogues", lambda table: table.replace_schema_metadata())
+turn_columns = on_table("dialogues", lambda table: table.select(table.schema.names[::-1]))
+turn_labels = on_table("speakers", turned_labels)
 
 
 def on_card(old, new):
@@ -572,17 +547,6 @@ def test_a_split_that_has_lost_a_shard_is_not_read_in_part(tmp_path, lose):
     assert {"files", "counts"} <= failed(verify(built))
 
 
-def test_a_name_that_others_read_is_an_unknown_file_but_for_those_that_the_hub_adds(build):
-    folder = build("casino")
-    names = planted.contents("casino", parquet(folder, "speakers", "train").read_bytes())
-    for name, body in names.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(body)
-    (folder / ".cache/huggingface/upload").mkdir()  # as a copy may have it
-    found = integrity.files(open_folder(folder))
-    assert set(found) == {f"{name}: unknown file" for name in names.keys() - planted.KNOWN}
-
-
 # diff -------------------------------------------------------------------------------------
 
 
@@ -677,9 +641,10 @@ def test_a_config_too_many_and_another_provenance_are_named(difference):
 
 
 def narrow(folder):
-    table = pq.read_table(parquet(folder, "qrels", "curated"))
-    table = table.set_column(2, "relevance", table["relevance"].cast(pa.int32()))
-    pq.write_table(table, parquet(folder, "qrels", "curated"))
+    def change(table):
+        return table.set_column(2, "relevance", table["relevance"].cast(pa.int32()))
+
+    retable(parquet(folder, "qrels", "curated"), change)
 
 
 @pytest.mark.parametrize(
@@ -700,16 +665,14 @@ def test_a_changed_schema_is_named(difference, place, damage, change):
 
 
 def test_columns_that_one_folder_alone_has_are_named_once_and_not_in_every_row(difference):
-    def damage(folder):
-        table = pq.read_table(parquet(folder, "dialogues", "raw"))
+    def change(table):
         turns = table["turns"].to_pylist()
         turns[0][0]["text"] = "changed"
         table = table.set_column(1, "turns", pa.array(turns, table.schema.field("turns").type))
         table = table.rename_columns({"dialogue_id": "key"})
-        table = table.append_column("empty", pa.nulls(len(table), pa.string()))
-        pq.write_table(table, parquet(folder, "dialogues", "raw"))
+        return table.append_column("empty", pa.nulls(len(table), pa.string()))
 
-    _, splits = difference("cosrec", damage)
+    _, splits = difference("cosrec", lambda f: retable(parquet(f, "dialogues", "raw"), change))
     (split,) = splits.values()
     assert split.schema == ["dialogue_id is called key", "empty: absent -> string"]
     ((path, _, new),) = [field for row in split.changed for field in row.fields]
@@ -717,14 +680,12 @@ def test_columns_that_one_folder_alone_has_are_named_once_and_not_in_every_row(d
 
 
 def test_columns_of_other_values_or_none_are_not_taken_for_another(difference):
-    def damage(folder):
-        table = pq.read_table(parquet(folder, "messages", "raw"))
+    def change(table):
         table = table.rename_columns({"raters": "other"})  # null throughout
         ids = pa.array([f"{id}x" for id in table["dialogue_id"].to_pylist()])
-        table = table.set_column(0, "id", ids)
-        pq.write_table(table, parquet(folder, "messages", "raw"))
+        return table.set_column(0, "id", ids)
 
-    _, splits = difference("cosrec", damage)
+    _, splits = difference("cosrec", lambda f: retable(parquet(f, "messages", "raw"), change))
     (split,) = splits.values()
     assert sorted(split.schema) == [
         "dialogue_id: string -> absent",
