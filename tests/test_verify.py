@@ -257,6 +257,11 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
         "NaN": rows("speakers/train[0].extraversion", math.nan),
         "infinity": rows(BIG_FIVE, math.inf),
     },
+    "nulls": {
+        "null in a column of a view": rows("utterances/train[0].text", None),
+        "null in a list of structs": rows("dialogues/train[0].chat_logs[0].text", None),
+        "null in a list": rows("utterances/train[0].annotations", [None]),
+    },
     "records": {
         "an unknown label": rows("dialogues/train[0].annotations[0][1]", "flattery"),
         "an unknown answer": rows("official_split/test[0].chat_logs[0].task_data.data", "maybe"),
