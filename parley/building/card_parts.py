@@ -9,7 +9,7 @@ from parley.building.built import BuiltFolder
 from parley.building.collection import Dataset
 from parley.building.measured import Splits
 from parley.declaring.fields import HEADINGS, FieldTable, field_tables
-from parley.declaring.figures import OUR_CARD, Figure, tally
+from parley.declaring.figures import Figure, tally
 from parley.declaring.leaderboard import markdown_table, section
 
 _NOT_BUILT = "not built: its source is missing"
@@ -139,16 +139,15 @@ def _table(table: FieldTable) -> Iterator[str]:
 
 def figures_part(figures: Sequence[Figure], note: str = "") -> str:
     """Return the documented figures with what was measured, and the reasons for differences."""
-    documented = [figure for figure in figures if not figure.place.startswith(OUR_CARD)]
-    if not documented:
+    if not figures:
         return "None are documented."
     notes: dict[str, int] = {}
-    total = tally(figure.verdict for figure in documented)
-    lines = [f"Of {len(documented)} documented figures, recomputed from the rows: {total}.", ""]
+    total = tally(figure.verdict for figure in figures)
+    lines = [f"Of {len(figures)} documented figures, recomputed from the rows: {total}.", ""]
     lines += [note, ""] if note else []
     # folded: hundreds of lines that few read
     lines += ["<details>", "<summary>The documented figures</summary>", ""]
-    lines += [*_figures(documented, notes), "</details>", ""]
+    lines += [*_figures(figures, notes), "</details>", ""]
     return "\n".join([*lines, *(f"[{number}] {reason}.  " for reason, number in notes.items())])
 
 

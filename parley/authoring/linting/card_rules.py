@@ -19,7 +19,7 @@ HEADINGS = (
     "How it was collected", "Annotation", "Personal and sensitive information", "What we changed",
     "Known limits", "Figures", "Tasks", "Citation", "Licence",
 )  # fmt: skip
-_OPTIONAL = ("Before you use it", "Annotation", "Personal and sensitive information")
+_OPTIONAL = ("Annotation", "Personal and sensitive information")
 # Keys that the front matter must have
 _KEYS = ("license", "language", "pretty_name", "task_categories", "size_categories", "tags")
 # The Hub's text tasks, July 2026
