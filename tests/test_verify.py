@@ -338,7 +338,7 @@ def test_damage_is_noticed_by_no_other_check(build):
     rewrite(folder, "prompts/prompts[0].text", "Generate.")
     found = verify(open_folder(folder))
     assert failed(found) == {"files", "card", "digests", "source"}
-    (problem,) = found.checks[-1].problems
+    (problem,) = next(each for each in found.checks if each.name == "source").problems
     text = "prompts/prompts[0]: differs from the row of the source: .text: expected '"
     assert problem.startswith(text)
     assert problem.endswith("found 'Generate.'")

@@ -78,7 +78,8 @@ def shown_row(dataset: Dataset, built: BuiltFolder | None = None) -> Shown | Non
             return Shown(config, row, built.is_sample)
     source = open_source(dataset, None, sample=True)
     plans = (each for each in plan(source) if each.config.name == config)
-    rows = (row for each in plans for row in generate(each))
+    whole = (p for p in plans if all((source.folder / each.path).exists() for each in p.files))
+    rows = (row for each in whole for row in generate(each))
     return next((Shown(config, row, True) for row in rows), None)
 
 
