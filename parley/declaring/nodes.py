@@ -278,7 +278,8 @@ class List(Node):
 
     def columns(self, path: str, null: bool = False) -> list[Column]:
         first, *within = self.item.columns(f"{path}[]")
-        return [replace(first, path=path, type=f"list of {first.type}", null=null), *within]
+        kind = f"list of {first.type}{' or null' if first.null else ''}"
+        return [replace(first, path=path, type=kind, null=null), *within]
 
     def code(self) -> Code:
         return listed([self.item.code()])

@@ -165,6 +165,10 @@ class Field(Around):
         first, *within = super().columns(path, null)
         return [replace(first, meaning=self.meaning, unit=self.unit), *within]
 
+    def code(self) -> Code:
+        unit = literal(self.unit) if self.unit else ""
+        return call("Field", self.inner.code(), literal(self.meaning), unit=unit)
+
 
 class Checked(Around):
     """A shape with an additional check.
