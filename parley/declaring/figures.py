@@ -264,7 +264,9 @@ def every_count(module: ModuleType | None, data: Data) -> Iterator[Count]:
     for function in counted_in(module):
         name = function.__name__
         outcome = _compute(lambda data, count=function: _rounded(count, data), data, ())
-        numbers = {".".join((name, *keys)): value for keys, value in outcome.measured.items()}
+        numbers = {
+            ".".join(filter(None, (name, *keys))): value for keys, value in outcome.measured.items()
+        }
         reason = "" if numbers else outcome.reason
         yield Count(name, numbers, reason, bool(reason) and outcome.verdict != NOT_CHECKED)
 
