@@ -56,7 +56,7 @@ constraints: .venv/ready
 	  --no-annotate --custom-compile-command "make constraints" pyproject.toml \
 	  --output-file constraints.txt --quiet
 	printf '%s\n' $(INSPECT) | $(BIN)/uv pip compile --universal --python-version 3.11 --upgrade \
-	  --extra ask --extra tasks --no-annotate --custom-compile-command "make constraints" - \
+	  --extra tasks --no-annotate --custom-compile-command "make constraints" - \
 	  pyproject.toml --output-file constraints-inspect.txt --quiet
 
 .venv/demo: pyproject.toml constraints.txt
@@ -66,7 +66,7 @@ constraints: .venv/ready
 	touch $@
 
 .venv/ready: .venv/demo
-	$(INSTALL) --editable ".[test,check,tokens,tasks,examples,site,ask]"
+	$(INSTALL) --editable ".[test,check,tokens,tasks,examples,site]"
 	touch $@
 
 # pip, not uv: it follows settings for a CPU build of torch
@@ -77,7 +77,7 @@ constraints: .venv/ready
 .inspect/ready: .venv/demo constraints-inspect.txt
 	$(PYTHON) -m venv .inspect
 	$(BIN)/uv pip install --quiet --python .inspect/bin/python --constraint constraints-inspect.txt \
-	  ".[ask,tasks]" $(INSPECT) hypothesis pytest
+	  ".[tasks]" $(INSPECT) hypothesis pytest
 	touch $@
 
 .olah/ready: .venv/demo

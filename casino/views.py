@@ -9,9 +9,7 @@ participant, the same across dialogues, numbered as in ConvoKit's casino-corpus.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import datasets
-
-from parley import CHAT, Field, chat_of
+from parley import CHAT, ClassLabel, Field, chat_of
 
 from .scenarios import ISSUES, PACKAGES, POINTS, SIDES, WALK_AWAY, most_joint_points
 from .subsets import SUBSETS
@@ -41,7 +39,7 @@ ANSWERS = {"accept_deal": "Accept-Deal", "reject_deal": "Reject-Deal", "walk_awa
 
 def _either(names: list[str], meaning: str) -> tuple[Field, Field]:
     """Return a field of a record, which has a string, and the column of a view, a label."""
-    return Field(set(names), meaning), Field(datasets.ClassLabel(names=names), meaning)
+    return Field(set(names), meaning), Field(ClassLabel(names=names), meaning)
 
 
 def by_level(*levels: str) -> dict[str, Field]:
@@ -94,7 +92,7 @@ TRAIT = Field(float, "score of the Ten-Item Personality Inventory, 1 to 7 in ste
 
 _turn = Field(int, "the place in `chat_logs`, from 0, deal actions counted")
 _speaker_id = Field(str, "the participant (see What we changed)")
-_strategies = [datasets.ClassLabel(names=STRATEGIES)]
+_strategies = [ClassLabel(names=STRATEGIES)]
 _items = dict.fromkeys(ISSUES, Field(int, "packages of this item"))
 _got = Field((int, None), "packages of this item by the accepted deal; null after a walk-away")
 _entry = {"dialogue_id": DIALOGUE_ID, "turn": _turn, "speaker": SPEAKER, "text": TEXT}

@@ -31,6 +31,7 @@ from .rows import (
     TYPES,
     to_annotated_record,
     to_annotated_row,
+    to_columns,
     to_judgment_record,
     to_judgment_row,
     to_record,
@@ -99,7 +100,7 @@ _user = {
 }
 
 LINES: dict[str, Any] = {name: {str: shape} for name, shape in HELD.items()}
-LINES["conversations"] = Converted({str: _text}, _dialogue, to_row, to_record)
+LINES["conversations"] = Converted({str: _text}, _dialogue, to_row, to_record, to_columns)
 LINES["qrels"] = Converted(
     Checked(str, judgment),
     shared("query_id", "document_id", "relevance", "type"),

@@ -9,9 +9,7 @@ a reviewed intent, and `query_id` is that of `qrels`.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import datasets
-
-from parley import CHAT, Field, chat_of
+from parley import CHAT, ClassLabel, Field, chat_of
 
 from .rows import TYPES, to_judgment_row, to_turns
 
@@ -31,7 +29,7 @@ _FIELDS: dict[str, Field] = {  # that several configs have
     "utterance": Field(int, "the turn's place among the user's turns, from 0"),
     "role": Field({"user", "assistant"}, "who speaks"),
     "text": Field(str, "the text, without the marker and the space after it"),
-    "type": Field(datasets.ClassLabel(names=TYPES), "the type of the intent (see Annotation)"),
+    "type": Field(ClassLabel(names=TYPES), "the type of the intent (see Annotation)"),
     "query": Field(str, _STANDALONE),
     "query_variants": Field([str], f"{_STANDALONE}; upstream calls the longest canonical"),
     "product": Field((str, None), "the product that `product_details` asks about, else null"),

@@ -9,9 +9,7 @@ from array import array
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import datasets
-
-from parley import CHAT, Field, chat_of
+from parley import CHAT, ClassLabel, Field, Value, chat_of
 
 from .dialogue_acts import acts, is_parsed
 from .subsets import SUBSETS
@@ -31,10 +29,10 @@ INTENTS = [
 
 # Rows ------------------------------------------------------------------
 
-_int32, _float32 = datasets.Value("int32"), datasets.Value("float32")
-_category = datasets.ClassLabel(names=CATEGORIES)
-_action = datasets.ClassLabel(names=ACTIONS)
-_intent = datasets.ClassLabel(names=INTENTS)
+_int32, _float32 = Value("int32"), Value("float32")
+_category = ClassLabel(names=CATEGORIES)
+_action = ClassLabel(names=ACTIONS)
+_intent = ClassLabel(names=INTENTS)
 _number = (float, None)
 DOLLARS, SECONDS = "US dollars", "seconds"
 

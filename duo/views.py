@@ -8,9 +8,7 @@ from 0, a message; `setting` tells each row's licence.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import datasets
-
-from parley import CHAT, Field, chat_of
+from parley import CHAT, ClassLabel, Field, chat_of
 
 Record = dict[str, Any]
 Rows = Iterator[dict[str, Any]]
@@ -55,10 +53,10 @@ def for_aspects(shape: Any, meaning: str) -> dict[str, Field]:
 
 OWN = for_aspects(SCORE, "the person's own score")
 
-_setting = datasets.ClassLabel(names=["ed", "wow"])
-_prompt = datasets.ClassLabel(names=["aligned", "neutral", "not_aligned"])
-_aspect = datasets.ClassLabel(names=ASPECTS)
-_source = datasets.ClassLabel(names=["subjective", "objective"])
+_setting = ClassLabel(names=["ed", "wow"])
+_prompt = ClassLabel(names=["aligned", "neutral", "not_aligned"])
+_aspect = ClassLabel(names=ASPECTS)
+_source = ClassLabel(names=["subjective", "objective"])
 _in_setting = Field(_setting, IN_SETTING)
 _prompted = Field(_prompt, PROMPTED)
 _about = {"language": LANGUAGE, "setting": _in_setting, "model": MODEL}

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from parley.declaring.charts import Bar, Bars, Chart, Dots, Heatmap, Panel, Panels
     from parley.declaring.chats import CHAT, chat_of
     from parley.declaring.declaration import Config, File, Folder, View
-    from parley.declaring.features import arrow_schema, card_yaml
+    from parley.declaring.features import ClassLabel, Value, arrow_schema, card_yaml
     from parley.declaring.figures import (
         Data,
         Differs,
@@ -121,7 +121,7 @@ _PUBLIC = {
     # Output of jobs
     "parley.base.replace": "write_whole writing",
     "parley.rows.digest": "Digest",
-    "parley.declaring.features": "arrow_schema card_yaml",
+    "parley.declaring.features": "ClassLabel Value arrow_schema card_yaml",
     "parley.rows.parquet": "write_parquet:write",
     "parley.base.console": "print_message",
     # Functions behind the commands
@@ -140,8 +140,10 @@ _PLACES = {
     for name, _, inner in (each.partition(":") for each in names.split())
 }
 __all__ = ["CHAT", "MEASURED", "NO_HIT", "TREC_RUN", "UNREADABLE", "Asking", "Bar", "Bars"]
-__all__ += ["Builder", "BuiltFolder", "Chart", "Checked", "Config", "Converted", "Data", "Dataset"]
+__all__ += ["Builder", "BuiltFolder", "Chart", "Checked", "Config", "Converted", "Data"]
 __all__ += [
+    "ClassLabel",
+    "Dataset",
     "Differs",
     "Digest",
     "Dots",
@@ -158,7 +160,16 @@ __all__ += ["NegotiationState", "Note", "OutputError", "Panel", "Panels", "Parle
 __all__ += ["Pool", "Prediction", "Problem", "Question", "RecordError", "Reference", "Result"]
 __all__ += ["RowError", "Run", "Score", "ScriptError", "Source", "SourceError", "Subset", "Table"]
 __all__ += ["Task", "Transcript", "Turn", "Undefined", "Unreadable", "UsageError", "Verification"]
-__all__ += ["View", "__version__", "arrow_schema", "as_json", "at_hand", "build_folder"]
+__all__ += [
+    "ClassLabel",
+    "Value",
+    "View",
+    "__version__",
+    "arrow_schema",
+    "as_json",
+    "at_hand",
+    "build_folder",
+]
 __all__ += [
     "card_yaml",
     "chat",

@@ -23,7 +23,7 @@ from parley.rows.digest import Digest
 def test_import_parley_loads_no_heavy_package():
     program = (
         "import sys, parley\n"
-        "heavy = {'datasets', 'pyarrow', 'typer', 'rich', 'requests', 'numpy', 'yaml'}\n"
+        "heavy = {'datasets', 'pyarrow', 'typer', 'rich', 'httpx2', 'numpy', 'yaml'}\n"
         "print(sorted(heavy & set(sys.modules)))\n"
         "from parley import CHAT, Config, File, Folder, View, datasets, load, open, score\n"
         "print(sorted(heavy & set(sys.modules)))\n"

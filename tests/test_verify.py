@@ -14,11 +14,10 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-import planted
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from mutations import DROP, InMemory, changed, swap
+from folders import parquet, restate, retable, rewrite
+from mutations import DROP, InMemory, found_by, swap
 
 from parley.authoring.starting.new import write_skeleton
 from parley.base.console import print_output
@@ -53,25 +52,6 @@ def build(sample_build, tmp_path):
         return Path(shutil.copytree(sample_build / name, tmp_path / "build" / name))
 
     return copy
-
-
-def parquet(folder, config, split):
-    return folder / config / f"{split}-00000-of-00001.parquet"
-
-
-def rewrite(folder, place, change):
-    """Change rows on disk, as someone would who keeps the file readable."""
-    config, _, split = place.partition("[")[0].partition("/")
-    table = pq.read_table(parquet(folder, config, split))
-    (rows,) = changed({f"{config}/{split}": table.to_pylist()}, place, change).values()
-    schema = table.schema
-    pq.write_table(pa.Table.from_pylist(rows, schema), parquet(folder, config, split))
-
-
-def restate(folder, place, change):
-    """Change what a folder's provenance says."""
-    path = folder / "provenance.json"
-    path.write_text(json.dumps(changed(json.loads(path.read_text()), place, change)))
 
 
 def renamed(made, old, new):
@@ -161,14 +141,9 @@ def undeclared(folder):
     restate(folder, "configs.more", renamed(recorded, "speakers", "more"))
 
 
-def retable(config, change):
+def on_table(config, change):
     """Return a damage that changes the table of a file of casino."""
-
-    def damage(folder):
-        path = parquet(folder, config, "train")
-        pq.write_table(change(pq.read_table(path)), path)
-
-    return damage
+    return lambda folder: retable(parquet(folder, config, "train"), change)
 
 
 def turned_labels(table):
@@ -178,10 +153,10 @@ def turned_labels(table):
     return table.replace_schema_metadata(metadata)
 
 
-drop_a_column = retable("dialogues", lambda table: table.drop_columns(["annotations"]))
-forget_the_footer = retable("dialogues", lambda table: table.replace_schema_metadata())
-turn_columns = retable("dialogues", lambda table: table.select(table.schema.names[::-1]))
-turn_labels = retable("speakers", turned_labels)
+drop_a_column = on_table("dialogues", lambda table: table.drop_columns(["annotations"]))
+forget_the_footer = on_table("dialogues", lambda table: table.replace_schema_metadata())
+turn_columns = on_table("dialogues", lambda table: table.select(table.schema.names[::-1]))
+turn_labels = on_table("speakers", turned_labels)
 
 
 def on_card(old, new):
@@ -303,11 +278,11 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
 def test_damage_is_noticed_by_the_check_that_guards_against_it(build, check, damage):
     folder = build("casino")
     damage(folder)
-    subject = integrity.Inputs(open_folder(folder), None)
+    built = open_folder(folder)
     if check == "source":
-        assert check in failed(verify(subject.built))  # which knows the sample's records
+        assert check in failed(verify(built))  # which knows the sample's records
     else:
-        assert list(getattr(integrity, check)(subject))
+        assert found_by(check, built)
 
 
 def test_every_check_is_known_to_fail(sample_build):
@@ -384,20 +359,20 @@ def test_a_figure_that_the_card_states_otherwise_is_noticed(build, old):
     parts |= {"figures": ours, "splits": parts["splits"].replace(note, "")}
     parts["row"] = row_part(shown_row(dataset, open_folder(folder)))
     (folder / "README.md").write_text(with_parts(text, "README.md", parts), encoding="utf-8")
-    assert not list(integrity.card(integrity.Inputs(open_folder(folder), None)))
+    assert not found_by("card", open_folder(folder))
     on_card(old, "| 7 |")(folder)
-    (problem,) = integrity.card(integrity.Inputs(open_folder(folder), None))
+    (problem,) = found_by("card", open_folder(folder))
     assert "casino/measured.json; build again" in problem
 
 
 def as_if_real(folder, **changes):
-    """Return a built sample as a folder of real rows, with what would be measured of it."""
+    """Return a built sample as one of real rows, a figure, and what would be measured of it."""
     restate(folder, "sample", False)
     built = open_folder(folder)
     figure = Figure("f", 7, "paper", "what is computed", 8, "differs", "a reason")
     found = {"f": {"measured": 8, "verdict": "differs"}}
     known = Measured(built.version, {}, built.provenance["configs"], found)
-    return integrity.Inputs(built, None, [figure]), replace(known, **changes)
+    return built, figure, replace(known, **changes)
 
 
 @pytest.mark.parametrize(
@@ -415,16 +390,16 @@ def test_rows_and_figures_that_change_without_the_version_are_noticed(
     build, tmp_path, monkeypatch, view, changes, named
 ):
     """A build by a changed view agrees with itself: only measured.json knows the rows before."""
-    subject, known = as_if_real(build("casino"), **changes)
+    built, figure, known = as_if_real(build("casino"), **changes)
     if view:
-        declared = subject.built.dataset.configs["speakers"]
+        declared = built.dataset.configs["speakers"]
         rows = declared.rows
         monkeypatch.setitem(vars(declared), "rows", lambda records: view(list(rows(records))))
         build_files(open_source(get("casino"), None, sample=True), tmp_path / "changed")
-        subject, _ = as_if_real(tmp_path / "changed" / "casino")
-        assert not list(integrity.digests(subject))
+        built, *_ = as_if_real(tmp_path / "changed" / "casino")
+        assert not found_by("digests", built)
     monkeypatch.setattr(integrity, "measured", lambda dataset: known)
-    found = list(integrity.as_measured(subject))
+    found = found_by("as_measured", built, [figure])
     assert len(found) == len(named)
     assert all(map(str.startswith, found, named))
 
@@ -448,7 +423,7 @@ def test_a_key_in_two_splits_is_noticed_unless_splits_share_keys(sample_build, m
     declared = built.dataset.configs["official_split"]
     monkeypatch.setitem(vars(declared), "splits_share_keys", shared)
     twice = in_memory(built, {"official_split/test": [row]})
-    found = list(integrity.keys(integrity.Inputs(twice, None)))
+    found = list(integrity.keys(twice))
     named = [f"official_split/test: {row['dialogue_id']} is also in train"]
     assert found == ([] if shared else named)
 
@@ -564,17 +539,6 @@ def test_a_split_that_has_lost_a_shard_is_not_read_in_part(tmp_path, lose):
     assert {"files", "counts"} <= failed(verify(built))
 
 
-def test_a_name_that_others_read_is_an_unknown_file_but_for_those_that_the_hub_adds(build):
-    folder = build("casino")
-    names = planted.contents("casino", parquet(folder, "speakers", "train").read_bytes())
-    for name, body in names.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(body)
-    (folder / ".cache/huggingface/upload").mkdir()  # as a copy may have it
-    found = integrity.files(integrity.Inputs(open_folder(folder), None))
-    assert set(found) == {f"{name}: unknown file" for name in names.keys() - planted.KNOWN}
-
-
 # diff -------------------------------------------------------------------------------------
 
 
@@ -669,9 +633,10 @@ def test_a_config_too_many_and_another_provenance_are_named(difference):
 
 
 def narrow(folder):
-    table = pq.read_table(parquet(folder, "qrels", "curated"))
-    table = table.set_column(2, "relevance", table["relevance"].cast(pa.int32()))
-    pq.write_table(table, parquet(folder, "qrels", "curated"))
+    def change(table):
+        return table.set_column(2, "relevance", table["relevance"].cast(pa.int32()))
+
+    retable(parquet(folder, "qrels", "curated"), change)
 
 
 @pytest.mark.parametrize(
@@ -692,16 +657,14 @@ def test_a_changed_schema_is_named(difference, place, damage, change):
 
 
 def test_columns_that_one_folder_alone_has_are_named_once_and_not_in_every_row(difference):
-    def damage(folder):
-        table = pq.read_table(parquet(folder, "dialogues", "raw"))
+    def change(table):
         turns = table["turns"].to_pylist()
         turns[0][0]["text"] = "changed"
         table = table.set_column(1, "turns", pa.array(turns, table.schema.field("turns").type))
         table = table.rename_columns({"dialogue_id": "key"})
-        table = table.append_column("empty", pa.nulls(len(table), pa.string()))
-        pq.write_table(table, parquet(folder, "dialogues", "raw"))
+        return table.append_column("empty", pa.nulls(len(table), pa.string()))
 
-    _, splits = difference("cosrec", damage)
+    _, splits = difference("cosrec", lambda f: retable(parquet(f, "dialogues", "raw"), change))
     (split,) = splits.values()
     assert split.schema == ["dialogue_id is called key", "empty: absent -> string"]
     ((path, _, new),) = [field for row in split.changed for field in row.fields]
@@ -709,14 +672,12 @@ def test_columns_that_one_folder_alone_has_are_named_once_and_not_in_every_row(d
 
 
 def test_columns_of_other_values_or_none_are_not_taken_for_another(difference):
-    def damage(folder):
-        table = pq.read_table(parquet(folder, "messages", "raw"))
+    def change(table):
         table = table.rename_columns({"raters": "other"})  # null throughout
         ids = pa.array([f"{id}x" for id in table["dialogue_id"].to_pylist()])
-        table = table.set_column(0, "id", ids)
-        pq.write_table(table, parquet(folder, "messages", "raw"))
+        return table.set_column(0, "id", ids)
 
-    _, splits = difference("cosrec", damage)
+    _, splits = difference("cosrec", lambda f: retable(parquet(f, "messages", "raw"), change))
     (split,) = splits.values()
     assert sorted(split.schema) == [
         "dialogue_id: string -> absent",
@@ -790,7 +751,7 @@ def test_a_process_that_ends_costs_only_what_it_was_at(sample_build, monkeypatch
     found = dict(zip(discover(), verify_each(datasets, sample_build, None, kill), strict=True))
     assert len(killed) == 2
     lost = [name for name, each in found.items() if isinstance(each, OutputError)]
-    assert lost == list(found)[:2]
+    assert lost == ["casino"]  # its two parts
     assert "casino: its process ended early" in str(found["casino"])
     assert not any(found[name].failed for name in found if name not in lost)
     assert children(os.getpid()) == before

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from parley.asking.client import Call, Endpoint, FailedCall, Sampling, reason_unread
+from parley.asking.client import Call, FailedCall, Sampling, reason_unread
 from parley.asking.log import Log, Questions
 from parley.asking.signals import run
 from parley.base.errors import ParleyError, UsageError
@@ -144,6 +144,8 @@ class _Calls:
 
     async def all(self) -> None:
         """Ask everything that is left."""
+        from parley.asking.endpoint import Endpoint  # not at the top: it brings httpx2
+
         models = self._settings.models.values()
         scripted = all(model.startswith(SCRIPT) for model in models)
         given = self._settings

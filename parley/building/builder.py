@@ -1,26 +1,47 @@
 """Base class for a dataset's script: a GeneratorBasedBuilder that needs no methods."""
 
 import inspect
+import re
 import shutil
+import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import chain
-from operator import itemgetter
 from pathlib import Path
-from typing import Any
-
-import datasets
+from typing import TYPE_CHECKING, Any
 
 from parley.base.errors import Problem, ScriptError, SourceError
 from parley.declaring import pins
-from parley.declaring.declaration import REMEDY, Config, Folder, Opened, Source, View
+from parley.declaring.declaration import REMEDY, Config, Folder, Source, View
+from parley.declaring.features import arrow_schema, datasets_features
 from parley.fetching.archive import extract
 from parley.rows.reader import Reader
+from parley.rows.split import SplitPlan
+
+if TYPE_CHECKING:
+    import datasets
 
 
-class Builder(datasets.GeneratorBasedBuilder):
-    """The declaration of a dataset.
+class _Configs:
+    """The class attribute BUILDER_CONFIGS, made when `datasets` reads it."""
+
+    def __get__(self, _: object, cls: "type[Builder]") -> "list[datasets.BuilderConfig]":
+        import datasets
+
+        version = datasets.Version(cls.VERSION)
+        return [
+            datasets.BuilderConfig(config.name, version, description=config.description)
+            for config in cls.CONFIGS
+        ]
+
+
+class _Base:
+    """The base of `Builder` until `datasets` is imported, which is slow."""
+
+
+class Builder(_Base):
+    """The declaration of a dataset; a GeneratorBasedBuilder once `datasets` is imported.
 
     A subclass describes the dataset in its docstring, and declares
 
@@ -39,21 +60,26 @@ class Builder(datasets.GeneratorBasedBuilder):
         ScriptError: the class definition has mistakes; names all of them.
     """
 
-    HOMEPAGE = LICENSE = CITATION = SHOWN = ""
+    VERSION = HOMEPAGE = LICENSE = CITATION = DEFAULT_CONFIG_NAME = SHOWN = ""
     SHOWS_REAL_ROWS = False
     LANGUAGES: Sequence[str] = ()
     CONFIGS: list[Config | View] = []
+    BUILDER_CONFIGS = _Configs()
+    config: Any  # this and the next: of `datasets`
+    dataset_name: str
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
+        if "datasets" in sys.modules:  # it may be what imports the script
+            _inherit()
         super().__init_subclass__(**kwargs)
         if found := list(_problems(cls)):
             raise ScriptError(cls.__name__, *found, remedy=REMEDY)
-        cls.VERSION = datasets.Version(str(cls.VERSION))
-        cls.BUILDER_CONFIGS = [
-            datasets.BuilderConfig(config.name, cls.VERSION, description=config.description)
-            for config in cls.CONFIGS
-        ]
+        cls.VERSION = str(cls.VERSION)
         cls.DEFAULT_CONFIG_NAME = cls.CONFIGS[0].name
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> "Builder":  # noqa: D102
+        _inherit()
+        return super().__new__(cls)
 
     @classmethod
     def configs(cls) -> dict[str, Config | View]:
@@ -94,35 +120,29 @@ class Builder(datasets.GeneratorBasedBuilder):
         return " ".join((inspect.getdoc(cls) or "").split())
 
     @classmethod
-    def records(cls, config: str, sources: Mapping[str, Opened]) -> Iterable[Any]:
-        """Return the records of a split from its opened sources by path."""
-        records = cls._base(config).records
-        return chain.from_iterable(sources.values()) if records is None else records(sources)
+    def plan(
+        cls, dataset: str, config: str, split: str, files: list[Source], reader: Reader, remedy: str
+    ) -> SplitPlan:
+        """Return the plan of a split from these files."""
+        declared = cls.configs()[config]
+        schema, join = arrow_schema(datasets_features(declared.features)), cls._base(config).records
+        return SplitPlan(dataset, declared, split, tuple(files), reader, schema, join, remedy)
 
-    @classmethod
-    def keyed_rows(
-        cls, config: str, sources: Mapping[str, Opened]
-    ) -> Iterator[tuple[Any, dict[str, Any]]]:
-        """Yield the rows of a split, each with its key, or with its number if it has no key."""
-        found = cls.configs()[config]
-        records = cls.records(config, sources)
-        rows = found.rows(records)
-        if found.keys:
-            key = itemgetter(*found.keys)
-            return ((key(row), row) for row in rows)
-        return enumerate(rows)
+    def _info(self) -> "datasets.DatasetInfo":
+        import datasets
 
-    def _info(self) -> datasets.DatasetInfo:
         config = self.configs()[self.config.name]
         return datasets.DatasetInfo(
             description=self.description(),
-            features=config.features,
+            features=datasets_features(config.features),
             homepage=self.HOMEPAGE,
             license=self.licence(config.name),
             citation=self.CITATION,
         )
 
-    def _split_generators(self, dl_manager: Any) -> list[datasets.SplitGenerator]:
+    def _split_generators(self, dl_manager: Any) -> "list[datasets.SplitGenerator]":
+        import datasets
+
         splits = self.splits(self.config.name)
         sources = {each.path: each for each in chain.from_iterable(splits.values())}
         if folder := self.config.data_dir:
@@ -142,19 +162,29 @@ class Builder(datasets.GeneratorBasedBuilder):
                 folder = last.enter_context(tempfile.TemporaryDirectory(prefix="parley-"))
                 sources = {path: self.sources()[path] for path in paths}
                 paths = {p: _take(sources[p], place, Path(folder)) for p, place in paths.items()}
-            reader = Reader(Path(folder))
-            opened = reader.open([self.sources()[path] for path in paths], paths)
-            for number, (_, row) in enumerate(self.keyed_rows(self.config.name, opened)):
+            files = [self.sources()[path] for path in paths]
+            reader = Reader(Path(folder), {path: Path(place) for path, place in paths.items()})
+            plan = self.plan(self.dataset_name, self.config.name, "", files, reader, "")
+            for number, (_, row) in enumerate(plan.keyed_rows()):
                 yield number, row
-            reader.require_ended(self.sources()[path] for path in paths)
+            reader.require_ended(files)
+
+
+def _inherit() -> None:
+    """Make every Builder, with its subclasses, one of `datasets`."""
+    import datasets
+
+    Builder.__bases__ = (datasets.GeneratorBasedBuilder,)
 
 
 def _take(source: Source, place: str, folder: Path) -> str:
     """Copy a downloaded source into upstream's layout, verify its pin and return its path."""
+    from datasets.utils.file_utils import xopen
+
     target = folder / source.path
     target.parent.mkdir(parents=True, exist_ok=True)
     whole = target.with_name(f"{target.name}.whole")
-    with whole.open("wb") as copy, datasets.utils.file_utils.xopen(place, "rb") as given:
+    with whole.open("wb") as copy, xopen(place, "rb") as given:
         shutil.copyfileobj(given, copy)  # a server may refuse requests for a part
     if isinstance(source, Folder) and not source.is_archive:
         with whole.open("rb") as archive:
@@ -171,10 +201,8 @@ def _take(source: Source, place: str, folder: Path) -> str:
 
 def _problems(cls: type[Builder]) -> Iterator[Problem]:
     """Yield the mistakes in the declarations of a subclass."""
-    try:
-        datasets.Version(str(cls.VERSION))
-    except ValueError as error:
-        yield Problem("VERSION", what=str(error))
+    if not re.fullmatch(r"\d+\.\d+\.\d+", str(cls.VERSION)):
+        yield Problem("VERSION", 'numbers as in "1.0.0"', repr(cls.VERSION))
     for name, due in (("HOMEPAGE", "https://"), ("CITATION", "@"), ("LICENSE", "")):
         found = getattr(cls, name)
         if not isinstance(found, str) or not found.startswith(due) or not found:
@@ -220,7 +248,7 @@ def _column_problems(config: Config | View) -> Iterator[Problem]:
         yield from (problem.at(f"{error.message}: ") for problem in error.problems)
         return
     for column in config.keys:
-        if not hasattr(features.get(column), "dtype") or isinstance(features[column], dict | list):
+        if not hasattr(features.get(column), "dtype"):
             there = ", ".join(features)
             kind = type(config).__name__
             yield Problem(f"{kind}({config.name!r}).key", f"columns among {there}", repr(column))

@@ -222,7 +222,7 @@ def _info(
     yield "config_name", config
     yield "description", digests_of(splits)
     yield "license", dataset.builder.licence(config)
-    yield "features", card_yaml(dataset.features(config))
+    yield "features", card_yaml(dataset.configs[config].features)
     yield (
         "splits",
         [

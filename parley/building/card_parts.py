@@ -67,8 +67,9 @@ def shown_row(dataset: Dataset, built: BuiltFolder | None = None) -> Shown | Non
 
     None if there is no such row.
     """
-    from parley.building.generate import generate  # not at the top: cards are read without it
+    from parley.building.plan import plan  # not at the top: cards are read without it
     from parley.building.sources import open_source
+    from parley.rows.generate import generate
 
     config = dataset.builder.SHOWN or dataset.default
     if built and (built.is_sample or dataset.builder.SHOWS_REAL_ROWS):
@@ -76,11 +77,9 @@ def shown_row(dataset: Dataset, built: BuiltFolder | None = None) -> Shown | Non
         if (row := next(rows, None)) is not None:
             return Shown(config, row, built.is_sample)
     source = open_source(dataset, None, sample=True)
-    for split in dataset.splits[config]:
-        if all((source.folder / each.path).exists() for each in source.sources(config, split)):
-            for row in generate(source, config, split):
-                return Shown(config, row, True)
-    return None
+    plans = (each for each in plan(source) if each.config.name == config)
+    rows = (row for each in plans for row in generate(each))
+    return next((Shown(config, row, True) for row in rows), None)
 
 
 def row_part(shown: Shown | None) -> str:

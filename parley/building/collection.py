@@ -157,7 +157,7 @@ class Dataset:
 
     @cached_property
     def builder(self) -> "type[Builder]":
-        """The builder class of the script (imports `datasets`).
+        """The builder class of the script.
 
         ScriptError lists every mistake of the declaration.
         """
@@ -213,7 +213,9 @@ class Dataset:
 
     def features(self, config: str) -> Any:
         """Return the `datasets.Features` of a config."""
-        return self.configs[config].features
+        from parley.declaring.features import datasets_features
+
+        return datasets_features(self.configs[config].features)
 
     def load_module(self, name: str) -> ModuleType | None:
         """Import an optional module of the folder, or return None."""

@@ -1,4 +1,4 @@
-"""Commands for dataset folders: new, card, check."""
+"""Commands for dataset folders: new, pin, card, check."""
 
 import shlex
 from pathlib import Path
@@ -53,6 +53,22 @@ def new(
     print_line(f"PARLEY_DATASETS={shlex.quote(str(folder))} parley check {name}")
     if files:
         print_line(f"build it with `parley build {name} --source DIR`, the files in DIR/{name}/")
+
+
+@app.command()
+def pin(
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="An upstream file or folder.")],
+    url: Annotated[
+        str, typer.Argument(metavar="[URL]", show_default=False, help="Where upstream has it.")
+    ] = "",
+) -> None:
+    """Print the line of pins.py for a file or folder: URL, size and hash.
+
+    In a clone of a public repository on GitHub, the URL is known.
+    """
+    from parley.authoring.starting.given import pin_line
+
+    typer.echo(pin_line(path, url))
 
 
 @app.command()

@@ -215,7 +215,7 @@ class Function(Node):
 
 
 class Feature(Node):
-    """A feature of `datasets` as the column of a view."""
+    """A feature of `parley` or `datasets` as the column of a view."""
 
     def __init__(self, feature: Any) -> None:
         self.feature = feature

@@ -32,7 +32,8 @@ from typing import Any
 from parley.base.code import Code, call, literal
 from parley.base.errors import MOST_PROBLEMS, Problem, ScriptError
 from parley.declaring.alternatives import Alternatives
-from parley.declaring.conversion import Conversion, chain
+from parley.declaring.conversion import Conversion, ToColumns, chain
+from parley.declaring.features import ClassLabel, Value
 from parley.declaring.nodes import (
     SCALARS,
     Choice,
@@ -70,7 +71,7 @@ def parse(shape: Any, path: str = "") -> Node:
         return Mapping(parse(shape[str], f"{path}.*"))
     if isinstance(shape, dict):
         return _object(shape, path)
-    if hasattr(shape, "_type"):
+    if isinstance(shape, Value | ClassLabel) or hasattr(shape, "_type"):  # ours, or of `datasets`
         return Feature(shape)
     if callable(shape) and not isinstance(shape, type):
         return Function(shape)
@@ -199,13 +200,22 @@ class Converted(Around):
         into: The shape of the converted value; it determines the columns.
         to_row: Converts an upstream value.
         to_record: Converts back.
+        to_columns: Converts many whole records at once, for speed. Takes strictly parsed JSON, not
+            yet compared with the shape. Returns column -> its Arrow array; or None, or raises,
+            unless it is sure that each record fits the shape and has the row of `to_row`.
     """
 
     def __init__(
-        self, shape: Any, into: Any, to_row: Callable[[Any], Any], to_record: Callable[[Any], Any]
+        self,
+        shape: Any,
+        into: Any,
+        to_row: Callable[[Any], Any],
+        to_record: Callable[[Any], Any],
+        to_columns: ToColumns | None = None,
     ) -> None:
         super().__init__(shape)
         self.into, self.to_row, self.to_record = into, to_row, to_record
+        self.to_columns = to_columns
 
     def take(self, path: str) -> None:
         super().take(path)
@@ -219,7 +229,7 @@ class Converted(Around):
     def conversion(self, path: str = "") -> Conversion:
         inner = self._column.conversion(path)
         forth, back = chain(self.to_row, inner.to_row), chain(inner.to_record, self.to_record)
-        return Conversion(inner.feature, forth, back)
+        return Conversion(inner.feature, forth, back, self.to_columns)
 
     def columns(self, path: str, null: bool = False) -> list[Column]:
         return self._column.columns(path, null or self.nullable)

@@ -65,7 +65,7 @@ class Dialogue:
 
     def _of_row(self, row: Row, *_: Beside) -> Facets:
         """Return the scalars and labels of the row."""
-        features = self.dataset.features(self.config)
+        features = self.dataset.configs[self.config].features
         (_id, *columns) = row  # the id tells every row apart
         found = {column: _plain(row[column], features.get(column)) for column in columns}
         return {column: value for column, value in found.items() if value is not None}
@@ -226,7 +226,7 @@ def as_id(
     if type(value) in (str, int):
         return value  # type: ignore[no-any-return]
     config, split = place
-    field = column or next(iter(dataset.features(config)))
+    field = column or next(iter(dataset.configs[config].features))
     where = f"{dataset.name}: {config}/{split}[{number}].{field}"
     raise OutputError(
         "",
@@ -258,6 +258,7 @@ def rows(folder: BuiltFolder | Source, config: str, split: str) -> Iterable[Row]
     """Return the rows of a split, of a built folder or made from a source."""
     if isinstance(folder, BuiltFolder):
         return folder.each_row(config, split)
-    from parley.building.generate import generate  # not at the top: a build needs less
+    from parley.building.plan import split_plan  # not at the top: a build needs less
+    from parley.rows.generate import generate
 
-    return generate(folder, config, split)
+    return generate(split_plan(folder, config, split))

@@ -13,8 +13,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from damage import Records
-
+Records = list[Any]
 Files = dict[str, Records]
 
 # Forms of files ---------------------------------------------------------------------------

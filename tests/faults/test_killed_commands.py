@@ -65,7 +65,7 @@ import parley.reading.export.export, parley.reading.site.serve
 import parley.hub.copied, parley.hub.publish, parley.scoring.evaluate, parley.declaring.leaderboard
 import parley.reading.site.serve, parley.reading.site.write, parley.cli.report
 from parley.cli import main
-from parley.building import workers
+from parley.rows import workers
 from unverified import held
 workers.PART = 20_000
 parley.hub.publish.verify_for_upload = lambda *_: None  # accepts a sample
