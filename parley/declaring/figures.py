@@ -264,7 +264,7 @@ def every_count(module: ModuleType | None, data: Data) -> Iterator[Count]:
     for function in counted_in(module):
         name = function.__name__
         outcome = _compute(lambda data, count=function: _rounded(count, data), data, ())
-        numbers = {number: value for (number,), value in outcome.measured.items()}
+        numbers = {".".join(keys): value for keys, value in outcome.measured.items()}
         reason = "" if numbers else outcome.reason
         yield Count(name, numbers, reason, bool(reason) and outcome.verdict != NOT_CHECKED)
 
@@ -276,15 +276,14 @@ def counted_in(module: ModuleType | None) -> list[Callable[[Data], Any]]:
 
 
 def _rounded(function: Callable[[Data], Any], data: Data) -> dict[str, Value]:
-    """Return the numbers that a function counts, by their names, with its decimals as text."""
+    """Return the numbers that a function counts, by its name and keys, its decimals as text."""
     found: dict[str, Value] = {}
     decimals = function.counted  # type: ignore[attr-defined]
     for keys, value in _measured(function(data), (function.__name__,)):
-        name = ".".join(keys)
         if isinstance(value, str) or not math.isfinite(value):
-            raise ValueError(f"{name}: expected a finite number, found {value!r:.60}")
+            raise ValueError(f"{'.'.join(keys)}: expected a finite number, found {value!r:.60}")
         whole = isinstance(value, int) or decimals is None
-        found[name] = value if whole else f"{value:.{decimals}f}"
+        found[".".join(keys)] = value if whole else f"{value:.{decimals}f}"
     return found
 
 
