@@ -239,7 +239,7 @@ def transcript(made: Draft, chat: Chat) -> str:
 
 from typing import Any
 
-from parley import Facets, Transcript, Turn
+from parley.views import Facets, Transcript, Turn
 
 CONFIGS = ("dialogues",)
 
