@@ -465,16 +465,17 @@ def _not_back(config: Config, row: Any, record: Any, where: str) -> Iterator[str
 def _alike(found: Any, expected: Any) -> bool:
     """Tell whether two records are the same: 1 and 1.0 are one number, and neither is true."""
     return bool(found == expected) and (
-        orjson.dumps(found) == orjson.dumps(expected) or _typed(found) == _typed(expected)
+        orjson.dumps(found) == orjson.dumps(expected) or _as_true(found, expected)
     )
 
 
-def _typed(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _typed(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_typed(inner) for inner in value]
-    return isinstance(value, bool), value
+def _as_true(found: Any, expected: Any) -> bool:
+    """Tell whether equal values are true or false at the same places."""
+    if isinstance(found, dict):
+        return all(_as_true(value, expected[key]) for key, value in found.items())
+    if isinstance(found, list):
+        return all(map(_as_true, found, expected))
+    return isinstance(found, bool) == isinstance(expected, bool)
 
 
 def _row_differences(where: str, rows: list[Any], due: list[Any]) -> Iterator[str]:
