@@ -47,7 +47,7 @@ SAID = "        said = ("  # a line of the view
 SKIP = f'        if record["id"] == "s2":\n            continue\n{SAID}'
 TWO_ROWS = f'        record["id"] += ""; record["turns"].reverse()\n{SAID}'
 EXPORT = "EXPORTS = {'odd': lambda data, folder: data.rows('dialogue')[0]}\n"
-TASK = """from parley import Score, Task
+TASK = """from parley.tasks import Score, Task
 
 
 def gold(data):
