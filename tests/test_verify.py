@@ -178,7 +178,7 @@ def provenance(place, change):
 
 COUNTED = """
 
-from parley import counted
+from parley.figures import counted
 
 
 @counted(decimals=2)
