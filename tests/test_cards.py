@@ -6,6 +6,7 @@ import re
 import shutil
 import types
 
+import datasets
 import pytest
 import yaml
 
@@ -153,6 +154,7 @@ def test_fields_are_told_once():
         url="https://example.org/a.json", sha256="0" * 64,
     )  # fmt: skip
     of = {"of": "dialogues", "rows": lambda records: records, "key": "id"}
+    mood = datasets.ClassLabel(names=["bad", "good"])
 
     class Talks(Builder):
         """Talks."""
@@ -161,7 +163,7 @@ def test_fields_are_told_once():
         CONFIGS = [
             Config("dialogues", "a dialogue", {"train": [file]}, key="id"),
             Config("same", "the same", {"train": [file]}, key="id"),
-            View("more", "a score", features={"id": id_, "n": Field(int, "a score")}, **of),
+            View("more", "a score", features={"id": id_, "n": Field((mood, None), "it")}, **of),
         ]
 
     whole, more = field_tables(Talks.configs())
@@ -176,7 +178,7 @@ def test_fields_are_told_once():
     ]
     assert (more.elsewhere, more.rows) == (
         {"dialogues": ["id"]},
-        [("`n`", "int64", "", "a score")],
+        [("`n`", "ClassLabel", "yes", "it: `bad`, `good`")],
     )
 
 

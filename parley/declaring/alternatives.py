@@ -86,7 +86,7 @@ class Alternatives(Node):
             )
         everywhere = set.intersection(*({column.path for column in columns} for columns in each))
         first, *within = found.values()
-        if not within:
+        if not within and len(options) > 1:
             first = replace(first, type=type_of(self.conversion(path).feature))
         return [first, *(replace(c, null=c.null or c.path not in everywhere) for c in within)]
 
