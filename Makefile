@@ -53,13 +53,14 @@ faults: .venv/ready
 measure: .venv/ready
 	$(BIN)/parley tasks --update docs/tasks.md
 	$(BIN)/parley build --allow-missing --measure --build build
+	$(BIN)/parley card
 
 constraints: .venv/ready
 	$(BIN)/uv pip compile --universal --python-version 3.10 --upgrade --all-extras \
 	  --no-annotate --custom-compile-command "make constraints" pyproject.toml \
 	  --output-file constraints.txt --quiet
 	printf '%s\n' $(INSPECT) | $(BIN)/uv pip compile --universal --python-version 3.11 --upgrade \
-	  --extra ask --extra tasks --no-annotate --custom-compile-command "make constraints" - \
+	  --extra tasks --no-annotate --custom-compile-command "make constraints" - \
 	  pyproject.toml --output-file constraints-inspect.txt --quiet
 
 .venv/demo: pyproject.toml constraints.txt
@@ -69,7 +70,7 @@ constraints: .venv/ready
 	touch $@
 
 .venv/ready: .venv/demo
-	$(INSTALL) --editable ".[test,check,tokens,tasks,examples,site,ask]"
+	$(INSTALL) --editable ".[test,check,tokens,tasks,examples,site]"
 	touch $@
 
 # pip, not uv: it follows settings for a CPU build of torch
@@ -80,7 +81,7 @@ constraints: .venv/ready
 .inspect/ready: .venv/demo constraints-inspect.txt
 	$(PYTHON) -m venv .inspect
 	$(BIN)/uv pip install --quiet --python .inspect/bin/python --constraint constraints-inspect.txt \
-	  ".[ask,tasks]" $(INSPECT) hypothesis pytest
+	  ".[tasks]" $(INSPECT) hypothesis pytest
 	touch $@
 
 .olah/ready: .venv/demo

@@ -114,7 +114,7 @@ def plant(folder: Path, hub: "Hub") -> None:
 def require_listed(python: str, version: str, sample: Path) -> None:
     """Exit unless `verify` refuses the names that this version reads, and the list has them."""
     from parley.building.built import open_folder
-    from parley.verifying.integrity import Inputs, files
+    from parley.verifying.integrity import files
 
     done = subprocess.run([python, planted.__file__], check=True, capture_output=True)
     listed, suffixes = json.loads(done.stdout)
@@ -127,7 +127,7 @@ def require_listed(python: str, version: str, sample: Path) -> None:
         for name, body in names.items():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             (copy / name).write_bytes(body)
-        found = set(files(Inputs(open_folder(copy), None)))
+        found = set(files(open_folder(copy)))
     if taken := {f"{name}: unknown file" for name in names.keys() - planted.KNOWN} - found:
         sys.exit(f"datasets {version}: `verify` takes {taken}")
 

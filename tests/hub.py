@@ -24,9 +24,10 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, unquote
+
+from local import Connection, Local
 
 YES = ("1", "true", "True")  # as httpx and requests write a True
 
@@ -426,10 +427,11 @@ class Fault:
     skip: int
 
 
-class Hub:
+class Hub(Local):
     """The server: set `tokens`, `seed` repositories, read `log` to see what came in."""
 
     def __init__(self) -> None:
+        self.handler = _Handler
         self.tokens: dict[str, User] = {}
         self.trusted: dict[str, str] = {}  # a CI's proof of itself -> the resource it may write
         self.headers: dict[str, str] = {}  # sent with every answer
@@ -440,19 +442,8 @@ class Hub:
         self.connections: list[socket.socket] = []
         self.lock = threading.RLock()  # held while an answer is worked out
 
-    def __enter__(self) -> "Hub":
-        handler = type("Handler", (_Handler,), {"hub": self})
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self._server.daemon_threads = True
-        self.endpoint = f"http://127.0.0.1:{self._server.server_address[1]}"
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
-        self._thread.start()
-        return self
-
     def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        super().__exit__()
         for connection in self.connections:
             with suppress(OSError):  # closed already
                 connection.shutdown(socket.SHUT_RDWR)
@@ -517,19 +508,19 @@ class Hub:
         return None
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Connection):
     """One connection: HTTP itself, and the faults."""
 
     protocol_version = "HTTP/1.1"  # keeps the connection for the next request
     disable_nagle_algorithm = True
-    hub: Hub
+    site: Hub
 
     def setup(self) -> None:
         super().setup()
-        self.hub.connections.append(self.connection)
+        self.site.connections.append(self.connection)
 
-    def handle_any(self) -> None:
-        hub, status = self.hub, 0
+    def respond(self) -> None:
+        hub, status = self.site, 0
         how = hub.fault(self.command, self.path)
         self.close_connection |= how in ("drop", "drop-after", "truncate")
         if how != "drop":
@@ -545,14 +536,6 @@ class _Handler(BaseHTTPRequestHandler):
         hub.log.append((self.command, self.path, status))
         if how in ("drop", "drop-after"):
             return
-        self.send_response(status)
-        for name, value in {**hub.headers, **headers, "Content-Length": str(len(content))}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(content[: len(content) // 2] if how == "truncate" else content)
-
-    do_GET = do_HEAD = do_POST = do_PUT = handle_any  # noqa: N815
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
+        sent = content[: len(content) // 2] if how == "truncate" else content
+        headers = {**hub.headers, **headers, "Content-Length": str(len(content))}
+        self.answer(status, headers, b"" if self.command == "HEAD" else sent)

@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from ast import literal_eval
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -29,7 +30,15 @@ def _elsewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-def test_help_and_list_import_nothing_heavy(tmp_path):
+@pytest.mark.parametrize(
+    ("commands", "allowed"),
+    [
+        (("--help", "list", "run", "run cosrec catalogue --help", "fetch --help"), []),
+        (("tasks", "tasks casino"), []),
+        (("show casino --build {build}", "show duo --build {build} --json"), ["pyarrow"]),
+    ],
+)
+def test_commands_import_nothing_heavy(tmp_path, sample_build, commands, allowed):
     program = (
         "import sys\n"
         "from parley.cli import main\n"
@@ -37,13 +46,13 @@ def test_help_and_list_import_nothing_heavy(tmp_path):
         "    sys.argv = ['parley', *command.split()]\n"
         "    try: main()\n"
         "    except SystemExit: pass\n"
-        "heavy = {'datasets', 'pyarrow', 'pandas', 'requests', 'huggingface_hub', 'duckdb'}\n"
-        "print(heavy & set(sys.modules))"
+        "heavy = {'datasets', 'pyarrow', 'pandas', 'httpx2', 'huggingface_hub', 'duckdb'}\n"
+        "print([*sorted(heavy & set(sys.modules))])"
     )
-    commands = ("--help", "list", "run", "run cosrec catalogue --help", "fetch --help")
+    commands = [each.format(build=sample_build) for each in commands]
     args = [sys.executable, "-c", program, *commands]
     done = subprocess.run(args, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "set()"
+    assert literal_eval(done.stdout.splitlines()[-1]) == allowed
 
 
 @pytest.mark.parametrize(("level", "status"), [("1", 0), ("2", 2)])

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parley.base.errors import ScriptError
-from parley.declaring.features import arrow_schema
+from parley.declaring.features import arrow_schema, datasets_features, feature_of
 from parley.declaring.shapes import Checked, Converted, as_json, null_or_absent, parse
 from parley.rows.arrow import to_batch
 
@@ -206,7 +206,5 @@ def test_random_records_survive_conversion_and_arrow(data):
     records = data.draw(st.lists(records_of(shape), min_size=1, max_size=3))
     rows = [made.to_row(record) if made.to_row else record for record in records]
     assert [made.to_record(row) if made.to_record else row for row in rows] == records
-    from parley.declaring.declaration import _features
-
-    schema = arrow_schema(_features(made.feature))
+    schema = arrow_schema(datasets_features(feature_of(made.feature)))
     assert to_batch(rows, schema).to_pylist() == rows

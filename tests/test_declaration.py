@@ -5,8 +5,9 @@ import re
 import datasets
 import pytest
 
-from parley import Builder, Config, File, Folder, View
+from parley import Builder, ClassLabel, Config, File, Folder, Value, View
 from parley.base.errors import ScriptError
+from parley.declaring.features import datasets_features
 
 URL, SHA256, GIT = "https://example.org/1.0/a.json", "0" * 64, "0" * 40
 
@@ -63,9 +64,13 @@ def test_a_valid_declaration_is_a_builder_of_datasets():
     assert list(made.sources()) == ["a.json", "b.json", "a.zip"]
     assert made.splits("view") == made.splits("dialogues")
     assert [made.licence(name) for name in made.configs()] == ["cc0-1.0", "mit", "cc0-1.0"]
-    assert made.configs()["files"].features == datasets.Features({"label": LABEL})
+    ours = view(features={"label": ClassLabel(["a", "b"]), "of": [Value("int8")], "n": int})
+    theirs = view(features={"label": LABEL, "of": [datasets.Value("int8")], "n": int})
+    due = datasets.Features({"label": LABEL, "of": [datasets.Value("int8")], "n": Int})
+    assert [datasets_features(each.features) for each in (ours, theirs)] == [due, due]
 
 
+Int = datasets.Value("int64")
 LABEL = datasets.ClassLabel(names=["a", "b"])
 WRONG = {  # declaration, field and problem
     # files

@@ -32,7 +32,8 @@ CONTEXTS = word_counts.Contexts(
 
 def rows_of(record, contexts):
     """Yield the rows of `dialogue_acts` with the names of labels."""
-    named = {n: f.names for n, f in views.FEATURES["dialogue_acts"].items() if hasattr(f, "names")}
+    features = DATASET.features("dialogue_acts").items()
+    named = {name: f.names for name, f in features if hasattr(f, "names")}
     for row in views.dialogue_acts([(record, contexts)]):
         labels = {n: names[row[n]] for n, names in named.items() if row[n] is not None}
         yield {**row, **labels}

@@ -319,6 +319,17 @@ def test_an_unknown_host_is_asked_for_once(server, tmp_path, monkeypatch):
     assert asked == ["nowhere.invalid"]
 
 
+def test_a_proxy_that_does_not_answer_is_named_as_the_cause(tmp_path, monkeypatch):
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    error = failure(tmp_path, {"a": pinned("http://nowhere.invalid/a", BODY)})
+    assert "HTTPS_PROXY" in error.remedy
+    monkeypatch.setenv("http_proxy", "socks9://127.0.0.1:1")
+    with pytest.raises(UsageError, match="proxy"):
+        run(tmp_path, {"a": pinned("http://nowhere.invalid/a", BODY)})
+
+
 def test_a_certificate_of_nobody_is_refused_at_once(tmp_path, steps):
     if not shutil.which("openssl"):
         pytest.skip("openssl is not there to make a certificate")

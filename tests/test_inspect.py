@@ -18,7 +18,6 @@ from parley.declaring.tasks import flat
 from parley.scoring.gold import Part
 
 inspect_ai = pytest.importorskip("inspect_ai", reason="`make inspect` runs it")
-pytest.importorskip("httpx2", reason="the extra `ask` is not installed")
 
 TASKS = [
     (name, task_name)

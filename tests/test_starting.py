@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import zipfile
+from ast import literal_eval
 
 import pytest
 
@@ -17,6 +18,8 @@ from parley.building.build import build
 from parley.building.built import open_folder
 from parley.building.collection import Dataset, discover
 from parley.building.sources import open_source
+from parley.declaring.declaration import File
+from parley.declaring.pins import problem
 from parley.verifying.verify import verify
 
 _numbers = itertools.count()
@@ -392,6 +395,18 @@ def test_a_clone_of_a_public_repository_gives_the_urls(tmp_path, upstream, remot
         assert any("no URL" in note for note in notes)
 
 
+def test_a_printed_pin_is_that_of_the_file_or_folder(tmp_path, upstream, run):
+    folder = upstream("tea", {"it's.json": "[1]", "en/0.json": "{}"})
+    for name, url in (("it's.json", "https://example.org/a b"), ("en", "")):
+        given = [str(folder / name), *([url] if url else [])]
+        ((path, pin),) = literal_eval(f"{{{run('pin', *given).stdout}}}").items()
+        assert path == name
+        assert problem(folder / name, pin) is None
+        assert pin["url"] == (url or "https://upstream.invalid/en.zip")
+        assert len(File(path, {"id": int}, **pin).pin) == 3 if url else pin["member"] == "en"
+    assert {run("pin", place).returncode for place in (folder / "absent", folder)} == {2}
+
+
 @pytest.mark.parametrize(
     ("files", "said"),
     [
@@ -439,7 +454,7 @@ def test_an_interrupted_draft_leaves_nothing(tmp_path, upstream, monkeypatch):
     def interrupt(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("parley.authoring.starting.new.drafted_card", interrupt)
+    monkeypatch.setattr("parley.authoring.starting.new.renewed_card", interrupt)
     with pytest.raises(KeyboardInterrupt):
         write_draft("tea", tmp_path / "more", [folder])
     assert list((tmp_path / "more").iterdir()) == []

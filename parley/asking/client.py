@@ -1,21 +1,11 @@
-"""Calls of an OpenAI-compatible endpoint, and the reasons of answers without a text to read."""
+"""What a model is sent and what it returns, and why an answer holds no text to read."""
 
-import asyncio
-import json
-import math
-import os
-import time
-import zlib
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timezone
-from email.utils import parsedate_to_datetime
 from typing import Any
 
-from parley.base.errors import ParleyError, UsageError
+from parley.base.errors import UsageError
 from parley.base.secret import without_secrets
-from parley.base.version import __version__
 from parley.declaring.questions import (
     EMPTY,
     LONGEST,
@@ -28,9 +18,6 @@ from parley.declaring.questions import (
 
 LARGEST = 2**22  # bytes of an answer after decompression; text of LONGEST is far shorter
 TOO_LARGE = f"the answer is larger than {LARGEST:,} bytes"
-_OPENAI = "https://api.openai.com/v1"
-_HOPELESS = {401: "no valid key", 403: "no permission", 404: "no such address or model"}
-_LATER = (408, 409, 429)  # and 5xx: the same call may succeed later
 
 
 @dataclass(frozen=True)
@@ -48,19 +35,6 @@ class Call:
 
 class FailedCall(Exception):
     """A call without an answer."""
-
-
-class _Refused(Exception):
-    """An answer with the status of an error or a redirect."""
-
-    def __init__(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
-        super().__init__(status)
-        self.status, self.headers = status, headers
-        try:
-            found = json.loads(body)
-        except (ValueError, RecursionError):
-            found = body.decode("utf-8", "replace")
-        self.what = f"status {status}: {said(found)}"
 
 
 _READ = {"stop", "eos", "eos_token", "end_turn", "stop_sequence"}
@@ -159,154 +133,3 @@ class Sampling:
             body["response_format"] = {"type": "json_schema", "json_schema": form}
         body = {name: value for name, value in body.items() if value is not None}
         return {"model": model, "messages": list(messages), **body}
-
-
-class Endpoint:
-    """An OpenAI-compatible endpoint; the key comes from OPENAI_API_KEY.
-
-    `wait` is called before each attempt; `timeout` is in seconds, for one attempt.
-    """
-
-    def __init__(
-        self,
-        base_url: str,
-        retries: int,
-        timeout: float,
-        at_once: int,
-        wait: Callable[[], Awaitable[None]],
-    ) -> None:
-        import httpx2
-
-        key = os.environ.get("OPENAI_API_KEY", "").strip()
-        base_url = base_url or os.environ.get("OPENAI_BASE_URL", "")
-        if not key and not base_url:
-            raise UsageError("name an endpoint with --base-url, or set OPENAI_API_KEY for OpenAI's")
-        if not 0 < timeout < math.inf:
-            raise UsageError(f"--timeout {timeout}: expected seconds, more than 0")
-        if not all("!" <= each <= "~" for each in key):
-            raise UsageError(
-                "OPENAI_API_KEY has a space, or a character outside ASCII: copy it again"
-            )
-        self._url = _address(base_url or _OPENAI)
-        self._retries, self._timeout, self._wait = retries, timeout, wait
-        headers = {"Accept-Encoding": "identity", "User-Agent": f"parley/{__version__}"}
-        headers |= {"Authorization": f"Bearer {key}"} if key else {}
-        limits = httpx2.Limits(max_connections=at_once, max_keepalive_connections=at_once)
-        try:
-            self._client = httpx2.AsyncClient(headers=headers, timeout=timeout, limits=limits)
-        except (ImportError, ValueError) as error:  # as for SOCKS
-            raise UsageError(
-                f"the proxy of the environment cannot be used: {said(error)}"
-            ) from None
-
-    async def ask(self, body: Mapping[str, Any]) -> Call:
-        """Return the answer to a request.
-
-        FailedCall if every attempt failed; ParleyError if none can succeed, as without a valid key.
-        """
-        import httpx2
-
-        start = time.monotonic()
-        for attempt in range(self._retries + 1):
-            await self._wait()
-            try:
-                answer = await asyncio.wait_for(self._attempt(body), self._timeout)
-                return call_of(answer, attempt, time.monotonic() - start)
-            except _Refused as refused:
-                failed, pause = _failed(refused), _pause(refused, attempt)
-            except (httpx2.RequestError, asyncio.TimeoutError) as error:
-                is_late = isinstance(error, asyncio.TimeoutError | httpx2.TimeoutException)
-                why = said(error) or type(error).__name__
-                failed = f"no answer in {self._timeout:g} s" if is_late else f"no connection: {why}"
-                pause = _backoff(attempt)
-            if attempt < self._retries:
-                await asyncio.sleep(pause)
-        raise FailedCall(failed)
-
-    async def _attempt(self, body: Mapping[str, Any]) -> Any:
-        """Return the body of an answer; a redirect is not followed."""
-        async with self._client.stream("POST", self._url, json=body) as response:
-            text = await _read(response)
-        if not response.is_success:
-            raise _Refused(response.status_code, response.headers, text)
-        try:
-            return json.loads(text)
-        except (ValueError, RecursionError):
-            raise FailedCall("the answer is no JSON") from None
-
-    async def close(self) -> None:
-        """Close its connections."""
-        await self._client.aclose()
-
-
-def _address(base_url: str) -> Any:
-    """Return the address that requests go to, or raise UsageError."""
-    import httpx2
-
-    try:
-        url = httpx2.URL(base_url)
-        is_good = url.scheme in ("http", "https") and url.host and "@" not in base_url
-    except httpx2.InvalidURL:
-        is_good = False
-    if not is_good:
-        raise UsageError("--base-url: expected http://HOST/... without a user name")
-    return url.copy_with(path=f"{url.path.rstrip('/')}/chat/completions")
-
-
-async def _read(response: Any) -> bytes:
-    """Return the bytes of an answer, or raise FailedCall if it is too large.
-
-    The endpoint is asked not to compress. One that does is read in steps: a few bytes of gzip may
-    stand for gigabytes.
-    """
-    form = response.headers.get("Content-Encoding", "identity").strip().lower()
-    if form not in ("identity", "gzip"):
-        raise FailedCall(f"the answer is compressed: {said(form)}")
-    unzip = zlib.decompressobj(wbits=31) if form == "gzip" else None
-    found = bytearray()
-    async for part in response.aiter_raw():
-        try:
-            found += unzip.decompress(part, LARGEST + 1 - len(found)) if unzip else part
-        except zlib.error:
-            raise FailedCall("the answer is no gzip") from None
-        if len(found) > LARGEST:
-            raise FailedCall(TOO_LARGE)
-    return bytes(found)
-
-
-def _failed(refused: _Refused) -> str:
-    """Return the reason of a refused call that may succeed later.
-
-    FailedCall if the same call never will, ParleyError if no call will.
-    """
-    status, what = refused.status, refused.what
-    if 300 <= status < 400:
-        place = said(refused.headers.get("Location", "no address"))
-        raise ParleyError(
-            f"the endpoint redirects to {place} (status {status}), which parley does not follow",
-            remedy="If you trust that address, name it with --base-url.",
-        )
-    if status in _HOPELESS:
-        raise ParleyError(
-            f"the endpoint refuses: {_HOPELESS[status]} ({what})",
-            remedy="Check --base-url, --model and OPENAI_API_KEY; then run it again.",
-        )
-    if status not in _LATER and status < 500:
-        raise FailedCall(what)
-    return what
-
-
-def _backoff(attempt: int) -> float:
-    """Return the seconds to wait after an attempt: half a second, then twice as long each time."""
-    return min(0.5 * 2.0 ** min(attempt, 6), 30.0)
-
-
-def _pause(refused: _Refused, attempt: int) -> float:
-    """Return the seconds that the endpoint asks to wait, at most a minute."""
-    given = refused.headers.get("Retry-After", "")
-    seconds = math.nan
-    with suppress(ValueError):
-        seconds = float(given)
-    with suppress(ValueError, TypeError, OverflowError):
-        seconds = (parsedate_to_datetime(given) - datetime.now(timezone.utc)).total_seconds()
-    return min(max(seconds, 0), 60) if math.isfinite(seconds) else _backoff(attempt)

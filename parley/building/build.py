@@ -10,8 +10,9 @@ from parley.base.replace import replacing, write_whole
 from parley.base.version import __version__
 from parley.building.built import CARD, FORMAT, PROVENANCE, open_folder
 from parley.building.card import built_card
+from parley.building.card_parts import shown_row
 from parley.building.invented import require_invented
-from parley.building.measured import FILE, every_split, measured, text_of
+from parley.building.measured import FILE, counted_of, every_split, measured, measured_in, text_of
 from parley.building.plan import plan
 from parley.building.sources import Source
 from parley.declaring import pins
@@ -41,7 +42,7 @@ def build(
         output: The folder that takes one folder a dataset.
         on_rows: Called with "name config/split" and its rows written so far.
         max_shard_size: Bytes of Arrow data that a Parquet file holds at most.
-        measure: Recompute the figures, and renew `measured.json`.
+        measure: Recompute the figures and counted numbers, and renew `measured.json`.
         workers: Processes that make rows of large line-based files while this one writes them.
             0, or a system other than Linux: this process does all. The output is the same.
 
@@ -59,16 +60,18 @@ def build(
         counted: dict[str, dict[str, Any]] = {}
         for split in splits:
             counted.setdefault(split.config, {})[split.name] = split.measured
+        known, built = measured(dataset), open_folder(folder, dataset)
         if measure:
             require_invented(source, folder)
-            found = list(figures(dataset.figures, open_folder(folder, dataset)))
-            text = text_of(dataset, every_split(dataset, counted), found)
-        else:
-            found = measured(dataset).figures(dataset)
+            found = list(figures(dataset.figures, built))
+            numbers = counted_of(dataset, built)
+            text = text_of(dataset, every_split(dataset, counted), found, numbers)
+            known = measured_in(text.encode(), dataset.folder / FILE)
         text_of_card = built_card(
             dataset,
             counted,
-            found,
+            known,
+            shown_row(dataset, built),
             sample=source.sample,
             missing=source.missing,
             mirrored=source.mirrored,

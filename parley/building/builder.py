@@ -1,27 +1,47 @@
 """Base class for a dataset's script: a GeneratorBasedBuilder that needs no methods."""
 
 import inspect
+import re
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
-from typing import Any
-
-import datasets
+from typing import TYPE_CHECKING, Any
 
 from parley.base.errors import Problem, ScriptError, SourceError
 from parley.declaring import pins
 from parley.declaring.declaration import REMEDY, Config, Folder, Source, View
-from parley.declaring.features import arrow_schema
+from parley.declaring.features import arrow_schema, datasets_features
 from parley.fetching.archive import extract
 from parley.rows.reader import Reader
 from parley.rows.split import SplitPlan
 
+if TYPE_CHECKING:
+    import datasets
 
-class Builder(datasets.GeneratorBasedBuilder):
-    """The declaration of a dataset.
+
+class _Configs:
+    """The class attribute BUILDER_CONFIGS, made when `datasets` reads it."""
+
+    def __get__(self, _: object, cls: "type[Builder]") -> "list[datasets.BuilderConfig]":
+        import datasets
+
+        version = datasets.Version(cls.VERSION)
+        return [
+            datasets.BuilderConfig(config.name, version, description=config.description)
+            for config in cls.CONFIGS
+        ]
+
+
+class _Base:
+    """The base of `Builder` until `datasets` is imported, which is slow."""
+
+
+class Builder(_Base):
+    """The declaration of a dataset; a GeneratorBasedBuilder once `datasets` is imported.
 
     A subclass describes the dataset in its docstring, and declares
 
@@ -31,25 +51,35 @@ class Builder(datasets.GeneratorBasedBuilder):
         LANGUAGES the languages of the texts, as "en"
         CITATION  a BibTeX entry
         CONFIGS   its configs; the first is `dialogues`, the default
+        SHOWN     the config of which cards show a row; by default the first
+        SHOWS_REAL_ROWS
+                  whether the card of a build shows a real row, not an invented one: the licence
+                  must permit it, and no row may describe a person
 
     Raises:
         ScriptError: the class definition has mistakes; names all of them.
     """
 
-    HOMEPAGE = LICENSE = CITATION = ""
+    VERSION = HOMEPAGE = LICENSE = CITATION = DEFAULT_CONFIG_NAME = SHOWN = ""
+    SHOWS_REAL_ROWS = False
     LANGUAGES: Sequence[str] = ()
     CONFIGS: list[Config | View] = []
+    BUILDER_CONFIGS = _Configs()
+    config: Any  # this and the next: of `datasets`
+    dataset_name: str
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
+        if "datasets" in sys.modules:  # it may be what imports the script
+            _inherit()
         super().__init_subclass__(**kwargs)
         if found := list(_problems(cls)):
             raise ScriptError(cls.__name__, *found, remedy=REMEDY)
-        cls.VERSION = datasets.Version(str(cls.VERSION))
-        cls.BUILDER_CONFIGS = [
-            datasets.BuilderConfig(config.name, cls.VERSION, description=config.description)
-            for config in cls.CONFIGS
-        ]
+        cls.VERSION = str(cls.VERSION)
         cls.DEFAULT_CONFIG_NAME = cls.CONFIGS[0].name
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> "Builder":  # noqa: D102
+        _inherit()
+        return super().__new__(cls)
 
     @classmethod
     def configs(cls) -> dict[str, Config | View]:
@@ -95,20 +125,24 @@ class Builder(datasets.GeneratorBasedBuilder):
     ) -> SplitPlan:
         """Return the plan of a split from these files."""
         declared = cls.configs()[config]
-        schema, join = arrow_schema(declared.features), cls._base(config).records
+        schema, join = arrow_schema(datasets_features(declared.features)), cls._base(config).records
         return SplitPlan(dataset, declared, split, tuple(files), reader, schema, join, remedy)
 
-    def _info(self) -> datasets.DatasetInfo:
+    def _info(self) -> "datasets.DatasetInfo":
+        import datasets
+
         config = self.configs()[self.config.name]
         return datasets.DatasetInfo(
             description=self.description(),
-            features=config.features,
+            features=datasets_features(config.features),
             homepage=self.HOMEPAGE,
             license=self.licence(config.name),
             citation=self.CITATION,
         )
 
-    def _split_generators(self, dl_manager: Any) -> list[datasets.SplitGenerator]:
+    def _split_generators(self, dl_manager: Any) -> "list[datasets.SplitGenerator]":
+        import datasets
+
         splits = self.splits(self.config.name)
         sources = {each.path: each for each in chain.from_iterable(splits.values())}
         if folder := self.config.data_dir:
@@ -136,12 +170,21 @@ class Builder(datasets.GeneratorBasedBuilder):
             reader.require_ended(files)
 
 
+def _inherit() -> None:
+    """Make every Builder, with its subclasses, one of `datasets`."""
+    import datasets
+
+    Builder.__bases__ = (datasets.GeneratorBasedBuilder,)
+
+
 def _take(source: Source, place: str, folder: Path) -> str:
     """Copy a downloaded source into upstream's layout, verify its pin and return its path."""
+    from datasets.utils.file_utils import xopen
+
     target = folder / source.path
     target.parent.mkdir(parents=True, exist_ok=True)
     whole = target.with_name(f"{target.name}.whole")
-    with whole.open("wb") as copy, datasets.utils.file_utils.xopen(place, "rb") as given:
+    with whole.open("wb") as copy, xopen(place, "rb") as given:
         shutil.copyfileobj(given, copy)  # a server may refuse requests for a part
     if isinstance(source, Folder) and not source.is_archive:
         with whole.open("rb") as archive:
@@ -158,10 +201,8 @@ def _take(source: Source, place: str, folder: Path) -> str:
 
 def _problems(cls: type[Builder]) -> Iterator[Problem]:
     """Yield the mistakes in the declarations of a subclass."""
-    try:
-        datasets.Version(str(cls.VERSION))
-    except ValueError as error:
-        yield Problem("VERSION", what=str(error))
+    if not re.fullmatch(r"\d+\.\d+\.\d+", str(cls.VERSION)):
+        yield Problem("VERSION", 'numbers as in "1.0.0"', repr(cls.VERSION))
     for name, due in (("HOMEPAGE", "https://"), ("CITATION", "@"), ("LICENSE", "")):
         found = getattr(cls, name)
         if not isinstance(found, str) or not found.startswith(due) or not found:
@@ -181,6 +222,8 @@ def _problems(cls: type[Builder]) -> Iterator[Problem]:
         )
     for name in {name for name in names if names.count(name) > 1}:
         yield Problem("CONFIGS", what=f"has {name} more than once")
+    if cls.SHOWN and cls.SHOWN not in names:
+        yield Problem("SHOWN", f"one of {', '.join(names)}", repr(cls.SHOWN))
     of = {
         config.name: config.of for config in cls.CONFIGS if isinstance(config, View) and config.of
     }
@@ -205,7 +248,7 @@ def _column_problems(config: Config | View) -> Iterator[Problem]:
         yield from (problem.at(f"{error.message}: ") for problem in error.problems)
         return
     for column in config.keys:
-        if not hasattr(features.get(column), "dtype") or isinstance(features[column], dict | list):
+        if not hasattr(features.get(column), "dtype"):
             there = ", ".join(features)
             kind = type(config).__name__
             yield Problem(f"{kind}({config.name!r}).key", f"columns among {there}", repr(column))

@@ -74,8 +74,8 @@ class BuiltFolder:
         return kept
 
     def features(self, config: str) -> Any:
-        """Return the `datasets.Features` of a config, a copy."""
-        return self.dataset.features(config).copy()
+        """Return the `datasets.Features` of a config."""
+        return self.dataset.features(config)
 
     def record(self, config: str, row: dict[str, Any]) -> Any:
         """Return the upstream record of a row of a lossless config."""
@@ -242,7 +242,7 @@ class BuiltFolder:
         return self._with_names(config, self.each_row(config, split))
 
     def _with_names(self, config: str, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-        features = self.features(config)
+        features = self.dataset.configs[config].features
         labels = ((column, labels_of(item_of(f) or f)) for column, f in features.items())
         names = {column: found for column, found in labels if found}
         for row in rows:

@@ -72,7 +72,7 @@ def source_folder(given: str | Path | None, option: str = "--source") -> Path | 
 
 def _place(dataset: Dataset, folder: Path | None) -> Path:
     if folder is None:
-        from parley.fetching.fetch import cache_folder  # not at the top: it brings requests
+        from parley.fetching.fetch import cache_folder  # not at the top: it brings httpx2
 
         return cache_folder() / dataset.name
     if not folder.is_dir():

@@ -82,6 +82,7 @@ class Alternatives(Node):
                 null=first.null or column.null,
                 meaning=first.meaning or column.meaning,
                 unit=first.unit or column.unit,
+                values=_merged(first.values, column.values),
             )
         everywhere = set.intersection(*({column.path for column in columns} for columns in each))
         first, *within = found.values()
@@ -95,6 +96,11 @@ class Alternatives(Node):
 
     def code(self) -> Code:
         return listed((option.code() for option in self.options), "()")
+
+
+def _merged(one: tuple[Any, ...], other: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the values of two closed sets; none if one of them is open."""
+    return tuple(dict.fromkeys((*one, *other))) if one and other else ()
 
 
 def _told_apart(options: list[Node]) -> tuple[str, list[Choice]] | None:

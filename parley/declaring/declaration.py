@@ -9,16 +9,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from parley.base.errors import Problem, ScriptError
 from parley.declaring.alternatives import Alternatives
 from parley.declaring.conversion import Conversion
+from parley.declaring.features import feature_of
 from parley.declaring.nodes import Node
 from parley.declaring.shapes import parse
-
-if TYPE_CHECKING:
-    from datasets import Features
 
 REMEDY = "See docs/adding.md."
 _DIGITS = {"sha256": 64, "git_blob": 40, "git_tree": 40}
@@ -308,9 +306,9 @@ class Config(_Config):
             raise ScriptError(f"Config({self.name!r}): its shape", *found) from None
 
     @cached_property
-    def features(self) -> "Features":
-        """The features of its rows."""
-        return _features(self.conversion.feature)
+    def features(self) -> dict[str, Any]:
+        """The features of its rows (`parley.declaring.features`)."""
+        return dict(feature_of(self.conversion.feature))
 
     def to_row(self, record: Any) -> dict[str, Any]:
         """Return the row of a record."""
@@ -339,8 +337,8 @@ class View(_Config):
         splits: split -> its files, with
         records: as in `Config`.
         rows: Takes the records of a split in order, and yields the rows.
-        features: The columns as in a shape: {"turn": int, "text": str}; a feature of `datasets`,
-            such as a ClassLabel, may replace a type.
+        features: The columns as in a shape: {"turn": int, "text": str}; a `ClassLabel`, or a
+            feature of `datasets`, may replace a type.
         key: The column or columns that identify a row across all splits; () for none.
         splits_share_keys: See `Config`.
         sentinels: Whether "" and -1.0 mark missing values.
@@ -360,7 +358,7 @@ class View(_Config):
         _require(self, self.name, list(self._problems()))
         try:
             node = parse(self.features)
-            features = _features(node.row().feature)
+            features = feature_of(node.row().feature)
         except ScriptError as error:
             found = error.problems or [Problem("", what=error.message)]
             raise ScriptError(f"View({self.name!r}): its features", *found) from None
@@ -400,16 +398,3 @@ def _splits_problems(splits: Any) -> Iterable[Problem]:
             yield Problem(place, "a list of Files and Folders", f"{wrong[0]!r:.60}")
         elif len(set(sources)) < len(sources):
             yield Problem(place, what="names a file twice")
-
-
-def _features(feature: Any) -> "Features":
-    import datasets
-
-    def made(each: Any) -> Any:
-        if isinstance(each, str):
-            return datasets.Value(each)
-        if isinstance(each, list):
-            return [made(each[0])]
-        return {name: made(inner) for name, inner in each.items()} if type(each) is dict else each
-
-    return datasets.Features(made(feature))

@@ -1,4 +1,7 @@
-"""A config's features as Arrow schema, Parquet footer and card YAML.
+"""The features of a config, and their forms: `datasets.Features`, Arrow schema, footer, card YAML.
+
+The features of a script are of Parley: `Value`, `ClassLabel`, a list [feature] and a dict of
+features. `datasets`, slow to import, is needed only when a builder runs or its types are asked for.
 
 Every supported version of `datasets` reads the footer and the YAML. Versions before 4.0 do not know
 `_type: List`. So a list of structs is `[{...}]` in the footer and `list:` in the card; any other
@@ -6,12 +9,65 @@ list is a `Sequence` and `sequence:`.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from parley.base.errors import ScriptError
 
 if TYPE_CHECKING:
     import datasets
     import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class Value:
+    """A feature of one type, as of Arrow: "string", "int32", "float64" and so on."""
+
+    dtype: str
+
+
+@dataclass(frozen=True)
+class ClassLabel:
+    """A feature that holds the numbers of labels, counted from 0; `names` are the labels."""
+
+    names: Sequence[str]
+
+    dtype = "int64"  # of the column
+
+    def __post_init__(self) -> None:
+        texts = not isinstance(self.names, str) and all(isinstance(n, str) for n in self.names)
+        if not texts or not self.names or len(set(self.names)) < len(self.names):
+            raise ScriptError(
+                f"ClassLabel: names: expected labels, each once, found {self.names!r:.60}"
+            )
+
+
+def feature_of(feature: Any) -> Any:
+    """Return a column's feature with each name of a type as a `Value`."""
+    if isinstance(feature, str):
+        return Value(feature)
+    if isinstance(feature, list):
+        return [feature_of(feature[0])]
+    if type(feature) is dict:
+        return {name: feature_of(inner) for name, inner in feature.items()}
+    return feature
+
+
+def datasets_features(features: Mapping[str, Any]) -> "datasets.Features":
+    """Return the features as those of `datasets`."""
+    import datasets
+
+    def made(feature: Any) -> Any:
+        if isinstance(feature, Value):
+            return datasets.Value(feature.dtype)
+        if isinstance(feature, ClassLabel):
+            return datasets.ClassLabel(names=list(feature.names))
+        if isinstance(feature, list):
+            return [made(feature[0])]
+        return {n: made(f) for n, f in feature.items()} if type(feature) is dict else feature
+
+    return datasets.Features(made(features))
 
 
 def arrow_schema(features: "datasets.Features") -> "pa.Schema":
@@ -37,7 +93,7 @@ def item_of(feature: Any) -> Any:
 
 def labels_of(feature: Any) -> list[str] | None:
     """Return the names of a ClassLabel, or None for other features."""
-    return getattr(feature, "names", None)
+    return list(names) if (names := getattr(feature, "names", None)) else None
 
 
 def _footer(feature: Any) -> Any:

@@ -39,6 +39,7 @@ class Column:
     null: bool = False
     meaning: str = ""
     unit: str = ""
+    values: tuple[Any, ...] = ()  # if it holds no others
 
 
 Part = tuple["Node", list[Any], str]
@@ -170,6 +171,10 @@ class Choice(Node):
             raise refusal(path, f"{set(self.values)!r:.60} has no feature")
         return Conversion(dtype)
 
+    def columns(self, path: str, null: bool = False) -> list[Column]:
+        (found,) = super().columns(path, null)
+        return [replace(found, values=tuple(sorted(self.values)))]
+
     def code(self) -> Code:
         return listed(map(literal, sorted(self.values)), "{}")
 
@@ -219,7 +224,7 @@ class Function(Node):
 
 
 class Feature(Node):
-    """A feature of `datasets` as the column of a view."""
+    """A feature of `parley` or `datasets` as the column of a view."""
 
     def __init__(self, feature: Any) -> None:
         self.feature = feature
@@ -235,6 +240,12 @@ class Feature(Node):
 
     def conversion(self, path: str = "") -> Conversion:
         return Conversion(self.feature)
+
+    def columns(self, path: str, null: bool = False) -> list[Column]:
+        (found,) = super().columns(path, null)
+        if self.labels:
+            found = replace(found, type="ClassLabel", values=tuple(self.labels))
+        return [found]
 
     def code(self) -> Code:
         return repr(self.feature)
@@ -276,7 +287,8 @@ class List(Node):
 
     def columns(self, path: str, null: bool = False) -> list[Column]:
         first, *within = self.item.columns(f"{path}[]")
-        return [replace(first, path=path, type=f"list of {first.type}", null=null), *within]
+        kind = f"list of {first.type}{' or null' if first.null else ''}"
+        return [replace(first, path=path, type=kind, null=null), *within]
 
     def code(self) -> Code:
         return listed([self.item.code()])

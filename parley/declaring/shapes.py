@@ -33,6 +33,7 @@ from parley.base.code import Code, call, literal
 from parley.base.errors import MOST_PROBLEMS, Problem, ScriptError
 from parley.declaring.alternatives import Alternatives
 from parley.declaring.conversion import Conversion, ToColumns, chain
+from parley.declaring.features import ClassLabel, Value
 from parley.declaring.nodes import (
     SCALARS,
     Choice,
@@ -70,7 +71,7 @@ def parse(shape: Any, path: str = "") -> Node:
         return Mapping(parse(shape[str], f"{path}.*"))
     if isinstance(shape, dict):
         return _object(shape, path)
-    if hasattr(shape, "_type"):
+    if isinstance(shape, Value | ClassLabel) or hasattr(shape, "_type"):  # ours, or of `datasets`
         return Feature(shape)
     if callable(shape) and not isinstance(shape, type):
         return Function(shape)
@@ -162,6 +163,10 @@ class Field(Around):
     def columns(self, path: str, null: bool = False) -> list[Column]:
         first, *within = super().columns(path, null)
         return [replace(first, meaning=self.meaning, unit=self.unit), *within]
+
+    def code(self) -> Code:
+        unit = literal(self.unit) if self.unit else ""
+        return call("Field", self.inner.code(), literal(self.meaning), unit=unit)
 
 
 class Checked(Around):

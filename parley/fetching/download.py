@@ -9,16 +9,17 @@ import re
 import socket
 import ssl
 import time
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import BinaryIO
 from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
-import requests
-from urllib3 import Retry
-from urllib3.exceptions import InvalidHeader
+import httpx2
 
 from parley.base.errors import FetchError, Problem
+from parley.base.http import retry_after, unpacker
 from parley.declaring.pins import Pin
 from parley.fetching.archive import LIMIT
 
@@ -27,6 +28,7 @@ Progress = Callable[[str, int | str, int | None], None]
 
 _BLOCK = 1 << 14  # what a broken connection loses at most
 _NUMBER = "[0-9]{1,18}"  # of bytes, as a server may say it: Python refuses very long ones
+_REDIRECTS = 5  # in a row
 _BUSY = (408, 425, 429, 500, 502, 503, 504)  # answers that pass
 
 _LATER = "Try again later."
@@ -36,7 +38,7 @@ _GONE = f"Upstream moved or removed the file: {_ELSEWHERE}"
 _REFUSED = f"The server refuses the request: {_ELSEWHERE}"
 _ODD = "Report this server's answer."
 _OFFLINE = "Check that you are online; if you are and the host stays unknown, report it."
-_CERTIFICATE = "Check this computer's clock and certificates (REQUESTS_CA_BUNDLE names others)."
+_CERTIFICATE = "Check this computer's clock and certificates (SSL_CERT_FILE names others)."
 _PROXY = "Check the proxy (HTTPS_PROXY, NO_PROXY)."
 _DAMAGED = (
     "The file differs from its pin: damaged in transit or changed upstream. Fetch again; if it "
@@ -69,7 +71,7 @@ class _TroubleError(Exception):
 class Downloader:
     """Fills files from URLs."""
 
-    session: requests.Session
+    client: httpx2.Client
     on_progress: Progress
     patience: Patience
 
@@ -113,7 +115,8 @@ class Downloader:
         start = part.seek(0, os.SEEK_END)
         if start and start == pin.get("size"):  # interrupted just before the end
             return True
-        with self._get(pin["url"], label, start) as response:
+        response = self._get(pin["url"], label, start)
+        try:
             resumed = response.status_code == 206
             first, total = _range(response)
             if response.status_code == 416 or (resumed and first != start):
@@ -127,14 +130,20 @@ class Downloader:
             limit = LIMIT if size is None else size
             done, broken = start, ""
             try:
-                for block in response.iter_content(_BLOCK):
+                unpack = unpacker(response)
+                for raw in response.iter_raw(_BLOCK):
+                    block = unpack(raw, limit + 1 - done)
                     part.write(block)
                     done += len(block)
                     self.on_progress(label, done, size)
                     if done > limit:
                         self._refuse(part, f"size expected at most {limit:,} bytes, found more")
-            except requests.RequestException:
+            except ValueError as error:
+                raise _TroubleError(str(error), _ODD) from None
+            except (httpx2.RequestError, zlib.error):
                 broken = "broke"
+        finally:
+            response.close()
         part.flush()
         if not broken and size is not None and done < size:
             broken = "ended"
@@ -147,57 +156,63 @@ class Downloader:
         part.truncate(0)
         raise _TroubleError(what, _DAMAGED)
 
-    def _get(self, url: str, label: str, start: int) -> requests.Response:
+    def _get(self, url: str, label: str, start: int) -> httpx2.Response:
+        """Return an answer with a body to read, after its redirects."""
         headers = {"Range": f"bytes={start}-"} if start else {}
-        timeout = (self.patience.connect, self.patience.read)
+        timeout = httpx2.Timeout(self.patience.read, connect=self.patience.connect)
         self.on_progress(label, f"asking {_host(url)}", None)
         try:
-            response = self.session.get(url, headers=headers, stream=True, timeout=timeout)
-        except (requests.RequestException, ValueError) as error:  # of a redirect to no URL
-            raise _no_answer(error) from None
-        if response.status_code in (200, 206, 416):
-            return response
-        response.close()
-        raise _bad_answer(response)
-
-
-def open_session() -> requests.Session:
-    """Return a session that retries nothing by itself, silently."""
-    session = requests.Session()
-    session.max_redirects = 5
-    session.headers.update({"Accept-Encoding": "identity", "User-Agent": "parley"})
-    return session
+            request = self.client.build_request("GET", url, headers=headers, timeout=timeout)
+            for _ in range(1 + _REDIRECTS):
+                response = self.client.send(request, stream=True)
+                if response.status_code in (200, 206, 416):
+                    return response
+                response.close()  # the body of a redirect is not read, however long
+                if not response.next_request:
+                    raise _bad_answer(response)
+                request = response.next_request
+        except (httpx2.RequestError, httpx2.InvalidURL, UnicodeError) as error:  # of a long name
+            raise _no_answer(error, url) from None
+        raise _TroubleError(f"Exceeded {_REDIRECTS} redirects", _ODD)
 
 
 def _host(url: str) -> str:
     return urlsplit(url).hostname or url
 
 
-def _no_answer(error: Exception) -> _TroubleError:
+def _has_proxy(url: str) -> bool:
+    proxies = getproxies()
+    has_one = urlsplit(url).scheme in proxies or "all" in proxies
+    return has_one and not proxy_bypass(_host(url))
+
+
+def _no_answer(error: Exception, url: str) -> _TroubleError:
     """Return the reason for a missing response, from the innermost error."""
     cause: BaseException = error
     while deeper := cause.__cause__ or cause.__context__:
         cause = deeper
-    if isinstance(error, requests.exceptions.ProxyError):
+    unreached = isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout)
+    is_handshake = isinstance(cause, ssl.SSLError)
+    if isinstance(error, httpx2.ProxyError) or (unreached and not is_handshake and _has_proxy(url)):
         return _TroubleError(f"the proxy refused the connection: {cause}", _PROXY, True)
     if isinstance(cause, socket.gaierror):
         return _TroubleError(f"the host is not found ({cause.strerror})", _OFFLINE)
     if isinstance(cause, ssl.SSLCertVerificationError):
         return _TroubleError(f"its certificate is refused: {cause.verify_message}", _CERTIFICATE)
-    if isinstance(error, ValueError | requests.TooManyRedirects):
-        return _TroubleError(" ".join(str(cause).split()), _ODD)
-    if isinstance(error, requests.Timeout):
+    if isinstance(error, httpx2.InvalidURL | httpx2.UnsupportedProtocol | UnicodeError):
+        return _TroubleError(" ".join(str(error).split()), _ODD)
+    if isinstance(error, httpx2.TimeoutException):
         return _TroubleError("the server does not answer", _LATER, True)
     if isinstance(cause, OSError):
         return _TroubleError(cause.strerror or str(cause), _LATER, True)
     return _TroubleError(f"the server's answer is not HTTP: {cause!r}", _ODD, True)
 
 
-def _bad_answer(response: requests.Response) -> _TroubleError:
+def _bad_answer(response: httpx2.Response) -> _TroubleError:
     status = response.status_code
-    what = f"the server answered {status} {response.reason}"
+    what = f"the server answered {status} {response.reason_phrase}"
     if status in _BUSY:
-        return _TroubleError(what, _LATER, True, wait=_retry_after(response))
+        return _TroubleError(what, _LATER, True, wait=retry_after(response.headers) or 0)
     if status >= 500:
         return _TroubleError(what, _LATER)
     if status in (404, 410):
@@ -205,14 +220,7 @@ def _bad_answer(response: requests.Response) -> _TroubleError:
     return _TroubleError(what, _REFUSED if status in (401, 403, 407, 451) else _ODD)
 
 
-def _retry_after(response: requests.Response) -> float:
-    try:
-        return Retry().parse_retry_after(response.headers.get("Retry-After", ""))
-    except (InvalidHeader, ValueError, OverflowError):  # neither seconds nor a date
-        return 0
-
-
-def _range(response: requests.Response) -> tuple[int | None, int | None]:
+def _range(response: httpx2.Response) -> tuple[int | None, int | None]:
     """Return the position of a response's first byte, and the size of the whole file if given."""
     if response.headers.get("Content-Encoding", "identity") != "identity":
         return None, None  # the sizes are those of the compressed body

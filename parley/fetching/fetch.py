@@ -19,11 +19,14 @@ from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import urlsplit
 
+import httpx2
+
 from parley.base.errors import FetchError, Problem, UsageError
+from parley.base.http import open_client
 from parley.base.part import open_part, part_of
 from parley.declaring.pins import UNREADABLE, Pin, places, problem
 from parley.fetching.archive import extract
-from parley.fetching.download import Downloader, Patience, Progress, open_session
+from parley.fetching.download import Downloader, Patience, Progress
 
 OnMirror = Callable[[str, Pin, Sequence[Problem]], None]
 """Takes a source, the mirror that served it, and the problems of the places before it."""
@@ -78,15 +81,16 @@ def fetch(
     needed = {parts[source] for pins in jobs.values() for source in pins}
     for part in {*parts.values()} - needed:
         _clear(part)
-    with open_session() as session:
-        fetcher = _Fetcher(Downloader(session, on_progress, patience), folder, on_mirror, seen)
-        for pins in jobs.values():
-            try:
-                fetcher.fetch_one(pins)
-            except FetchError as error:
-                errors.append(error)
-            except OSError as error:
-                errors.append(_unwritable(", ".join(pins), folder, error))
+    if jobs:
+        with open_client(httpx2.Client, {}) as client:
+            fetcher = _Fetcher(Downloader(client, on_progress, patience), folder, on_mirror, seen)
+            for pins in jobs.values():
+                try:
+                    fetcher.fetch_one(pins)
+                except FetchError as error:
+                    errors.append(error)
+                except OSError as error:
+                    errors.append(_unwritable(", ".join(pins), folder, error))
     if errors:
         raise _together(f"{name} could not be fetched", errors)
     return folder

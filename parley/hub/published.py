@@ -51,6 +51,6 @@ def published(built: BuiltFolder) -> Published | None:
 
 
 def _place(provenance: str) -> Path:
-    from parley.fetching.fetch import cache_folder  # not at the top: it brings requests
+    from parley.fetching.fetch import cache_folder  # not at the top: it brings httpx2
 
     return cache_folder() / ".published" / f"{provenance}.json"

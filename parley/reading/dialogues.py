@@ -21,7 +21,6 @@ Beside = dict[str, list[Row]]  # config -> its rows of a dialogue
 Id = str | int
 
 _LARGEST = 1e100  # a number of a facet: the ends of a histogram are larger, and must be finite
-_MOST_SIDES = 30  # the page holds the participants of a dialogue as the bits of a number
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ class Dialogue:
 
     def _of_row(self, row: Row, *_: Beside) -> Facets:
         """Return the scalars and labels of the row."""
-        features = self.dataset.features(self.config)
+        features = self.dataset.configs[self.config].features
         (_id, *columns) = row  # the id tells every row apart
         found = {column: _plain(row[column], features.get(column)) for column in columns}
         return {column: value for column, value in found.items() if value is not None}
@@ -159,8 +158,6 @@ def _check_facets(found: Any) -> None:
                         f"expected valid text, an integer of 64 bits or a float up to {_LARGEST:g}"
                     )
                     raise TypeError(f"{name}: {expected}, found {value!r:.60}")
-    if len(sides_of(found)) > _MOST_SIDES:
-        raise TypeError(f"facets: expected at most {_MOST_SIDES} participants")
 
 
 def _is_facet(value: Any) -> bool:
@@ -174,12 +171,6 @@ def _is_facet(value: Any) -> bool:
 def _is_unicode(text: str) -> bool:
     """Tell whether a text has no lone surrogate, which no file can hold."""
     return text.isascii() or not re.search("[\ud800-\udfff]", text)
-
-
-def sides_of(facets: Facets) -> dict[str, int]:
-    """Return the number of each participant that facets name, in their order."""
-    named = (side for facet in facets.values() if isinstance(facet, dict) for side in facet)
-    return {side: number for number, side in enumerate(dict.fromkeys(named))}
 
 
 def _plain(value: Any, feature: Any) -> Value | list[Value] | None:
@@ -235,7 +226,7 @@ def as_id(
     if type(value) in (str, int):
         return value  # type: ignore[no-any-return]
     config, split = place
-    field = column or next(iter(dataset.features(config)))
+    field = column or next(iter(dataset.configs[config].features))
     where = f"{dataset.name}: {config}/{split}[{number}].{field}"
     raise OutputError(
         "",

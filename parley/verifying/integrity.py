@@ -14,14 +14,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from parley.base.errors import OutputError, is_no_memory
+from parley.base.marks import parts_of
 from parley.building.built import CARD, MOST_TEXT, PROVENANCE, BuiltFolder
 from parley.building.card import built_card, parse, prose
+from parley.building.card_parts import shown_row
 from parley.building.measured import FILE, measured
 from parley.declaring import pins
 from parley.declaring.chats import CHAT
 from parley.declaring.declaration import Config
 from parley.declaring.features import arrow_schema, item_of, labels_of
-from parley.declaring.figures import Figure
+from parley.declaring.fields import columns_of
+from parley.declaring.figures import A_SAMPLE, Figure, counted_in, every_count
 from parley.rows.arrow import Nulls, to_batches
 from parley.rows.digest import Digest, same
 from parley.rows.generate import generate
@@ -174,7 +177,8 @@ def card(built: BuiltFolder, counted: Counted) -> Iterator[str]:
     due = built_card(
         dataset,
         counted.splits,
-        [] if built.is_sample else measured(dataset).figures(dataset),
+        measured(dataset),
+        shown_row(dataset, built),
         sample=built.is_sample,
         missing=built.missing,
         mirrored=_mirrored(built),
@@ -212,9 +216,14 @@ def _card_differences(
         yield f"the text differs from {name}/README.md and its tasks; build again"
     elif body != due_body:
         yield (
-            "the splits, notes or figures between the marks differ from the rows, the provenance "
-            f"or {name}/{FILE}; build again"
+            f"the generated {', '.join(_differing_parts(body, due_body)) or 'numbers'} differ from "
+            f"the script, the rows, the provenance or {name}/{FILE}; build again"
         )
+
+
+def _differing_parts(body: str, due: str) -> Iterator[str]:
+    found = parts_of(body)
+    return (part for part, text in parts_of(due).items() if found.get(part) != text)
 
 
 def as_measured(
@@ -236,6 +245,35 @@ def as_measured(
         stated = known.found.get(figure.name, {}).get("measured")
         if figure.measured is not None and stated not in (None, figure.measured):
             yield f"{figure.name}: measured {figure.measured}, {FILE} says {stated}"
+
+
+def counted(built: BuiltFolder, not_counted: list[str]) -> Iterator[str]:
+    """Each counted number equals that of the dataset's `measured.json`, if of the same version.
+
+    The reasons of those that cannot be counted are added to `not_counted`.
+    """
+    dataset = built.dataset
+    known = measured(dataset)
+    if why_not := _why_not_counted(built, known.version):
+        not_counted += [why_not] if counted_in(dataset.figures) else []
+        return
+    due = {name: value for name, value in known.counted.items() if value is not None}
+    for count in every_count(dataset.figures, built):
+        own = [name for name in due if f"{name}.".startswith(f"{count.name}.")]
+        if count.reason and not count.failed:
+            not_counted.append(f"{count.name}: {count.reason}")
+        elif count.reason:
+            yield f"{count.name}: {count.reason}"
+        for name in dict.fromkeys((*own, *count.numbers)) if count.numbers else ():
+            found, said = count.numbers.get(name, "nothing"), due.get(name, "nothing")
+            if found != said:
+                yield f"{name}: counted {found}, {FILE} says {said}"
+
+
+def _why_not_counted(built: BuiltFolder, version: str) -> str:
+    if built.is_sample:
+        return A_SAMPLE
+    return "" if version == built.version else f"{FILE} is not of this version"
 
 
 def digests(built: BuiltFolder, counted: Counted) -> Iterator[str]:
@@ -286,6 +324,33 @@ def numbers(built: BuiltFolder) -> Iterator[str]:
         if pa.types.is_floating(values.type):
             for wrong in pc.unique(values.filter(pc.invert(pc.is_finite(values)))).to_pylist():
                 yield f"{place}: expected a finite number, found {wrong}"
+
+
+def nulls(built: BuiltFolder) -> Iterator[str]:
+    """A column or a field holds null only if it is declared so."""
+    for config, split in built.declared:
+        features = built.features(config)
+        columns = columns_of(built.dataset.configs[config])
+        declared = {column.path for column in columns if column.null}
+        declared |= {column.path + "[]" for column in columns if column.type.endswith(" or null")}
+        found: Counter[str] = Counter()
+        for table in built.tables(config, split):
+            for name in table.schema.names:
+                found.update(dict(_nulls(table[name], features[name], name)))
+        for path in found.keys() - declared:
+            yield f"{config}/{split}: {path}: {found[path]} nulls; declare Field((x, None), ...)"
+
+
+def _nulls(values: Any, feature: Any, path: str) -> Iterator[tuple[str, int]]:
+    """Yield the path of a column and of each field within that holds nulls, with their number."""
+    if values.null_count:
+        yield path, values.null_count
+        values = values.drop_null()  # its fields are null, too
+    if isinstance(feature, dict):
+        for name, inner in feature.items():
+            yield from _nulls(pc.struct_field(values, name), inner, f"{path}.{name}")
+    elif item := item_of(feature):
+        yield from _nulls(pc.list_flatten(values), item, f"{path}[]")
 
 
 def _leaves(built: BuiltFolder) -> Iterator[tuple[str, Any, Any]]:

@@ -94,13 +94,18 @@ def verify(
 
 
 def verify_figures(built: BuiltFolder, on_step: OnStep) -> Verification:
-    """Recompute the documented figures of a built folder, and compare them with the measured."""
+    """Recompute figures and counted numbers of a build, and compare them with the measured."""
     name, found = built.dataset.name, list[Figure]()
     for figure in figures(built.dataset.figures, built, A_SAMPLE if built.is_sample else ""):
         on_step(name, figure.name.partition(".")[0].replace("_", " "))
         found.append(figure)
-    check = _run(integrity.as_measured, (built, None, found))
-    return Verification(name, built.is_sample, [check], found)
+    not_counted: list[str] = []
+    numbers = _run(integrity.counted, (built, not_counted))
+    checks = [
+        _run(integrity.as_measured, (built, None, found)),
+        replace(numbers, skipped="; ".join(not_counted)),
+    ]
+    return Verification(name, built.is_sample, checks, found)
 
 
 def verify_rows(built: BuiltFolder, source: Source | None, on_step: OnStep) -> Verification:
@@ -133,6 +138,7 @@ def verify_rows(built: BuiltFolder, source: Source | None, on_step: OnStep) -> V
             test(integrity.keys, built),
             test(integrity.labels, built),
             test(integrity.numbers, built),
+            test(integrity.nulls, built),
             test(integrity.records, built, plans),
             test(integrity.chats, built),
             *(test(check, built) for check in checks_of(dataset.checks)),
@@ -150,11 +156,14 @@ def _whole(dataset: Dataset, of_rows: Verification, figured: Verification | None
     if figured is None or _is_damaged(of_rows):
         why_not = "the Parquet files are damaged"
         return replace(of_rows, figures=list(figures(dataset.figures, None, why_not)))
-    more = {check.name: check.problems for check in figured.checks}
+    more = {check.name: check for check in figured.checks}
     checks = [
-        replace(check, problems=[*check.problems, *more.get(check.name, ())])
+        replace(check, problems=[*check.problems, *more.pop(check.name).problems])
+        if check.name in more
+        else check
         for check in of_rows.checks
     ]
+    checks += more.values()
     return replace(of_rows, checks=checks, figures=figured.figures)
 
 

@@ -16,7 +16,8 @@ from typing import Any
 from urllib.parse import quote
 
 from parley.authoring.starting.clone import Clone, clone_of
-from parley.base.errors import Problem, RecordError, UsageError
+from parley.base.code import literal
+from parley.base.errors import Problem, RecordError, UsageError, few
 from parley.base.strict_json import loads
 from parley.declaring.formats import FORMATS
 from parley.declaring.pins import PLACEHOLDER, git_tree, hash_file
@@ -71,18 +72,38 @@ class Given:
 
     def pin(self) -> dict[str, Any]:
         """Return url, hash and size; for a folder, its place in the archive at that url."""
-        clone, path = self.clone, quote(self.path)
-        if self.place.is_dir():
-            url, member, files = f"{PLACEHOLDER}{path}.zip", self.path, list(self.place.iterdir())
-            if clone:
-                url = f"https://github.com/{clone.repository}/archive/{clone.commit}.zip"
-                member = f"{clone.repository.partition('/')[2]}-{clone.commit}/{self.path}"
-            return {"url": url, "member": member, "git_tree": git_tree(files), "files": len(files)}
-        url = f"{PLACEHOLDER}{path}"
+        return _pin(self.place, self.path, self.clone)
+
+
+def _pin(place: Path, path: str, clone: Clone | None) -> dict[str, Any]:
+    """Return the pin of the file or flat folder at `place`, which has this path upstream."""
+    if place.is_dir():
+        url, member, files = f"{PLACEHOLDER}{quote(path)}.zip", path, list(place.iterdir())
         if clone:
-            url = f"https://raw.githubusercontent.com/{clone.repository}/{clone.commit}/{path}"
-        size = self.place.stat().st_size
-        return {"url": url, "size": size, "sha256": hash_file(self.place, "sha256")}
+            url = f"https://github.com/{clone.repository}/archive/{clone.commit}.zip"
+            member = f"{clone.repository.partition('/')[2]}-{clone.commit}/{path}"
+        return {"url": url, "member": member, "git_tree": git_tree(files), "files": len(files)}
+    url = f"{PLACEHOLDER}{quote(path)}"
+    if clone:
+        url = f"https://raw.githubusercontent.com/{clone.repository}/{clone.commit}/{quote(path)}"
+    return {"url": url, "size": place.stat().st_size, "sha256": hash_file(place, "sha256")}
+
+
+def pin_line(place: Path, url: str = "") -> str:
+    """Return the line of `pins.py` for a file or a flat folder of files.
+
+    The URL of a file in a clone of a public repository is known. UsageError if `place` is missing,
+    or a folder that holds other folders.
+    """
+    if not place.exists():
+        raise UsageError(f"no such file or folder: {place}")
+    if place.is_dir() and (inner := [each.name for each in place.iterdir() if not each.is_file()]):
+        raise UsageError(f"{place}: expected files alone, found also {few(inner)}")
+    clone = clone_of([place.absolute()])
+    path = clone.paths[0] if clone else place.absolute().name
+    pin = _pin(place, path, clone) | ({"url": url} if url else {})
+    items = ", ".join(f"{literal(key)}: {literal(value)}" for key, value in pin.items())
+    return f"{literal(path)}: {{{items}}},"
 
 
 def read_given(paths: Sequence[Path], notes: list[str]) -> list[Given]:

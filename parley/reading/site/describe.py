@@ -31,6 +31,7 @@ _SECTIONS = ("overview", "charts", "warnings", "configs", "fields", "figures", "
 # section of a card -> section of the page; the rest goes to "sources"
 _PLACES = {
     "": "overview",
+    "Before you use it": "warnings",
     "Known limits": "warnings",
     "How to load": "configs",
     "Splits": "configs",
@@ -79,13 +80,13 @@ class Description:
     @property
     def summary(self) -> str:
         """The first two sentences of the card."""
-        about = first_paragraph(self._card[1])
+        about = first_paragraph(prose(self._card[1]))
         return " ".join(re.split(r"(?<=[.!?])\s+(?=[A-Z0-9])", about)[:2])
 
     @cached_property
     def card(self) -> dict[str, Markup]:
         """The card's prose as HTML without its title: section of the page -> text."""
-        text = "\n".join(prose(self._card[1]))
+        text = prose(self._card[1], ("row", "fields", "tasks"))
         found: dict[str, Markup] = {}
         for heading, html in sections(re.sub(r"\A\s*# .*\n", "", text), ("Fields", "Tasks")):
             place = _PLACES.get(heading, "sources")
