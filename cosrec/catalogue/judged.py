@@ -20,9 +20,7 @@ def judged_products(build: Path) -> set[str]:
     """
     built = parley.open(build)
     if (name := built.dataset.name) != "cosrec":
-        raise OutputError(
-            f"{build}: expected a build of cosrec, found one of {name!r}"
-        )
+        raise OutputError(f"{build}: expected a build of cosrec, found one of {name!r}")
     kinds = built.features("qrels")["type"].names
     found = set()
     for number, row in enumerate(built.rows("qrels", "curated"), 1):
