@@ -156,8 +156,12 @@ def number_of(token: str) -> float | None:
 
 def numbers_described(item: Record) -> frozenset[float]:
     """Return the numbers in a post's title and description."""
-    texts = (item["Title"], " ".join(item["Description"]))
-    tokens = chain.from_iterable(tokenize(_NO_NUMBER.sub(" ", text)) for text in texts)
+    return _numbers_in(item["Title"]) | _numbers_in(" ".join(item["Description"]))
+
+
+@functools.lru_cache(maxsize=1 << 10)  # both sides read the same post
+def _numbers_in(text: str) -> frozenset[float]:
+    tokens = tokenize(_NO_NUMBER.sub(" ", text))
     return frozenset(number for token in tokens if (number := number_of(token)) is not None)
 
 

@@ -24,7 +24,7 @@ from parley.building.built import BuiltFolder
 from parley.declaring.prediction_formats import Key
 from parley.declaring.questions import Asking, Playing, Question
 from parley.declaring.shapes import Checked, problems
-from parley.scoring.gold import Part, arguments, load_gold, rows_digest, running
+from parley.scoring.gold import Part, arguments, load_gold, pilot, rows_digest, running
 
 FORMAT = 1
 
@@ -82,8 +82,9 @@ class Questions:
         self.built, self.name, self.task, self.part = built, name, task, part
         self.options = dict(options)
         self.asking: Asking | Playing = task.asking
-        whole, _ = load_gold(built, name, options, Part(part.subset))
-        self.gold, _ = load_gold(built, name, options, part) if part.limit else (whole, ())
+        whole, outside = load_gold(built, name, options, Part(part.subset))
+        self.gold = pilot(built, name, whole, part)
+        self.others = {*outside, *whole} - self.gold.keys()
         given = {**options, **arguments(task, part)}
         found: dict[Key, Any] = {}
         digest = hashlib.sha256()
