@@ -3,6 +3,7 @@
 import dataclasses
 import importlib.util
 import re
+import shutil
 import types
 
 import pytest
@@ -121,6 +122,7 @@ def test_a_build_shows_a_real_row_only_if_the_script_says_so(tmp_path, tea):
         home = tmp_path / str(real)
         (home / "tea").mkdir(parents=True)
         changed = text.replace("    CONFIGS = [", f"    SHOWS_REAL_ROWS = {real}\n    CONFIGS = [")
+        shutil.copy(tea.folder / "pins.py", home / "tea")
         (home / "tea" / "tea.py").write_text(changed)
         there = Dataset("tea", home / "tea")
         rows = [{"id": "r", "turns": [{"n": n} for n in range(5)], "text": "x" * 200}]

@@ -187,6 +187,11 @@ def turns(data: Data) -> dict[str, Any]:
 
 
 @counted()
+def one(data: Data) -> int:
+    return 1
+
+
+@counted()
 def gone(data: Data) -> int:
     import sacremoses
 """
@@ -298,7 +303,10 @@ def test_counted_numbers_are_compared_like_digests(tmp_path, monkeypatch):
     path = dataset.folder / "figures.py"
     path.write_text(path.read_text() + COUNTED)
     build_files(Source(dataset, dataset.sample), tmp_path / "out", measure=True)
-    assert measured(dataset).counted == {"turns.a.b": 6, "turns.share": "0.33", "gone": None}
+    assert measured(dataset).counted == {
+        **{"turns.a.b": 6, "turns.share": "0.33"},
+        **{"one": 1, "gone": None},
+    }
 
     def found():
         checks = verify(open_folder(tmp_path / "out/tea", dataset)).checks

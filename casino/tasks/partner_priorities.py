@@ -34,6 +34,7 @@ _PRIORITIES = (
     'items, the high priority first. Answer in JSON: {"order": [...]}, with Food, Water and '
     "Firewood, each once."
 )
+_WORDS = "partner partners partner's s neighbour neighbour's"  # beside the items in an answer
 _ITEM = {"type": "string", "enum": [*ISSUES]}
 _ORDER = {"type": "array", "items": _ITEM, "minItems": 3, "maxItems": 3}
 
@@ -172,7 +173,9 @@ PRIORITIES = Task(
     columns=("participants.priority_*", "utterances.text"),
     leak="`partner_points_scored` and the packages of the deal give the order away: 66.9 and 80.4 "
     "without any text",
-    asking=Asking("2", priorities, reader(read_order, "order", ISSUES), max_tokens=80),
+    asking=Asking(
+        "2", priorities, reader(read_order, "order", ISSUES, words=_WORDS), max_tokens=80
+    ),
     subsets=SUBSETS,
     gold=priorities_gold,
     score=priorities_score,

@@ -207,7 +207,12 @@ STRATEGIES = Task(
     },
     inputs="the utterance and the texts before it",
     columns=("strategies.text", "strategies.context"),
-    asking=Asking("2", strategies, reader(read_labels, "labels", [*DEFINITIONS]), max_tokens=80),
+    asking=Asking(
+        "2",
+        strategies,
+        reader(read_labels, "labels", [*DEFINITIONS], words="strategy strategies"),
+        max_tokens=80,
+    ),
     subsets=SUBSETS,
     gold=strategies_gold,
     score=strategies_score,

@@ -218,7 +218,9 @@ INTENTS = Task(
     },
     inputs="the utterance and the turns before it",
     columns=("curated.turns",),
-    asking=Asking("2", questions, reader(read_labels, "types", TYPES), max_tokens=60),
+    asking=Asking(
+        "2", questions, reader(read_labels, "types", TYPES, words="intent intents"), max_tokens=60
+    ),
     gold=reviewed,
     score=score_intents,
     target=lambda gold: {"types": [type_ for type_ in TYPES if type_ in gold]},

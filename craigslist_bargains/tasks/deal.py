@@ -207,7 +207,12 @@ DEAL = Task(
     columns=("outcomes.category", "outcomes.list_price", "utterances.text"),
     leak="the config `messages` ends in words such as [I accept.], which give an AUC of .998; "
     "`acts` without them gives .856",
-    asking=Asking("1", questions, reader(read_number, "probability", 0, 1), max_tokens=60),
+    asking=Asking(
+        "1",
+        questions,
+        reader(read_number, "probability", 0, 1, words="deal they reach"),
+        max_tokens=60,
+    ),
     subsets=SUBSETS,
     gold=deals_reached,
     score=score_deal,

@@ -65,6 +65,7 @@ _PROMPT = {
 }
 _NAMES = {"en": {"Human": "User", "Bot": "Bot"}, "ja": {"Human": "ユーザ", "Bot": "ボット"}}
 _TALK = {"en": "The dialogue:", "ja": "対話："}
+_WORDS = "点数 スコア 評価 です 点 は"  # beside the number in an answer
 _SCORE = {"type": "number", "minimum": 1, "maximum": 5}
 
 
@@ -212,7 +213,7 @@ AGREEMENT = Task(
     },
     inputs="the dialogue",
     columns=("dialogues.dialogue",),
-    asking=Asking("1", questions, reader(read_number, "score", 1, 5), max_tokens=60),
+    asking=Asking("1", questions, reader(read_number, "score", 1, 5, words=_WORDS), max_tokens=60),
     gold=ratings,
     score=agreement,
     target=lambda rated: {"score": rated["person"]},

@@ -29,17 +29,29 @@ def show(
     folder: Annotated[Path | None, Option("--build", metavar="DIR", help="Builds.")] = None,
     source: SourceDir = None,
     sample: Sample = False,
+    fields: Annotated[
+        bool, Option("--fields", help="Show the fields of each config, not a dialogue.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show one dialogue of a build, a source or the sample.
+    """Show one dialogue of a build, a source or the sample, or the fields of each config.
 
     Without an option, read the build in build/, else PARLEY_SOURCE, else the sample.
     """
     from parley.building.built import find_folder
     from parley.building.sources import open_source
-    from parley.cli.show import find_dialogue, lay_out
+    from parley.cli.show import find_dialogue, lay_out, lay_out_fields
+    from parley.declaring.fields import field_tables
 
     dataset = get(name)
+    if fields:
+        if id is not None or sample or folder is not None or common.typed(ctx, "source"):
+            raise UsageError("--fields excludes a dialogue, --build, --source and --sample")
+        tables = field_tables(dataset.configs)
+        common.print_result(
+            as_json, lambda: list(map(vars, tables)), lambda: lay_out_fields(tables)
+        )
+        return
     if sample and (folder is not None or common.typed(ctx, "source")):
         raise UsageError("--sample excludes --build and --source")
     if folder is not None and common.typed(ctx, "source"):

@@ -264,7 +264,7 @@ def every_count(module: ModuleType | None, data: Data) -> Iterator[Count]:
     for function in counted_in(module):
         name = function.__name__
         outcome = _compute(lambda data, count=function: _rounded(count, data), data, ())
-        numbers = {".".join((name, *keys)): value for keys, value in outcome.measured.items()}
+        numbers = {".".join(keys): value for keys, value in outcome.measured.items()}
         reason = "" if numbers else outcome.reason
         yield Count(name, numbers, reason, bool(reason) and outcome.verdict != NOT_CHECKED)
 
@@ -276,10 +276,10 @@ def counted_in(module: ModuleType | None) -> list[Callable[[Data], Any]]:
 
 
 def _rounded(function: Callable[[Data], Any], data: Data) -> dict[str, Value]:
-    """Return the numbers that a function counts, by their keys, with its decimals as text."""
+    """Return the numbers that a function counts, by its name and keys, its decimals as text."""
     found: dict[str, Value] = {}
     decimals = function.counted  # type: ignore[attr-defined]
-    for keys, value in _measured(function(data), ()):
+    for keys, value in _measured(function(data), (function.__name__,)):
         if isinstance(value, str) or not math.isfinite(value):
             raise ValueError(f"{'.'.join(keys)}: expected a finite number, found {value!r:.60}")
         whole = isinstance(value, int) or decimals is None

@@ -23,6 +23,7 @@ from parley.declaring import pins
 from parley.declaring.chats import CHAT
 from parley.declaring.declaration import Config
 from parley.declaring.features import arrow_schema, item_of, labels_of
+from parley.declaring.fields import columns_of
 from parley.declaring.figures import A_SAMPLE, Figure, counted_in, every_count
 from parley.rows.arrow import Nulls, to_batches
 from parley.rows.digest import Digest, same
@@ -325,6 +326,33 @@ def numbers(built: BuiltFolder) -> Iterator[str]:
                 yield f"{place}: expected a finite number, found {wrong}"
 
 
+def nulls(built: BuiltFolder) -> Iterator[str]:
+    """A column or a field holds null only if it is declared so."""
+    for config, split in built.declared:
+        features = built.features(config)
+        columns = columns_of(built.dataset.configs[config])
+        declared = {column.path for column in columns if column.null}
+        declared |= {column.path + "[]" for column in columns if column.type.endswith(" or null")}
+        found: Counter[str] = Counter()
+        for table in built.tables(config, split):
+            for name in table.schema.names:
+                found.update(dict(_nulls(table[name], features[name], name)))
+        for path in found.keys() - declared:
+            yield f"{config}/{split}: {path}: {found[path]} nulls; declare Field((x, None), ...)"
+
+
+def _nulls(values: Any, feature: Any, path: str) -> Iterator[tuple[str, int]]:
+    """Yield the path of a column and of each field within that holds nulls, with their number."""
+    if values.null_count:
+        yield path, values.null_count
+        values = values.drop_null()  # its fields are null, too
+    if isinstance(feature, dict):
+        for name, inner in feature.items():
+            yield from _nulls(pc.struct_field(values, name), inner, f"{path}.{name}")
+    elif item := item_of(feature):
+        yield from _nulls(pc.list_flatten(values), item, f"{path}[]")
+
+
 def _leaves(built: BuiltFolder) -> Iterator[tuple[str, Any, Any]]:
     """Yield place, values and feature of each innermost column of every file."""
     for config, split in built.declared:
@@ -437,16 +465,17 @@ def _not_back(config: Config, row: Any, record: Any, where: str) -> Iterator[str
 def _alike(found: Any, expected: Any) -> bool:
     """Tell whether two records are the same: 1 and 1.0 are one number, and neither is true."""
     return bool(found == expected) and (
-        orjson.dumps(found) == orjson.dumps(expected) or _typed(found) == _typed(expected)
+        orjson.dumps(found) == orjson.dumps(expected) or _as_true(found, expected)
     )
 
 
-def _typed(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _typed(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_typed(inner) for inner in value]
-    return isinstance(value, bool), value
+def _as_true(found: Any, expected: Any) -> bool:
+    """Tell whether equal values are true or false at the same places."""
+    if isinstance(found, dict):
+        return all(_as_true(value, expected[key]) for key, value in found.items())
+    if isinstance(found, list):
+        return all(map(_as_true, found, expected))
+    return isinstance(found, bool) == isinstance(expected, bool)
 
 
 def _row_differences(where: str, rows: list[Any], due: list[Any]) -> Iterator[str]:
