@@ -158,7 +158,8 @@ def only_raw() -> Any:
 @method
 def parley(source: str, workers: str = "0") -> int:
     """Build with `parley`: strict rows, a digest, Parquet, provenance and card."""
-    from parley import Source, build_folder
+    from parley.building.build import build as build_folder
+    from parley.building.sources import Source
 
     dataset = only_raw()
     missing = [name for name in dataset.sources if not (Path(source) / name).exists()]
@@ -216,7 +217,10 @@ def polars(source: str) -> int:
 @method
 def build(source: str, *names: str) -> int:
     """Build some datasets without imports, or all that are in `source` with imports."""
-    from parley import build_folder, dataset, datasets, open_source
+    from parley import dataset
+    from parley import list as datasets
+    from parley.building.build import build as build_folder
+    from parley.building.sources import open_source
 
     for name in names:
         dataset(name).builder  # noqa: B018 - imports it
@@ -233,7 +237,9 @@ def build(source: str, *names: str) -> int:
 @method
 def verify_all(source: str, built: str) -> int:
     """Verify all builds of the files in `source`, including imports."""
-    from parley import Verification, dataset, datasets, verify_each
+    from parley import dataset
+    from parley import list as datasets
+    from parley.verifying.verify import Verification, verify_each
 
     every = [dataset(name) for name in datasets()]
     found = list(verify_each(every, Path(built), Path(source), lambda *_: None))

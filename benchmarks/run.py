@@ -287,7 +287,8 @@ class Benchmark:
         import methods
         from datasets import disable_progress_bars
 
-        from parley import Source, build_folder
+        from parley.building.build import build as build_folder
+        from parley.building.sources import Source
 
         disable_progress_bars()
         source, dataset = self.source(self.dialogues), methods.only_raw()

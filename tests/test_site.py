@@ -374,7 +374,7 @@ def test_browse_serves_until_interrupted_and_removes_files_of_a_killed_browse(tm
             about = html.unescape(httpx2.get(f"{url}duo/index.html", timeout=20).text)
             assert "# first: parley build duo --sample\n" in about
             assert page.headers["Cross-Origin-Resource-Policy"] == "same-origin"
-            assert len(list(tmp_path.iterdir())) == 1
+            assert len(list(tmp_path.iterdir())) == 2  # the build of the sample, and the pages
             process.send_signal(end)
             _, stderr = process.communicate(timeout=60)
     assert (process.returncode, stderr) == (0, "")
@@ -396,7 +396,7 @@ def test_browse_reads_a_dataset_when_its_page_is_first_asked_for(sample_build, t
         return answer.status_code, answer.text
 
     def written():
-        return {folder.name for folder in (tmp_path / "tmp").glob("*/content/site/*/")} - {"assets"}
+        return {folder.name for folder in (tmp_path / "tmp").glob("*/content/*/")} - {"assets"}
 
     with subprocess.Popen(command, env=environ, **pipes) as process:
         url = process.stdout.readline().split()[0]

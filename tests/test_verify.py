@@ -178,7 +178,7 @@ def provenance(place, change):
 
 COUNTED = """
 
-from parley import counted
+from parley.figures import counted
 
 
 @counted(decimals=2)
@@ -304,8 +304,10 @@ def test_counted_numbers_are_compared_like_digests(tmp_path, monkeypatch):
     path.write_text(path.read_text() + COUNTED)
     build_files(Source(dataset, dataset.sample), tmp_path / "out", measure=True)
     assert measured(dataset).counted == {
-        **{"turns.a.b": 6, "turns.share": "0.33"},
-        **{"one": 1, "gone": None},
+        "turns.a.b": 6,
+        "turns.share": "0.33",
+        "one": 1,
+        "gone": None,
     }
 
     def found():

@@ -4,21 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from parley import (
-    MEASURED,
-    Asking,
-    Data,
-    Key,
-    Prediction,
-    Question,
-    Reference,
-    Score,
-    Task,
-    chat,
-    object_schema,
-    read_order,
-    reader,
-)
+from parley.figures import Data
+from parley.questions import Asking, Question, chat, object_schema, read_order, reader
+from parley.tasks import MEASURED, Key, Prediction, Reference, Score, Task
 
 from ..scenarios import ISSUES, POINTS, SIDES
 from ..subsets import SUBSETS

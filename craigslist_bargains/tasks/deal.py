@@ -8,26 +8,19 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from parley import (
+from parley.errors import Problem, UsageError
+from parley.figures import Data
+from parley.questions import Asking, Question, chat, object_schema, read_number, reader, spoken
+from parley.tasks import (
     MEASURED,
-    Asking,
-    Data,
     Key,
     Prediction,
-    Problem,
-    Question,
     Reference,
     Score,
     Task,
     Undefined,
-    UsageError,
-    chat,
     interval,
-    object_schema,
-    read_number,
-    reader,
     resamples,
-    spoken,
 )
 
 from ..subsets import SUBSETS

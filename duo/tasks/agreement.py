@@ -9,25 +9,19 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from parley import (
+from parley.errors import Problem
+from parley.figures import Data
+from parley.questions import Asking, Question, chat, object_schema, read_number, reader, spoken
+from parley.tasks import (
     MEASURED,
-    Asking,
-    Data,
     Key,
     Prediction,
-    Problem,
-    Question,
     Reference,
     Score,
     Task,
     Undefined,
-    chat,
     interval,
-    object_schema,
-    read_number,
-    reader,
     resamples,
-    spoken,
 )
 
 from ..views import ASPECTS

@@ -8,6 +8,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -95,6 +96,14 @@ class Questions:
                 digest.update(_text(_shown(self.asking, found[key])) + b"\n")
         self.by_key = {key: found[key] for key in self.gold}
         self.digest = digest.hexdigest()
+
+    @property
+    def file_name(self) -> str:
+        """The name of a log: dataset, task, options, subset and pilot."""
+        pilot = f"pilot-{self.part.limit}" if self.part.limit else ""
+        dataset, own = self.built.dataset.name, self.options.values()
+        parts = (dataset, self.name, *own, self.part.subset, pilot)
+        return ".".join(re.sub(r"[^\w-]", "-", each) for each in parts if each) + ".jsonl"
 
     def header(self, models: Mapping[str, str], sampling: Sampling) -> dict[str, Any]:
         """Return the first line of a log: models is role -> model, "" for a question's.

@@ -284,7 +284,7 @@ def transcript(made: Draft, chat: Chat) -> str:
 
 from typing import Any
 
-from parley import Facets, Transcript, Turn
+from parley.views import Facets, Transcript, Turn
 
 CONFIGS = ("dialogues",)
 
