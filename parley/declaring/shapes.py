@@ -54,7 +54,7 @@ from parley.declaring.nodes import (
 def parse(shape: Any, path: str = "") -> Node:
     """Return the node of a shape; ScriptError if a part of it is no shape."""
     if isinstance(shape, Around):
-        shape.take(path)
+        shape._take(path)
     if isinstance(shape, Node):
         return shape
     if shape is None:
@@ -109,7 +109,7 @@ class Around(Node):
     def __init__(self, shape: Any) -> None:
         self.shape = shape
 
-    def take(self, path: str) -> None:
+    def _take(self, path: str) -> None:
         """Parse the shape."""
         self.inner = parse(self.shape, path)
         self.kind, self.nullable = self.inner.kind, self.inner.nullable
@@ -122,8 +122,8 @@ class Around(Node):
     def column(self) -> Node:
         return self.inner.column
 
-    def test(self, value: str, names: dict[str, Any]) -> str:
-        return self.inner.test(value, names)
+    def _test(self, value: str, names: dict[str, Any]) -> str:
+        return self.inner._test(value, names)
 
     def problems(self, value: Any, path: str = "") -> Iterator[Problem]:
         return self.inner.problems(value, path)
@@ -181,14 +181,14 @@ class Checked(Around):
         super().__init__(shape)
         self._check = Function(check)
 
-    def take(self, path: str) -> None:
-        super().take(path)
+    def _take(self, path: str) -> None:
+        super()._take(path)
         self.kind = None
 
-    def test(self, value: str, names: dict[str, Any]) -> str:
+    def _test(self, value: str, names: dict[str, Any]) -> str:
         found = held(names)
-        inner = self.inner.test(f"({found} := {value})", names)
-        return f"({inner} and {self._check.test(found, names)})"
+        inner = self.inner._test(f"({found} := {value})", names)
+        return f"({inner} and {self._check._test(found, names)})"
 
     def problems(self, value: Any, path: str = "") -> Iterator[Problem]:
         found = list(islice(self.inner.problems(value, path), MOST_PROBLEMS))
@@ -220,8 +220,8 @@ class Converted(Around):
         self.into, self.to_row, self.to_record = into, to_row, to_record
         self.to_columns = to_columns
 
-    def take(self, path: str) -> None:
-        super().take(path)
+    def _take(self, path: str) -> None:
+        super()._take(path)
         self._column = parse(self.into, path)
         self.nullable = self._column.nullable
 

@@ -30,7 +30,7 @@ class File:
     arrow_size: int
 
 
-def write(
+def write_parquet(
     batches: Iterable[pa.RecordBatch],
     schema: pa.Schema,
     folder: Path,

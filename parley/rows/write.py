@@ -40,7 +40,9 @@ def write_split(
                 on_rows(plan.where, rows)
                 yield batch
 
-        files = parquet.write(looked_at(), plan.schema, target, plan.split, max_shard_size, digest)
+        files = parquet.write_parquet(
+            looked_at(), plan.schema, target, plan.split, max_shard_size, digest
+        )
         seconds = time.perf_counter() - start
         return BuiltSplit(*plan.name, digest.hexdigest(), files, seconds, nulls.left)
 
