@@ -94,7 +94,7 @@ class Alternatives(Node):
             )
         everywhere = set.intersection(*({column.path for column in columns} for columns in each))
         first, *within = found.values()
-        if not within:
+        if len(options) > 1 and not within:
             first = replace(first, type=type_of(self.conversion(path).feature))
         return [first, *(replace(c, null=c.null or c.path not in everywhere) for c in within)]
 
