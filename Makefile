@@ -7,7 +7,7 @@ BIN := .venv/bin
 INSPECT := "inspect-ai>=0.3.285" openai
 INSTALL := $(BIN)/uv pip install --quiet --python .venv/bin/python --constraint constraints.txt
 
-.PHONY: demo test test-all check compat inspect bench faults measure constraints clean
+.PHONY: demo test test-all check compat inspect bench bench-quick faults measure constraints clean
 
 demo: .venv/demo
 	@$(BIN)/python examples/demo.py build
@@ -37,6 +37,10 @@ inspect: .inspect/ready
 # Compares with the limit and with peers; prints tables for benchmarks/README.md. 20 minutes.
 bench: .venv/ready
 	$(BIN)/python benchmarks/run.py
+
+# The same in two minutes: the limit, and with PARLEY_SOURCE the real datasets.
+bench-quick: .venv/ready
+	$(BIN)/python benchmarks/run.py --quick
 
 # Runs the fault tests and damages records; with real files in PARLEY_SOURCE it writes what was
 # tried and lost into SECURITY.md.

@@ -247,6 +247,7 @@ class Cosrec(Builder):
     HOMEPAGE = "https://github.com/CAMEO-22/CoSRec"
     LICENSE = "unknown"
     LANGUAGES = ("en",)
+    SHOWN = "curated"
     CITATION = """\
 @inproceedings{alessio2025cosrec,
   title = {{CoSRec}: A Joint Conversational Search and Recommendation Dataset},

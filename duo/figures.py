@@ -12,7 +12,7 @@ from itertools import combinations, groupby, permutations, product
 from statistics import correlation, mean
 from typing import Any
 
-from parley import Data, Differs, counted, documented, mean_and_deviation, moses_tokenizer
+from parley.figures import Data, Differs, counted, documented, mean_and_deviation, moses_tokenizer
 
 from .views import ASPECTS, ONLY_IN
 

@@ -121,7 +121,7 @@ def facets(row):
 
 _CHARTS = '''"""Put the attacks into every text of each kind of chart."""
 
-from parley import Bar, Bars, Dots, Heatmap, Panel, Panels
+from parley.views import Bar, Bars, Dots, Heatmap, Panel, Panels
 
 
 def attacks(data):

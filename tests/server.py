@@ -4,13 +4,11 @@ import hashlib
 import io
 import random
 import re
-import ssl
 import stat
 import time
 import zipfile
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
 
 import pytest
 from local import Connection, Local
@@ -21,20 +19,15 @@ BODY = random.Random(7).randbytes(200_000)  # of "/a", by the fixture `server`
 QUICK = Patience(tries=3, backoff=0.01, longest_wait=0.05, connect=5, read=1)
 
 
-def pinned(url: str, body: bytes, **more: Any) -> dict[str, Any]:
+def pinned(url, body, **more):
     return {"url": url, "size": len(body), "sha256": hashlib.sha256(body).hexdigest(), **more}
 
 
-def blob(body: bytes) -> str:
+def blob(body):
     return hashlib.sha1(b"blob %d\0%b" % (len(body), body)).hexdigest()
 
 
-def archive(
-    members: dict[str, bytes],
-    others: dict[str, bytes] | None = None,
-    mode: int = stat.S_IFREG,
-    method: int = zipfile.ZIP_DEFLATED,
-) -> tuple[bytes, str]:
+def archive(members, others=None, mode=stat.S_IFREG, method=zipfile.ZIP_DEFLATED):
     """Return a zip with members below x-1/en and others anywhere, and the git tree of the first."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", method) as file:
@@ -76,26 +69,26 @@ class Page:
 class Server(Local):
     """The server: set `pages[path]`, read `requests` to see what came in."""
 
-    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
+    def __init__(self, tls=None):
         self.handler, self.tls = _Handler, tls
         self.pages: dict[str, Page] = {}
         self.requests: list[tuple[str, str | None]] = []  # path, Range
         self.headers: list[dict[str, str]] = []
 
-    def __enter__(self) -> "Server":
+    def __enter__(self):
         """Start to serve, and let no proxy stand between."""
         self._patch = pytest.MonkeyPatch()
         self._patch.setenv("NO_PROXY", "*")
         return super().__enter__()
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         super().__exit__()
         self._patch.undo()
 
-    def url(self, path: str) -> str:
+    def url(self, path):
         return self.endpoint + path
 
-    def ranges(self, path: str) -> list[str | None]:
+    def ranges(self, path):
         """Return the Range headers of the requests for a path, in order."""
         return [wanted for asked, wanted in self.requests if asked == path]
 
@@ -103,7 +96,7 @@ class Server(Local):
 class _Handler(Connection):
     site: Server
 
-    def respond(self) -> None:
+    def respond(self):
         if self.command == "HEAD":
             page = self.site.pages.get(self.path)
             size = str(len(page.body)) if page else "0"

@@ -3,8 +3,10 @@
 import dataclasses
 import importlib.util
 import re
+import shutil
 import types
 
+import datasets
 import pytest
 import yaml
 
@@ -121,6 +123,7 @@ def test_a_build_shows_a_real_row_only_if_the_script_says_so(tmp_path, tea):
         home = tmp_path / str(real)
         (home / "tea").mkdir(parents=True)
         changed = text.replace("    CONFIGS = [", f"    SHOWS_REAL_ROWS = {real}\n    CONFIGS = [")
+        shutil.copy(tea.folder / "pins.py", home / "tea")
         (home / "tea" / "tea.py").write_text(changed)
         there = Dataset("tea", home / "tea")
         rows = [{"id": "r", "turns": [{"n": n} for n in range(5)], "text": "x" * 200}]
@@ -151,6 +154,7 @@ def test_fields_are_told_once():
         url="https://example.org/a.json", sha256="0" * 64,
     )  # fmt: skip
     of = {"of": "dialogues", "rows": lambda records: records, "key": "id"}
+    mood = datasets.ClassLabel(names=["bad", "good"])
 
     class Talks(Builder):
         """Talks."""
@@ -159,7 +163,7 @@ def test_fields_are_told_once():
         CONFIGS = [
             Config("dialogues", "a dialogue", {"train": [file]}, key="id"),
             Config("same", "the same", {"train": [file]}, key="id"),
-            View("more", "a score", features={"id": id_, "n": Field(int, "a score")}, **of),
+            View("more", "a score", features={"id": id_, "n": Field((mood, None), "it")}, **of),
         ]
 
     whole, more = field_tables(Talks.configs())
@@ -174,7 +178,7 @@ def test_fields_are_told_once():
     ]
     assert (more.elsewhere, more.rows) == (
         {"dialogues": ["id"]},
-        [("`n`", "int64", "", "a score")],
+        [("`n`", "ClassLabel", "yes", "it: `bad`, `good`")],
     )
 
 

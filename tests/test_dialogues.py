@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from parley.api import select
+from parley import select
 from parley.base.errors import OutputError, ScriptError, UsageError
 from parley.building.built import find_folder
 from parley.building.collection import Dataset, get

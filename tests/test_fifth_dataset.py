@@ -78,7 +78,7 @@ def test_a_broken_transcript_is_reported(more, run):
 
 
 CHECK = """
-from parley import check
+from parley.figures import check
 @check
 def odd(data):
     yield 3

@@ -659,7 +659,7 @@ NO_MEMORY = [
     "OSError(12, 'Cannot allocate memory')",
 ]
 CHECK = """\
-from parley import check
+from parley.figures import check
 @check
 def sound(data):
     yield from ()

@@ -178,12 +178,17 @@ def provenance(place, change):
 
 COUNTED = """
 
-from parley import counted
+from parley.figures import counted
 
 
 @counted(decimals=2)
 def turns(data: Data) -> dict[str, Any]:
     return {"a": {"b": 6}, "share": 1 / 3}
+
+
+@counted()
+def one(data: Data) -> int:
+    return 1
 
 
 @counted()
@@ -252,6 +257,11 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
         "NaN": rows("speakers/train[0].extraversion", math.nan),
         "infinity": rows(BIG_FIVE, math.inf),
     },
+    "nulls": {
+        "null in a column of a view": rows("utterances/train[0].text", None),
+        "null in a list of structs": rows("dialogues/train[0].chat_logs[0].text", None),
+        "null in a list": rows("utterances/train[0].annotations", [None]),
+    },
     "records": {
         "an unknown label": rows("dialogues/train[0].annotations[0][1]", "flattery"),
         "an unknown answer": rows("official_split/test[0].chat_logs[0].task_data.data", "maybe"),
@@ -298,7 +308,12 @@ def test_counted_numbers_are_compared_like_digests(tmp_path, monkeypatch):
     path = dataset.folder / "figures.py"
     path.write_text(path.read_text() + COUNTED)
     build_files(Source(dataset, dataset.sample), tmp_path / "out", measure=True)
-    assert measured(dataset).counted == {"turns.a.b": 6, "turns.share": "0.33", "gone": None}
+    assert measured(dataset).counted == {
+        "turns.a.b": 6,
+        "turns.share": "0.33",
+        "one": 1,
+        "gone": None,
+    }
 
     def found():
         checks = verify(open_folder(tmp_path / "out/tea", dataset)).checks
@@ -323,7 +338,7 @@ def test_damage_is_noticed_by_no_other_check(build):
     rewrite(folder, "prompts/prompts[0].text", "Generate.")
     found = verify(open_folder(folder))
     assert failed(found) == {"files", "card", "digests", "source"}
-    (problem,) = found.checks[-1].problems
+    (problem,) = next(each for each in found.checks if each.name == "source").problems
     text = "prompts/prompts[0]: differs from the row of the source: .text: expected '"
     assert problem.startswith(text)
     assert problem.endswith("found 'Generate.'")

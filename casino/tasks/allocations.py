@@ -4,7 +4,9 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
-from parley import Data, Prediction, Problem
+from parley.errors import Problem
+from parley.figures import Data
+from parley.tasks import Prediction
 
 from ..scenarios import ISSUES, PACKAGES, SIDES, Items
 from ..views import PARTNER

@@ -6,20 +6,9 @@ from collections.abc import Iterator, Mapping
 from statistics import median
 from typing import Any
 
-from parley import (
-    MEASURED,
-    UNREADABLE,
-    Data,
-    Key,
-    NegotiationRules,
-    NegotiationState,
-    Prediction,
-    Reference,
-    Score,
-    Task,
-    make_game,
-    means,
-)
+from parley.figures import Data
+from parley.questions import NegotiationRules, NegotiationState, make_game
+from parley.tasks import MEASURED, UNREADABLE, Key, Prediction, Reference, Score, Task, means
 
 from ..scenarios import (
     ISSUES,

@@ -4,24 +4,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from parley import (
-    MEASURED,
-    UNREADABLE,
-    Asking,
-    Data,
-    Key,
-    Prediction,
-    Question,
-    Reference,
-    Score,
-    Task,
-    Unreadable,
-    chat,
-    means,
-    object_schema,
-    problems,
-    read_object,
-)
+from parley import problems
+from parley.figures import Data
+from parley.questions import Asking, Question, Unreadable, chat, object_schema, read_object
+from parley.tasks import MEASURED, UNREADABLE, Key, Prediction, Reference, Score, Task, means
 
 from ..scenarios import ISSUES, PACKAGES, SIDES
 from ..subsets import SUBSETS

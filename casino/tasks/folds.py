@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from parley import Key, over_folds
+from parley.tasks import Key, over_folds
 
 
 def keys_by_fold(gold: Mapping[Key, tuple[int, Any]]) -> list[list[Key]]:

@@ -4,23 +4,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from parley import (
-    MEASURED,
-    Asking,
-    Data,
-    Key,
-    Prediction,
-    Question,
-    Reference,
-    Score,
-    Task,
-    Unreadable,
-    chat,
-    choice,
-    means,
-    object_schema,
-    read_object,
-)
+from parley.figures import Data
+from parley.questions import Asking, Question, Unreadable, chat, choice, object_schema, read_object
+from parley.tasks import MEASURED, Key, Prediction, Reference, Score, Task, means
 
 from ..scenarios import SIDES
 from ..subsets import SUBSETS

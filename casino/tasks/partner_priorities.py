@@ -4,21 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from parley import (
-    MEASURED,
-    Asking,
-    Data,
-    Key,
-    Prediction,
-    Question,
-    Reference,
-    Score,
-    Task,
-    chat,
-    object_schema,
-    read_order,
-    reader,
-)
+from parley.figures import Data
+from parley.questions import Asking, Question, chat, object_schema, read_order, reader
+from parley.tasks import MEASURED, Key, Prediction, Reference, Score, Task
 
 from ..scenarios import ISSUES, POINTS, SIDES
 from ..subsets import SUBSETS
@@ -34,6 +22,7 @@ _PRIORITIES = (
     'items, the high priority first. Answer in JSON: {"order": [...]}, with Food, Water and '
     "Firewood, each once."
 )
+_WORDS = "partner partners partner's s neighbour neighbour's"  # beside the items in an answer
 _ITEM = {"type": "string", "enum": [*ISSUES]}
 _ORDER = {"type": "array", "items": _ITEM, "minItems": 3, "maxItems": 3}
 
@@ -172,7 +161,9 @@ PRIORITIES = Task(
     columns=("participants.priority_*", "utterances.text"),
     leak="`partner_points_scored` and the packages of the deal give the order away: 66.9 and 80.4 "
     "without any text",
-    asking=Asking("2", priorities, reader(read_order, "order", ISSUES), max_tokens=80),
+    asking=Asking(
+        "2", priorities, reader(read_order, "order", ISSUES, words=_WORDS), max_tokens=80
+    ),
     subsets=SUBSETS,
     gold=priorities_gold,
     score=priorities_score,

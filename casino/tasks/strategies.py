@@ -3,24 +3,10 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from parley import (
-    MEASURED,
-    UNREADABLE,
-    Asking,
-    Data,
-    Key,
-    Prediction,
-    Problem,
-    Question,
-    Reference,
-    Score,
-    Task,
-    chat,
-    object_schema,
-    read_labels,
-    reader,
-    spoken,
-)
+from parley.errors import Problem
+from parley.figures import Data
+from parley.questions import Asking, Question, chat, object_schema, read_labels, reader, spoken
+from parley.tasks import MEASURED, UNREADABLE, Key, Prediction, Reference, Score, Task
 
 from ..subsets import SUBSETS
 from ..views import PARTNER
@@ -207,7 +193,12 @@ STRATEGIES = Task(
     },
     inputs="the utterance and the texts before it",
     columns=("strategies.text", "strategies.context"),
-    asking=Asking("2", strategies, reader(read_labels, "labels", [*DEFINITIONS]), max_tokens=80),
+    asking=Asking(
+        "2",
+        strategies,
+        reader(read_labels, "labels", [*DEFINITIONS], words="strategy strategies"),
+        max_tokens=80,
+    ),
     subsets=SUBSETS,
     gold=strategies_gold,
     score=strategies_score,

@@ -9,25 +9,19 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from parley import (
+from parley.errors import Problem
+from parley.figures import Data
+from parley.questions import Asking, Question, chat, object_schema, read_labels, reader, spoken
+from parley.tasks import (
     MEASURED,
     UNREADABLE,
-    Asking,
-    Data,
     Key,
     Prediction,
-    Problem,
-    Question,
     Reference,
     Score,
     Task,
-    chat,
     interval,
-    object_schema,
-    read_labels,
-    reader,
     resamples,
-    spoken,
 )
 
 from ..rows import TYPES
@@ -218,7 +212,9 @@ INTENTS = Task(
     },
     inputs="the utterance and the turns before it",
     columns=("curated.turns",),
-    asking=Asking("2", questions, reader(read_labels, "types", TYPES), max_tokens=60),
+    asking=Asking(
+        "2", questions, reader(read_labels, "types", TYPES, words="intent intents"), max_tokens=60
+    ),
     gold=reviewed,
     score=score_intents,
     target=lambda gold: {"types": [type_ for type_ in TYPES if type_ in gold]},

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping
 from itertools import chain, islice
 from typing import Any
 
-from parley import (
+from parley.figures import Data
+from parley.tasks import (
     MEASURED,
     NO_HIT,
     TREC_RUN,
-    Data,
     Key,
     Prediction,
     Reference,

@@ -8,26 +8,19 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from parley import (
+from parley.errors import Problem, UsageError
+from parley.figures import Data
+from parley.questions import Asking, Question, chat, object_schema, read_number, reader, spoken
+from parley.tasks import (
     MEASURED,
-    Asking,
-    Data,
     Key,
     Prediction,
-    Problem,
-    Question,
     Reference,
     Score,
     Task,
     Undefined,
-    UsageError,
-    chat,
     interval,
-    object_schema,
-    read_number,
-    reader,
     resamples,
-    spoken,
 )
 
 from ..subsets import SUBSETS
@@ -207,7 +200,12 @@ DEAL = Task(
     columns=("outcomes.category", "outcomes.list_price", "utterances.text"),
     leak="the config `messages` ends in words such as [I accept.], which give an AUC of .998; "
     "`acts` without them gives .856",
-    asking=Asking("1", questions, reader(read_number, "probability", 0, 1), max_tokens=60),
+    asking=Asking(
+        "1",
+        questions,
+        reader(read_number, "probability", 0, 1, words="deal they reach"),
+        max_tokens=60,
+    ),
     subsets=SUBSETS,
     gold=deals_reached,
     score=score_deal,

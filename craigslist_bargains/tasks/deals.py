@@ -10,21 +10,19 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from parley import (
+from parley.errors import Problem
+from parley.figures import Data
+from parley.questions import NegotiationRules, NegotiationState, make_game
+from parley.tasks import (
     MEASURED,
     UNREADABLE,
-    Data,
     Key,
-    NegotiationRules,
-    NegotiationState,
     Prediction,
-    Problem,
     Reference,
     Score,
     Task,
     Undefined,
     interval,
-    make_game,
     resamples,
 )
 

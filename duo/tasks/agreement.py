@@ -9,25 +9,19 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from parley import (
+from parley.errors import Problem
+from parley.figures import Data
+from parley.questions import Asking, Question, chat, object_schema, read_number, reader, spoken
+from parley.tasks import (
     MEASURED,
-    Asking,
-    Data,
     Key,
     Prediction,
-    Problem,
-    Question,
     Reference,
     Score,
     Task,
     Undefined,
-    chat,
     interval,
-    object_schema,
-    read_number,
-    reader,
     resamples,
-    spoken,
 )
 
 from ..views import ASPECTS
@@ -65,6 +59,7 @@ _PROMPT = {
 }
 _NAMES = {"en": {"Human": "User", "Bot": "Bot"}, "ja": {"Human": "ユーザ", "Bot": "ボット"}}
 _TALK = {"en": "The dialogue:", "ja": "対話："}
+_WORDS = "点数 スコア 評価 です 点 は"  # beside the number in an answer
 _SCORE = {"type": "number", "minimum": 1, "maximum": 5}
 
 
@@ -212,7 +207,7 @@ AGREEMENT = Task(
     },
     inputs="the dialogue",
     columns=("dialogues.dialogue",),
-    asking=Asking("1", questions, reader(read_number, "score", 1, 5), max_tokens=60),
+    asking=Asking("1", questions, reader(read_number, "score", 1, 5, words=_WORDS), max_tokens=60),
     gold=ratings,
     score=agreement,
     target=lambda rated: {"score": rated["person"]},

@@ -125,7 +125,7 @@ class Builder(_Base):
     ) -> SplitPlan:
         """Return the plan of a split from these files."""
         declared = cls.configs()[config]
-        schema, join = arrow_schema(datasets_features(declared.features)), cls._base(config).records
+        schema, join = arrow_schema(declared.features), cls._base(config).records
         return SplitPlan(dataset, declared, split, tuple(files), reader, schema, join, remedy)
 
     def _info(self) -> "datasets.DatasetInfo":

@@ -9,7 +9,7 @@ from parley.building.built import BuiltFolder
 from parley.building.collection import Dataset
 from parley.building.measured import Splits
 from parley.declaring.fields import HEADINGS, FieldTable, field_tables
-from parley.declaring.figures import OUR_CARD, Figure, tally
+from parley.declaring.figures import Figure, tally
 from parley.declaring.leaderboard import markdown_table, section
 
 _NOT_BUILT = "not built: its source is missing"
@@ -78,7 +78,8 @@ def shown_row(dataset: Dataset, built: BuiltFolder | None = None) -> Shown | Non
             return Shown(config, row, built.is_sample)
     source = open_source(dataset, None, sample=True)
     plans = (each for each in plan(source) if each.config.name == config)
-    rows = (row for each in plans for row in generate(each))
+    whole = (p for p in plans if all((source.folder / each.path).exists() for each in p.files))
+    rows = (row for each in whole for row in generate(each))
     return next((Shown(config, row, True) for row in rows), None)
 
 
@@ -139,16 +140,15 @@ def _table(table: FieldTable) -> Iterator[str]:
 
 def figures_part(figures: Sequence[Figure], note: str = "") -> str:
     """Return the documented figures with what was measured, and the reasons for differences."""
-    documented = [figure for figure in figures if not figure.place.startswith(OUR_CARD)]
-    if not documented:
+    if not figures:
         return "None are documented."
     notes: dict[str, int] = {}
-    total = tally(figure.verdict for figure in documented)
-    lines = [f"Of {len(documented)} documented figures, recomputed from the rows: {total}.", ""]
+    total = tally(figure.verdict for figure in figures)
+    lines = [f"Of {len(figures)} documented figures, recomputed from the rows: {total}.", ""]
     lines += [note, ""] if note else []
     # folded: hundreds of lines that few read
     lines += ["<details>", "<summary>The documented figures</summary>", ""]
-    lines += [*_figures(documented, notes), "</details>", ""]
+    lines += [*_figures(figures, notes), "</details>", ""]
     return "\n".join([*lines, *(f"[{number}] {reason}.  " for reason, number in notes.items())])
 
 

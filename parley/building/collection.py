@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _YAML = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
 _BESIDE = {"figures", "checks", "transcript", "charts", "export", "jobs", "tasks", "views"}
-_BESIDE |= {"prompts", "game", "subsets"}
+_BESIDE |= {"prompts", "game", "subsets", "pins"}
 
 
 def collection_folder() -> Path:

@@ -44,7 +44,6 @@ _OF_SEVERAL = {MATCHES: "match", DIFFERS: "differ"}
 A_SAMPLE = "this is the invented sample"
 FAILED = "the computation failed"  # prefix of the reason if the function raised
 NO_LONGER = "and does so no longer"  # suffix of the reason if a known difference is gone
-OUR_CARD = "our card"  # prefix of the place if only our card states the figure
 
 
 def tally(verdicts: Iterable[str]) -> str:

@@ -25,7 +25,7 @@ ValueError. Each kind of shape is one class.
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -39,7 +39,6 @@ from parley.declaring.nodes import (
     Choice,
     Column,
     Feature,
-    Fits,
     Function,
     List,
     Mapping,
@@ -48,6 +47,7 @@ from parley.declaring.nodes import (
     Object,
     Part,
     Scalar,
+    held,
 )
 
 
@@ -122,9 +122,8 @@ class Around(Node):
     def column(self) -> Node:
         return self.inner.column
 
-    @cached_property
-    def fits(self) -> Fits:
-        return self.inner.fits
+    def test(self, value: str, names: dict[str, Any]) -> str:
+        return self.inner.test(value, names)
 
     def problems(self, value: Any, path: str = "") -> Iterator[Problem]:
         return self.inner.problems(value, path)
@@ -165,6 +164,10 @@ class Field(Around):
         first, *within = super().columns(path, null)
         return [replace(first, meaning=self.meaning, unit=self.unit), *within]
 
+    def code(self) -> Code:
+        unit = literal(self.unit) if self.unit else ""
+        return call("Field", self.inner.code(), literal(self.meaning), unit=unit)
+
 
 class Checked(Around):
     """A shape with an additional check.
@@ -182,10 +185,10 @@ class Checked(Around):
         super().take(path)
         self.kind = None
 
-    @cached_property
-    def fits(self) -> Fits:
-        fits, passes = self.inner.fits, self._check.fits
-        return lambda value: fits(value) and passes(value)
+    def test(self, value: str, names: dict[str, Any]) -> str:
+        found = held(names)
+        inner = self.inner.test(f"({found} := {value})", names)
+        return f"({inner} and {self._check.test(found, names)})"
 
     def problems(self, value: Any, path: str = "") -> Iterator[Problem]:
         found = list(islice(self.inner.problems(value, path), MOST_PROBLEMS))

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-import datasets
 import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -23,6 +22,7 @@ from parley.declaring import pins
 from parley.declaring.chats import CHAT
 from parley.declaring.declaration import Config
 from parley.declaring.features import arrow_schema, item_of, labels_of
+from parley.declaring.fields import columns_of
 from parley.declaring.figures import A_SAMPLE, Figure, counted_in, every_count
 from parley.rows.arrow import Nulls, to_batches
 from parley.rows.digest import Digest, same
@@ -74,7 +74,7 @@ class Counted:
 
 
 def _schema(built: BuiltFolder, config: str) -> pa.Schema:
-    return arrow_schema(built.features(config))
+    return arrow_schema(built.dataset.configs[config].features)
 
 
 def files(built: BuiltFolder) -> Iterator[str]:
@@ -113,10 +113,14 @@ def schema(built: BuiltFolder) -> Iterator[str]:
                 due = ", ".join(_columns(expected))
                 yield f"{config}/{split}: expected the columns {due}, found {found}"
                 continue
+            if table.schema.metadata == expected.metadata:
+                continue
+            import datasets  # not at the top: slow, and needed to explain a footer
+
             features = datasets.Features.from_arrow_schema(table.schema)
             if features != (declared := built.features(config)):
                 yield f"{config}/{split}: expected the features {declared}, found {features}"
-            elif table.schema.metadata != expected.metadata:
+            else:
                 yield f"{config}/{split}: the footer differs from the form that builds write"
 
 
@@ -325,10 +329,37 @@ def numbers(built: BuiltFolder) -> Iterator[str]:
                 yield f"{place}: expected a finite number, found {wrong}"
 
 
+def nulls(built: BuiltFolder) -> Iterator[str]:
+    """A column or a field holds null only if it is declared so."""
+    for config, split in built.declared:
+        features = built.dataset.configs[config].features
+        columns = columns_of(built.dataset.configs[config])
+        declared = {column.path for column in columns if column.null}
+        declared |= {column.path + "[]" for column in columns if column.type.endswith(" or null")}
+        found: Counter[str] = Counter()
+        for table in built.tables(config, split):
+            for name in table.schema.names:
+                found.update(dict(_nulls(table[name], features[name], name)))
+        for path in found.keys() - declared:
+            yield f"{config}/{split}: {path}: {found[path]} nulls; declare Field((x, None), ...)"
+
+
+def _nulls(values: Any, feature: Any, path: str) -> Iterator[tuple[str, int]]:
+    """Yield the path of a column and of each field within that holds nulls, with their number."""
+    if values.null_count:
+        yield path, values.null_count
+        values = values.drop_null()  # its fields are null, too
+    if isinstance(feature, dict):
+        for name, inner in feature.items():
+            yield from _nulls(pc.struct_field(values, name), inner, f"{path}.{name}")
+    elif item := item_of(feature):
+        yield from _nulls(pc.list_flatten(values), item, f"{path}[]")
+
+
 def _leaves(built: BuiltFolder) -> Iterator[tuple[str, Any, Any]]:
     """Yield place, values and feature of each innermost column of every file."""
     for config, split in built.declared:
-        features = built.features(config)
+        features = built.dataset.configs[config].features
         for table in built.tables(config, split):
             for name in table.schema.names:
                 yield from _within(table[name], features[name], f"{config}/{split}: {name}")
@@ -378,7 +409,7 @@ def chats(built: BuiltFolder) -> Iterator[str]:
     message and an opening cue have none.
     """
     for config, declared in built.dataset.configs.items():
-        if isinstance(declared, Config) or not CHAT.keys() <= built.features(config).keys():
+        if isinstance(declared, Config) or not CHAT.keys() <= declared.features.keys():
             continue  # a Config holds upstream's own values
         for split in built.splits(config):
             for number, row in enumerate(built.rows(config, split)):
@@ -437,16 +468,17 @@ def _not_back(config: Config, row: Any, record: Any, where: str) -> Iterator[str
 def _alike(found: Any, expected: Any) -> bool:
     """Tell whether two records are the same: 1 and 1.0 are one number, and neither is true."""
     return bool(found == expected) and (
-        orjson.dumps(found) == orjson.dumps(expected) or _typed(found) == _typed(expected)
+        orjson.dumps(found) == orjson.dumps(expected) or _as_true(found, expected)
     )
 
 
-def _typed(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _typed(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_typed(inner) for inner in value]
-    return isinstance(value, bool), value
+def _as_true(found: Any, expected: Any) -> bool:
+    """Tell whether equal values are true or false at the same places."""
+    if isinstance(found, dict):
+        return all(_as_true(value, expected[key]) for key, value in found.items())
+    if isinstance(found, list):
+        return all(map(_as_true, found, expected))
+    return isinstance(found, bool) == isinstance(expected, bool)
 
 
 def _row_differences(where: str, rows: list[Any], due: list[Any]) -> Iterator[str]:

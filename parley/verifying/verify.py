@@ -138,6 +138,7 @@ def verify_rows(built: BuiltFolder, source: Source | None, on_step: OnStep) -> V
             test(integrity.keys, built),
             test(integrity.labels, built),
             test(integrity.numbers, built),
+            test(integrity.nulls, built),
             test(integrity.records, built, plans),
             test(integrity.chats, built),
             *(test(check, built) for check in checks_of(dataset.checks)),

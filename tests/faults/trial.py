@@ -4,18 +4,15 @@ import json
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import Any
 from unittest.mock import patch
 
 from damage import HERE, KINDS, OF_BYTES, OF_RECORDS, pattern, truncated
 from subjects import LINES, SUBJECTS
 
 from parley.base.errors import ParleyError, ScriptError
-from parley.building.collection import Dataset
 from parley.building.plan import plan
 from parley.building.sources import Source
 from parley.declaring.declaration import Config
@@ -23,8 +20,6 @@ from parley.declaring.features import arrow_schema
 from parley.rows import reader
 from parley.rows.arrow import to_batch
 from parley.rows.generate import generate
-
-Split = tuple[str, str]  # config and split
 
 REJECTED, HARMLESS, KEPT = "rejected", "harmless", "kept"
 EACH = 100  # real files damaged in each kind and dataset
@@ -60,7 +55,7 @@ class Mutant:
     fields: tuple[str, ...] = ()  # also those it contradicts; empty if no parser can know them
     excluded: bool = False  # whether no dataset can have such a file, so it must be rejected
 
-    def is_named(self, error: str) -> bool:
+    def is_named(self, error):
         """Tell whether one line of an error names all three, and none is too long to read."""
         folder, _, name = self.file.rpartition("/")
         return all(len(line) <= LONGEST for line in error.splitlines()) and any(
@@ -74,7 +69,7 @@ class Mutant:
 class Unfair(Exception):
     """A mutant was refused with a vague error, or wrongly accepted."""
 
-    def __init__(self, mutant: Mutant, what: str) -> None:
+    def __init__(self, mutant, what):
         where = f"{mutant.file}, at {mutant.places} {mutant.fields}"
         super().__init__(f"{mutant.kind} in {where}: {what}")
 
@@ -82,7 +77,7 @@ class Unfair(Exception):
 class Trial:
     """A small source folder of one dataset; damages one file after the other."""
 
-    def __init__(self, dataset: Dataset, source: Path, folder: Path, draw: Random) -> None:
+    def __init__(self, dataset, source, folder, draw):
         self.dataset, self.folder, self.draw = dataset, folder, draw
         self.subject = SUBJECTS[dataset.name]
         self.files = self.subject.cut(source, draw)
@@ -100,21 +95,21 @@ class Trial:
             for config in self.schemas
             for split in self.source.splits(config)
         }
-        self.sound: dict[Split, Any] = {}
+        self.sound = {}
         for split, rows, error in self._built(self.files):
             if error:
                 raise ValueError(f"cut out of sound files, but {error}")
             self.sound[split] = rows
 
-    def content(self, file: str) -> bytes:
+    def content(self, file):
         return self.subject.form(file).write(self.files[file]).encode("utf-8")
 
-    def _files(self, *sources: str) -> list[str]:
+    def _files(self, *sources):
         """Return the files of some sources, each a file or a folder."""
         beginnings = tuple(f"{source}/" for source in sources)
         return [file for file in self.files if f"{file}/".startswith(beginnings)]
 
-    def _built(self, files: Iterable[str]) -> Iterator[tuple[Split, Any, str]]:
+    def _built(self, files):
         """Yield (config, split), rows and error of each split that reads one of the files.
 
         An error of the script itself is not caught.
@@ -136,7 +131,7 @@ class Trial:
 
     # Making mutants -----------------------------------------------------------------------
 
-    def mutant(self, kind: str) -> Mutant:
+    def mutant(self, kind):
         """Return a random mutant of this kind."""
         while True:
             file = self.draw.choice(list(self.files))
@@ -150,7 +145,7 @@ class Trial:
             if mutant:
                 return mutant
 
-    def _of_bytes(self, kind: str, file: str) -> Mutant | None:
+    def _of_bytes(self, kind, file):
         content, line = OF_BYTES[kind](self.content(file), self.draw)
         if content == self.content(file):
             return None
@@ -160,7 +155,7 @@ class Trial:
         places = tuple(f"line {n}" for n in range(line, last + 1))
         return Mutant(kind, file, content, places, (), kind in EXCLUDED)
 
-    def _of_records(self, kind: str, file: str) -> Mutant | None:
+    def _of_records(self, kind, file):
         form, before = self.subject.form(file), self.files[file]
         records = json.loads(json.dumps(before))
         wound = OF_RECORDS[kind](records, self.draw)
@@ -183,7 +178,7 @@ class Trial:
         named = tuple(sorted(places)), tuple(sorted(fields))
         return Mutant(kind, file, content, *named, kind in EXCLUDED)
 
-    def _fields(self, path: tuple) -> set[str]:
+    def _fields(self, path):
         """Return the ways an error may write the path of a field: all of it, or up to a `whole`."""
         ends = [end for end in range(2, len(path)) if pattern(path[:end]) in self.subject.whole]
         return {
@@ -193,7 +188,7 @@ class Trial:
 
     # Judging them -------------------------------------------------------------------------
 
-    def judge(self, mutant: Mutant) -> str:
+    def judge(self, mutant):
         """Return the outcome.
 
         Raises:
@@ -202,7 +197,7 @@ class Trial:
         """
         path = self.folder / mutant.file
         path.write_bytes(mutant.content)
-        rows: dict[Split, Any] = {}
+        rows = {}
         try:
             for split, made, error in self._built([mutant.file]):
                 if error and mutant.is_named(error):
@@ -217,7 +212,7 @@ class Trial:
         self._require_kept(mutant, rows)
         return HARMLESS if all(same(self.sound[split], rows[split]) for split in rows) else KEPT
 
-    def _require_kept(self, mutant: Mutant, rows: dict[Split, Any]) -> None:
+    def _require_kept(self, mutant, rows):
         """Raise Unfair unless the rows give back the records of the damaged file."""
         form = self.subject.form(mutant.file)
         try:
@@ -233,7 +228,7 @@ class Trial:
                     raise Unfair(mutant, f"accepted by {'/'.join(split)} with changed data")
 
 
-def judged(dataset: Dataset, source: Path, each: int) -> Iterator[tuple[str, str | Exception]]:
+def judged(dataset, source, each):
     """Yield kind and outcome of `each` mutants of each kind; an exception is unfair.
 
     The small folders are always the same.
@@ -253,19 +248,19 @@ def judged(dataset: Dataset, source: Path, each: int) -> Iterator[tuple[str, str
                     yield kind, Unfair(mutant, what).with_traceback(error.__traceback__)
 
 
-def holds(text: str, words: str) -> bool:
+def holds(text, words):
     """Tell whether a text holds the words as whole words."""
     before = r"(?<!\w)" if words[:1].isalnum() else ""
     after = r"(?!\w)" if words[-1:].isalnum() and len(words) < LONG_ID else ""
     return bool(re.search(before + re.escape(words) + after, text))
 
 
-def same(one: Any, other: Any) -> bool:
+def same(one, other):
     """Tell whether two JSON values are equal: true is not 1, but 4 equals 4.0."""
     return bool(_typed(one) == _typed(other))
 
 
-def _typed(value: Any) -> Any:
+def _typed(value):
     if isinstance(value, dict):
         return {key: _typed(inner) for key, inner in value.items()}
     if isinstance(value, list):

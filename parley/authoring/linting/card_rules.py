@@ -12,13 +12,14 @@ from parley.base.errors import few
 from parley.base.marks import parts_of, with_parts
 from parley.building.card import PARTS, parse, renewed_card
 from parley.building.measured import measured
+from parley.declaring.fields import UNKNOWN, columns_of
 
 HEADINGS = (
     "Splits", "How to load", "What a row looks like", "Before you use it", "Fields",
     "How it was collected", "Annotation", "Personal and sensitive information", "What we changed",
     "Known limits", "Figures", "Tasks", "Citation", "Licence",
 )  # fmt: skip
-_OPTIONAL = ("Before you use it", "Annotation", "Personal and sensitive information")
+_OPTIONAL = ("Annotation", "Personal and sensitive information")
 # Keys that the front matter must have
 _KEYS = ("license", "language", "pretty_name", "task_categories", "size_categories", "tags")
 # The Hub's text tasks, July 2026
@@ -92,6 +93,9 @@ def placeholders_are_replaced(folder: DatasetFolder) -> Iterator[str]:
     ]
     own, given = _sections(body), _sections(_SKELETON.read_text(encoding="utf-8"))
     left += [f"README.md: {title}" for title in TO_WRITE if own.get(title) == given[title]]
+    columns = (column for each in dataset.configs.values() for column in columns_of(each))
+    if unknown := len({column.path for column in columns if column.meaning == UNKNOWN}):
+        left.append(f"{dataset.name}.py: the meaning of {unknown} fields")
     if left and not measured(dataset).version:
         raise NotYetError(f"the text of `parley new` is still there ({few(left)}); write your own")
     yield from (f"{each}: the text of `parley new` is still there; write your own" for each in left)

@@ -19,6 +19,7 @@ from parley.base.extras import extra_of
 from parley.building.collection import Dataset
 from parley.building.measured import FILE, Measured, every_split, measured, text_of
 from parley.declaring.declaration import Config
+from parley.declaring.fields import columns_of
 from parley.declaring.figures import FAILED, UNEXPLAINED, Value, counted_in, every_count, figures
 from parley.declaring.nodes import Choice, Feature, Node
 from parley.declaring.pins import PLACEHOLDER
@@ -42,6 +43,15 @@ def script_opens_with_what_it_is(folder: DatasetFolder) -> Iterator[str]:
         yield f'{name}: the docstring shows no record; add one under "A record ... (invented):"'
     if "A row" not in text:
         yield f'{name}: the docstring describes no row; add a sentence: "A row is ..."'
+
+
+def every_field_has_a_meaning(folder: DatasetFolder) -> Iterator[str]:
+    """Each column of a config, and each field within it, is declared with its meaning."""
+    for config, declared in folder.dataset.configs.items():
+        for column in columns_of(declared):
+            if not column.meaning:
+                said = 'has no meaning; declare Field(shape, "its meaning")'
+                yield f"{folder.dataset.name}.py: {config}: {column.path} {said}"
 
 
 def script_declares(folder: DatasetFolder) -> Iterator[str]:

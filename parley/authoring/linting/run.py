@@ -19,6 +19,7 @@ _SAMPLE = (folder_rules.sample_builds,)
 RULES: dict[Rule, tuple[Rule, ...]] = {
     folder_rules.script_declares: (),
     folder_rules.script_opens_with_what_it_is: (folder_rules.script_declares,),
+    folder_rules.every_field_has_a_meaning: (folder_rules.script_declares,),
     folder_rules.sources_have_addresses: (folder_rules.script_declares,),
     folder_rules.modules_load: (folder_rules.script_declares,),
     folder_rules.measured_is_up_to_date: _SCRIPT,

@@ -7,7 +7,7 @@ from pathlib import Path
 import parley
 from parley.authoring.starting.draft import draft
 from parley.authoring.starting.sample import write_sample
-from parley.authoring.starting.script import script, transcript
+from parley.authoring.starting.script import pins, script, transcript
 from parley.base.errors import UsageError
 from parley.base.replace import replacing
 from parley.building.card import renewed_card
@@ -51,6 +51,7 @@ def write_draft(name: str, home: Path, files: Sequence[Path]) -> tuple[Path, lis
         dataset = Dataset(name, folder)
         text = script(name, _title(name), made)
         (folder / f"{name}.py").write_text(text, encoding="utf-8")
+        (folder / "pins.py").write_text(pins(made), encoding="utf-8")
         if made.chat:
             text = transcript(made, made.chat)
             (folder / "transcript.py").write_text(text, encoding="utf-8")
