@@ -126,7 +126,9 @@ FEATURES: dict[str, dict[str, Any]] = {
         "annotations": Field(
             (_strategies, None), "the strategies (see Annotation); null without annotation"
         ),
-        "data": Field((set(ANSWERS), None), "the side's decision; null for utterances and `Submit-Deal`"),
+        "data": Field(
+            (set(ANSWERS), None), "the side's decision; null for utterances and `Submit-Deal`"
+        ),
         "issue2youget": Field((_items, None), "packages for the speaker; null without a deal"),
         "issue2theyget": Field((_items, None), "packages for the other; null without a deal"),
     },
