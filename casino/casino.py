@@ -83,7 +83,7 @@ _side = Field(
                 "svo": SVO,
                 "big-five": Field(dict.fromkeys(TRAITS, TRAIT), "the five traits"),
             },
-            "results of the survey",
+            "scores of the survey",
         ),
     },
     "a side's priorities, outcome and person",
@@ -104,7 +104,7 @@ DIALOGUE = {
                 "text": TEXT,
                 "task_data": Field(
                     (
-                        {"data": Field(set(ANSWERS), "the answer to a deal")},
+                        {"data": Field(set(ANSWERS), "the side's decision")},
                         {
                             "issue2youget": Field(_counts, "packages for the side that submits"),
                             "issue2theyget": Field(_counts, "packages for the other side"),
@@ -291,14 +291,14 @@ Association for Computational Linguistics: Human Language Technologies},
             "a dialogue as published, by `dialogue_id`",
             {"train": [DATA]},
             key="dialogue_id",
-            use="read, convert",
+            use="read",
         ),
         Config(
             "official_split",
             "the same, in upstream's random split and order",
             OFFICIAL,
             key="dialogue_id",
-            use="compare with others who used this split",
+            use="compare with scores on this split",
         ),
         _view(
             "utterances",

@@ -449,7 +449,7 @@ def fold_sizes(data: Data) -> dict[str, Counter[int]]:
     pairs = {(row["dialogue_id"], row["fold"]) for row in rows}
     return {
         "utterances": Counter(row["fold"] for row in rows),
-        "dialogues": Counter(fold for _, fold in pairs),
+        "dialogues": Counter(fold for _, fold in sorted(pairs)),
     }
 
 

@@ -122,11 +122,13 @@ FEATURES: dict[str, dict[str, Any]] = {
         "conversation_id": Field(str, "the `id` of the dialogue's first entry"),
         "reply_to": Field((str, None), "the `id` of the entry before; null for the first"),
         "speaker_id": _speaker_id,
-        "speaker_internal_id": Field(set(SIDES), "ConvoKit's name of `speaker`"),
+        "speaker_internal_id": Field(set(SIDES), "ConvoKit's name for `speaker`, the same value"),
         "annotations": Field(
             (_strategies, None), "the strategies (see Annotation); null without annotation"
         ),
-        "data": Field((set(ANSWERS), None), "the answer to a deal; null for all other entries"),
+        "data": Field(
+            (set(ANSWERS), None), "the side's decision; null for utterances and `Submit-Deal`"
+        ),
         "issue2youget": Field((_items, None), "packages for the speaker; null without a deal"),
         "issue2theyget": Field((_items, None), "packages for the other; null without a deal"),
     },
