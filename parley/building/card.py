@@ -119,6 +119,7 @@ def built_card(
     note = "Partial build: the figures are those of `measured.json`." if missing else ""
     parts = {
         **_parts(dataset, shown),
+        "load": load_part(dataset, counted),
         "splits": splits_part(dataset, splits, list(notes(mirrored, fallbacks)), sample),
         "figures": f"Not recomputed: {A_SAMPLE}."
         if sample

@@ -50,9 +50,10 @@ def splits_part(
     return "\n".join([*lines, *(f"{note}\n" for note in [*([_SAMPLE] if sample else []), *notes])])
 
 
-def load_part(dataset: Dataset) -> str:
-    """Return the code that loads a split of the default config."""
-    split = next(iter(dataset.splits[dataset.default]))
+def load_part(dataset: Dataset, built: Splits | None = None) -> str:
+    """Return the code that loads a split of the default config, the first that was built."""
+    splits = (built or {}).get(dataset.default) or dataset.splits[dataset.default]
+    split = next(iter(splits))
     return f"""```python
 from datasets import load_dataset
 
