@@ -354,6 +354,8 @@ def ask(
     from parley.asking.score import score_log
     from parley.scoring.gold import Part
 
+    if type(limit) is not int or limit < 0:
+        raise UsageError(f"limit={limit!r:.60}: expected a number of questions, or 0 for all")
     built, part = _opened(folder), Part(subset, limit)
     chosen = built.dataset.task(task).chosen(options)
     questions = Questions(built, task, chosen, part)

@@ -98,14 +98,33 @@ def test_the_table_of_splits_tells_counted_documented_and_null():
     [
         ("0<!-- n.a b -->", "1,030<!-- n.a b -->"),
         ("9,999.9<!-- m -->%", "−1,234.50<!-- m -->%"),
-        ("1 <!-- n.a b --> 2<!--n-->", None),
+        ("1<!-- e -->", "0.0000001<!-- e -->"),
     ],
 )
 def test_a_counted_number_is_renewed(tea, before, after):
-    tea.card.write_text(tea.read_card().replace("known errors", before))
-    text = card_of(tea, known=Measured(counted={"n.a b": 1030, "m": "-1234.50"}))
-    assert f"; {after or before}." in text
-    assert "<!--" not in prose(parse(text, "here")[1])
+    known, own = Measured(counted={"n.a b": 1030, "m": "-1234.50", "e": 1e-07}), tea.read_card()
+    for text in (before, after):  # renewing it again changes nothing
+        tea.card.write_text(own.replace("known errors", text))
+        made = card_of(tea, known=known)
+        assert f"; {after}." in made
+    assert "<!--" not in prose(parse(made, "here")[1])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1 <!-- e -->",
+        "1<!--e-->",
+        "**1**<!-- e -->",
+        "3-5<!-- e -->",
+        "1.2.3<!-- e -->",
+        "GPT-4<!-- e -->",
+    ],
+)
+def test_a_comment_that_follows_no_number_is_an_error(tea, text):
+    tea.card.write_text(tea.read_card().replace("known errors", text))
+    with pytest.raises(OutputError, match="follows no number"):
+        card_of(tea, known=Measured(counted={"e": 1}))
 
 
 def test_the_determined_front_matter_keeps_what_is_written_by_hand(tea):
@@ -173,12 +192,12 @@ def test_fields_are_told_once():
         ("`who`", "struct", "", ""),
         ("`who.one`, `.two`", "struct", "", ""),
         ("`who.*.age`", "int64", "yes", "age when asked, in years"),
-        ("`who.*.svo`", "string", "", "type: `a`, `b`"),
+        ("`who.*.svo`", "string", "", "type; one of `a`, `b`"),
         ("`said`", "list of string", "", "texts"),
     ]
     assert (more.elsewhere, more.rows) == (
         {"dialogues": ["id"]},
-        [("`n`", "ClassLabel", "yes", "it: `bad`, `good`")],
+        [("`n`", "ClassLabel", "yes", "it; one of `bad`, `good`")],
     )
 
 

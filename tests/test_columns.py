@@ -34,6 +34,7 @@ PLANS = [
     for each in plan(source)
     if has_columns(each)
 ]
+assert PLANS  # without a shape that gives columns, nothing is compared
 TEXTS = ("", "\n", " ", "U", ":", "U: ", "S: ", "\nU: ", "\nS:", "\r", "\0", "é", "👍", "\nU: \n")
 
 

@@ -41,14 +41,16 @@ class _Base:
 
 
 class Builder(_Base):
-    """The declaration of a dataset; a GeneratorBasedBuilder once `datasets` is imported.
+    """The declaration of a dataset, a GeneratorBasedBuilder of `datasets`.
+
+    It becomes one when `datasets` is loaded and the first builder is made or the next declared.
 
     A subclass describes the dataset in its docstring, and declares
 
         VERSION   the version of the rows, as "1.0.0"
         HOMEPAGE  upstream's page
         LICENSE   the Hub's name of the licence, or "unknown"
-        LANGUAGES the languages of the texts, as "en"
+        LANGUAGES the languages of the texts, as ("en",)
         CITATION  a BibTeX entry
         CONFIGS   its configs; the first is `dialogues`, the default
         SHOWN     the config of which cards show a row; by default the first
@@ -222,6 +224,9 @@ def _problems(cls: type[Builder]) -> Iterator[Problem]:
         )
     for name in {name for name in names if names.count(name) > 1}:
         yield Problem("CONFIGS", what=f"has {name} more than once")
+    languages = cls.LANGUAGES
+    if isinstance(languages, str) or not all(isinstance(each, str) for each in languages):
+        yield Problem("LANGUAGES", "codes of languages, as ('en',)", repr(languages))
     if cls.SHOWN and cls.SHOWN not in names:
         yield Problem("SHOWN", f"one of {', '.join(names)}", repr(cls.SHOWN))
     of = {

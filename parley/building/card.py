@@ -9,6 +9,7 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 import yaml
@@ -43,7 +44,8 @@ _SIZES = (
     *((1e7, "1M<n<10M"), (1e8, "10M<n<100M"), (1e9, "100M<n<1B"), (1e10, "1B<n<10B")),
 )  # rows below a number -> the Hub's name of the size
 PARTS = ("splits", "load", "row", "fields", "figures", "tasks")
-_COUNTED = re.compile(r"([-−]?\d[\d,]*(?:\.\d+)?)<!-- ([^<>\n]+?) -->")
+_NUMBER = re.compile(r"(?<![\w.,−-])[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?\Z")
+_NAMED = re.compile(r"<!--(?! parley: )(.*?)-->", re.DOTALL)
 _COMMENT = re.compile("<!--.*?-->", re.DOTALL)
 _EMPTY = re.compile(r"^## .*\n\s*(?=^## |\Z)", re.MULTILINE)
 
@@ -141,14 +143,20 @@ def renewed_card(dataset: Dataset) -> str:
     text, known = dataset.read_card(), measured(dataset)
     _, body = parse(text, str(dataset.card))
     splits = known.splits or every_split(dataset, {})
+    built = {
+        c: {s: found for s, found in each.items() if "rows" in found} for c, each in splits.items()
+    }
     parts = {
         **_parts(dataset, shown_row(dataset)),
+        "load": load_part(dataset, built),
         "splits": splits_part(dataset, splits),
         "figures": figures_part(known.figures(dataset)),
     }
     head = text.removesuffix(body)
     for key, value in determined(dataset, splits).items():
-        line = f"{key}: {value if isinstance(value, str) else '[' + ', '.join(value) + ']'}\n"
+        own = {key: value} if isinstance(value, str) else value
+        line = yaml.safe_dump(own, default_flow_style=isinstance(value, list), width=1000)
+        line = line if isinstance(value, str) else f"{key}: {line}"
         pattern = re.compile(rf"^{key}:.*\n(?:[ \t-](?!--\n).*\n)*", re.MULTILINE)
         there = pattern.search(head)
         start, end = there.span() if there else (len("---\n"), len("---\n"))
@@ -168,31 +176,40 @@ def _parts(dataset: Dataset, shown: Shown | None) -> dict[str, str]:
 
 def _with_parts(dataset: Dataset, body: str, parts: Mapping[str, str], known: Measured) -> str:
     """Return the text of a card with its parts and its counted numbers."""
-    body = _with_numbers(body, known.counted, str(dataset.card))
-    return with_parts(body, str(dataset.card), parts)
+    where = str(dataset.card)
+    body = _with_numbers(with_parts(body, where, dict.fromkeys(parts, "")), known.counted, where)
+    return with_parts(body, where, parts)
 
 
 def _with_numbers(body: str, counted: Mapping[str, Value | None], where: str) -> str:
     """Return a text in which each number before a comment is the one that the comment names."""
-
-    def number(match: re.Match[str]) -> str:
-        name = match[2]
+    parts, end = [], 0
+    for comment in _NAMED.finditer(body):
+        before, name = body[end : comment.start()], comment[1].strip()
+        said = f"{where}: {before[-20:].lstrip()}{comment[0]:.60}"
+        if not (number := _NUMBER.search(before)) or comment[1] != f" {name} ":
+            remedy = "Write `NUMBER<!-- NAME -->`, with nothing between, and no other comments."
+            raise OutputError(f"{said}: the comment follows no number", remedy=remedy)
         if (value := counted.get(name)) is None:
             why = "could not be counted" if name in counted else "is not counted"
             remedy = "Write a name of `counted` in measured.json, or run `parley build --measure`."
-            raise OutputError(f"{where}: {match[0]}: {name} {why}", remedy=remedy)
-        whole, dot, decimals = str(value).replace("-", "−").partition(".")
+            raise OutputError(f"{said}: {name} {why}", remedy=remedy)
+        text = format(Decimal(str(value)), "f").replace("-", "−")
+        whole, dot, decimals = text.partition(".")
         grouped = re.sub(r"(?<=\d)(?=(\d{3})+$)", ",", whole)
-        return f"{grouped}{dot}{decimals}<!-- {name} -->"
-
-    return _COUNTED.sub(number, body)
+        parts += [before[: number.start()], grouped, dot, decimals, comment[0]]
+        end = comment.end()
+    return "".join([*parts, body[end:]])
 
 
 def determined(dataset: Dataset, splits: Splits) -> dict[str, Any]:
     """Return the keys of the front matter that the declaration and the rows determine."""
     licences = dict.fromkeys(map(dataset.builder.licence, dataset.configs))
     named = [each for each in licences if re.fullmatch(r"[a-z][a-z0-9.-]*", each)]
-    rows = [each.get("rows", each.get("documented")) for each in splits[dataset.default].values()]
+    rows = [
+        each.get("rows", each.get("documented"))
+        for each in splits.get(dataset.default, {}).values()
+    ]
     size = [name for most, name in _SIZES if sum(each or 0 for each in rows) < most]
     found: dict[str, Any] = {
         "license": named[0] if len(named) == 1 else named,

@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from parley.base.errors import RecordError, RowError, SourceError
 from parley.building.built import BuiltFolder
 from parley.building.collection import Dataset
 from parley.building.measured import Splits
@@ -17,6 +19,11 @@ _SAMPLE = "**This is a sample**: invented records in the dataset's layout, not i
 _LONGEST = 160  # characters of a text in a row
 _MOST = 3  # items of a list in a row
 _WIDTH = 100
+_SIGNS = {
+    "[]": "`[]` stands for each item of a list",
+    "*": "`*` for each of the fields above",
+    "{": "`{a,b}` for `a` and `b`",
+}
 
 
 @dataclass(frozen=True)
@@ -81,7 +88,9 @@ def shown_row(dataset: Dataset, built: BuiltFolder | None = None) -> Shown | Non
     plans = (each for each in plan(source) if each.config.name == config)
     whole = (p for p in plans if all((source.folder / each.path).exists() for each in p.files))
     rows = (row for each in whole for row in generate(each))
-    return next((Shown(config, row, True) for row in rows), None)
+    with suppress(RecordError, RowError, SourceError):  # `parley check` tells what is wrong
+        return next((Shown(config, row, True) for row in rows), None)
+    return None
 
 
 def row_part(shown: Shown | None) -> str:
@@ -120,7 +129,11 @@ def _laid_out(value: Any, indent: str = "", before: int = 0) -> str:
 
 def fields_part(dataset: Dataset) -> str:
     """Return the tables of the fields of every config."""
-    return "\n".join(line for each in field_tables(dataset.configs) for line in _table(each))
+    tables = field_tables(dataset.configs)
+    paths = "".join(row[0] for table in tables for row in table.rows)
+    signs = "".join(f"{meaning}, " for sign, meaning in _SIGNS.items() if sign in paths)
+    first = f"In a field, {signs[:-2]}.\n\n" if signs else ""
+    return first + "\n".join(line for each in tables for line in _table(each))
 
 
 def _table(table: FieldTable) -> Iterator[str]:

@@ -36,7 +36,7 @@ class Alternatives(Node):
     def problems(self, value: Any, path: str = "") -> Iterator[Problem]:
         if self.fits(value):
             return
-        alike = [option for option in self.options if option.resembles(value)]
+        alike = [option for option in self.options if option._resembles(value)]
         if not alike:
             yield self.problem(value, path)
             return
@@ -54,8 +54,8 @@ class Alternatives(Node):
         tried = [list(islice(option.problems(value, path), MOST_PROBLEMS)) for option in alike]
         yield from min(tried, key=len)
 
-    def resembles(self, value: Any) -> bool:
-        return any(option.resembles(value) for option in self.options)
+    def _resembles(self, value: Any) -> bool:
+        return any(option._resembles(value) for option in self.options)
 
     def expected(self, value: Any) -> str:
         return " or ".join(option.expected(value) for option in self.options)

@@ -91,10 +91,12 @@ def _rows(fields: Sequence[_Field], above: str) -> Iterator[tuple[str, str, str,
         apart = "" if field.column.meaning or field.within else field.name
         alike.setdefault((field.column, field.within, apart), []).append(field.name)
         within.setdefault((field.column.type, field.within), []).append(field.name)
+    told: set[str] = set()
     for (column, inner, _), names in alike.items():
+        told.update(names)
         paths = [f"`{above}{names[0]}`", *(f"`{'.' * bool(above)}{name}`" for name in names[1:])]
         yield ", ".join(paths), column.type, "yes" if column.null else "", _meaning(column)
-        if inner and (names := within.pop((column.type, inner), [])):
+        if inner and told.issuperset(names := within[column.type, inner]):
             joined = names[0] if len(names) == 1 else f"{{{','.join(names)}}}"
             joined = "*" if len(names) == len(fields) > 1 else joined
             lists = "[]" * column.type.count("list of ")
@@ -110,4 +112,6 @@ def _meaning(column: Column) -> str:
     more = len(column.values) - len(shown)
     texts = (v if isinstance(v, str) and v.strip() else json.dumps(v) for v in shown)
     values = ", ".join(f"`{each}`" for each in texts)
-    return f"{text}: {values}{f' and {more} more' if more else ''}".removeprefix(": ")
+    values += f" and {more} more" if more else ""
+    values = f"{'one of' if len(column.values) > 1 else 'always'} {values}"
+    return f"{text}; {values}" if text else values

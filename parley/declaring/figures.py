@@ -23,6 +23,7 @@ them for splits that were not built.
 
 import inspect
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -281,8 +282,11 @@ def _rounded(function: Callable[[Data], Any], data: Data) -> dict[str, Value]:
     for keys, value in _measured(function(data), (function.__name__,)):
         if isinstance(value, str) or not math.isfinite(value):
             raise ValueError(f"{'.'.join(keys)}: expected a finite number, found {value!r:.60}")
+        name = ".".join(keys)
+        if name in found or re.search(r"[<>\n]", name):
+            raise ValueError(f"{name!r:.60}: expected a name of its own, without < and >")
         whole = isinstance(value, int) or decimals is None
-        found[".".join(keys)] = value if whole else f"{value:.{decimals}f}"
+        found[name] = value if whole else f"{round(value, decimals) + 0.0:.{decimals}f}"
     return found
 
 

@@ -39,6 +39,7 @@ class Column:
     null: bool = False
     meaning: str = ""
     unit: str = ""
+    null_items: tuple[str, ...] = ()  # "[]" if the items of a list may be null, "[][]" theirs
     values: tuple[Any, ...] = ()  # if it holds no others
 
 
@@ -102,7 +103,7 @@ class Node(ABC):
             raise refusal("", "must be an object")
         return made
 
-    def resembles(self, value: Any) -> bool:
+    def _resembles(self, value: Any) -> bool:
         """Tell whether both are objects, or lists."""
         return False
 
@@ -275,7 +276,7 @@ class List(Node):
         for index, item in enumerate(value):
             yield from self.item.problems(item, f"{path}[{index}]")
 
-    def resembles(self, value: Any) -> bool:
+    def _resembles(self, value: Any) -> bool:
         return isinstance(value, list)
 
     def expected(self, value: Any) -> str:
@@ -288,7 +289,8 @@ class List(Node):
     def columns(self, path: str, null: bool = False) -> list[Column]:
         first, *within = self.item.columns(f"{path}[]")
         kind = f"list of {first.type}{' or null' if first.null else ''}"
-        return [replace(first, path=path, type=kind, null=null), *within]
+        items = tuple(f"[]{each}" for each in first.null_items) + ("[]",) * first.null
+        return [replace(first, path=path, type=kind, null=null, null_items=items), *within]
 
     def code(self) -> Code:
         return listed([self.item.code()])
@@ -314,7 +316,7 @@ class Mapping(Node):
         for key, item in value.items():
             yield from self.item.problems(item, f"{path}.{key}")
 
-    def resembles(self, value: Any) -> bool:
+    def _resembles(self, value: Any) -> bool:
         return isinstance(value, dict)
 
     def expected(self, value: Any) -> str:
@@ -379,7 +381,7 @@ class Object(Node):
             elif key not in self.optional:
                 yield Problem(f"{path}.{key}", node.expected(None), what="missing")
 
-    def resembles(self, value: Any) -> bool:
+    def _resembles(self, value: Any) -> bool:
         return isinstance(value, dict)
 
     def expected(self, value: Any) -> str:

@@ -128,8 +128,8 @@ class Around(Node):
     def problems(self, value: Any, path: str = "") -> Iterator[Problem]:
         return self.inner.problems(value, path)
 
-    def resembles(self, value: Any) -> bool:
-        return self.inner.resembles(value)
+    def _resembles(self, value: Any) -> bool:
+        return self.inner._resembles(value)
 
     def expected(self, value: Any) -> str:
         return self.inner.expected(value)
@@ -158,6 +158,9 @@ class Field(Around):
 
     def __init__(self, shape: Any, meaning: str, unit: str = "") -> None:
         super().__init__(shape)
+        for name, text in (("meaning", meaning), ("unit", unit)):
+            if not isinstance(text, str) or len(text.splitlines()) > 1:
+                raise ScriptError(f"Field: {name}: expected one line of text, found {text!r:.60}")
         self.meaning, self.unit = meaning, unit
 
     def columns(self, path: str, null: bool = False) -> list[Column]:
@@ -180,6 +183,10 @@ class Checked(Around):
     def __init__(self, shape: Any, check: Callable[[Any], object]) -> None:
         super().__init__(shape)
         self._check = Function(check)
+
+    def conversion(self, path: str = "") -> Conversion:
+        # columns of many records at once would pass by the check
+        return replace(self.inner.conversion(path), to_columns=None)
 
     def _take(self, path: str) -> None:
         super()._take(path)

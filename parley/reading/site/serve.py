@@ -68,9 +68,10 @@ def serving(folder: Path, port: int = 0, parts: Parts = _WHOLE) -> Iterator[str]
     try:
         handler = partial(_Handler, root, parts, directory=str(folder))
         server = _Server(("127.0.0.1", port), handler)
-    except OSError as error:
+    except (OSError, OverflowError) as error:
         remedy = "Name another port, or leave it out for any free one."
-        raise UsageError(f"--port {port}: {error.strerror}", remedy=remedy) from error
+        why = getattr(error, "strerror", "expected 0 to 65535")
+        raise UsageError(f"--port {port}: {why}", remedy=remedy) from error
     thread = Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
