@@ -7,7 +7,7 @@ BIN := .venv/bin
 INSPECT := "inspect-ai>=0.3.285" openai
 INSTALL := $(BIN)/uv pip install --quiet --python .venv/bin/python --constraint constraints.txt
 
-.PHONY: demo test test-all check compat inspect bench faults measure constraints clean
+.PHONY: demo test test-all check compat inspect bench bench-quick faults measure constraints clean
 
 demo: .venv/demo
 	@$(BIN)/python examples/demo.py build
@@ -38,6 +38,10 @@ inspect: .inspect/ready
 bench: .venv/ready
 	$(BIN)/python benchmarks/run.py
 
+# The same in two minutes: the limit, and with PARLEY_SOURCE the real datasets.
+bench-quick: .venv/ready
+	$(BIN)/python benchmarks/run.py --quick
+
 # Runs the fault tests and damages records; with real files in PARLEY_SOURCE it writes what was
 # tried and lost into SECURITY.md.
 faults: .venv/ready
@@ -49,6 +53,7 @@ faults: .venv/ready
 measure: .venv/ready
 	$(BIN)/parley tasks --update docs/tasks.md
 	$(BIN)/parley build --allow-missing --measure --build build
+	$(BIN)/parley card
 
 constraints: .venv/ready
 	$(BIN)/uv pip compile --universal --python-version 3.10 --upgrade --all-extras \

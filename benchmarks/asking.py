@@ -18,7 +18,8 @@ ANSWER = '{"order": ["Food", "Water", "Firewood"]}'
 PARLEY = (sys.executable, "-m", "parley")
 TASKS = f'''"""Invented questions, as long as those of CaSiNo."""
 
-from parley import Asking, Question, Score, Task, chat, read_order, reader
+from parley.questions import Asking, Question, chat, read_order, reader
+from parley.tasks import Score, Task
 
 ITEMS = ("Food", "Water", "Firewood")
 

@@ -23,8 +23,12 @@ import generate
 from playwright.sync_api import Browser, sync_playwright
 from run import machine, table
 
-from parley import Source, at_hand, build_folder, dataset, datasets, write_site
+from parley import dataset
+from parley import list as datasets
 from parley import open as open_folder
+from parley.building.build import build as build_folder
+from parley.building.sources import Source, at_hand
+from parley.reading.site.write import write_site
 
 WATCH = """
     window.seen = {};

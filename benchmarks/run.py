@@ -3,9 +3,11 @@
     python benchmarks/run.py                       all parts: some 20 minutes
     python benchmarks/run.py limit use             only these parts: limit, real, growth, use
     python benchmarks/run.py --dialogues 10000     smaller
+    python benchmarks/run.py --quick               limit and real, small: two minutes
 
 Each measurement is a separate process; the methods take turns. Each result is the median of
-`--repeat` rounds. PARLEY_SOURCE names the real datasets.
+`--repeat` rounds, and comes with a ratio to another one of the same rounds. On a busy machine the
+ratios of processor seconds are the better ones. PARLEY_SOURCE names the real datasets.
 """
 
 import argparse
@@ -27,6 +29,7 @@ import generate
 
 HERE = Path(__file__).parent
 PARTS = ("limit", "real", "growth", "use")
+QUICK = ("limit", "real")
 Result = dict[str, float]
 
 # A minimal command with an argument
@@ -39,24 +42,35 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}")
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--dialogues", type=int, default=100_000)
+    parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
+    quick = options.quick
     print(machine())
     with tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
-        bench = Benchmark(Path(folder), options.repeat, options.dialogues)
-        for part in options.parts or PARTS:
+        bench = Benchmark(
+            Path(folder), 3 if quick else options.repeat, 20_000 if quick else options.dialogues
+        )
+        for part in QUICK if quick else options.parts or PARTS:
             for line in getattr(bench, part)():
                 print(line, flush=True)
+            print(f"Load average: {load()}\n", flush=True)
 
 
 def machine() -> str:
-    """Return the date, the machine and the versions."""
-    packages = ("datasets", "pyarrow", "orjson", "huggingface_hub")
+    """Return the date, the machine, its load, the versions, and whether imports are compiled."""
+    packages = ("datasets", "pyarrow", "orjson", "numpy", "huggingface_hub")
     versions = ", ".join(f"{name} {version(name)}" for name in packages)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return (
         f"{date.today()}, {platform.system()} {platform.machine()}, {cores} cores, "
-        f"Python {platform.python_version()}, {versions}\n"
+        f"Python {platform.python_version()}, {versions}. Load average: {load()}. Python writes "
+        f"{'no bytecode, so imports take longer' if sys.dont_write_bytecode else 'bytecode'}.\n"
     )
+
+
+def load() -> str:
+    """Return the average number of processes that wanted to run in 1, 5 and 15 minutes."""
+    return ", ".join(f"{number:.1f}" for number in os.getloadavg())
 
 
 def measure(*command: Any, env: dict[str, str] | None = None) -> Result:
@@ -86,12 +100,15 @@ def median(results: list[Result], what: str) -> float:
     return statistics.median(result[what] for result in results)
 
 
-def summary(found: dict[str, list[Result]], *columns: tuple[str, str]) -> list[list[str]]:
+def summary(
+    found: dict[str, list[Result]], *columns: tuple[str, str], of: str = ""
+) -> list[list[str]]:
     """Return a row of formatted medians for each method.
 
-    "/seconds" is the ratio to the seconds of the first method; "us/row" microseconds per row.
+    "/seconds" is the ratio to the seconds of the method `of`, by default the first; "us/row" are
+    microseconds per row.
     """
-    first = next(iter(found.values()))
+    first = found[of] if of else next(iter(found.values()))
 
     def value(results: list[Result], what: str) -> float:
         if what == "rows/s":
@@ -99,7 +116,7 @@ def summary(found: dict[str, list[Result]], *columns: tuple[str, str]) -> list[l
         if what == "us/row":
             return 1e6 * median(results, "seconds") / median(results, "rows")
         if what.startswith("/"):
-            return median(results, what[1:]) / median(first, what[1:])
+            return value(results, what[1:]) / value(first, what[1:])
         return median(results, what)
 
     return [
@@ -141,29 +158,29 @@ class Benchmark:
             "limit: orjson + pyarrow": ("limit", raw),
             "the same from dicts": ("limit_of_rows", raw),
             "parley": ("parley", source),
-            "parley --workers 1": ("parley", source, 1),
             "parley --workers 2": ("parley", source, 2),
             "datasets: download_and_prepare": ("datasets_builder", source),
         }
         if importlib.util.find_spec("polars"):
             runs["orjson + Polars, all in memory"] = ("polars", raw)
         found = self.rounds(runs)
-        rows = summary(
-            found, ("seconds", ".2f"), ("/seconds", ".2f"), ("rows/s", ",.0f"), ("mb", ".0f")
-        )
+        columns = ["method", "seconds", "of the limit", "processor seconds", "of the limit"]
+        ratios = ("seconds", ".2f"), ("/seconds", ".2f"), ("cpu", ".2f"), ("/cpu", ".2f")
+        rows = summary(found, *ratios, ("rows/s", ",.0f"), ("mb", ".0f"))
         size = raw.stat().st_size / 1e6
         return [
             f"### {self.dialogues:,} CoSRec-shaped dialogues ({size:.0f} MB of JSON) to Parquet",
             "",
-            *table(["method", "seconds", "of the limit", "rows a second", "peak MB"], rows),
+            *table([*columns, "rows a second", "peak MB"], rows),
         ]
 
     def growth(self) -> list[str]:
         """Measure time and memory by the number of dialogues."""
         sizes = (10_000, 100_000, 1_000_000)
         found = self.rounds({f"{n:,}": ("parley", self.source(n)) for n in sizes})
-        rows = summary(found, ("seconds", ".2f"), ("us/row", ".1f"), ("mb", ".0f"))
-        columns = ["dialogues", "seconds", "microseconds a dialogue", "peak MB"]
+        ratios = ("us/row", ".1f"), ("/us/row", ".2f")
+        rows = summary(found, ("seconds", ".2f"), *ratios, ("mb", ".0f"))
+        columns = ["dialogues", "seconds", "microseconds a dialogue", "of the first", "peak MB"]
         return ["### How a build grows", "", *table(columns, rows)]
 
     def real(self) -> list[str]:
@@ -174,9 +191,10 @@ class Benchmark:
         from parley import datasets
 
         rows_folder = self._rows_of(Path(source))
+        build = "`parley build` of all available files"
         runs = {
             "importing datasets, and the limit for the same rows": ("limit_all", rows_folder),
-            "`parley build` of all available files": ("build", source),
+            build: ("build", source),
             "`parley verify` of the same; rows: its figures": (
                 "verify_all",
                 source,
@@ -186,9 +204,10 @@ class Benchmark:
         }
         names = {f"{name}, imports not counted": ("build", source, name) for name in datasets()}
         found = self.rounds(runs | names)
-        seconds, cpu = ("seconds", ".2f"), ("cpu", ".2f")
-        rows = summary(found, ("rows", ",.0f"), seconds, cpu, ("/cpu", ".2f"), ("mb", ".0f"))
-        columns = ["work", "rows", "seconds", "processor seconds", "of the limit", "peak MB"]
+        ratios = ("seconds", ".2f"), ("/seconds", ".2f"), ("cpu", ".2f"), ("/cpu", ".2f")
+        rows = summary(found, ("rows", ",.0f"), *ratios, ("mb", ".0f"), of=build)
+        columns = ["work", "rows", "seconds", "of the build", "processor seconds", "of the build"]
+        columns.append("peak MB")
         return ["### The real datasets, all configs", "", *table(columns, rows)]
 
     def _rows_of(self, source: Path) -> Path:
@@ -249,10 +268,12 @@ class Benchmark:
                 "pyarrow alone, to Arrow": ("read_table", ours),
             }
             found = self.rounds(runs)
-        rows = summary(found, ("seconds", ".3f"), ("rows/s", ",.0f"), ("mb", ".0f"))
+        ratios = ("seconds", ".3f"), ("/seconds", ".2f")
+        plain = "pyarrow alone, to Python rows"
+        rows = summary(found, *ratios, ("rows/s", ",.0f"), ("mb", ".0f"), of=plain)
         for row, results in zip(rows, found.values(), strict=True):
             row.append(f"{sum(each['exit'] == 0 for each in results)} of {len(results)}")
-        columns = ["reading", "seconds", "rows a second", "peak MB", "clean exits"]
+        columns = ["reading", "seconds", f"of {plain}", "rows a second", "peak MB", "clean exits"]
         return [f"### Reading {self.dialogues:,} dialogues", "", *table(columns, rows)]
 
     def _load(self, method: str, folder: Path, config: str, warm: bool) -> Result:
@@ -266,7 +287,8 @@ class Benchmark:
         import methods
         from datasets import disable_progress_bars
 
-        from parley import Source, build_folder
+        from parley.building.build import build as build_folder
+        from parley.building.sources import Source
 
         disable_progress_bars()
         source, dataset = self.source(self.dialogues), methods.only_raw()

@@ -22,19 +22,33 @@ A row is the record with upstream's names and types. Only one thing changes: a k
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from parley import Builder, Checked, Config, Converted, File, View
+from parley import Builder, Checked, Config, Converted, Field, File, View
 
 # `datasets` 2 and 3 copy only the modules that the script itself imports.
-from .scenarios import ISSUES, PACKAGES, points_of
+from .pins import PINS
+from .scenarios import ISSUES, PACKAGES, SIDES, points_of
 from .subsets import (
     SUBSETS,  # noqa: F401 - for views; `datasets` takes a comment above for a file
 )
 from .views import (
+    AGE,
+    ANSWERS,
+    DIALOGUE_ID,
+    EDUCATION,
+    ETHNICITY,
     FEATURES,
-    LIKENESS,
+    GENDER,
+    LIKES,
     PARTNER,
-    SATISFACTION,
+    POINTS_SCORED,
+    SATISFIED,
+    SPEAKER,
     STRATEGIES,
+    SVO,
+    TEXT,
+    TRAIT,
+    TRAITS,
+    by_level,
     items_of,
     labelled,
     messages,
@@ -47,46 +61,33 @@ from .views import (
 
 # Upstream's records ------------------------------------------------------
 
-_ethnicities = {
-    "white american", "black or african american", "asian american", "hispanic or latino",
-    "multi-racial", "alaska native or native american",
-    "native hawaiian or other specific islander", "other (please specify)",
-}  # fmt: skip
-_educations = {
-    "some high school, no diploma", "high school graduate / ged", "trade school",
-    "some 2 year college, no degree", "some 2 year college, associate's degree",
-    "some 4 year college, no degree", "some 4 year college, bachelor's degree",
-    "master's degree", "doctorate degree",
-}  # fmt: skip
-ANSWERS = {"accept_deal": "Accept-Deal", "reject_deal": "Reject-Deal", "walk_away": "Walk-Away"}
 _ACTIONS = {"Submit-Deal", *ANSWERS.values()}
-_issue = set(ISSUES)
-_counts = {issue: {"0", "1", "2", "3"} for issue in ISSUES}
-_side = {
-    "value2issue": {"Low": _issue, "Medium": _issue, "High": _issue},
-    "value2reason": {"Low": str, "Medium": str, "High": str},
-    "outcomes": {
-        "points_scored": int,
-        "satisfaction": set(SATISFACTION),
-        "opponent_likeness": set(LIKENESS),
+_counts = dict.fromkeys(ISSUES, Field({"0", "1", "2", "3"}, "packages of this item"))
+_side = Field(
+    {
+        **by_level("Low", "Medium", "High"),
+        "outcomes": Field(
+            {
+                "points_scored": POINTS_SCORED,
+                "satisfaction": SATISFIED,
+                "opponent_likeness": LIKES,
+            },
+            "what came of the dialogue for the side",
+        ),
+        "demographics": Field(
+            {"age": AGE, "gender": GENDER, "ethnicity": ETHNICITY, "education": EDUCATION},
+            "the participant's own statements",
+        ),
+        "personality": Field(
+            {
+                "svo": SVO,
+                "big-five": Field(dict.fromkeys(TRAITS, TRAIT), "the five traits"),
+            },
+            "scores of the survey",
+        ),
     },
-    "demographics": {
-        "age": int,
-        "gender": {"female", "male", "other"},
-        "ethnicity": _ethnicities,
-        "education": _educations,
-    },
-    "personality": {
-        "svo": {"prosocial", "proself", "unclassified"},
-        "big-five": {
-            "extraversion": float,
-            "agreeableness": float,
-            "conscientiousness": float,
-            "emotional-stability": float,
-            "openness-to-experiences": float,
-        },
-    },
-}
+    "a side's priorities, outcome and person",
+)
 
 
 def annotation(pair: list[str]) -> None:
@@ -96,23 +97,36 @@ def annotation(pair: list[str]) -> None:
 
 
 DIALOGUE = {
-    "dialogue_id": int,
-    "chat_logs": [
-        {
-            "text": str,
-            "task_data": (
-                {"data": set(ANSWERS)},
-                {"issue2youget": _counts, "issue2theyget": _counts},
-                {},
-            ),
-            "id": {"mturk_agent_1", "mturk_agent_2"},
-        }
-    ],
-    "participant_info": {"mturk_agent_1": _side, "mturk_agent_2": _side},
-    "annotations": [Checked([str], annotation)],
+    "dialogue_id": DIALOGUE_ID,
+    "chat_logs": Field(
+        [
+            {
+                "text": TEXT,
+                "task_data": Field(
+                    (
+                        {"data": Field(set(ANSWERS), "the side's decision")},
+                        {
+                            "issue2youget": Field(_counts, "packages for the side that submits"),
+                            "issue2theyget": Field(_counts, "packages for the other side"),
+                        },
+                        {},
+                    ),
+                    "the deal action; all null for an utterance",
+                ),
+                "id": SPEAKER,
+            }
+        ],
+        "utterances and deal actions, in order",
+    ),
+    "participant_info": Field(dict.fromkeys(SIDES, _side), "the two sides"),
+    "annotations": Field(
+        [Checked([str], annotation)],
+        "an `[utterance, labels]` pair for each annotated utterance, in order, the labels joined "
+        "by commas (see Annotation); empty without annotation",
+    ),
 }
 
-_guess = {"partner_highest_item": _issue, "partner_lowest_item": _issue}
+_guess = {"partner_highest_item": set(ISSUES), "partner_lowest_item": set(ISSUES)}
 GUESSES = {str: {"mturk_agent_1": _guess, "mturk_agent_2": _guess}}  # by a dialogue's id
 _parts = {"train": [int], "val": [int], "test": [int]}
 FOLDS = {"seeds": [int], "cvs": dict.fromkeys("01234", _parts)}
@@ -151,7 +165,7 @@ def require_sound(record: dict[str, Any]) -> None:
     items = items_of(record)
     for side, info in record["participant_info"].items():
         worth, got = info["value2issue"], items[side]
-        if {*worth.values()} != _issue:
+        if {*worth.values()} != {*ISSUES}:
             refuse(f"participant_info.{side}.value2issue", "each issue once", worth)
         points = points_of(worth, got)
         if points != (found := info["outcomes"]["points_scored"]):
@@ -163,36 +177,23 @@ def require_sound(record: dict[str, Any]) -> None:
 
 # Where the files come from --------------------------------------------------------------
 
-_URL = "https://raw.githubusercontent.com/kushalchawla/"
-_RELEASE = _URL + "CaSiNo/2f6ed4a6a55110152a7699fbaa8150d6036314be/"
-# The repository of the authors' paper on modelling the opponent
-_LATER = _URL + "opponent-modeling/107e954f9ed5aea551ff8d019c6b210240240286/storage/misc/"
+
+def _dialogues(path: str) -> File:
+    return File(path, DIALOGUE, validate=require_sound, **PINS[path])
 
 
-def _dialogues(path: str, size: int, **pin: Any) -> File:
-    return File(path, DIALOGUE, url=_RELEASE + path, size=size, validate=require_sound, **pin)
+def _later(name: str, shape: Any) -> File:
+    path = f"opponent-modeling/{name}"
+    return File(path, shape, read="json value", **PINS[path])
 
 
-def _later(name: str, shape: Any, size: int, git_blob: str) -> File:
-    path, url = f"opponent-modeling/{name}", _LATER + name
-    return File(path, shape, url=url, size=size, git_blob=git_blob, read="json value")
-
-
-_HASH = "4f2c4560a0070906ed018c3f0766e35f8f8f31b36274ebf35b608621915744ab"
-DATA = _dialogues("data/casino.json", 4_300_019, sha256=_HASH)
-_OFFICIAL = """\
-train      data/split/casino_train.json 3763692 12c603a57bdb75758d2d68d545e412249dc2c34d
-validation data/split/casino_valid.json  112116 2aad92fcd8c8eb4406b1202d6dfe6febb1c0bff0
-test       data/split/casino_test.json   424211 e4ce0a249e533648d6a39faaabf5d5b9f8ec0ec4
-"""
+DATA = _dialogues("data/casino.json")
 OFFICIAL = {
-    split: [_dialogues(path, int(size), git_blob=blob)]
-    for split, path, size, blob in map(str.split, _OFFICIAL.splitlines())
+    split: [_dialogues(f"data/split/casino_{name}.json")]
+    for split, name in (("train", "train"), ("validation", "valid"), ("test", "test"))
 }
-GUESSING = _later(
-    "casino_ix2guessing.json", GUESSES, 185_071, "7f861e79f12b9e29461cbf2991ddc4c173dd0790"
-)
-SEEDS = _later("data_splits_seeds.json", FOLDS, 25_573, "67f02c005877c3363b61898242d68007e7e76966")
+GUESSING = _later("casino_ix2guessing.json", GUESSES)
+SEEDS = _later("data_splits_seeds.json", FOLDS)
 
 # Records of several files ---------------------------------------------------------------
 
@@ -237,7 +238,14 @@ def fold_to_record(row: dict[str, Any]) -> dict[str, Any]:
 
 FOLD = Converted(
     {"fold": set("01234"), "seeds": [int], **_parts},
-    {"fold": int, **{name: [int] for name in ("train", "validation", "test", "seeds")}},
+    {
+        "fold": Field(int, "upstream's number of the fold, from 0"),
+        **{
+            part: Field([int], "the `dialogue_id` of each dialogue of this part, ascending")
+            for part in ("train", "validation", "test")
+        },
+        "seeds": Field([int], "upstream's seeds, equal in all rows; their use is not documented"),
+    },
     fold_to_row,
     fold_to_record,
 )
@@ -248,8 +256,9 @@ _side_key = ("dialogue_id", "speaker")
 _turn_key = ("dialogue_id", "turn")
 
 
-def _view(name: str, description: str, rows: Any, key: Any) -> View:
-    return View(name, description, of="dialogues", rows=rows, features=FEATURES[name], key=key)
+def _view(name: str, description: str, use: str, rows: Any, key: Any) -> View:
+    columns = FEATURES[name]
+    return View(name, description, of="dialogues", rows=rows, features=columns, key=key, use=use)
 
 
 class Casino(Builder):
@@ -262,6 +271,9 @@ class Casino(Builder):
     VERSION = "1.2.0"
     HOMEPAGE = "https://github.com/kushalchawla/CaSiNo"
     LICENSE = "cc-by-4.0"
+    LANGUAGES = ("en",)
+    SHOWN = "messages"
+    SHOWS_REAL_ROWS = True
     CITATION = """\
 @inproceedings{chawla2021casino,
   title = {{CaSiNo}: A Corpus of Campsite Negotiation Dialogues for Automatic Negotiation Systems},
@@ -274,33 +286,72 @@ Association for Computational Linguistics: Human Language Technologies},
   url = {https://aclanthology.org/2021.naacl-main.254/}
 }"""
     CONFIGS = [
-        Config("dialogues", "all dialogues, as published", {"train": [DATA]}, key="dialogue_id"),
+        Config(
+            "dialogues",
+            "a dialogue as published, by `dialogue_id`",
+            {"train": [DATA]},
+            key="dialogue_id",
+            use="read",
+        ),
         Config(
             "official_split",
-            "all dialogues, in upstream's random split",
+            "the same, in upstream's random split and order",
             OFFICIAL,
             key="dialogue_id",
+            use="compare with scores on this split",
         ),
-        _view("utterances", "chat entries, one a row", utterances, _turn_key),
-        _view("speakers", "the participants", speakers, "speaker_id"),
+        _view(
+            "utterances",
+            "a chat entry, deal actions included, with ConvoKit's ids",
+            "study turns and deal actions",
+            utterances,
+            _turn_key,
+        ),
+        _view(
+            "speakers",
+            "a participant, by first appearance",
+            "study participants",
+            speakers,
+            "speaker_id",
+        ),
         View(
             "participants",
-            "the sides of the dialogues",
+            "one side of a dialogue; the two sides follow each other",
             {"train": [DATA, GUESSING]},
             records=with_guesses,
             rows=participants,
             features=FEATURES["participants"],
             key=_side_key,
+            use="study outcomes, infer the partner's priorities",
         ),
-        _view("strategies", "labelled utterances, 5 folds", strategies, _turn_key),
-        _view("messages", "chats with one side as assistant", messages, _side_key),
-        _view("scenarios", "settings without dialogues", scenarios, "dialogue_id"),
+        _view(
+            "strategies",
+            "a labelled utterance with those before it, in the authors' 5 folds",
+            "classify utterances",
+            strategies,
+            _turn_key,
+        ),
+        _view(
+            "messages",
+            "a dialogue as a chat, with one side as the assistant",
+            "train a chat model",
+            messages,
+            _side_key,
+        ),
+        _view(
+            "scenarios",
+            "the setting of a dialogue, without the dialogue",
+            "let agents negotiate anew",
+            scenarios,
+            "dialogue_id",
+        ),
         Config(
             "priority_folds",
-            "5 folds, for the partner's priorities",
+            "one of the 5 folds for the partner's priorities",
             {"train": [SEEDS]},
             records=folds,
             shape=FOLD,
             key="fold",
+            use="infer the partner's priorities",
         ),
     ]

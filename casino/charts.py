@@ -2,7 +2,8 @@
 
 from collections import Counter
 
-from parley import Data, Heatmap
+from parley.figures import Data
+from parley.views import Heatmap
 
 from .views import SATISFACTION
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
-from parley import Data, check, differing, differing_views, records_of
+from parley.figures import Data, check, differing, differing_views, records_of
 
 from . import views
 from .scenarios import ISSUES, SIDES

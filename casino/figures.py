@@ -1,4 +1,4 @@
-"""CaSiNo's documented figures and their computations, in the order of the documents.
+"""CaSiNo's documented figures, in the order of the documents, and what its card counts.
 
 paper: Chawla et al., NAACL 2021. ConvoKit: the card of casino-corpus.
 """
@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from parley import Data, Differs, documented, mean_and_deviation, moses_tokenizer
+from parley.figures import Data, Differs, counted, documented, mean_and_deviation, moses_tokenizer
 
 from .scenarios import ISSUES, POINTS, SIDES, most_joint_points, points_of
 from .subsets import SUBSETS
-from .tasks import SEVEN, bag_of_words, majority, matrix, positive_f1
+from .tasks.strategies import SEVEN, bag_of_words, majority, matrix, positive_f1
 from .views import LIKENESS, PARTNER, SATISFACTION, STRATEGIES, items_of, potential_of
 
 DEALS = ("Submit-Deal", "Accept-Deal", "Reject-Deal", "Walk-Away")
@@ -94,13 +94,6 @@ WHY_SO_FEW = "the paper gives no reason; it removed irrelevant utterances from a
 def fewest_utterances(data: Data) -> int:
     """Number of utterances of the shortest dialogue."""
     return min(len(utterances(dialogue)) for dialogue in dialogues(data))
-
-
-@documented("our card, Known limits", {"deal actions left out": 4, "deal actions counted": 2})
-def dialogues_under_ten_utterances(data: Data, counted: str) -> int:
-    """Dialogues with fewer than 10 chat entries, the documented minimum."""
-    every = counted == "deal actions counted"
-    return sum(len(d["chat_logs"] if every else utterances(d)) < 10 for d in dialogues(data))
 
 
 @documented("paper, section 2, Data Collection; ConvoKit, statistics", "22")
@@ -340,48 +333,147 @@ def chat_entries(data: Data) -> int:
     return sum(len(dialogue["chat_logs"]) for dialogue in dialogues(data))
 
 
-@documented(
-    "our card, Known limits",
-    {"test": {"all": 167, "also in train": 116}, "validation": {"all": 58, "also in train": 45}},
-)
-def participants_of(data: Data, split: str, which: str) -> int:
-    """Participants in a split of `official_split`, and those also in its train split."""
-    found, train = (people(data.rows("official_split", each)).keys() for each in (split, "train"))
-    return len(found if which == "all" else found & train)
-
-
 @documented("ConvoKit, statistics", {"utterances": 14297, "speakers": 846})
 def rows_that_convokit_counts(data: Data, view: str) -> int:
     """Rows of the view."""
     return len(data.rows(view, "train"))
 
 
-@documented(
-    "our card, Splits",
-    {
-        "dialogues": {"0": 80, "1": 79, "2": 79, "3": 79, "4": 79},
-        "utterances": {"0": 909, "1": 942, "2": 920, "3": 933, "4": 911},
-    },
-)
-def fold_sizes(data: Data, what: str) -> Counter[str]:
-    """Rows of `strategies` in the fold, and their dialogues."""
+# What the card counts ----------------------------------------------------------------------
+
+
+@counted()
+def chat_entries_by(data: Data) -> dict[str, int]:
+    """Chat entries that are utterances, those that are deal actions, and these by their kind."""
+    actions = Counter(
+        entry["text"]
+        for dialogue in dialogues(data)
+        for entry in dialogue["chat_logs"]
+        if entry["text"] in DEALS
+    )
+    made = sum(actions.values())
+    return {"utterances": chat_entries(data) - made, "deal actions": made, **actions}
+
+
+@counted()
+def dialogues_under_ten(data: Data) -> dict[str, int]:
+    """Dialogues with fewer than 10 utterances, the documented minimum, and than 10 entries."""
+    return {
+        "utterances": sum(len(utterances(dialogue)) < 10 for dialogue in dialogues(data)),
+        "entries": sum(len(dialogue["chat_logs"]) < 10 for dialogue in dialogues(data)),
+    }
+
+
+@counted()
+def dialogues_whose_sides_do_not_alternate(data: Data) -> int:
+    """Dialogues in which one side has two chat entries in a row, deal actions included."""
+    chats = ([entry["id"] for entry in dialogue["chat_logs"]] for dialogue in dialogues(data))
+    return sum(any(one == other for one, other in pairwise(chat)) for chat in chats)
+
+
+@counted()
+def sides_aged_3(data: Data) -> int:
+    """Sides whose participant gave the age 3."""
+    return sum(side["demographics"]["age"] == 3 for side in sides(dialogues(data)))
+
+
+@counted()
+def dialogues_with_an_empty_label(data: Data) -> int:
+    """Dialogues with an annotation of which one label is empty."""
+    return sum(
+        any("" in labels.split(",") for _, labels in dialogue["annotations"])
+        for dialogue in dialogues(data)
+    )
+
+
+@counted()
+def participants_met_again(data: Data) -> dict[str, int]:
+    """Participants of more than one dialogue, and the most dialogues of one."""
+    times = [row["dialogues"] for row in data.rows("speakers", "train")]
+    return {"several": sum(count > 1 for count in times), "most": max(times)}
+
+
+@counted()
+def linked_dialogues(data: Data) -> dict[str, int]:
+    """The largest group of participants that shared dialogues link, and the others.
+
+    Two participants of a dialogue are in one group, with all its dialogues.
+    """
+    group: dict[str, set[str]] = {}
+    of_dialogue: dict[int, list[str]] = {}
+    for row in data.rows("participants", "train"):
+        of_dialogue.setdefault(row["dialogue_id"], []).append(row["speaker_id"])
+    for pair in of_dialogue.values():
+        joined = set(pair).union(*(group.get(person, ()) for person in pair))
+        group |= dict.fromkeys(joined, joined)
+    groups = sorted({frozenset(each) for each in group.values()}, key=len)
+    *small, largest = groups
+    outside = {number for number, pair in of_dialogue.items() if pair[0] not in largest}
+    return {
+        "participants": len(largest),
+        "dialogues": len(of_dialogue) - len(outside),
+        "other groups": len(small),
+        "other dialogues": len(outside),
+        "others annotated": sum(each["dialogue_id"] in outside for each in annotated(data)),
+        "most of another": len(small[-1]) if small else 0,
+    }
+
+
+@counted(decimals=0)
+def shared_with_train(data: Data) -> dict[str, dict[str, float]]:
+    """Participants and dialogues of a split of `official_split`, and those that train shares.
+
+    A dialogue shares one side, or both, if these participants are also in train.
+    """
+    rows = {split: data.rows("official_split", split) for split in ("train", "validation", "test")}
+    persons = {split: people(each).keys() for split, each in rows.items()}
+    found = {}
+    for split in ("validation", "test"):
+        shared = persons[split] & persons["train"]
+        known = [len(people([row]).keys() & shared) for row in rows[split]]
+        found[split] = {
+            "participants": len(persons[split]),
+            "in train": len(shared),
+            "percent": 100 * len(shared) / len(persons[split]),
+            "dialogues": len(known),
+            "one side": sum(map(bool, known)),
+            "both sides": known.count(2),
+        }
+    return {**found, "both": {"participants": len(persons["test"] & persons["validation"])}}
+
+
+@counted()
+def fold_sizes(data: Data) -> dict[str, Counter[int]]:
+    """Rows of `strategies` in each fold, and their dialogues."""
     rows = data.rows("strategies", "train")
-    if what == "utterances":
-        return Counter(str(row["fold"]) for row in rows)
-    return Counter(str(fold) for _, fold in {(row["dialogue_id"], row["fold"]) for row in rows})
+    pairs = {(row["dialogue_id"], row["fold"]) for row in rows}
+    return {
+        "utterances": Counter(row["fold"] for row in rows),
+        "dialogues": Counter(fold for _, fold in sorted(pairs)),
+    }
 
 
-@documented("our card, Splits", {"train": 774, "validation": 50, "test": 206})
-def dialogues_of_a_priority_fold(data: Data, part: str) -> int:
-    """Dialogues in the part of each of the five folds."""
-    (count,) = {len(row[part]) for row in data.rows("priority_folds", "train")}
-    return count
+@counted()
+def dialogues_of_a_priority_fold(data: Data) -> dict[str, int]:
+    """Dialogues in each part of each of the five folds."""
+    ((training, validation, testing),) = {
+        (len(row["train"]), len(row["validation"]), len(row["test"]))
+        for row in data.rows("priority_folds", "train")
+    }
+    return {"train": training, "validation": validation, "test": testing}
 
 
-@documented(
-    "our card, Fields",
-    {"sides": 2060, "highest": "76.7", "lowest": "65.7", "both": "53.9", "one item twice": 10},
-)
+@counted()
+def messages_made_of(data: Data) -> dict[str, int]:
+    """Rows of `messages` in which the assistant begins, and messages made of several turns."""
+    rows = data.rows("messages", "train")
+    return {
+        "rows with a cue": sum(not row["source_turns"][1] for row in rows),
+        "several turns": sum(len(turns) > 1 for row in rows for turns in row["source_turns"]),
+    }
+
+
+@counted(decimals=1)
 def guesses(data: Data) -> dict[str, float]:
     """Sides with guesses, the percentages of right ones, and sides that name one item twice.
 
@@ -402,7 +494,7 @@ def guesses(data: Data) -> dict[str, float]:
     }
 
 
-@documented("our card, Annotation", {"dialogues": 29, "labels": 96})
+@counted()
 def labels_joined_wrongly_by_position(data: Data) -> dict[str, int]:
     """Annotations whose place in `annotations` is not their turn, and their dialogues."""
     turns: dict[int, list[int]] = {}
@@ -412,42 +504,24 @@ def labels_joined_wrongly_by_position(data: Data) -> dict[str, int]:
     return {"dialogues": sum(map(bool, wrong)), "labels": sum(wrong)}
 
 
-@documented("our card, Known limits", 90)
-def dialogues_whose_sides_do_not_alternate(data: Data) -> int:
-    """Dialogues in which one side has two chat entries in a row, deal actions included."""
-    chats = ([entry["id"] for entry in dialogue["chat_logs"]] for dialogue in dialogues(data))
-    return sum(any(one == other for one, other in pairwise(chat)) for chat in chats)
-
-
-@documented(
-    "our card, Tasks",
-    {
-        "kwon2024": {"train": 108, "validation": 1, "test": 11},
-        "rlvr-batna2026": {"train": 110, "validation": 2, "test": 12},
-    },
-)
-def published_dialogues(data: Data, subset: str) -> dict[str, int]:
-    """Dialogues of the subset in each part of the official split."""
-    ids = published_in(data, subset)
-    splits = {split: data.rows("official_split", split) for split in data.splits("official_split")}
-    return {split: sum(row["dialogue_id"] in ids for row in rows) for split, rows in splits.items()}
-
-
-def published_in(data: Data, subset: str) -> set[int]:
-    """Return the ids of the dialogues of a subset."""
+@counted()
+def published_dialogues(data: Data) -> dict[str, dict[str, int]]:
+    """Dialogues of each published subset, by part of the official split, and those in both."""
     rows = data.rows("scenarios", "train")
-    return {row["dialogue_id"] for row in rows if subset in row["published_in"]}
+    ids = {name: {r["dialogue_id"] for r in rows if name in r["published_in"]} for name in SUBSETS}
+    ids["both"] = set.intersection(*ids.values())
+    split_of = {
+        row["dialogue_id"]: split
+        for split in data.splits("official_split")
+        for row in data.rows("official_split", split)
+    }
+    return {
+        name: {"all": len(found), **Counter(split_of[number] for number in found)}
+        for name, found in ids.items()
+    }
 
 
-@documented("our card, Tasks", {"kwon2024": 120, "rlvr-batna2026": 124, "both": 21})
-def published_subsets(data: Data) -> dict[str, int]:
-    """Dialogues of each published subset, and those in both."""
-    found = {name: published_in(data, name) for name in SUBSETS}
-    both = set.intersection(*found.values())
-    return {name: len(ids) for name, ids in {**found, "both": both}.items()}
-
-
-@documented("our card, Tasks; tasks.py, leak", {"exact order": "66.9", "highest item": "80.4"})
+@counted(decimals=1)
 def priorities_given_away(data: Data) -> dict[str, float]:
     """Chance in percent that a random order that fits the partner's points and deal is right.
 

@@ -3,7 +3,7 @@
 Found by comparing every message with upstream's file. The two share 21 dialogues.
 """
 
-from parley import Subset
+from parley.tasks import Subset
 
 
 def _ids(text: str) -> frozenset[int]:

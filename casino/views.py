@@ -9,7 +9,7 @@ participant, the same across dialogues, numbered as in ConvoKit's casino-corpus.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from parley import CHAT, ClassLabel, chat_of
+from parley import CHAT, ClassLabel, Field, chat_of
 
 from .scenarios import ISSUES, PACKAGES, POINTS, SIDES, WALK_AWAY, most_joint_points
 from .subsets import SUBSETS
@@ -32,60 +32,151 @@ SATISFACTION = [
 LIKENESS = [
     "Extremely dislike", "Slightly dislike", "Undecided", "Slightly like", "Extremely like",
 ]  # fmt: skip
+ANSWERS = {"accept_deal": "Accept-Deal", "reject_deal": "Reject-Deal", "walk_away": "Walk-Away"}
+
+# Fields that records and rows share -----------------------------------------------
+
+
+def _either(names: list[str], meaning: str) -> tuple[Field, Field]:
+    """Return a field of a record, which has a string, and the column of a view, a label."""
+    return Field(set(names), meaning), Field(ClassLabel(names=names), meaning)
+
+
+def by_level(*levels: str) -> dict[str, Field]:
+    """Return the fields that hold a side's priorities, and its reasons for them."""
+    return {
+        "value2issue": Field(dict.fromkeys(levels, ITEM), "the side's order of the items"),
+        "value2reason": Field(dict.fromkeys(levels, REASON), "the side's reasons for its order"),
+    }
+
+
+DIALOGUE_ID = Field(int, "upstream's number of the dialogue, from 0")
+SPEAKER = Field(set(SIDES), "the side that acts")
+TEXT = Field(str, f"the utterance, or `Submit-Deal`, `{'`, `'.join(ANSWERS.values())}`")
+ITEM = Field(set(ISSUES), "the item of this priority")
+REASON = Field(str, "the reason for this priority, as the participant wrote it before the chat")
+POINTS_SCORED = Field(
+    int,
+    "5, 4 and 3 for each package of the high, medium and low priority, at most 36; 5 for both "
+    "sides after a walk-away",
+)
+SATISFIED, _satisfied = _either(SATISFACTION, "how satisfied the side is with the outcome")
+LIKES, _likes = _either(LIKENESS, "how much the side likes its partner")
+AGE = Field(int, "as the participant typed it (see Known limits)", "years")
+GENDER, _gender = _either(["female", "male", "other"], "gender")
+ETHNICITY = Field(
+    {
+        "white american", "black or african american", "asian american", "hispanic or latino",
+        "multi-racial", "alaska native or native american",
+        "native hawaiian or other specific islander", "other (please specify)",
+    },
+    "ethnicity",
+)  # fmt: skip
+EDUCATION = Field(
+    {
+        "some high school, no diploma", "high school graduate / ged", "trade school",
+        "some 2 year college, no degree", "some 2 year college, associate's degree",
+        "some 4 year college, no degree", "some 4 year college, bachelor's degree",
+        "master's degree", "doctorate degree",
+    },
+    "the highest level of education",
+)  # fmt: skip
+SVO, _svo = _either(["prosocial", "proself", "unclassified"], "social value orientation")
+TRAITS = (
+    "extraversion", "agreeableness", "conscientiousness", "emotional-stability",
+    "openness-to-experiences",
+)  # fmt: skip
+TRAIT = Field(float, "score of the Ten-Item Personality Inventory, 1 to 7 in steps of 0.5")
 
 # Rows ------------------------------------------------------------------
 
-_strategy = ClassLabel(names=STRATEGIES)
-_satisfaction = ClassLabel(names=SATISFACTION)
-_likeness = ClassLabel(names=LIKENESS)
-_gender = ClassLabel(names=["female", "male", "other"])
-_svo = ClassLabel(names=["prosocial", "proself", "unclassified"])
-
-_items = {"Food": int, "Water": int, "Firewood": int}
-_levels = {"High": str, "Medium": str, "Low": str}
-_entry = {"dialogue_id": int, "turn": int, "speaker": str, "text": str}
-_side = {"dialogue_id": int, "speaker": str, "speaker_id": str}
-_traits = ("extraversion", "agreeableness", "conscientiousness", "emotional_stability")
-_person = {"age": int, "gender": _gender, "ethnicity": str, "education": str, "svo": _svo}
-_person |= dict.fromkeys((*_traits, "openness_to_experiences"), float)
-_own = {"points_scored": int, "satisfaction": _satisfaction, "opponent_likeness": _likeness}
-_outcomes = {"deal": bool, **_own, **{f"partner_{name}": kind for name, kind in _own.items()}}
-FEATURES = {
+_turn = Field(int, "the place in `chat_logs`, from 0, deal actions counted")
+_speaker_id = Field(str, "the participant (see What we changed)")
+_strategies = [ClassLabel(names=STRATEGIES)]
+_items = dict.fromkeys(ISSUES, Field(int, "packages of this item"))
+_got = Field((int, None), "packages of this item by the accepted deal; null after a walk-away")
+_entry = {"dialogue_id": DIALOGUE_ID, "turn": _turn, "speaker": SPEAKER, "text": TEXT}
+_side = {
+    "dialogue_id": DIALOGUE_ID,
+    "speaker": Field(set(SIDES), "the side that the row is about"),
+    "speaker_id": _speaker_id,
+}
+_person = {
+    "age": AGE,
+    "gender": _gender,
+    "ethnicity": ETHNICITY,
+    "education": EDUCATION,
+    "svo": _svo,
+    **dict.fromkeys((trait.replace("-", "_") for trait in TRAITS), TRAIT),
+}
+_own = {"points_scored": POINTS_SCORED, "satisfaction": _satisfied, "opponent_likeness": _likes}
+_outcomes = {
+    "deal": Field(bool, "whether a deal was accepted; otherwise one side walked away"),
+    **_own,
+    **{f"partner_{n}": Field(own.shape, f"`{n}` of the other side") for n, own in _own.items()},
+}
+FEATURES: dict[str, dict[str, Any]] = {
     "utterances": {
         **_entry,
-        **dict.fromkeys(("id", "conversation_id", "reply_to", "speaker_id"), str),
-        "speaker_internal_id": str,
-        "annotations": [_strategy],
-        "data": str,
-        "issue2youget": _items,
-        "issue2theyget": _items,
+        "id": Field(str, "`utterance_<n>`, numbered over all dialogues"),
+        "conversation_id": Field(str, "the `id` of the dialogue's first entry"),
+        "reply_to": Field((str, None), "the `id` of the entry before; null for the first"),
+        "speaker_id": _speaker_id,
+        "speaker_internal_id": Field(set(SIDES), "ConvoKit's name for `speaker`, the same value"),
+        "annotations": Field(
+            (_strategies, None), "the strategies (see Annotation); null without annotation"
+        ),
+        "data": Field(
+            (set(ANSWERS), None), "the side's decision; null for utterances and `Submit-Deal`"
+        ),
+        "issue2youget": Field((_items, None), "packages for the speaker; null without a deal"),
+        "issue2theyget": Field((_items, None), "packages for the other; null without a deal"),
     },
-    "speakers": {"speaker_id": str, **_person, "dialogues": int},
+    "speakers": {
+        "speaker_id": _speaker_id,
+        **_person,
+        "dialogues": Field(int, "the number of the participant's dialogues"),
+    },
     "participants": {
         **_side,
-        **{f"priority_{level.lower()}": str for level in POINTS},
-        **{f"reason_{level.lower()}": str for level in POINTS},
-        "guess_partner_highest_item": str,
-        "guess_partner_lowest_item": str,
-        "integrative_potential": int,
-        **{f"{issue.lower()}_got": int for issue in ISSUES},
+        **{f"priority_{level.lower()}": ITEM for level in POINTS},
+        **{f"reason_{level.lower()}": REASON for level in POINTS},
+        "guess_partner_highest_item": Field(
+            set(ISSUES), "the side's guess, after the chat, of the other's high priority"
+        ),
+        "guess_partner_lowest_item": Field(
+            set(ISSUES), "the side's guess, after the chat, of the other's low priority"
+        ),
+        "integrative_potential": Field(
+            int,
+            "of the dialogue: 1, 2 or 3 if the two orders allow at most 36, 39 or 42 points "
+            "together",
+        ),
+        **{f"{issue.lower()}_got": _got for issue in ISSUES},
         **_outcomes,
         **_person,
     },
     "strategies": {
         **_entry,
-        "context": [{"speaker": str, "text": str}],
-        "labels": [_strategy],
-        "fold": int,
+        "context": Field(
+            [{"speaker": SPEAKER, "text": Field(str, "its text")}],
+            f"the {CONTEXT} utterances before, without deal actions, the nearest last; fewer at "
+            "the start",
+        ),
+        "labels": Field(_strategies, "the strategies, one or more, as annotated"),
+        "fold": Field(int, "the fold, from 0, that tests on the dialogue"),
     },
     "messages": {**_side, **CHAT, **_outcomes},
     "scenarios": {
-        "dialogue_id": int,
-        **{side: {"value2issue": _levels, "value2reason": _levels} for side in SIDES},
-        "packages": _items,
-        "points": dict.fromkeys(POINTS, int),
-        "points_after_walking_away": int,
-        "published_in": [str],
+        "dialogue_id": DIALOGUE_ID,
+        **dict.fromkeys(SIDES, Field(by_level(*POINTS), "what this side alone knows")),
+        "packages": Field(_items, "the packages to share out"),
+        "points": Field(
+            dict.fromkeys(POINTS, Field(int, "points for a package of this priority")),
+            "the worth of a package",
+        ),
+        "points_after_walking_away": Field(int, "points of each side if one walks away"),
+        "published_in": Field([str], "the published subsets that have the dialogue (see Tasks)"),
     },
 }
 
@@ -127,7 +218,7 @@ def labelled(record: Record) -> Iterator[tuple[int, Record, list[str] | None]]:
 
 def numbers(labels: list[str] | None) -> list[int] | None:
     """Return the numbers of labels, without the empty one."""
-    return None if labels is None else [_strategy.names.index(name) for name in labels if name]
+    return None if labels is None else [STRATEGIES.index(name) for name in labels if name]
 
 
 def said(record: Record, turn: int) -> dict[str, Any]:
@@ -158,7 +249,7 @@ def outcomes_of(record: Record, side: str) -> dict[str, Any]:
     outcomes: dict[str, Any] = {"deal": items_of(record)[side] is not None}
     for prefix, name in (("", side), ("partner_", PARTNER[side])):
         for column, value in record["participant_info"][name]["outcomes"].items():
-            names = getattr(_own[column], "names", None)
+            names = getattr(_own[column].shape, "names", None)
             outcomes[prefix + column] = names.index(value) if names else value
     return outcomes
 
@@ -174,8 +265,8 @@ def person_of(info: Record) -> dict[str, Any]:
     traits = info["personality"]["big-five"]
     return {
         **info["demographics"],
-        "gender": _gender.names.index(info["demographics"]["gender"]),
-        "svo": _svo.names.index(info["personality"]["svo"]),
+        "gender": _gender.shape.names.index(info["demographics"]["gender"]),
+        "svo": _svo.shape.names.index(info["personality"]["svo"]),
         **{trait.replace("-", "_"): value for trait, value in traits.items()},
     }
 

@@ -1,6 +1,7 @@
 """The charts of CoSRec that its filters do not give."""
 
-from parley import Bar, Bars, Data
+from parley.figures import Data
+from parley.views import Bar, Bars
 
 from .views import GRADES
 

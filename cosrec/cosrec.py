@@ -23,19 +23,22 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from parley import Builder, Checked, Config, Converted, File, View
+from parley import Builder, Checked, Config, Converted, Field, File, View
 
 # `datasets` 2 and 3 copy only the modules that the script itself imports.
+from .pins import PINS
 from .rows import (
+    TYPES,
     to_annotated_record,
     to_annotated_row,
+    to_columns,
     to_judgment_record,
     to_judgment_row,
     to_record,
     to_row,
     to_turns,
 )
-from .views import ASPECTS, FEATURES, TYPE, intent_labels, messages, queries
+from .views import ASPECTS, FEATURES, intent_labels, messages, queries, shared
 
 # The shape of a record upstream ----------------------------------------------------------
 
@@ -50,27 +53,57 @@ def judgment(line: str) -> None:
 
 
 _text = Checked(str, to_turns)
-_annotation = {"type": set(TYPE.names), "query": str}
-_intent = (
-    {"id": str, "type": {"product_details"}, "product": str, "query_variants": [str]},
-    {"id": str, "type": {"search", "recommendation"}, "query_variants": [str]},
-)
+_type = "the type of the intent (see Annotation)"
+_seen = {"type": Field(set(TYPES), _type), **shared("query")}
+_intent = {
+    "id": Field(str, "the intent's id, `<dialogue_id>_<utterance>_<counter>`"),
+    "type": Field({"search", "recommendation"}, _type),
+    **shared("query_variants"),
+}
+_about_product = {
+    "id": _intent["id"],
+    "type": Field({"product_details"}, _type),
+    "product": Field(str, "the product asked about; null for other types"),
+    **shared("query_variants"),
+}
+_annotated_utterance = {
+    **shared("utterance"),
+    "intent_annotations": Field([[_seen]], "a list for each annotator, of the intents seen"),
+}
+_reviewed_utterance = {
+    **shared("utterance"),
+    "intents": Field([(_about_product, _intent)], "its reviewed intents"),
+}
 HELD: dict[str, Any] = {  # by each file for a conversation
     "conversations": _text,
-    "quality": [{aspect: {1, 2, 3, 4, 5} for aspect in ASPECTS}],
-    "intent_annotations": [{"utterance": int, "intent_annotations": [[_annotation]]}],
-    "intents": [{"utterance": int, "intents": [_intent]}],
+    "quality": Field(
+        [{aspect: Field({1, 2, 3, 4, 5}, f"the rating of {aspect}") for aspect in ASPECTS}],
+        "the ratings, one for each rater; null without any",
+    ),
+    "intent_annotations": Field(
+        [_annotated_utterance], "the annotated utterances, in upstream's order; null without any"
+    ),
+    "intents": Field(
+        [_reviewed_utterance], "the utterances with intents, in upstream's order; null without any"
+    ),
     "keywords": {str: [str]},
     "profiles": {str: str},
 }
-_dialogue = {"dialogue_id": str, "turns": [{"role": str, "text": str}]}
-_user = {"user_id": str, "keywords": [str], "profile": (str, None)}
+_dialogue = {
+    **shared("dialogue_id"),
+    "turns": Field([shared("role", "text")], "the conversation, in order"),
+}
+_user = {
+    "user_id": Field(str, "upstream's id of the user"),
+    "keywords": Field([str], "the user's interests, words or phrases"),
+    "profile": Field((str, None), "a summary of the user; null for some users of crowd"),
+}
 
 LINES: dict[str, Any] = {name: {str: shape} for name, shape in HELD.items()}
-LINES["conversations"] = Converted({str: _text}, _dialogue, to_row, to_record)
+LINES["conversations"] = Converted({str: _text}, _dialogue, to_row, to_record, to_columns)
 LINES["qrels"] = Converted(
     Checked(str, judgment),
-    {"query_id": str, "document_id": str, "relevance": int, "type": TYPE},
+    shared("query_id", "document_id", "relevance", "type"),
     to_judgment_row,
     to_judgment_record,
 )
@@ -82,42 +115,17 @@ def require_one_id(line: dict[str, Any]) -> None:
         raise ValueError(f"expected one id in each line, found {', '.join(line)[:80] or 'none'}")
 
 
-# Where the files come from --------------------------------------------------------------
-
-_URL = "https://raw.githubusercontent.com/CAMEO-22/CoSRec/d2f238d8c172bd7f0954a4394699de1e5b823b8a/"
-
-# git blob, size in bytes ("-": not known), path
-_FILES = """\
-45281583ced1aca07ce365a2d6e33c8343f97a53 748706 dataset/crowd/conversations.jsonl
-afc2e1ec8ecbf5b9344a5c72cb2eb348fce14568 992560 dataset/crowd/intent_annotations.jsonl
-cf994005cc3d4b1cdaff0f146fbd63724e1120e1  45874 dataset/crowd/keywords.jsonl
-83b1e3da297b153bcedb0badef9d9e9c697694c7 178289 dataset/crowd/profiles.jsonl
-4a3fa4c29f9acc2f9698c64976ff3e012e087a3a 104423 dataset/crowd/quality.jsonl
-ef9012cac0d06be7ab80f4f3de91ffa73162530f  47782 dataset/curated/conversations.jsonl
-11b02543b48623b31e9c82fe59f56dcaa7fde8f8  43327 dataset/curated/intents.jsonl
-1badb25500ae0c231fda18c2dbf659740ada26ff   4477 dataset/curated/keywords.jsonl
-ce589ec1c6ad22442776129f22cf979aea2e07f8  14827 dataset/curated/profiles.jsonl
-0ccb479be89d4eb53d4b11e1dc33c510577d9527 744807 dataset/curated/qrels.qrels
-2974f0143ce2715231b8b3079f4b98d9a9e8942c   7145 dataset/curated/quality.jsonl
-aebbcffc08ea96c0b61e12917a73b7c366e3bf39      - dataset/raw/conversations.jsonl
-42ca8481005c028c8fc9251663595437493e4886   2828 prompts/conversation_generation_prompt.txt
-956d798615b721a313b8a70a2538b95a1a57d873    592 prompts/product_to_query_prompt.txt
-dfebaa5fbae9c365789686178cdb16dbb0a21f1b   1256 prompts/user_keywords_prompt.txt
-76843cd65fec38ce54888c750060a91cc70e0f3f    793 prompts/user_summary_prompt.txt
-"""
-
+# The files ------------------------------------------------------------------------------
 
 FILES = {
     PurePosixPath(path): File(
         path,
         LINES.get(PurePosixPath(path).stem, str),  # a prompt is text
-        url=_URL + path,
-        git_blob=blob,
-        size=None if size == "-" else int(size),
         read="lines" if path.endswith(".qrels") else "",
         validate=require_one_id if path.endswith(".jsonl") else None,
+        **pin,
     )
-    for blob, size, path in map(str.split, _FILES.splitlines())
+    for path, pin in PINS.items()
 }
 PARTS = ("raw", "crowd", "curated")
 
@@ -206,18 +214,26 @@ def broken_references(record: dict[str, Any]) -> Iterator[tuple[str, str, str, s
 # The dataset ----------------------------------------------------------------------------
 
 
-def _annotated(part: str, about: str, listed: str) -> Config:
+def _annotated(part: str, description: str, use: str, listed: str) -> Config:
     """Return the config of a part's conversations with all annotation."""
     held = {f"{name}?": HELD[name] for name in ("quality", listed, "keywords", "profiles")}
-    record = {"dialogue_id": str, "conversations": _text, **held}
-    columns = {"ratings?": HELD["quality"], f"{listed}?": HELD[listed], "users?": [_user]}
-    shape = Converted(record, _dialogue | columns, to_annotated_row, to_annotated_record)
-    files = splits([part], *HELD)
-    return Config(part, about, files, records=joined, shape=shape, key="dialogue_id")
+    users = Field([_user], "the users considered for the conversation; null without any")
+    columns = {"ratings?": HELD["quality"], f"{listed}?": HELD[listed], "users?": users}
+    shape = Converted(
+        {"dialogue_id": str, "conversations": _text, **held},
+        _dialogue | columns,
+        to_annotated_row,
+        to_annotated_record,
+    )
+    files, key = splits([part], *HELD), "dialogue_id"
+    return Config(part, description, files, records=joined, shape=shape, key=key, use=use)
 
 
-def _view(name: str, about: str, files: Any, rows: Any, key: Any) -> View:
-    return View(name, about, files, records=joined, rows=rows, features=FEATURES[name], key=key)
+def _view(name: str, description: str, rows: Any, use: str, files: Any, *key: str) -> View:
+    features = FEATURES[name]
+    return View(
+        name, description, files, records=joined, rows=rows, features=features, key=key, use=use
+    )
 
 
 class Cosrec(Builder):
@@ -229,6 +245,8 @@ class Cosrec(Builder):
     VERSION = "1.1.0"
     HOMEPAGE = "https://github.com/CAMEO-22/CoSRec"
     LICENSE = "unknown"
+    LANGUAGES = ("en",)
+    SHOWN = "curated"
     CITATION = """\
 @inproceedings{alessio2025cosrec,
   title = {{CoSRec}: A Joint Conversational Search and Recommendation Dataset},
@@ -243,45 +261,61 @@ Research and Development in Information Retrieval},
     CONFIGS = [
         Config(
             "dialogues",
-            "all conversations, in turns",
+            "a conversation, in turns",
             splits(PARTS, "conversations"),
             key="dialogue_id",
+            use="read",
         ),
-        _annotated("crowd", "conversations with every annotator's intents", "intent_annotations"),
-        _annotated("curated", "conversations with reviewed intents", "intents"),
+        _annotated(
+            "crowd",
+            "a conversation with every annotator's intents",
+            "study annotators and users",
+            "intent_annotations",
+        ),
+        _annotated(
+            "curated", "a conversation with reviewed intents", "study intents and users", "intents"
+        ),
         Config(
             "qrels",
-            "relevance judgments, one a row",
+            "a relevance judgment",
             splits(["curated"], "qrels"),
             key=("query_id", "document_id"),
+            use="evaluate retrieval",
         ),
         Config(
             "prompts",
-            "prompts that generated the data",
+            "a prompt that generated the data",
             {"prompts": [file for file in FILES.values() if file.read == "text"]},
             records=prompts,
-            shape={"name": str, "text": str},
+            shape={
+                "name": Field(str, "the name of the file, without `.txt`"),
+                "text": Field(str, "the exact text, with the placeholders in braces"),
+            },
             key="name",
+            use="see how the data was made",
         ),
         _view(
             "queries",
-            "judged queries, one a row",
-            splits(["curated"], "conversations", "intents", "qrels"),
+            "a judged query with its judgments",
             queries,
+            "search and recommend",
+            splits(["curated"], "conversations", "intents", "qrels"),
             "query_id",
         ),
         _view(
             "intent_labels",
-            "intents, each with its context",
-            splits(["crowd", "curated"], "conversations", "intent_annotations", "intents"),
+            "an intent with its turn and the turns before",
             intent_labels,
-            ("dialogue_id", "utterance", "annotator", "index"),
+            "classify",
+            splits(["crowd", "curated"], "conversations", "intent_annotations", "intents"),
+            *("dialogue_id", "utterance", "annotator", "index"),
         ),
         _view(
             "messages",
-            "conversations as chats",
-            splits(PARTS, "conversations", "quality"),
+            "a conversation as a chat",
             messages,
+            "train a chat model",
+            splits(PARTS, "conversations", "quality"),
             "dialogue_id",
         ),
     ]

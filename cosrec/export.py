@@ -18,7 +18,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from parley import Data, OutputError, utterance, write_corpus
+from parley.errors import OutputError
+from parley.figures import Data
+from parley.jobs import utterance, write_corpus
 
 from .rows import to_judgment_record
 

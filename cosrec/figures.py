@@ -1,7 +1,6 @@
-"""CoSRec's documented figures and their computations, in the order of the documents.
+"""CoSRec's documented figures, and the numbers that were counted for its card.
 
 readme: upstream's README.md at commit 1057270; an earlier one has no introduction.
-our card: README.md of this folder, where it says "counted".
 """
 
 import re
@@ -10,23 +9,28 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, combinations, pairwise
 from typing import Any
 
-from parley import Data, Differs, MissingSplitError, documented
+from parley.figures import Data, Differs, MissingSplitError, counted, documented
 
 from .catalogue.sources import PRODUCTS_IN_ALL
+from .rows import TYPES
+from .views import ASPECTS, LABELS
 
 Row = dict[str, Any]
 
 PARTS = ("crowd", "curated")  # the annotated ones: each a config, and its only split
 ALL = ("raw", *PARTS)
+JUDGED = ("search", "recommendation")  # the types with judgments
+ASKED_FOR = ("utterances", "keywords")  # what the prompts limit
+ENTRIES = {"crowd": "intent_annotations", "curated": "intents"}  # the column of utterances
 WITHOUT_CATALOGUE = (
     "this needs the raw files of the catalogue, 377 GB; the card that `parley run cosrec catalogue`"
     " writes has documented beside counted"
 )
 
 
-def per(*cells: Any) -> dict[str, Any]:
-    """A cell for crowd and one for curated."""
-    return dict(zip(PARTS, cells, strict=True))
+def per_part(count: Callable[[str], Any]) -> dict[str, Any]:
+    """A count of crowd, and of curated."""
+    return {part: count(part) for part in PARTS}
 
 
 # Values that the figures are computed from ------------------------------------------------------
@@ -55,8 +59,7 @@ def users(data: Data, *parts: str) -> list[Row]:
 
 def utterances(data: Data, part: str) -> list[Row]:
     """The utterances that crowd lists with annotations, or curated with reviewed intents."""
-    column = per("intent_annotations", "intents")[part]
-    return [entry for row in annotated(data, part) for entry in row[column] or ()]
+    return [entry for row in annotated(data, part) for entry in row[ENTRIES[part]] or ()]
 
 
 def lists(data: Data) -> list[list[dict[str, str]]]:
@@ -125,7 +128,7 @@ def span(values: Iterable[int]) -> dict[str, int]:
         "relevance labels": "0, 1, 2",
     },
 )
-def introduction(data: Data, counted: str) -> float | str:
+def introduction(data: Data, what: str) -> float | str:
     """The readme's numbers of crowd and curated; conversations and percentage also of raw."""
     rated, scores = annotated(data), ratings(data)
     values = {value for rating in scores for value in rating.values()} - {None}
@@ -145,7 +148,7 @@ def introduction(data: Data, counted: str) -> float | str:
             sorted({str(row["relevance"]) for row in judgments(data)})
         ),
     }
-    return counts[counted]()
+    return counts[what]()
 
 
 ROWS = {"dialogues": {"raw": 8938, "crowd": 291, "curated": 20}}
@@ -184,7 +187,7 @@ def utterances_with_a_single_annotator(data: Data) -> int:
 # readme, from Repository Structure on -----------------------------------------------------
 
 
-@documented("readme, Repository Structure and Prompts; our card, Splits", 4)
+@documented("readme, Repository Structure and Prompts", 4)
 def number_of_prompts(data: Data) -> int:
     """Rows of `prompts`."""
     return len(data.rows("prompts", "prompts"))
@@ -225,7 +228,7 @@ def products_of_the_catalogue(data: Data) -> int:
 
 
 @documented(
-    "readme, Prompts; our card, How it was collected",
+    "readme, Prompts",
     10,
     not_reproducible="the passages retrieved for a conversation are not part of the files",
 )
@@ -233,21 +236,11 @@ def passages_a_conversation(data: Data) -> None:
     """Passages of MS MARCO retrieved for a conversation."""
 
 
-# our card, introduction and Fields --------------------------------------------------------
+# Counted for our card: Fields -------------------------------------------------------------
 
 
-@documented(
-    "our card, Fields, `{0}`",
-    {
-        "ratings": {"fewest": 4, "most": 5},
-        "users[].user_id": {"fewest": 28, "most": 28},
-        "users[].keywords": {"fewest": 1, "most": 13},
-        "intent_annotations": {"fewest": 1, "most": 6},
-        "intents": {"fewest": 1, "most": 2},
-        "query_variants": {"fewest": 1, "most": 5},
-    },
-)
-def lengths(data: Data, field: str) -> dict[str, int]:
+@counted()
+def lengths(data: Data) -> dict[str, dict[str, int]]:
     """The fewest and the most entries of a list, and the fewest and most characters of a user id.
 
     The lists: ratings of a conversation, keywords of a user, annotators' lists of an utterance of
@@ -255,103 +248,96 @@ def lengths(data: Data, field: str) -> dict[str, int]:
     """
     holders = {
         "ratings": annotated(data),
-        "users[].user_id": users(data),
-        "users[].keywords": users(data),
+        "user_id": users(data),
+        "keywords": users(data),
         "intent_annotations": utterances(data, "crowd"),
         "intents": utterances(data, "curated"),
         "query_variants": intents(data, "curated"),
     }
-    return span(len(holder[field.removeprefix("users[].")] or ()) for holder in holders[field])
+    return {name: span(len(each[name] or ()) for each in some) for name, some in holders.items()}
 
 
-@documented("our card, Fields, `ratings`, `intent_annotations` and `intents`: null nowhere", 0)
+@counted()
 def conversations_without_annotation(data: Data) -> int:
     """Conversations of crowd and curated in which ratings or intents are null."""
-    names = ("ratings", "intent_annotations", "intents")
+    names = ("ratings", *ENTRIES.values())
     return sum(any(row.get(name, "") is None for name in names) for row in annotated(data))
 
 
-@documented("our card, Fields, `users`: ordered by id", 0)
+@counted()
 def conversations_with_users_out_of_order(data: Data) -> int:
     """Conversations of crowd and curated whose users are not in the order of their ids."""
     found = ([user["user_id"] for user in row["users"] or ()] for row in annotated(data))
     return sum(ids != sorted(ids) for ids in found)
 
 
-@documented(
-    "our card, Fields, `users`, and Known limits",
-    {"crowd": {"with": 184, "without": 107}, "curated": {"with": 20, "without": 0}},
-)
-def conversations_with_users(data: Data, part: str) -> dict[str, int]:
+@counted()
+def conversations_with_users(data: Data) -> dict[str, dict[str, int]]:
     """Conversations with users, and those without."""
-    without = [row["users"] is None for row in annotated(data, part)]
-    return {"with": without.count(False), "without": without.count(True)}
+
+    def count(part: str) -> dict[str, int]:
+        without = [row["users"] is None for row in annotated(data, part)]
+        return {"with": without.count(False), "without": without.count(True)}
+
+    return per_part(count)
 
 
-@documented("our card, Fields, `users[].profile`, and Known limits", per(23, 0))
-def users_without_profile(data: Data, part: str) -> int:
+@counted()
+def users_without_profile(data: Data) -> dict[str, int]:
     """Users with keywords whose profile is null."""
-    return sum(user["profile"] is None for user in users(data, part))
+    return per_part(lambda part: [user["profile"] for user in users(data, part)].count(None))
 
 
-# our card, How it was collected and Annotation --------------------------------------------
+# Counted for our card: How it was collected, and Annotation -------------------------------
 
 
-@documented("our card, How it was collected", per(2277, 146))
-def turns_of_the_assistant(data: Data, part: str) -> int:
-    """Turns of the assistant in crowd or curated."""
-    return turns(data, part, "assistant")
+@counted()
+def turns_of_the_assistant(data: Data) -> dict[str, int]:
+    """Turns of the assistant in crowd and curated."""
+    return per_part(lambda part: turns(data, part, "assistant"))
 
 
-@documented("our card, Annotation, Ratings", per(1378, 94))
-def number_of_ratings(data: Data, part: str) -> int:
+@counted()
+def number_of_ratings(data: Data) -> dict[str, int]:
     """Ratings, one a conversation and rater."""
-    return len(ratings(data, part))
+    return per_part(lambda part: len(ratings(data, part)))
 
 
-def bins(starts: Iterable[Any], counts: Iterable[int]) -> dict[str, int]:
-    """A row of a table: the number in each bin, by the start of the bin."""
-    return dict(zip(map(str, starts), counts, strict=True))
+def bins(starts: Iterable[Any], values: Iterable[Any]) -> dict[str, int]:
+    """The number of values in each bin, by the start of the bin."""
+    found = Counter(values)
+    return {str(start): found[start] for start in starts}
 
 
-MEANS = tuple(half / 2 for half in range(2, 11))  # where bins of means begin, of half a point each
-ROUNDED = (1, 2, 3, 4, 5)
-NUMBERS = (0, 25, 50, 75, 100)  # where bins of numbers of judgments begin, the last one open
-
-
-@documented("our card, Annotation, Ratings", bins(MEANS, (1, 2, 5, 17, 20, 61, 145, 59, 1)))
+@counted()
 def conversations_by_mean_rating(data: Data) -> dict[str, int]:
     """Conversations of crowd and curated by the mean of all their ratings, cut to half a point."""
     rows = ([v for rating in row["ratings"] for v in rating.values()] for row in annotated(data))
-    found = Counter(2 * sum(values) // len(values) / 2 for values in rows)
-    return bins(MEANS, map(found.__getitem__, MEANS))
+    halves = (2 * sum(values) // len(values) / 2 for values in rows)
+    return bins((half / 2 for half in range(2, 11)), halves)
 
 
-@documented(
-    "our card, Annotation, Ratings",
-    {
-        "coherence": bins(ROUNDED, (1, 15, 41, 146, 108)),
-        "logicality": bins(ROUNDED, (1, 16, 65, 175, 54)),
-        "informativeness": bins(ROUNDED, (2, 9, 42, 199, 59)),
-        "fluency": bins(ROUNDED, (1, 6, 19, 154, 131)),
-    },
-)
-def conversations_by_rounded_rating(data: Data, aspect: str) -> dict[str, int]:
+@counted()
+def conversations_by_rounded_rating(data: Data) -> dict[str, dict[str, int]]:
     """Conversations of crowd and curated by the mean rating of an aspect, halves rounded up."""
-    rows = ([rating[aspect] for rating in row["ratings"]] for row in annotated(data))
-    found = Counter((2 * sum(each) + len(each)) // (2 * len(each)) for each in rows)
-    return bins(ROUNDED, map(found.__getitem__, ROUNDED))
+
+    def count(aspect: str) -> dict[str, int]:
+        rows = ([rating[aspect] for rating in row["ratings"]] for row in annotated(data))
+        return bins(range(1, 6), ((2 * sum(each) + len(each)) // (2 * len(each)) for each in rows))
+
+    return {aspect: count(aspect) for aspect in ASPECTS}
 
 
-@documented(
-    "our card, Annotation, Intents", {"utterances": per(2052, 126), "intents": per(8851, 143)}
-)
-def annotation(data: Data, listed: str, part: str) -> int:
+@counted()
+def annotation(data: Data) -> dict[str, dict[str, int]]:
     """Utterances with intents, and these intents: every annotator's, or the reviewed ones."""
-    return len(utterances(data, part) if listed == "utterances" else intents(data, part))
+    return {
+        "utterances": per_part(lambda part: len(utterances(data, part))),
+        "intents": per_part(lambda part: len(intents(data, part))),
+    }
 
 
-@documented("our card, Annotation, Intents, crowd", {"all": 9217, "empty": 738})
+@counted()
 def lists_of_annotators(data: Data) -> dict[str, int]:
     """Lists of one annotator for one utterance, and the empty ones."""
     return {"all": len(lists(data)), "empty": lists(data).count([])}
@@ -362,167 +348,149 @@ def types_of(seen: list[dict[str, str]]) -> set[str]:
     return {intent["type"] for intent in seen}
 
 
-@documented("our card, Annotation, Intents, crowd", {"pairs": 16741, "percent alike": "61.2"})
+@counted(decimals=1)
 def lists_of_two_annotators(data: Data) -> dict[str, float]:
     """Pairs of lists of one utterance, and the percentage with the same types."""
     pairs = (combinations(entry["intent_annotations"], 2) for entry in utterances(data, "crowd"))
     alike = [types_of(one) == types_of(other) for one, other in chain.from_iterable(pairs)]
-    return {"pairs": len(alike), "percent alike": 100 * sum(alike) / len(alike)}
+    return {"pairs": len(alike), "percent_alike": 100 * sum(alike) / len(alike)}
 
 
-@documented(
-    "our card, Annotation, Intents, {0}",
-    {
-        "crowd": {"search": 2520, "recommendation": 3157, "product_details": 3174},
-        "curated": {"search": 43, "recommendation": 62, "product_details": 38},
-    },
-)
-def intents_by_type(data: Data, part: str) -> Counter[str]:
+@counted()
+def intents_by_type(data: Data) -> dict[str, Counter[str]]:
     """Intents by type: every annotator's in crowd, the reviewed ones in curated."""
-    return Counter(intent["type"] for intent in intents(data, part))
+    return per_part(lambda part: Counter(intent["type"] for intent in intents(data, part)))
 
 
-@documented("our card, Annotation, Intents, crowd: the same number in one conversation", 0)
+@counted()
 def crowd_conversations_with_uneven_lists(data: Data) -> int:
     """Crowd conversations whose utterances have different numbers of annotators' lists."""
     return sum(len(numbers_of_lists(row)) > 1 for row in annotated(data, "crowd"))
 
 
-@documented(
-    "our card, Annotation, Judgments",
-    {
-        "search": {"queries": 43, "judgments": 2314, "documents": 2131},
-        "recommendation": {"queries": 225, "judgments": 15150, "documents": 6351},
-    },
-)
-def judgments_by_type(data: Data, kind: str) -> dict[str, int]:
-    """Distinct queries, rows and distinct documents of `qrels`, by type."""
-    rows = [row for row in data.named("qrels", "curated") if row["type"] == kind]
-    return {
-        "queries": len({row["query_id"] for row in rows}),
-        "judgments": len(rows),
-        "documents": len({row["document_id"] for row in rows}),
-    }
+@counted()
+def judgments_by_type(data: Data) -> dict[str, dict[str, int]]:
+    """Distinct queries, rows and distinct documents of `qrels`, by type and in all."""
+
+    def count(*types: str) -> dict[str, int]:
+        rows = [row for row in data.named("qrels", "curated") if row["type"] in types]
+        return {
+            "queries": len({row["query_id"] for row in rows}),
+            "judgments": len(rows),
+            "documents": len({row["document_id"] for row in rows}),
+        }
+
+    return {type_: count(type_) for type_ in JUDGED} | {"all": count(*JUDGED)}
 
 
-@documented("our card, Annotation, Judgments", {"0": 6150, "1": 4793, "2": 6521})
+@counted()
 def judgments_by_label(data: Data) -> Counter[str]:
     """Rows of `qrels`, by relevance."""
     return Counter(str(row["relevance"]) for row in judgments(data))
 
 
-@documented(
-    "our card, Annotation, Judgments",
-    {
-        "0": bins(NUMBERS, (165, 84, 16, 2, 1)),
-        "1": bins(NUMBERS, (207, 52, 8, 1, 0)),
-        "2": bins(NUMBERS, (150, 96, 20, 2, 0)),
-    },
-)
-def queries_by_number_of_judgments(data: Data, label: str) -> dict[str, int]:
-    """Rows of `queries` by their number of documents of this relevance."""
+@counted()
+def queries_by_number_of_judgments(data: Data) -> dict[str, dict[str, int]]:
+    """Rows of `queries` by their number of documents of each relevance, in bins of 25."""
     rows = data.rows("queries", "curated")
-    found = Counter(min(row[f"judged_{label}"] // 25 * 25, NUMBERS[-1]) for row in rows)
-    return bins(NUMBERS, map(found.__getitem__, NUMBERS))
+    starts = range(0, 101, 25)  # the last bin is open
+    return {
+        str(label): bins(starts, (min(row[f"judged_{label}"] // 25 * 25, 100) for row in rows))
+        for label in LABELS
+    }
 
 
-@documented(
-    "our card, Annotation, Judgments: all intents of the first two types, none of the third",
-    {"search": 43, "recommendation": 62, "product_details": 0},
-)
-def judged_intents_by_type(data: Data, kind: str) -> int:
+@counted()
+def judged_intents_by_type(data: Data) -> dict[str, int]:
     """Reviewed intents with judgments, by type."""
     judged = judged_intents(data)
-    found = (intent for intent in intents(data, "curated") if intent["type"] == kind)
-    return sum(intent["id"] in judged for intent in found)
+    found = [intent["type"] for intent in intents(data, "curated") if intent["id"] in judged]
+    return {type_: found.count(type_) for type_ in TYPES}
 
 
-@documented("our card, Annotation, Judgments", {"fewest": 24, "most": 122})
+@counted()
 def documents_a_query(data: Data) -> dict[str, int]:
     """Documents judged for a query."""
     return span(len(row["judgments"]) for row in data.rows("queries", "curated"))
 
 
-# our card, from Personal and sensitive information on -------------------------------------
+# Counted for our card: from Personal and sensitive information on -------------------------
 
 
-@documented("our card, Personal and sensitive information", {"users": 590, "distinct": 590})
+@counted()
 def number_of_users(data: Data) -> dict[str, int]:
     """Users in crowd and curated, and their distinct ids."""
     ids = [user["user_id"] for user in users(data)]
     return {"users": len(ids), "distinct": len(set(ids))}
 
 
-@documented(
-    "our card, Known limits",
-    {
-        "two turns in a row": per(9, 0),
-        "the user's turn last": per(61, 4),
-        "fewest turns": per(8, 11),
-        "most turns": per(34, 22),
-    },
-)
-def conversations_with(data: Data, what: str, part: str) -> int:
+@counted()
+def conversations_with(data: Data) -> dict[str, dict[str, int]]:
     """Conversations that do not alternate or that the user ends; fewest and most turns."""
-    found = [[turn["role"] for turn in row["turns"]] for row in data.rows("dialogues", part)]
-    counts: dict[str, int] = {
-        "two turns in a row": sum(any(a == b for a, b in pairwise(roles)) for roles in found),
-        "the user's turn last": sum(roles[-1] == "user" for roles in found),
-        "fewest turns": min(map(len, found)),
-        "most turns": max(map(len, found)),
-    }
-    return counts[what]
+
+    def count(part: str) -> dict[str, int]:
+        found = [[turn["role"] for turn in row["turns"]] for row in data.rows("dialogues", part)]
+        return {
+            "two_turns_in_a_row": sum(any(a == b for a, b in pairwise(roles)) for roles in found),
+            "the_user_last": sum(roles[-1] == "user" for roles in found),
+            "fewest_turns": min(map(len, found)),
+            "most_turns": max(map(len, found)),
+        }
+
+    return per_part(count)
 
 
-@documented(
-    "our card, Known limits",
-    {"one index more than users": 20, "users without profile": 20, "other raters": 103},
-)
-def conversations_that_have(data: Data, what: str) -> int:
+@counted()
+def conversations_that_have(data: Data) -> dict[str, int]:
     """Curated ones with one distinct user index more than users; crowd ones with an oddity.
 
     Other raters: other numbers of ratings and of annotators' lists an utterance.
     """
     rows = annotated(data, "crowd")
     return {
-        "one index more than users": sum(len(i) == n + 1 for i, n in user_indices(data)),
-        "users without profile": sum(
+        "one_index_more_than_users": sum(len(i) == n + 1 for i, n in user_indices(data)),
+        "users_without_profile": sum(
             any(user["profile"] is None for user in row["users"] or ()) for row in rows
         ),
-        "other raters": sum(numbers_of_lists(row) != {len(row["ratings"] or ())} for row in rows),
-    }[what]
+        "other_raters": sum(numbers_of_lists(row) != {len(row["ratings"] or ())} for row in rows),
+    }
 
 
-@documented(
-    "our card, Known limits", {"highly relevant": 7, "relevant at all": 0, "not relevant": 4}
-)
-def queries_without_a_document(data: Data, judged: str) -> int:
+@counted()
+def queries_without_a_document(data: Data) -> dict[str, int]:
     """Queries without a document judged highly relevant (2), relevant (1 or 2), or not (0)."""
-    labels = {"highly relevant": (2,), "relevant at all": (1, 2), "not relevant": (0,)}[judged]
+    judged = {"highly_relevant": (2,), "relevant": (1, 2), "not_relevant": (0,)}
     rows = data.rows("queries", "curated")
-    return sum(not any(row[f"judged_{label}"] for label in labels) for row in rows)
+    return {
+        name: sum(not any(row[f"judged_{label}"] for label in labels) for row in rows)
+        for name, labels in judged.items()
+    }
 
 
-@documented(
-    "our card, Known limits", {"its place in the list": per(77, 6), "half its turn": per(11, 0)}
-)
-def utterances_that_are_not(data: Data, what: str, part: str) -> int:
+@counted()
+def utterances_that_are_not(data: Data) -> dict[str, dict[str, int]]:
     """Entries whose utterance number is not their place in the list, or not half their turn."""
-    if what == "its place in the list":
-        entries = [row[per("intent_annotations", "intents")[part]] for row in annotated(data, part)]
-        return sum(n != entry["utterance"] for listed in entries for n, entry in enumerate(listed))
-    rows = data.rows("intent_labels", part)
-    return len({(r["dialogue_id"], r["turn"]) for r in rows if r["turn"] != 2 * r["utterance"]})
+
+    def misplaced(part: str) -> int:
+        entries = (enumerate(row[ENTRIES[part]]) for row in annotated(data, part))
+        return sum(place != entry["utterance"] for row in entries for place, entry in row)
+
+    def not_half(part: str) -> int:
+        rows = data.rows("intent_labels", part)
+        return len({(r["dialogue_id"], r["turn"]) for r in rows if r["turn"] != 2 * r["utterance"]})
+
+    return {"their_place": per_part(misplaced), "half_their_turn": per_part(not_half)}
 
 
-@documented("our card, Known limits", {"search": 2314, "recommendation": 0})
-def judgments_of_documents_with_a_number_sign(data: Data, kind: str) -> int:
+@counted()
+def judgments_of_documents_with_a_number_sign(data: Data) -> dict[str, int]:
     """Judgments of documents with # in their id, by type."""
     rows = data.named("qrels", "curated")
-    return sum(row["type"] == kind and "#" in row["document_id"] for row in rows)
+    found = [row["type"] for row in rows if "#" in row["document_id"]]
+    return {type_: found.count(type_) for type_ in JUDGED}
 
 
-@documented("our card, Known limits", 11)
+@counted()
 def repeated_intents(data: Data) -> int:
     """Intents of crowd that repeat one of the same annotator and utterance word for word."""
     columns = ("dialogue_id", "utterance", "annotator", "type")
@@ -530,53 +498,54 @@ def repeated_intents(data: Data) -> int:
     return len(rows) - len({(*(r[c] for c in columns), *r["formulations"]) for r in rows})
 
 
-@documented(
-    "our card, Known limits", {"utterances": {"fewest": 6, "most": 8}, "keywords": {"most": 5}}
-)
-def asked_for(data: Data, what: str, which: str) -> int:
+@counted()
+def asked_for(data: Data) -> dict[str, dict[str, int]]:
     """Utterances and keywords of a user that the prompts ask for: "from m to n"."""
     text = "\n".join(row["text"] for row in data.rows("prompts", "prompts"))
-    ((fewest, most),) = re.findall(rf"from (\d+) to (\d+) {what}", text)
-    return int({"fewest": fewest, "most": most}[which])
-
-
-@documented("our card, Known limits", {"too many": 12, "one twice": 5, "an empty one": 2})
-def users_with_odd_keywords(data: Data) -> dict[str, int]:
-    """Users with too many keywords for the prompt, with one twice, or with an empty one."""
-    found = [user["keywords"] for user in users(data)]
-    most = asked_for(data, "keywords", "most")
+    found = {what: re.findall(rf"from (\d+) to (\d+) {what}", text) for what in ASKED_FOR}
     return {
-        "too many": sum(len(keywords) > most for keywords in found),
-        "one twice": sum(len(set(keywords)) < len(keywords) for keywords in found),
-        "an empty one": sum("" in keywords for keywords in found),
+        what: {"fewest": int(fewest), "most": int(most)}
+        for what, ((fewest, most),) in found.items()
     }
 
 
-@documented("our card, Known limits", 2)
+@counted()
+def users_with_odd_keywords(data: Data) -> dict[str, int]:
+    """Users with too many keywords for the prompt, with one twice, or with an empty one."""
+    found = [user["keywords"] for user in users(data)]
+    most = asked_for(data)["keywords"]["most"]
+    return {
+        "too_many": sum(len(keywords) > most for keywords in found),
+        "one_twice": sum(len(set(keywords)) < len(keywords) for keywords in found),
+        "an_empty_one": sum("" in keywords for keywords in found),
+    }
+
+
+@counted()
 def judgments_of_products_in_lower_case(data: Data) -> int:
     """Judgments for recommendations whose product id has lower-case letters."""
     rows = [row for row in data.named("qrels", "curated") if row["type"] == "recommendation"]
     return sum(row["document_id"] != row["document_id"].upper() for row in rows)
 
 
-@documented("our card, What we changed", 3)
+@counted()
 def intents_with_several_longest_formulations(data: Data) -> int:
     """Reviewed intents with more than one formulation of the greatest length."""
     sizes = [list(map(len, row["formulations"])) for row in data.rows("intent_labels", "curated")]
     return sum(found.count(max(found)) > 1 for found in sizes)
 
 
-@documented("our card, What we changed", per(4597, 296))
-def messages_of_chats(data: Data, part: str) -> int:
+@counted()
+def messages_of_chats(data: Data) -> dict[str, int]:
     """Messages of the chats in `messages`, crowd and curated."""
-    return sum(len(chat["messages"]) for chat in data.rows("messages", part))
+    return per_part(lambda part: sum(len(r["messages"]) for r in data.rows("messages", part)))
 
 
-@documented("our card, What we changed", {"joined": 9, "with the cue": 0})
+@counted()
 def chats_that_differ_from_their_turns(data: Data) -> dict[str, int]:
     """Chats of crowd and curated with a message of several turns, and those with `<start>`."""
     chats = data.rows("messages", *PARTS)
     return {
         "joined": sum(any(len(turns) > 1 for turns in chat["source_turns"]) for chat in chats),
-        "with the cue": sum([] in chat["source_turns"] for chat in chats),
+        "with_the_cue": sum([] in chat["source_turns"] for chat in chats),
     }

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 from typer import Option
 
-from parley import Job, UsageError
+from parley.errors import UsageError
+from parley.jobs import Job
 
 from .catalogue.sources import SOURCES
 
@@ -46,7 +47,7 @@ def catalogue(
 
     Run the same command again to continue an interrupted run.
     """
-    from parley import print_message
+    from parley.jobs import print_message
 
     from .catalogue.build import Wanted, build
     from .catalogue.rules import Thresholds

@@ -4,7 +4,10 @@ A record is a line of a file; for crowd and curated, the values of all files for
 """
 
 import functools
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 TYPES = ["search", "recommendation", "product_details"]  # of intents, queries and judgments
 
@@ -12,6 +15,7 @@ TYPES = ["search", "recommendation", "product_details"]  # of intents, queries a
 
 _ROLES = {"U: ": "user", "S: ": "assistant", "U:": "user", "S:": "assistant"}
 _MARKERS = {"user": "U:", "assistant": "S:"}
+_NEWLINE, _COLON, _SPACE, _USER, _SYSTEM = b"\n: US"
 
 
 @functools.lru_cache(maxsize=1)  # called for the check of a record, then for its row
@@ -44,6 +48,37 @@ def to_text(turns: list[dict[str, str]]) -> str:
         space = "" if turn["text"][:1] in ("", "\n") else " "  # none after a marker alone
         lines.append(_MARKERS[turn["role"]] + space + turn["text"])
     return "\n".join(lines)
+
+
+def to_columns(records: list[dict[str, str]]) -> "dict[str, pa.Array] | None":
+    """Return the columns of lines of conversations.jsonl, or None unless all are as usual.
+
+    As usual means one string a line, in which every line of text is a marker, a space and text.
+    """
+    import numpy as np  # not at the top: only a build needs them
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    pairs = [pair for record in records for pair in record.items()]
+    if len(pairs) != len(records) or not {str}.issuperset(type(text) for _, text in pairs):
+        return None
+    texts = [text.encode() for _, text in pairs]
+    data = np.frombuffer(b"\n".join([*texts, b"U: "]), np.uint8)  # each line before a marker
+    starts = np.concatenate([[0], np.flatnonzero(data == _NEWLINE) + 1])
+    first, second, third = (data[starts + place] for place in range(3))
+    marked = ((first == _USER) | (first == _SYSTEM)) & (second == _COLON) & (third == _SPACE)
+    if len(data) >= 1 << 31 or not marked.all() or np.diff(starts).min() < len("U: x\n"):
+        return None
+    ends = pa.py_buffer((starts + 3).astype(np.int32))  # of the markers
+    lines = pa.Array.from_buffers(pa.binary(), len(starts) - 1, [None, ends, pa.py_buffer(data)])
+    said = pc.binary_replace_slice(lines, -len("\nU: "), len(data), b"").view(pa.string())
+    roles = pa.array(["assistant", "user"]).take(pa.array((first == _USER)[:-1].view(np.uint8)))
+    firsts = np.searchsorted(starts, np.cumsum([0, *(len(text) + 1 for text in texts)]))
+    turns = pa.StructArray.from_arrays([roles, said], ["role", "text"])
+    return {
+        "dialogue_id": pa.array([dialogue_id for dialogue_id, _ in pairs], pa.string()),
+        "turns": pa.ListArray.from_arrays(pa.array(firsts.astype(np.int32)), turns),
+    }
 
 
 def to_row(record: dict[str, str]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ a reviewed intent, and `query_id` is that of `qrels`.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from parley import CHAT, ClassLabel, chat_of
+from parley import CHAT, ClassLabel, Field, chat_of
 
 from .rows import TYPES, to_judgment_row, to_turns
 
@@ -22,42 +22,73 @@ LABELS = tuple(reversed(GRADES))
 
 # The shape of a row --------------------------------------------------------------------
 
-TYPE = ClassLabel(names=TYPES)
+_STANDALONE = "the intent as a query that stands alone"
+_FIELDS: dict[str, Field] = {  # that several configs have
+    "dialogue_id": Field(str, "upstream's id of the conversation, the same in all configs"),
+    "turn": Field(int, "the place in `turns` of the conversation, from 0"),
+    "utterance": Field(int, "the turn's place among the user's turns, from 0"),
+    "role": Field({"user", "assistant"}, "who speaks"),
+    "text": Field(str, "the text, without the marker and the space after it"),
+    "type": Field(ClassLabel(names=TYPES), "the type of the intent (see Annotation)"),
+    "query": Field(str, _STANDALONE),
+    "query_variants": Field([str], f"{_STANDALONE}; upstream calls the longest canonical"),
+    "product": Field((str, None), "the product that `product_details` asks about, else null"),
+    "query_id": Field(str, "an intent's id; for a recommendation `<intent id>#<user index>`"),
+    "document_id": Field(
+        str, "a passage of MS MARCO v2.1 for a search, a `parent_asin` for a recommendation"
+    ),
+    "relevance": Field(int, "0 not, 1 partially, 2 highly relevant"),
+}
+
+
+def shared(*names: str) -> dict[str, Any]:
+    """Return fields that several configs have, by their names."""
+    return {name: _FIELDS[name] for name in names}
+
 
 FEATURES = {
     "queries": {
-        "query_id": str,
-        "intent_id": str,
-        "dialogue_id": str,
-        "turn": int,
-        "utterance": int,
-        "type": TYPE,
-        "user_index": int,
-        "text": str,
-        "variants": [str],
-        "judgments": [{"document_id": str, "relevance": int}],
-        **{f"judged_{label}": int for label in LABELS},
+        **shared("query_id"),
+        "intent_id": Field(str, "the intent's id; several queries of a recommendation share it"),
+        **shared("dialogue_id", "turn", "utterance", "type"),
+        "user_index": Field(
+            (int, None),
+            "the user for whom the products were judged (see Known limits); null for a search",
+        ),
+        "text": Field((str, None), "the first longest of `variants`; null without any"),
+        "variants": Field([str], "all formulations, `query_variants` of the intent"),
+        "judgments": Field([shared("document_id", "relevance")], "the judged documents"),
+        **{
+            f"judged_{label}": Field(int, f"the number of documents with relevance {label}")
+            for label in LABELS
+        },
     },
     "intent_labels": {
-        "dialogue_id": str,
-        "turn": int,
-        "speaker": str,
-        "text": str,
-        "utterance": int,
-        "context": [{"speaker": str, "text": str}],
-        "annotator": int,
-        "annotators": int,
-        "index": int,
-        "type": TYPE,
-        "formulations": [str],
-        "intent_id": str,
-        "product": str,
+        **shared("dialogue_id", "turn"),
+        "speaker": Field({"user"}, "who speaks"),
+        **shared("text", "utterance"),
+        "context": Field(
+            [{"speaker": _FIELDS["role"], "text": _FIELDS["text"]}], "all turns before, in order"
+        ),
+        "annotator": Field((int, None), "the place of the annotator's list; null in curated"),
+        "annotators": Field(
+            (int, None), "the number of the utterance's lists, also empty ones; null in curated"
+        ),
+        "index": Field(int, "the intent's place in its list, from 0"),
+        **shared("type"),
+        "formulations": Field([str], "`query` in crowd, `query_variants` in curated"),
+        "intent_id": Field((str, None), "the intent's id; null in crowd"),
+        **shared("product"),
     },
     "messages": {
-        "dialogue_id": str,
+        **shared("dialogue_id"),
         **CHAT,
         # raters too: integers from 4 to 5 alone cost a split its statistics on the Hub
-        **dict.fromkeys(("raters", *ASPECTS), float),
+        "raters": Field((float, None), "the number of raters; null in raw"),
+        **{
+            aspect: Field((float, None), f"the mean rating of {aspect}, 1 to 5; null in raw")
+            for aspect in ASPECTS
+        },
     },
 }
 

@@ -3,7 +3,8 @@
 from collections import defaultdict
 from typing import Any
 
-from parley import Data, Panel, Panels
+from parley.figures import Data
+from parley.views import Panel, Panels
 
 from .views import SIDES
 

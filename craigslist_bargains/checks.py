@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from parley import Data, check, differing, differing_views, records_of, related_rows
+from parley.figures import Data, check, differing, differing_views, records_of, related_rows
 
 from . import views
 

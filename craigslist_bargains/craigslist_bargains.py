@@ -24,17 +24,20 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from parley import Builder, Checked, Config, Converted, File, View
+from parley import Builder, Checked, Config, Converted, Field, File, View
 
 # `datasets` 2 and 3 copy only the modules that the script itself imports.
 from .dialogue_acts import require_upstreams, train_contexts
+from .pins import PINS
 from .subsets import (
     SUBSETS,  # noqa: F401 - for views; a comment above would be taken for a file
 )
 from .views import (
     ACTIONS,
     CATEGORIES,
+    DOLLARS,
     FEATURES,
+    IMAGES,
     INTENTS,
     SIDES,
     dialogue_acts,
@@ -90,23 +93,65 @@ seconds = Converted(seconds_as_text, float, float, repr)
 
 _ends = {"accept", "reject", "quit"}
 _price = (number, None)
-_offer = {"price": _price, "sides": str}
-_said = {"intent": set(INTENTS) - {"offer"} - _ends, "price": _price}  # the act of a message
+_offer = {
+    "price": Field(_price, "the price offered", DOLLARS),
+    "sides": Field(str, "side conditions, as text"),
+}
+_said = {  # the act of a message
+    "intent": Field(set(INTENTS) - {"offer"} - _ends, "the intent (see Annotation)"),
+    "price": Field(_price, "the price of the act (null if none)", DOLLARS),
+}
 _offered = {"intent": {"offer"}, "price": _price}
 _ended = {"intent": _ends}
-_post = {"uuid": str, "category": set(CATEGORIES), "post_id": str}
-_kb = {
-    "personal": {"Role": set(SIDES), "Target": number, "Bottomline": _price},
-    "item": {
-        "Category": set(CATEGORIES),
-        "Title": str,
-        "Price": _price,
-        "Images": [str],
-        "Description": [str],
-    },
+_post = {
+    "uuid": Field(str, "upstream's id inside `scenario`; it does not identify a post"),
+    "category": Field(set(CATEGORIES), "the category of the post"),
+    "post_id": Field(str, "the number of the Craigslist post"),
 }
-_times = {"time": seconds, "start_time": (seconds, None)}
-_ids = {"uuid": str, "scenario_uuid": str, "agents": {"0": str, "1": str}}
+_kb = {
+    "personal": Field(
+        {
+            "Role": Field(set(SIDES), "the role"),
+            "Target": Field(number, "the price that this side wants to reach", DOLLARS),
+            "Bottomline": Field(_price, "a bottom line, which no record states", DOLLARS),
+        },
+        "what this side alone knows",
+    ),
+    "item": Field(
+        {
+            "Category": Field(set(CATEGORIES), "the same category"),
+            "Title": Field(str, "the title of the post"),
+            "Price": Field(_price, "the listing price (null if missing)", DOLLARS),
+            "Images": Field([str], IMAGES),
+            "Description": Field([str], "the lines of the description that this side sees"),
+        },
+        "the post as this side sees it",
+    ),
+}
+_SINCE_1970 = "seconds since 1970"
+_kbs = Field([_kb], "what each side knows, first the buyer")
+_times = {
+    "time": Field(seconds, "when it was done", _SINCE_1970),
+    "start_time": Field(
+        (seconds, None),
+        "when the side began to type (null for other actions; see Known limits)",
+        _SINCE_1970,
+    ),
+}
+_scenario_uuid = "upstream's id of the scenario; not `scenario.uuid` where `intersection` is given"
+_ids = {
+    "uuid": Field(str, "upstream's id of the dialogue"),
+    "scenario_uuid": Field(str, _scenario_uuid),
+    "agents": Field(
+        {"0": Field(str, "who plays the buyer"), "1": Field(str, "who plays the seller")},
+        "the players",
+    ),
+}
+_intersection = {
+    "intersection?": Field(
+        number, "in some records of test: the buyer's target is (1 − 0.4 × it) × the listing price"
+    )
+}
 
 
 def _event(actions: set[str], data: Any, *act: Any) -> Record:
@@ -116,7 +161,7 @@ def _event(actions: set[str], data: Any, *act: Any) -> Record:
 
 PARSED = {
     **_ids,
-    "scenario": {**_post, "attributes": attributes, "kbs": [_kb]},
+    "scenario": {**_post, "attributes": attributes, "kbs": _kbs},
     "outcome": {"reward": {0, 1}, "offer?": (_offer, None)},
     "agents_info": None,
     "events": [
@@ -129,7 +174,7 @@ PARSED = {
 }
 UNPARSED = {
     **_ids,
-    "scenario": {**_post, "attributes": attributes, "kbs": [_kb], "intersection?": number},
+    "scenario": {**_post, "attributes": attributes, "kbs": _kbs, **_intersection},
     "outcome": PARSED["outcome"],
     "events": [(_event({"message"}, str), _event({"offer"}, _offer), _event(_ends, None))],
 }
@@ -156,22 +201,36 @@ def word_counts(content: bytes) -> None:
 # Rows ------------------------------------------------------------------
 
 ROW = {
-    "uuid": str,
-    "scenario_uuid": str,
-    "scenario": {**_post, "intersection?": number, "kbs": [_kb]},
-    "agents": {"0": str, "1": str},
-    "outcome": {"reward": int, "offer": (_offer, None), "offer_absent": bool},
-    "events": [
+    "uuid": _ids["uuid"],
+    "scenario_uuid": _ids["scenario_uuid"],
+    "scenario": Field(
+        {**_post, **_intersection, "kbs": _kbs}, "the post and what each side knows of it"
+    ),
+    "agents": _ids["agents"],
+    "outcome": Field(
         {
-            "agent": int,
-            "action": set(ACTIONS),
-            "text?": str,
-            "offer?": _offer,
-            **_times,
-            "metadata": (_said, _offered, _ended, None),
-        }
-    ],
-    "parsed": bool,
+            "reward": Field(int, "1 if there was a deal, else 0"),
+            "offer": Field((_offer, None), "the last offer if it was accepted or rejected"),
+            "offer_absent": Field(bool, "whether upstream has no `offer`, not even null"),
+        },
+        "the result",
+    ),
+    "events": Field(
+        [
+            {
+                "agent": Field(int, "who acts: 0 is the buyer, 1 the seller"),
+                "action": Field(set(ACTIONS), "what the side does"),
+                "text?": Field(str, "the message; null for other actions"),
+                "offer?": Field(_offer, "the offer; null for other actions"),
+                **_times,
+                "metadata": Field(
+                    (_said, _offered, _ended, None), "upstream's dialogue act; null without one"
+                ),
+            }
+        ],
+        "what happened, in order",
+    ),
+    "parsed": Field(bool, "whether the record comes from a file with dialogue acts"),
 }
 _COLUMNS = {"message": "text", "offer": "offer"}  # action -> the column of an event's data
 
@@ -218,55 +277,17 @@ def _to_event(row: Record, parsed: bool) -> Record:
 
 NEGOTIATION = Converted((PARSED, UNPARSED), ROW, to_row, to_record)
 
-# Where the files come from --------------------------------------------------------------
+# The files ------------------------------------------------------------------------------
 
-_BUNDLES = "https://worksheets.codalab.org/rest/bundles/"
-# Public copies, for when CodaLab has none. Validation's has its keys in another order; train's
-# could not be compared, so that its size is not known.
-_MIRROR = (
-    "https://raw.githubusercontent.com/Kenjiro-study/my_study/"
-    "d598355d8240adb4106626465a9c4e76a183aaa0/"
+TRAIN, VALIDATION, TEST = (
+    File(path, NEGOTIATION, validate=require_sides, **PINS[path])
+    for path in ("train.json", "validation.json", "test.json")
 )
-# split, size in bytes, sha256, bundle; the copy and its git blob
-_FILES = """\
-train 20148723 34033ff87565b9fc9eb0efe867e9d3e32456dbe1528cd1683f94a84b09f66ace
-  0xd34bbbc5fb3b4fccbd19e10756ca8dd7/contents/blob/parsed.json
-  src/rule/train-parsed.json 9972ac9dadf6f7fd0698a8a95642d10c3a3a2e4a
-validation 2287054 03b35dc18bd90d87dac46893ac4db8ab3eed51786d192975be68d3bab38e306e
-  0x15c4160b43d44ee3a8386cca98da138c/contents/blob/parsed.json
-  src/rule/dev-parsed.json 0f3b937eca5856518db2ce820f8ae5e35aebd880
-test 2937841 c802f15f80ea3066d429375393319d7234daacbd6a26a6ad5afd0ad78a2f7736
-  0x54d325bbcfb2463583995725ed8ca42b/contents/blob/
-  craigslistbargain/data/test.json 8cb1e078a46b8e89814113b0708dee00d73954fb
-"""
-
-
-def _negotiations(split: str, size: str, sha256: str, bundle: str, copy: str, blob: str) -> File:
-    known = {} if split == "train" else {"size": int(size)}
-    return File(
-        f"{split}.json",
-        NEGOTIATION,
-        url=_BUNDLES + bundle,
-        size=int(size),
-        sha256=sha256,
-        validate=require_sides,
-        mirrors=[{"url": _MIRROR + copy, **known, "git_blob": blob}],
-    )
-
-
-_fields = _FILES.split()
-TRAIN, VALIDATION, TEST = (_negotiations(*_fields[n : n + 6]) for n in (0, 6, 12))
 # The word lists of upstream's rules for dialogue acts; upstream published only the code. If they
 # are missing, the build learns them from train.
+_TRACKER = "price_tracker.pkl"
 TRACKER = File(
-    "price_tracker.pkl",
-    Checked(bytes, word_counts),
-    url="https://raw.githubusercontent.com/Joyce-0214/NegotiationToM-py310/"
-    "15e6ad886937a4b79251d5426d0f2de49f8236f0/craigslistbargain/data/price_tracker.pkl",
-    size=5_764,
-    sha256="97e210fd8267dee006089be97ce7d00876bc412ad0ae9770b8aa42402018692d",
-    read="bytes",
-    fallbacks=[TRAIN],
+    _TRACKER, Checked(bytes, word_counts), read="bytes", fallbacks=[TRAIN], **PINS[_TRACKER]
 )
 SPLITS = {"train": [TRAIN], "validation": [VALIDATION], "test": [TEST]}
 
@@ -290,10 +311,10 @@ def with_word_lists(sources: Mapping[str, Any]) -> Iterator[tuple[Record, Contex
 # The dataset ----------------------------------------------------------------------------
 
 
-def _view(name: str, description: str, rows: Any, *key: str, **more: Any) -> View:
-    return View(
-        name, description, of="negotiations", rows=rows, features=FEATURES[name], key=key, **more
-    )
+def _view(name: str, description: str, use: str, rows: Any, *key: str, **more: Any) -> View:
+    more = {"of": "negotiations"} | more
+    features = FEATURES[name]
+    return View(name, description, use=use, rows=rows, features=features, key=key, **more)
 
 
 class CraigslistBargains(Builder):
@@ -306,6 +327,7 @@ class CraigslistBargains(Builder):
     VERSION = "1.4.0"
     HOMEPAGE = "https://worksheets.codalab.org/worksheets/0x453913e76b65495d8b9730d41c7e0a0c/"
     LICENSE = "unknown"
+    LANGUAGES = ("en",)
     CITATION = """\
 @inproceedings{he2018decoupling,
   title = {Decoupling Strategy and Generation in Negotiation Dialogues},
@@ -317,26 +339,42 @@ Processing},
   url = {https://aclanthology.org/D18-1256/}
 }"""
     CONFIGS = [
-        _view("dialogues", "dialogues in the Hub's old schema", dialogues, sentinels=True),
-        Config("negotiations", "whole upstream records", SPLITS, key="uuid"),
-        _view("utterances", "events, one a row", utterances, "dialogue_id", "turn"),
-        _view("outcomes", "dialogues, one flat row each", outcomes, "dialogue_id"),
+        _view(
+            "dialogues",
+            "a dialogue in the Hub's old schema",
+            "run code for the Hub's old dataset",
+            dialogues,
+            sentinels=True,
+        ),
+        Config("negotiations", "a whole upstream record", SPLITS, key="uuid", use="read"),
+        _view("utterances", "an event", "classify", utterances, "dialogue_id", "turn"),
+        _view("outcomes", "a dialogue, flat", "study outcomes", outcomes, "dialogue_id"),
         _view(  # a row has the dialogues of one split; train may have others of the same scenario
             "scenarios",
-            "posts with both sides' targets",
+            "a post with both sides' targets",
+            "let agents negotiate",
             scenarios,
             "scenario_id",
             "post_id",
             splits_share_keys=True,
         ),
-        _view("messages", "chats with one side as assistant", messages, "dialogue_id", "speaker"),
-        View(
+        _view(
+            "messages",
+            "a chat with one side as assistant",
+            "train a chat model",
+            messages,
+            "dialogue_id",
+            "speaker",
+        ),
+        _view(
             "dialogue_acts",
-            "dialogue acts by upstream's rules",
-            {split: [*files, TRACKER] for split, files in SPLITS.items()},
+            "an event with its dialogue act by upstream's rules",
+            "study acts, in test too",
+            dialogue_acts,
+            "dialogue_id",
+            "turn",
+            of="",
+            splits={split: [*files, TRACKER] for split, files in SPLITS.items()},
             records=with_word_lists,
-            rows=dialogue_acts,
-            features=FEATURES["dialogue_acts"],
-            key=("dialogue_id", "turn"),
         ),
     ]

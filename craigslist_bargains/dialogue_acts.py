@@ -7,6 +7,7 @@ prices, tags, intent, price. They use the text, the post, the events before, and
 the reader's last price and `partner_price` the speaker's.
 """
 
+import functools
 import math
 import re
 from collections.abc import Iterable, Iterator
@@ -137,6 +138,7 @@ def prices_of(
     return prices
 
 
+@functools.lru_cache(maxsize=1 << 16)  # texts have few different tokens
 def number_of(token: str) -> float | None:
     """Return the number that a token gives: 1500.0 for "1.5k", "$1,500" or "1500."."""
     token = token.replace("$", "").replace(",", "")
@@ -154,8 +156,12 @@ def number_of(token: str) -> float | None:
 
 def numbers_described(item: Record) -> frozenset[float]:
     """Return the numbers in a post's title and description."""
-    texts = (item["Title"], " ".join(item["Description"]))
-    tokens = chain.from_iterable(tokenize(_NO_NUMBER.sub(" ", text)) for text in texts)
+    return _numbers_in(item["Title"]) | _numbers_in(" ".join(item["Description"]))
+
+
+@functools.lru_cache(maxsize=1 << 10)  # both sides read the same post
+def _numbers_in(text: str) -> frozenset[float]:
+    tokens = tokenize(_NO_NUMBER.sub(" ", text))
     return frozenset(number for token in tokens if (number := number_of(token)) is not None)
 
 

@@ -8,7 +8,8 @@ its own buyer and seller.
 from pathlib import Path
 from typing import Any
 
-from parley import Data, utterance, write_corpus
+from parley.figures import Data
+from parley.jobs import utterance, write_corpus
 
 CORPUS = {
     "name": "CraigslistBargains",

@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from parley import CHAT, ClassLabel, Value, chat_of
+from parley import CHAT, ClassLabel, Field, Value, chat_of
 
 from .dialogue_acts import acts, is_parsed
 from .subsets import SUBSETS
@@ -33,74 +33,141 @@ _int32, _float32 = Value("int32"), Value("float32")
 _category = ClassLabel(names=CATEGORIES)
 _action = ClassLabel(names=ACTIONS)
 _intent = ClassLabel(names=INTENTS)
-_turn = {"dialogue_id": str, "turn": int, "speaker": str}
-_post = {"category": _category, "list_price": float}
-_targets = {f"{side}_target": float for side in SIDES}
-_deal = {"deal": bool, "deal_price": float, "deal_over_list_price": float}
+_number = (float, None)
+DOLLARS, SECONDS = "US dollars", "seconds"
+
+_dialogue = {"dialogue_id": Field(str, "upstream's id of the dialogue, `uuid` of `negotiations`")}
+_turn = {
+    **_dialogue,
+    "turn": Field(int, "the event's place in the dialogue's `events`, from 0"),
+    "speaker": Field({*SIDES}, "the side that acts"),
+}
+_message = Field((str, None), "the message; null for other actions")
+_done = Field(_action, "what the side does")
+_scenario = {
+    "scenario_id": Field(
+        str,
+        "upstream's id of the scenario, `scenario.uuid` of `negotiations`; keep its dialogues "
+        "together if you make your own splits",
+    )
+}
+_category_of = {"category": Field(_category, "the category of the post")}
+_list_price = {"list_price": Field(_number, "the listing price (null if missing)", DOLLARS)}
+_post = {**_category_of, **_list_price}
+_targets = {
+    "buyer_target": Field(float, "the price that the buyer wants to reach", DOLLARS),
+    "seller_target": Field(float, "the price that the seller wants to reach", DOLLARS),
+}
+_target = {"target": Field(float, "the price that `speaker` wants to reach", DOLLARS)}
+_deal = {
+    "deal": Field(bool, "whether the dialogue ends in a deal"),
+    "deal_price": Field(_number, "the price of the deal (null without one)", DOLLARS),
+    "deal_over_list_price": Field(
+        _number, "`deal_price` / `list_price`; null without a deal, or if either price is missing"
+    ),
+}
+_given_intent = Field(
+    (_intent, None), "the intent of upstream's dialogue act; null without one, as in test"
+)
+_given_price = Field(_number, "the price of upstream's dialogue act (null if none)", DOLLARS)
+_lines = "the lines of the description that the {} sees"
+IMAGES = "names of image files, which are not included"
+
 FEATURES = {
     "dialogues": {
-        "agent_info": {"Bottomline": [str], "Role": [str], "Target": [_float32]},
-        "agent_turn": [_int32],
-        "dialogue_acts": {"intent": [str], "price": [_float32]},
-        "utterance": [str],
-        "items": {
-            **{name: [str] for name in ("Category", "Images", "Price", "Description", "Title")},
-            "Price": [_float32],
-        },
+        "agent_info": Field(
+            {
+                "Bottomline": Field([str], "the text `None` throughout"),
+                "Role": Field([{*SIDES}], "the role"),
+                "Target": Field([_float32], "the price that this side wants to reach", DOLLARS),
+            },
+            "the sides, first the buyer",
+        ),
+        "agent_turn": Field([_int32], "who acts in each event: 0 is the buyer, 1 the seller"),
+        "dialogue_acts": Field(
+            {
+                "intent": Field([str], "the intent (see Annotation); empty if none"),
+                "price": Field([_float32], "the price of the act (-1.0 if none or zero)", DOLLARS),
+            },
+            "upstream's dialogue act of each event",
+        ),
+        "utterance": Field([str], "the message of each event; empty for other actions"),
+        "items": Field(
+            {
+                "Category": Field([{*CATEGORIES}], "the category of the post"),
+                "Images": Field([str], f"{IMAGES}, joined by commas; empty if none"),
+                "Price": Field([_float32], "the listing price (-1.0 if missing)", DOLLARS),
+                "Description": Field([str], "the lines that this side sees, joined by commas"),
+                "Title": Field([str], "the title of the post"),
+            },
+            "the post as each side sees it, first the buyer",
+        ),
     },
     "utterances": {
         **_turn,
-        "text": str,
-        "action": _action,
-        "offer_price": float,
-        "intent": _intent,
-        "intent_price": float,
-        "seconds": float,
+        "text": _message,
+        "action": _done,
+        "offer_price": Field(
+            _number, "the price offered (null for other actions, and in a few offers)", DOLLARS
+        ),
+        "intent": _given_intent,
+        "intent_price": _given_price,
+        "seconds": Field(
+            float, "the time since the dialogue's first event, by `time`, to the hundredth", SECONDS
+        ),
         **_post,
-        "target": float,
+        **_target,
     },
     "outcomes": {
-        "dialogue_id": str,
-        "scenario_id": str,
+        **_dialogue,
+        **_scenario,
         **_post,
         **_targets,
         **_deal,
-        **dict.fromkeys(("events", "messages", "offers"), int),
-        "seconds": float,
-        "published_in": [str],
+        "events": Field(int, "the number of events"),
+        "messages": Field(int, "the number of messages"),
+        "offers": Field(int, "the number of offers"),
+        "seconds": Field(_number, "the time from the first event to the last", SECONDS),
+        "published_in": Field([str], "the published subsets that have this dialogue"),
     },
     "scenarios": {
-        "scenario_id": str,
-        "post_id": str,
-        "category": _category,
-        "title": str,
-        "buyer_description": [str],
-        "seller_description": [str],
-        "images": [str],
-        "list_price": float,
+        **_scenario,
+        "post_id": Field(str, "the number of the Craigslist post"),
+        **_category_of,
+        "title": Field(str, "the title of the post"),
+        **{f"{side}_description": Field([str], _lines.format(side)) for side in SIDES},
+        "images": Field([str], IMAGES),
+        **_list_price,
         **_targets,
-        "dialogue_ids": [str],
+        "dialogue_ids": Field([str], "the scenario's dialogues in this split, in upstream's order"),
     },
     "messages": {
-        "dialogue_id": str,
-        "scenario_id": str,
-        "speaker": str,
+        **_dialogue,
+        **_scenario,
+        "speaker": Field({*SIDES}, "the side that is the assistant"),
         **CHAT,
         **_post,
-        "target": float,
+        **_target,
         **_deal,
     },
     "dialogue_acts": {
         **_turn,
-        "action": _action,
-        "text": str,
-        "intent": _intent,
-        "price": float,
-        "prices": [float],
-        "tags": [str],
-        "upstream_intent": _intent,
-        "upstream_price": float,
-        "parsed_upstream": bool,
+        "action": _done,
+        "text": _message,
+        "intent": Field(_intent, "the intent by the rules (see Annotation)"),
+        "price": Field(_number, "the price that the act proposes (null if none)", DOLLARS),
+        "prices": Field([float], "the message's prices by the rules, in the text's order", DOLLARS),
+        "tags": Field(
+            [str],
+            "the message's tags by the rules; for its words `question`, `greeting`, `negative`, "
+            "`vague-price`, `agree`; for its prices `listing_price`, `my_price` (the reader's "
+            "last), `partner_price` (the speaker's last), `price` (any other), `has_price`",
+        ),
+        "upstream_intent": _given_intent,
+        "upstream_price": _given_price,
+        "parsed_upstream": Field(
+            bool, "whether the dialogue is long enough for upstream's parser, by its own rule"
+        ),
     },
 }
 

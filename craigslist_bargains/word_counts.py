@@ -10,6 +10,7 @@ the call `R` of the one with the other, and `u`, which puts all since `(` into t
 import io
 import pickletools
 import re
+import warnings
 from typing import Any, NamedTuple
 
 MOST_BYTES = 1 << 16  # upstream's file has 5,764; this bounds time and memory too
@@ -40,13 +41,15 @@ def read_words(data: bytes) -> Contexts:
     written: list[tuple[str, Any]] = []
     memo: list[tuple[str, Any]] = []
     value: Any
-    for opcode, value, _ in pickletools.genops(file):
-        if opcode.name == "MEMOIZE" and written:
-            memo.append(written[-1])
-        elif opcode.name == "BINGET" and value < len(memo):
-            written.append(memo[value])
-        elif opcode.name not in ("PROTO", "FRAME"):
-            written.append((opcode.code, value))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of texts of other opcodes, which are refused below
+        for opcode, value, _ in pickletools.genops(file):
+            if opcode.name == "MEMOIZE" and written:
+                memo.append(written[-1])
+            elif opcode.name == "BINGET" and value < len(memo):
+                written.append(memo[value])
+            elif opcode.name not in ("PROTO", "FRAME"):
+                written.append((opcode.code, value))
     values = [value for _, value in written]
     form = _FORM.fullmatch("".join(code for code, _ in written))
     if not form or file.read():

@@ -3,7 +3,8 @@
 from collections import Counter
 from functools import partial
 
-from parley import Data, Heatmap
+from parley.figures import Data
+from parley.views import Heatmap
 
 from .views import ASPECTS
 

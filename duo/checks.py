@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from parley import Data, check, differing, differing_views, records_of
+from parley.figures import Data, check, differing, differing_views, records_of
 
 from . import views
 from .duo import require_sound

@@ -20,9 +20,33 @@ upstream writes differently in Japanese are the same in every row: `dialogue_id`
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from parley import Builder, Checked, Config, Converted, Folder, View
+from parley import Builder, Checked, Config, Converted, Field, Folder, View
 
-from .views import ASPECTS, FEATURES, PROMPTS, Record, language_of, messages, ratings, utterances
+from .pins import PINS
+from .views import (
+    ASPECTS,
+    DIALOGUE_ID,
+    FEATURES,
+    IN_SETTING,
+    LANGUAGE,
+    MESSAGE_ID,
+    MODEL,
+    ONLY_IN,
+    OWN,
+    PROMPTED,
+    PROMPTS,
+    SCORE,
+    SPEAKER,
+    SYSTEM_ID,
+    TEXT,
+    USER_ID,
+    Record,
+    for_aspects,
+    language_of,
+    messages,
+    ratings,
+    utterances,
+)
 
 # The shape of a record upstream ----------------------------------------------------------
 
@@ -33,9 +57,6 @@ EMOTIONS = {
     "Nostalgic", "Prepared", "Proud", "Sad", "Sentimental", "Surprised", "Terrified", "Trusting",
 }  # fmt: skip
 
-_scores = {1.0, 2.0, 3.0, 4.0, 5.0}
-_common_aspects = ("preference", "stylistic_similarity", "consistency")
-_aspects = {"ed": (*_common_aspects, "empathy"), "wow": (*_common_aspects, "engagingness")}
 _about: dict[str, dict[str, Any]] = {
     "ed": {"emotion": EMOTIONS, "episode": str},
     "wow": {"topic": str},
@@ -49,7 +70,7 @@ def three_scores(scores: list[float]) -> None:
 
 
 def _dialogue_shape(setting: str, language: str) -> dict[str, Any]:
-    aspects = _aspects[setting]
+    aspects = [aspect for aspect in ASPECTS if ONLY_IN.get(aspect, setting) == setting]
     return {
         "dialogue_id": {"en": str, "ja": int}[language],
         "setting": {setting},
@@ -58,9 +79,9 @@ def _dialogue_shape(setting: str, language: str) -> dict[str, Any]:
         **_about[setting],
         "objective_evaluation?": {
             **dict.fromkeys(aspects, float),
-            **{f"{aspect}_scores": Checked([_scores], three_scores) for aspect in aspects},
+            **{f"{aspect}_scores": Checked([SCORE], three_scores) for aspect in aspects},
         },
-        "subjective_evaluation": dict.fromkeys(aspects, _scores),
+        "subjective_evaluation": dict.fromkeys(aspects, SCORE),
         "dialogue": [
             (
                 {"message_id": int, "user_id": str, "speaker": {"Human"}, "message": str},
@@ -108,30 +129,50 @@ def require_sound(record: Record) -> None:
 
 # The shape of a row --------------------------------------------------------------------
 
+_prompt = {prompt for prompts in PROMPTS.values() for prompt in prompts.values()}
+_mean = for_aspects(float, "the mean of the three scores, rounded to two decimals")
+_three = for_aspects([SCORE], "the score of each of the three annotators")
+
+
+def _keys(fields: dict[str, Field], suffix: str = "") -> dict[str, Field]:
+    """Return the fields by key, in which "?" marks the aspects of one setting alone."""
+    return {f"{a}{suffix}?" if a in ONLY_IN else f"{a}{suffix}": f for a, f in fields.items()}
+
+
 ROW = {
-    "dialogue_id": str,
-    "language": {"en", "ja"},
-    "setting": set(_aspects),
-    "model": str,
-    "prompt": str,
-    "upstream_prompt": str,
-    "emotion?": str,
-    "episode?": str,
-    "topic?": str,
-    "objective_evaluation?": {
-        **{f"{aspect}?": float for aspect in ASPECTS},
-        **{f"{aspect}_scores?": [float] for aspect in ASPECTS},
-    },
-    "subjective_evaluation": {f"{aspect}?": float for aspect in ASPECTS},
-    "dialogue": [
-        {
-            "message_id": int,
-            "user_id?": str,
-            "system_id?": str,
-            "speaker": {"Human", "Bot"},
-            "message": str,
-        }
-    ],
+    "dialogue_id": DIALOGUE_ID,
+    "language": LANGUAGE,
+    "setting": Field({"ed", "wow"}, IN_SETTING),
+    "model": MODEL,
+    "prompt": Field(_prompt, PROMPTED),
+    "upstream_prompt": Field(
+        {*PROMPTS["en"], *PROMPTS["ja"]},
+        "the same as published, with other words in Japanese",
+    ),
+    "emotion?": Field(
+        EMOTIONS, "in `ed`, the emotion that the person chose, in English in both languages"
+    ),
+    "episode?": Field(
+        str, "in `ed`, the person's short account of an experience with this emotion"
+    ),
+    "topic?": Field(str, "in `wow`, the subject of the dialogue, in its language"),
+    "objective_evaluation?": Field(
+        {**_keys(_mean), **_keys(_three, "_scores")},
+        "the ratings of three third-party annotators; null without them",
+    ),
+    "subjective_evaluation": Field(_keys(OWN), "the ratings of the person in the dialogue"),
+    "dialogue": Field(
+        [
+            {
+                "message_id": MESSAGE_ID,
+                "user_id?": USER_ID,
+                "system_id?": SYSTEM_ID,
+                "speaker": SPEAKER,
+                "message": TEXT,
+            }
+        ],
+        "the messages in order",
+    ),
 }
 
 
@@ -158,29 +199,14 @@ def to_record(row: Record) -> Record:
 
 # Where the files come from --------------------------------------------------------------
 
-_COMMIT = "a1c424371fc6fb716184bb177beaba91a183093a"
+
+def _folder(path: str) -> Folder:
+    shape = _dialogue_shape(*path.split("/"))
+    return Folder(path, shape, validate=require_sound, **PINS[path])
 
 
-def _folder(path: str, files: int, git_tree: str) -> Folder:
-    return Folder(
-        path,
-        _dialogue_shape(*path.split("/")),
-        url=f"https://github.com/ikuminumaya/duo-dataset/archive/{_COMMIT}.zip",
-        member=f"duo-dataset-{_COMMIT}/{path}",
-        git_tree=git_tree,
-        files=files,
-        validate=require_sound,
-    )
-
-
-ED = {
-    "en": _folder("ed/en", 157, "63dbbd00eac8f4a767ad8f2964cd67809db6671b"),
-    "ja": _folder("ed/ja", 68, "ceadc5f84d79dbe07b6637c8dcefa929028f8e30"),
-}
-WOW = {
-    "en": _folder("wow/en", 157, "f1d1ae95714c83708be9aeedc944d60858026e56"),
-    "ja": _folder("wow/ja", 73, "8096884f8bdae3d289de49590b9e4edd8dbbffdd"),
-}
+ED = {language: _folder(f"ed/{language}") for language in ("en", "ja")}
+WOW = {language: _folder(f"wow/{language}") for language in ("en", "ja")}
 
 
 def placed(sources: Mapping[str, Any]) -> Iterator[Record]:
@@ -194,7 +220,9 @@ def placed(sources: Mapping[str, Any]) -> Iterator[Record]:
 # The dataset ----------------------------------------------------------------------------
 
 
-def _dialogues(name: str, description: str, licence: str, *settings: dict[str, Folder]) -> Config:
+def _dialogues(
+    name: str, description: str, use: str, licence: str, *settings: dict[str, Folder]
+) -> Config:
     splits = {language: [each[language] for each in settings] for language in ("en", "ja")}
     shapes = tuple(folder.shape for each in settings for folder in each.values())
     return Config(
@@ -205,11 +233,13 @@ def _dialogues(name: str, description: str, licence: str, *settings: dict[str, F
         shape=Converted(shapes, ROW, to_row, to_record),
         key="dialogue_id",
         licence=licence,
+        use=use,
     )
 
 
-def _view(name: str, description: str, rows: Any, *key: str) -> View:
-    return View(name, description, of="dialogues", rows=rows, features=FEATURES[name], key=key)
+def _view(name: str, description: str, use: str, rows: Any, *key: str) -> View:
+    features = FEATURES[name]
+    return View(name, description, of="dialogues", rows=rows, features=features, key=key, use=use)
 
 
 class Duo(Builder):
@@ -223,6 +253,7 @@ class Duo(Builder):
     VERSION = "1.1.0"
     HOMEPAGE = "https://github.com/ikuminumaya/duo-dataset"
     LICENSE = "cc-by-nc-4.0 (setting ed), apache-2.0 (setting wow)"
+    LANGUAGES = ("en", "ja")
     CITATION = """\
 @inproceedings{numaya2025stylesim,
   title = {How Stylistic Similarity Shapes Preferences in Dialogue Dataset with User and Third \
@@ -245,12 +276,29 @@ and Dialogue},
   url = {https://www.jstage.jst.go.jp/article/jnlp/32/4/32_1241/_article/-char/ja}
 }"""
     CONFIGS = [
-        _dialogues("dialogues", "all dialogues of both settings", LICENSE, ED, WOW),
-        _dialogues("ed", "dialogues of the EmpatheticDialogues setting", "cc-by-nc-4.0", ED),
-        _dialogues("wow", "dialogues of the Wizard of Wikipedia setting", "apache-2.0", WOW),
-        _view("utterances", "messages, one a row", utterances, "dialogue_id", "turn"),
-        _view(
-            "ratings", "scores, one a row", ratings, "dialogue_id", "source", "aspect", "annotator"
+        _dialogues("dialogues", "a dialogue with its ratings", "read", LICENSE, ED, WOW),
+        _dialogues(
+            "ed", "a dialogue of the setting `ed`", "read, under CC BY-NC 4.0", "cc-by-nc-4.0", ED
         ),
-        _view("messages", "chats with the bot as assistant", messages, "dialogue_id"),
+        _dialogues(
+            "wow", "a dialogue of the setting `wow`", "read, under Apache 2.0", "apache-2.0", WOW
+        ),
+        _view("utterances", "a message", "study style, search", utterances, "dialogue_id", "turn"),
+        _view(
+            "ratings",
+            "a score that one person gave",
+            "study ratings",
+            ratings,
+            "dialogue_id",
+            "source",
+            "aspect",
+            "annotator",
+        ),
+        _view(
+            "messages",
+            "a dialogue as a chat, the bot as assistant",
+            "train a chat model",
+            messages,
+            "dialogue_id",
+        ),
     ]

@@ -7,7 +7,8 @@ person within a language, and a bot within a language and setting.
 from pathlib import Path
 from typing import Any
 
-from parley import Data, utterance, write_corpus
+from parley.figures import Data
+from parley.jobs import utterance, write_corpus
 
 CORPUS = {
     "name": "DUO: Dialogues with User and Objective evaluations",

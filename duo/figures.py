@@ -8,13 +8,13 @@ import functools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from itertools import pairwise, permutations, product
+from itertools import combinations, groupby, permutations, product
 from statistics import correlation, mean
 from typing import Any
 
-from parley import Data, Differs, documented, mean_and_deviation, moses_tokenizer
+from parley.figures import Data, Differs, counted, documented, mean_and_deviation, moses_tokenizer
 
-from .views import ASPECTS
+from .views import ASPECTS, ONLY_IN
 
 Row = dict[str, Any]
 
@@ -107,11 +107,6 @@ def alpha(units: Iterable[Sequence[float]]) -> float:
     return 1 - observed * (total - 1) / expected
 
 
-def ids(found: Iterable[Row]) -> str:
-    """The ids of dialogues."""
-    return ", ".join(dialogue["dialogue_id"] for dialogue in found)
-
-
 def span(lengths: list[int]) -> int | str:
     """The least and the greatest length, as "20-23"; one number if they are equal."""
     least, greatest = min(lengths), max(lengths)
@@ -189,7 +184,7 @@ def basic_statistics(data: Data, about: str, column: str) -> float | str:
     """
     found = dialogues(data, column)
     turns = [len(dialogue["dialogue"]) for dialogue in found]
-    counted: dict[str, Callable[[], float | str]] = {
+    counts: dict[str, Callable[[], float | str]] = {
         "Number of dialogues": lambda: len(found),
         "Number of dialogues with objective evaluations": lambda: len(rated(found)),
         "Number of participants": lambda: len(participants(found)),
@@ -205,7 +200,7 @@ def basic_statistics(data: Data, about: str, column: str) -> float | str:
         "Type-token ratio": lambda: len(vocabulary(found)) / sum(lengths(found)),
         "Herdan's C": lambda: math.log(len(vocabulary(found)), sum(lengths(found))),
     }
-    return counted[about]()
+    return counts[about]()
 
 
 # Evaluations -----------------------------------------------------------------------------
@@ -340,206 +335,165 @@ def example(data: Data) -> dict[str, Any]:
     return {name: value for name, value in record.items() if name not in texts}
 
 
-# Our card, introduction, How it was collected, Annotation ---------------------------------
+# Counted for our card ------------------------------------------------------------------------
 
 
-@documented("our card, introduction and Splits", {"en": 314, "ja": 141})
-def dialogues_by_language(data: Data, split: str) -> int:
-    """Rows of `dialogues`."""
-    return len(data.rows("dialogues", split))
+@counted()
+def number_of_dialogues(data: Data) -> dict[str, int]:
+    """Dialogues: all, those of a language, and those that others rated, too."""
+    found = everything(data)
+    languages = Counter(dialogue["language"] for dialogue in found)
+    return {"all": len(found), **languages, "rated_by_others": len(rated(found))}
 
 
-@documented("our card, introduction and Fields, dialogue_id", 455)
-def distinct_dialogue_ids(data: Data) -> int:
-    """Distinct `dialogue_id` over both languages and settings."""
-    return len({dialogue["dialogue_id"] for dialogue in everything(data)})
-
-
-@documented("our card, introduction", 186)
-def dialogues_with_objective_evaluations(data: Data) -> int:
-    """Rows of `dialogues` whose `objective_evaluation` is not null."""
-    return len(rated(everything(data)))
-
-
-@documented("our card, Fields, emotion", 31)
-def emotions_of_both_languages(data: Data) -> int:
+@counted()
+def emotions(data: Data) -> int:
     """Distinct `emotion` over both languages."""
     return len({dialogue["emotion"] for dialogue in everything(data)} - {None})
 
 
-@documented(
-    "our card, How it was collected",
-    {
-        "model": {"gpt-4o": row(83, 83, 68, 73), "Llama-3.1-70B-Instruct": row(74, 74, 0, 0)},
-        "prompt": {
-            "aligned": row(48, 51, 19, 20),
-            "neutral": row(56, 55, 23, 26),
-            "not_aligned": row(53, 51, 26, 27),
-        },
-    },
-)
-def dialogues_with(data: Data, what: str, value: str, column: str) -> int:
-    """Dialogues with this model or prompt."""
-    return sum(dialogue[what] == value for dialogue in dialogues(data, column))
+@counted()
+def dialogues_by(data: Data) -> dict[str, dict[str, Counter[str]]]:
+    """Dialogues by model and by prompt."""
+
+    def count(column: str, key: str) -> Counter[str]:
+        return Counter(dialogue[key] for dialogue in dialogues(data, column))
+
+    return {key: {c: count(c, key) for c in COLUMNS} for key in ("model", "prompt")}
 
 
-@documented("our card, How it was collected: every ed dialogue, and no wow one", row(157, 0, 68, 0))
-def dialogues_begun_by_the_person(data: Data, column: str) -> int:
-    """Dialogues whose first message is the person's."""
-    return sum(by_the_person(found["dialogue"][0]) for found in dialogues(data, column))
+@counted(decimals=2)
+def published_objective_preference(data: Data) -> dict[str, tuple[float, float]]:
+    """Mean and sample SD over Japanese dialogues of the published mean, which has two decimals."""
+    columns = COLUMNS[2:]
+    return {c: mean_and_deviation(by_others(data, c, "preference")) for c in columns}
 
 
-@documented(
-    "our card, Annotation, objective preference, from the published means",
-    {"ja.ed": "3.63 ± 0.67", "ja.wow": "3.73 ± 0.55"},
-)
-def published_objective_preference(data: Data, column: str) -> tuple[float, float]:
-    """Mean and sample SD over dialogues of the published mean, which has two decimals."""
-    return mean_and_deviation(by_others(data, column, "preference"))
-
-
-@documented(
-    "our card, Annotation, mean objective preference of wow in en",
-    {"from the published means": "3.5646", "from the scores": "3.5652"},
-)
-def two_means_of_preference(data: Data) -> dict[str, float]:
+@counted(decimals=4)
+def mean_preference_in_english_wow(data: Data) -> dict[str, float]:
     """Mean over dialogues of the published mean, and of the mean of the three scores."""
     return {
-        "from the published means": mean(by_others(data, "en.wow", "preference")),
-        "from the scores": mean(map(mean, by_others(data, "en.wow", "preference_scores"))),
+        "published": mean(by_others(data, "en.wow", "preference")),
+        "of_scores": mean(map(mean, by_others(data, "en.wow", "preference_scores"))),
     }
 
 
-@documented(
-    "our card, Annotation, agreement, {0}",
-    {
-        "preference": row("0.20", "0.11", "0.12", "0.09"),
-        "stylistic_similarity": row("-0.07", "0.09", "0.25", "0.03"),
-        "consistency": row("0.15", "0.24", "0.02", "-0.03"),
-        "empathy": row("-0.09", None, "0.08", None),
-        "engagingness": row(None, "0.13", None, "0.01"),
-    },
-)
-def agreement_of_annotators(data: Data, aspect: str, column: str) -> float:
+@counted(decimals=2)
+def agreement(data: Data) -> dict[str, dict[str, float]]:
     """Krippendorff's alpha, for ordinal values, of the three annotators of each dialogue."""
-    return alpha(by_others(data, column, f"{aspect}_scores"))
+    return {
+        aspect: {
+            column: alpha(by_others(data, column, f"{aspect}_scores"))
+            for column in COLUMNS
+            if ONLY_IN.get(aspect, column[3:]) == column[3:]
+        }
+        for aspect in ASPECTS
+    }
 
 
-@documented(
-    "our card, Annotation, correlations, {0}",
-    {
-        "person's similarity ~ person's preference": row("0.754", "0.715", "0.486", "0.297"),
-        "person's preference ~ others' preference": row("0.189", "0.367", "0.098", "0.176"),
-        "person's similarity ~ others' similarity": row("-0.264", "0.005", "-0.300", "0.465"),
-        "others' similarity ~ person's preference": row("-0.164", "0.170", "-0.165", "0.379"),
-        "others' similarity ~ others' preference": row("0.605", "0.640", "0.494", "0.645"),
-    },
-)
-def correlations(data: Data, which: str, column: str) -> float:
+RATINGS = {
+    "own_preference": ("subjective_evaluation", "preference"),
+    "own_similarity": ("subjective_evaluation", "stylistic_similarity"),
+    "others_preference": ("objective_evaluation", "preference"),
+    "others_similarity": ("objective_evaluation", "stylistic_similarity"),
+}
+
+
+@counted(decimals=3)
+def correlations(data: Data) -> dict[str, dict[str, float]]:
     """Pearson's r over dialogues with both ratings; the others' is the published mean.
 
     Similarity is that of style.
     """
-    sources = {"person's": "subjective_evaluation", "others'": "objective_evaluation"}
-    aspects = {"similarity": "stylistic_similarity", "preference": "preference"}
-    parts = [part.split(" ") for part in which.split(" ~ ")]
-    found = [
-        [dialogue[sources[who]][aspects[what]] for who, what in parts]
-        for dialogue in dialogues(data, column)
-        if all(dialogue[sources[who]] is not None for who, _ in parts)
-    ]
-    return correlation(*zip(*found, strict=True))
+
+    def correlated(column: str, *ratings: str) -> float:
+        places = [RATINGS[rating] for rating in ratings]
+        found = [
+            [dialogue[source][aspect] for source, aspect in places]
+            for dialogue in dialogues(data, column)
+            if all(dialogue[source] is not None for source, _ in places)
+        ]
+        return correlation(*zip(*found, strict=True))
+
+    pairs = combinations(RATINGS, 2)
+    return {".".join(pair): {c: correlated(c, *pair) for c in COLUMNS} for pair in pairs}
 
 
-# Our card, Personal and sensitive information, Known limits -------------------------------
-
-
-@documented("our card, Personal and sensitive information", 1)
-def messages_with_a_name_replaced(data: Data) -> int:
+@counted()
+def names_replaced(data: Data) -> int:
     """Messages that hold the placeholder <name>."""
     return sum("<name>" in message["message"] for message in messages(everything(data)))
 
 
-@documented("our card, Personal and sensitive information", 7)
+@counted()
 def most_dialogues_of_a_person(data: Data) -> int:
     """The most dialogues of one `user_id` within a setting and language."""
     return max(max(participants(dialogues(data, column)).values()) for column in COLUMNS)
 
 
-@documented("our card, Personal and sensitive information", {"en": 29, "ja": 25})
-def participants_of_both_settings(data: Data, language: str) -> int:
+@counted()
+def participants_of_both_settings(data: Data) -> dict[str, int]:
     """The `user_id` of a language that occur in both `ed` and `wow`."""
-    ed, wow = (participants(data.rows(setting, language)) for setting in ("ed", "wow"))
-    return len(ed.keys() & wow.keys())
+    people = {column: participants(dialogues(data, column)).keys() for column in COLUMNS}
+    return {each: len(people[f"{each}.ed"] & people[f"{each}.wow"]) for each in ("en", "ja")}
 
 
-@documented("our card, Known limits", "0046, 0094, 0126, 1101")
-def dialogues_that_do_not_alternate(data: Data) -> str:
-    """Dialogues with two messages in a row of one side."""
-    pairs = ((found, pairwise(found["dialogue"])) for found in everything(data))
-    return ids(found for found, each in pairs if any(a["speaker"] == b["speaker"] for a, b in each))
+@counted()
+def dialogues_that_the_person_ends(data: Data) -> Counter[str]:
+    """Dialogues whose last message is the person's, by language."""
+    found = (each for each in everything(data) if by_the_person(each["dialogue"][-1]))
+    return Counter(dialogue["language"] for dialogue in found)
 
 
-@documented("our card, Known limits", "0046, 0094, 0118, 0126, 1029, 1082, 1089, 1101, 1119, 1122")
-def english_dialogues_that_the_person_ends(data: Data) -> str:
-    """English dialogues whose last message is the person's."""
-    return ids(d for d in data.rows("dialogues", "en") if by_the_person(d["dialogue"][-1]))
+@counted()
+def messages_in_a_row(data: Data) -> dict[str, int]:
+    """The most messages of one side in a row, of each dialogue that does not alternate."""
+    most = {
+        dialogue["dialogue_id"]: max(
+            len(list(group)) for _, group in groupby(dialogue["dialogue"], key=by_the_person)
+        )
+        for dialogue in everything(data)
+    }
+    return {name: number for name, number in most.items() if number > 1}
 
 
-@documented(
-    "our card, Known limits",
-    {"at the end, person": 289, "at the beginning, bot": 1, "elsewhere": 0, "line break": 18},
-)
+@counted()
 def white_space(data: Data) -> dict[str, int]:
     """Messages with white space at the end or the beginning, and messages with a line break."""
     found: Counter[str] = Counter()
     for message in messages(everything(data)):
         text, person = message["message"], by_the_person(message)
         begins, ends = text != text.lstrip(), text != text.rstrip()
-        found["at the end, person"] += ends and person
-        found["at the beginning, bot"] += begins and not person
+        found["persons_end"] += ends and person
+        found["bots_beginning"] += begins and not person
         found["elsewhere"] += (ends and not person) + (begins and person)
-        found["line break"] += "\n" in text
+        found["line_break"] += "\n" in text
     return found
 
 
-# The views --------------------------------------------------------------------------------
-
-
-@documented(
-    "our card, How it was collected, messages",
-    {"en": {"Human": 3154, "Bot": 3296}, "ja": {"Human": 1410, "Bot": 1483}},
-)
-def utterances_by_speaker(data: Data, split: str) -> Counter[str]:
+@counted()
+def utterances_by_speaker(data: Data) -> dict[str, Counter[str]]:
     """Rows of `utterances` by `speaker`."""
-    return Counter(found["speaker"] for found in data.rows("utterances", split))
+    return by_language(data, "utterances", "speaker")
 
 
-@documented(
-    "our card, Annotation, scores in ratings",
-    {
-        "source": {
-            "en": {"subjective": 1256, "objective": 1152},
-            "ja": {"subjective": 564, "objective": 1080},
-        },
-        "aspect": {
-            "en": dict(zip(ASPECTS, (602, 602, 602, 307, 295), strict=True)),
-            "ja": dict(zip(ASPECTS, (411, 411, 411, 203, 208), strict=True)),
-        },
-    },
-)
-def ratings_by(data: Data, what: str, split: str) -> Counter[str]:
+@counted()
+def ratings_by(data: Data) -> dict[str, dict[str, Counter[str]]]:
     """Rows of `ratings` by `source`, and by `aspect`."""
-    return Counter(found[what] for found in data.named("ratings", split))
+    return {key: by_language(data, "ratings", key) for key in ("source", "aspect")}
 
 
-@documented("our card, What we changed, messages that begin with <start>", {"en": 157, "ja": 73})
-def chats_that_begin_with_the_cue(data: Data, split: str) -> int:
-    """Rows of `messages` whose first message was made from no turn."""
-    return sum(not found["source_turns"][0] for found in data.rows("messages", split))
+def by_language(data: Data, config: str, key: str) -> dict[str, Counter[str]]:
+    """The number of rows of each language by the value of a column."""
+    return {s: Counter(row[key] for row in data.named(config, s)) for s in ("en", "ja")}
 
 
-@documented("our card, What we changed, published messages that hold <start>", 0)
-def turns_that_hold_the_cue(data: Data) -> int:
-    """Rows of `utterances` that hold the text <start>."""
-    return sum("<start>" in found["text"] for found in data.rows("utterances", "en", "ja"))
+@counted()
+def start_messages(data: Data) -> dict[str, int]:
+    """Rows of `messages` that begin with the message <start>, and published messages with it."""
+    said = sum("<start>" in found["text"] for found in data.rows("utterances", "en", "ja"))
+    rows = {split: data.rows("messages", split) for split in ("en", "ja")}
+    begun = {
+        split: sum(not row["source_turns"][0] for row in found) for split, found in rows.items()
+    }
+    return {**begun, "published": said}

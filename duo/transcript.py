@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from parley import Facets, Table, Transcript, Turn
+from parley.views import Facets, Table, Transcript, Turn
 
 from .views import ASPECTS, ROLES
 

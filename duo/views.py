@@ -8,12 +8,13 @@ from 0, a message; `setting` tells each row's licence.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from parley import CHAT, ClassLabel, chat_of
+from parley import CHAT, ClassLabel, Field, chat_of
 
 Record = dict[str, Any]
 Rows = Iterator[dict[str, Any]]
 
 ASPECTS = ["preference", "stylistic_similarity", "consistency", "empathy", "engagingness"]
+ONLY_IN = {"empathy": "ed", "engagingness": "wow"}  # aspect -> the one setting that rates it
 
 # language -> the prompt as published -> as documented
 PROMPTS = {
@@ -25,38 +26,71 @@ ROLES = {"Human": "user", "Bot": "assistant"}
 
 # The shape of a row --------------------------------------------------------------------
 
+SCORE = {1.0, 2.0, 3.0, 4.0, 5.0}
+DIALOGUE_ID = Field(str, "upstream's id of the dialogue, four digits")
+LANGUAGE = Field({"en", "ja"}, "the language, upstream's folder of the file")
+IN_SETTING = "the setting, after EmpatheticDialogues or Wizard of Wikipedia"
+MODEL = Field(
+    {"gpt-4o", "Llama-3.1-70B-Instruct"}, "the bot's language model, in Japanese always `gpt-4o`"
+)
+PROMPTED = "the style that the prompt asks of the bot"
+MESSAGE_ID = Field(int, "upstream's number of the message, from 0")
+USER_ID = Field(str, "upstream's id of the person; null for the bot's messages")
+SYSTEM_ID = Field(
+    str,
+    "upstream's id of the bot: one model with one prompt in a language and setting; null for the "
+    "person's messages",
+)
+SPEAKER = Field({*ROLES}, "who wrote the message")
+TEXT = Field(str, "the unchanged message")
+
+
+def for_aspects(shape: Any, meaning: str) -> dict[str, Field]:
+    """Return aspect -> a field of this shape."""
+    only = {aspect: f"in `{setting}`, " for aspect, setting in ONLY_IN.items()}
+    return {aspect: Field(shape, only.get(aspect, "") + meaning) for aspect in ASPECTS}
+
+
+OWN = for_aspects(SCORE, "the person's own score")
+
 _setting = ClassLabel(names=["ed", "wow"])
 _prompt = ClassLabel(names=["aligned", "neutral", "not_aligned"])
 _aspect = ClassLabel(names=ASPECTS)
 _source = ClassLabel(names=["subjective", "objective"])
-_about = {"language": str, "setting": _setting, "model": str}
+_in_setting = Field(_setting, IN_SETTING)
+_prompted = Field(_prompt, PROMPTED)
+_about = {"language": LANGUAGE, "setting": _in_setting, "model": MODEL}
 FEATURES = {
     "utterances": {
-        "dialogue_id": str,
-        "turn": int,
-        "speaker": str,
-        "text": str,
-        "message_id": int,
-        "user_id": str,
-        "system_id": str,
+        "dialogue_id": DIALOGUE_ID,
+        "turn": Field(int, "the message's place in `dialogue`, from 0"),
+        "speaker": SPEAKER,
+        "text": TEXT,
+        "message_id": MESSAGE_ID,
+        "user_id": (USER_ID, None),
+        "system_id": (SYSTEM_ID, None),
         **_about,
-        "prompt": _prompt,
+        "prompt": _prompted,
     },
     "ratings": {
-        "dialogue_id": str,
-        "language": str,
-        "setting": _setting,
-        "aspect": _aspect,
-        "source": _source,
-        "annotator": int,
-        "score": float,
+        "dialogue_id": DIALOGUE_ID,
+        "language": LANGUAGE,
+        "setting": _in_setting,
+        "aspect": Field(_aspect, "what is rated, empathy only in `ed`, engagingness only in `wow`"),
+        "source": Field(_source, "who rated, the person in the dialogue or a third party"),
+        "annotator": Field(
+            (int, None),
+            "the score's place among the three objective ones, from 0, not an annotator's id; "
+            "null for subjective scores",
+        ),
+        "score": Field(SCORE, "the score"),
     },
     "messages": {
-        "dialogue_id": str,
+        "dialogue_id": DIALOGUE_ID,
         **CHAT,
         **_about,
-        "prompt_style": _prompt,  # TRL would train on a column `prompt`
-        **dict.fromkeys(ASPECTS, float),
+        "prompt_style": _prompted,  # TRL would train on a column `prompt`
+        **{aspect: (own, None) if aspect in ONLY_IN else own for aspect, own in OWN.items()},
     },
 }
 

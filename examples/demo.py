@@ -31,7 +31,7 @@ def command(*args: str) -> None:
 
 with redirect_stdout(io.StringIO()):  # a table of 57 splits
     command("build", "--sample", "--build", build)
-for name in parley.datasets():
+for name in parley.list():
     command("show", name, "--build", build)
     print()
 for script in ("load_every_config.py", "score_every_task.py"):

@@ -15,7 +15,7 @@ datasets.disable_progress_bars()
 if len(sys.argv) != 2:
     sys.exit("usage: load_every_config.py BUILD, the folder of builds")
 print(f"{'dataset':20} configs  splits       rows")
-for name in parley.datasets():
+for name in parley.list():
     folder = Path(sys.argv[1]) / name
     if not folder.is_dir():
         print(f"{name:20} not built")

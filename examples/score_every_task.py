@@ -13,7 +13,7 @@ import parley
 if len(sys.argv) != 2:
     sys.exit("usage: score_every_task.py BUILD, the folder of builds")
 print(f"{'dataset':20} {'task':19} {'baseline':15} score")
-for name in parley.datasets():
+for name in parley.list():
     folder = Path(sys.argv[1]) / name
     if not folder.is_dir():
         print(f"{name:20} not built")

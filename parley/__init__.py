@@ -1,200 +1,463 @@
-"""Build, check and publish dialogue datasets as Hub folders that load everywhere.
+"""Build, check, load and score dialogue datasets.
 
-The names in `__all__` are the public API.
+For users: `list`, `load`, `open`, `fetch`, `build`, `verify`, `score`, `select`, `ask`, `browse`.
+For the script of a dataset: `Builder` and its parts. The other files of a dataset take their words
+from `parley.tasks`, `parley.questions`, `parley.figures`, `parley.views` and `parley.jobs`.
+`parley.errors` has the exceptions.
 """
 
+import builtins
 import importlib
+import warnings
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from parley.base.errors import OutputError, ParleyError, Problem, SourceError, UsageError
 from parley.base.version import __version__
+from parley.building.collection import Dataset, discover, get
 
 if TYPE_CHECKING:
-    from parley.api import dataset, datasets, load, open, score, select  # noqa: A004 - as `parley.open`
-    from parley.base.console import print_message
-    from parley.base.errors import (
-        OutputError,
-        ParleyError,
-        Problem,
-        RecordError,
-        RowError,
-        ScriptError,
-        SourceError,
-        UsageError,
-    )
-    from parley.base.replace import write_whole, writing
-    from parley.building.build import build as build_folder
+    import datasets as hf
+
     from parley.building.builder import Builder
     from parley.building.built import BuiltFolder
-    from parley.building.collection import Dataset
-    from parley.building.sources import Source, at_hand, open_source
-    from parley.declaring.charts import Bar, Bars, Chart, Dots, Heatmap, Panel, Panels
     from parley.declaring.chats import CHAT, chat_of
     from parley.declaring.declaration import Config, File, Folder, View
-    from parley.declaring.features import ClassLabel, Value, arrow_schema, card_yaml
-    from parley.declaring.figures import (
-        Data,
-        Differs,
-        MissingSplitError,
-        check,
-        counted,
-        differing,
-        differing_views,
-        documented,
-        mean_and_deviation,
-        moses_tokenizer,
-        records_of,
-        related_rows,
+    from parley.declaring.features import ClassLabel, Value
+    from parley.declaring.shapes import (
+        Checked,
+        Converted,
+        Field,
+        as_json,
+        null_or_absent,
+        problems,
     )
-    from parley.declaring.games import Rules as NegotiationRules
-    from parley.declaring.games import State as NegotiationState
-    from parley.declaring.games import make_game
-    from parley.declaring.jobs import Job
-    from parley.declaring.prediction_formats import (
-        NO_HIT,
-        TREC_RUN,
-        UNREADABLE,
-        Key,
-        Prediction,
-        Run,
-    )
-    from parley.declaring.questions import (
-        Asking,
-        Playing,
-        Question,
-        Unreadable,
-        chat,
-        choice,
-        object_schema,
-        read_labels,
-        read_number,
-        read_object,
-        read_order,
-        reader,
-        spoken,
-    )
-    from parley.declaring.shapes import Checked, Converted, Field, as_json, null_or_absent, problems
-    from parley.declaring.spread import Folds, Interval, interval, means, over_folds, resamples
-    from parley.declaring.tasks import MEASURED, Reference, Score, Subset, Task, Undefined
-    from parley.declaring.transcript import (
-        Facets,
-        Fact,
-        Judged,
-        Note,
-        Pool,
-        Table,
-        Transcript,
-        Turn,
-    )
-    from parley.reading.export.convokit import utterance, write_corpus
-    from parley.reading.export.export import export as export_folder
-    from parley.reading.site.write import write_site
-    from parley.rows.digest import Digest
-    from parley.rows.parquet import write as write_parquet
+    from parley.reading.site.select import Choice
     from parley.scoring.evaluate import Result
-    from parley.verifying.verify import Verification, verify_each
+    from parley.verifying.verify import Verification
 
-# Module -> its public names, imported on first use: `import parley` loads neither `datasets` nor
-# pyarrow. "name:inner" renames the module's `inner`.
-_PUBLIC = {
-    # Using datasets
-    "parley.api": "datasets dataset load open score select",
-    "parley.building.built": "BuiltFolder",
-    "parley.scoring.evaluate": "Result",
-    # A dataset's script
+# Words of scripts: module -> names, imported on first use, as they bring `datasets` and pyarrow
+_WORDS = {
     "parley.building.builder": "Builder",
     "parley.declaring.declaration": "Config File Folder View",
     "parley.declaring.shapes": "Checked Converted Field as_json null_or_absent problems",
+    "parley.declaring.features": "ClassLabel Value",
     "parley.declaring.chats": "CHAT chat_of",
-    # Other modules of a dataset
-    "parley.declaring.figures": "Data Differs MissingSplitError check counted differing"
-    " differing_views documented mean_and_deviation moses_tokenizer records_of related_rows",
-    "parley.declaring.transcript": "Fact Facets Judged Note Pool Table Transcript Turn",
-    "parley.declaring.charts": "Bar Bars Chart Dots Heatmap Panel Panels",
-    "parley.declaring.tasks": "MEASURED Reference Score Subset Task Undefined",
-    "parley.declaring.questions": "Asking Playing Question Unreadable chat choice object_schema"
-    " read_labels read_number read_object read_order reader spoken",
-    "parley.declaring.games": "NegotiationRules:Rules NegotiationState:State make_game",
-    "parley.declaring.prediction_formats": "NO_HIT TREC_RUN UNREADABLE Key Prediction Run",
-    "parley.declaring.spread": "Folds Interval interval means over_folds resamples",
-    "parley.reading.export.convokit": "utterance write_corpus",
-    "parley.declaring.jobs": "Job",
-    # Output of jobs
-    "parley.base.replace": "write_whole writing",
-    "parley.rows.digest": "Digest",
-    "parley.declaring.features": "ClassLabel Value arrow_schema card_yaml",
-    "parley.rows.parquet": "write_parquet:write",
-    "parley.base.console": "print_message",
-    # Functions behind the commands
-    "parley.building.collection": "Dataset",
-    "parley.building.sources": "Source at_hand open_source",
-    "parley.building.build": "build_folder:build",
-    "parley.verifying.verify": "Verification verify_each",
-    "parley.reading.export.export": "export_folder:export",
-    "parley.reading.site.write": "write_site",
-    "parley.base.errors": "OutputError ParleyError Problem RecordError RowError ScriptError"
-    " SourceError UsageError",
 }
-_PLACES = {
-    name: (module, inner or name)
-    for module, names in _PUBLIC.items()
-    for name, _, inner in (each.partition(":") for each in names.split())
-}
-__all__ = ["CHAT", "MEASURED", "NO_HIT", "TREC_RUN", "UNREADABLE", "Asking", "Bar", "Bars"]
-__all__ += ["Builder", "BuiltFolder", "Chart", "Checked", "Config", "Converted", "Data"]
-__all__ += [
-    "ClassLabel",
-    "Dataset",
-    "Differs",
-    "Digest",
-    "Dots",
-    "Facets",
-    "Fact",
-    "Field",
-    "File",
-    "Folder",
-    "Folds",
-    "Heatmap",
-]
-__all__ += ["Interval", "Job", "Judged", "Key", "MissingSplitError", "NegotiationRules"]
-__all__ += ["NegotiationState", "Note", "OutputError", "Panel", "Panels", "ParleyError", "Playing"]
-__all__ += ["Pool", "Prediction", "Problem", "Question", "RecordError", "Reference", "Result"]
-__all__ += ["RowError", "Run", "Score", "ScriptError", "Source", "SourceError", "Subset", "Table"]
-__all__ += ["Task", "Transcript", "Turn", "Undefined", "Unreadable", "UsageError", "Verification"]
-__all__ += [
-    "ClassLabel",
-    "Value",
-    "View",
-    "__version__",
-    "arrow_schema",
-    "as_json",
-    "at_hand",
-    "build_folder",
-]
-__all__ += [
-    "card_yaml",
-    "chat",
-    "chat_of",
-    "check",
-    "choice",
-    "counted",
-    "dataset",
-    "datasets",
-    "differing",
-]
-__all__ += ["differing_views", "documented", "export_folder", "interval", "load", "make_game"]
-__all__ += ["mean_and_deviation", "means", "moses_tokenizer", "null_or_absent", "object_schema"]
-__all__ += ["open", "open_source", "over_folds", "print_message", "problems", "read_labels"]
-__all__ += ["read_number", "read_object", "read_order", "reader", "records_of", "related_rows"]
-__all__ += ["resamples", "score", "select", "spoken", "utterance", "verify_each", "write_corpus"]
-__all__ += ["write_parquet", "write_site", "write_whole", "writing"]
+_PLACES = {name: module for module, names in _WORDS.items() for name in names.split()}
+_MODULES = ("tasks", "questions", "figures", "views", "jobs", "errors")
+__all__ = ["CHAT", "Builder", "Checked", "ClassLabel", "Config", "Converted", "Field", "File"]
+__all__ += ["Folder", "ParleyError", "Value", "View", "__version__", "as_json", "ask", "browse"]
+__all__ += ["build", "chat_of", "dataset", "fetch", "list", "load", "null_or_absent", "open"]
+__all__ += ["problems", "score", "select", "verify"]
+
+_FOLDERS = "of builds with build=, or of upstream files with source= or PARLEY_SOURCE"
+
+
+def list() -> builtins.list[str]:
+    """Return the names of all datasets in order, including those of `PARLEY_DATASETS`.
+
+    >>> parley.list()
+    ['casino', 'cosrec', 'craigslist_bargains', 'duo']
+
+    Raises:
+        UsageError: `PARLEY_DATASETS` names no folder of datasets, or two datasets share a name.
+    """
+    return [*discover()]
+
+
+def dataset(name: str) -> Dataset:
+    """Return a dataset with its configs, splits, pins, tasks and modules.
+
+    >>> sorted(parley.dataset("casino").splits["official_split"])
+    ['test', 'train', 'validation']
+
+    Raises:
+        UsageError: no dataset has this name.
+    """
+    return get(name)
+
+
+def fetch(name: str) -> Path:
+    """Download a dataset's pinned upstream files into the cache, and return their folder.
+
+    A file that is there is kept; an interrupted download resumes.
+
+    >>> sorted(path.name for path in parley.fetch("casino").iterdir())
+    ['data', 'opponent-modeling']
+
+    Raises:
+        UsageError: no dataset has this name.
+        FetchError: a file cannot be had, or has not the content that its pin states.
+    """
+    from parley.fetching.fetch import cache_folder
+    from parley.fetching.fetch import fetch as fetch_sources
+
+    return fetch_sources(name, get(name).pins, cache_folder())
+
+
+def build(
+    name: str,
+    folder: str | Path = "build",
+    *,
+    source: str | Path | None = None,
+    sample: bool = False,
+    allow_missing: bool = False,
+) -> "BuiltFolder":
+    """Build a dataset: its checked rows as Parquet, with card and provenance.
+
+    Replaces an earlier build as a whole; an error leaves it as it is.
+
+    >>> built = parley.build("casino", sample=True)
+    >>> len(built.rows("dialogues", "train"))
+    5
+
+    Args:
+        name: A dataset listed by `list`.
+        folder: The folder of builds; the build is `folder/NAME`.
+        source: The folder of upstream files, with one folder for each dataset; by default that of
+            `PARLEY_SOURCE`, else the cache.
+        sample: Whether to build the invented sample instead.
+        allow_missing: Whether to leave out splits whose files are missing.
+
+    Raises:
+        UsageError: no such dataset or source.
+        SourceError: files are missing or differ from their pins; names all of them.
+        RecordError: records differ from their declared shape; names all of them.
+        OutputError: the build cannot be written.
+    """
+    from parley.building.build import build as write_build
+    from parley.building.built import find_folder
+    from parley.building.sources import open_source, source_folder
+
+    if sample and source is not None:
+        raise UsageError("sample=True excludes source=")
+    found = get(name)
+    upstream = None if sample else source_folder(source, "source=")
+    write_build(
+        open_source(found, upstream, sample=sample, allow_missing=allow_missing), Path(folder)
+    )
+    return find_folder(Path(folder), found)
+
+
+def verify(
+    folder: "BuiltFolder | str | Path", *, source: str | Path | None = None
+) -> "Verification":
+    """Verify a build: its checks, and every documented figure from the rows.
+
+    >>> parley.verify("build/casino").failed
+    False
+
+    Args:
+        folder: A build, or its path.
+        source: The folder of upstream files, with one folder for each dataset, to compare the rows
+            with; by default that of `PARLEY_SOURCE`, else the cache.
+
+    Returns:
+        Its `checks`, `figures` with verdicts, and `failed`.
+
+    Raises:
+        OutputError: the folder is no build.
+    """
+    from parley.building.sources import at_hand, source_folder
+    from parley.verifying.verify import verify as verify_build
+
+    built = _opened(folder)
+    return verify_build(built, at_hand(built.dataset, source_folder(source, "source=")))
+
+
+def load(
+    name: str,
+    config: str | None = None,
+    split: str | None = None,
+    *,
+    build: str | Path = "build",
+    source: str | Path | None = None,
+) -> "hf.Dataset | hf.DatasetDict":
+    """Return the rows of one split, or of all splits of a config, in memory.
+
+    Takes the first of these places that has the rows in this version:
+
+    1. the build `build/NAME`, if it is not of the sample;
+    2. the build in the user's cache;
+    3. the upstream files, which it builds into the cache: those in `source`, else in the folder
+       that `PARLEY_SOURCE` names, else those of the cache, which it fetches.
+
+    Every file that it loads is compared with the sha256 in the build's provenance.
+
+    >>> parley.load("casino", "strategies", split="train").num_rows
+    4615
+
+    Args:
+        name: A dataset listed by `list`.
+        config: One of its configs, by default `dialogues`.
+        split: A split such as "train", by default all of them.
+        build: The folder of builds.
+        source: The folder of upstream files, with one folder for each dataset.
+
+    Raises:
+        UsageError: no such dataset, config, split or source.
+        SourceError: none of the places has the rows; names each place and its problem.
+        OutputError: a file of the build is damaged, or the cache cannot be written.
+    """
+    import datasets as hf
+
+    from parley.building.loaded import load_splits
+
+    found = get(name)
+    config = config or found.default
+    found.require(config, split)
+    splits = [*found.splits[config]] if split is None else [split]
+    tried: builtins.list[Problem] = []
+    built = _with_rows(Path(build) / name, found, config, splits, tried)
+    rows = load_splits(built, config, splits) if built else None
+    if rows is None:
+        rows = _load_cached(found, config, splits, source, tried)
+    return hf.DatasetDict(rows) if split is None else rows[split]
+
+
+def open(folder: str | Path) -> "BuiltFolder":
+    """Open a build; its `rows(config, split)` returns rows as dicts, which cannot be changed.
+
+    >>> parley.open("build/casino").rows("dialogues", "train")[0]["dialogue_id"]
+    2001
+
+    Args:
+        folder: The output of `parley build`: "build/NAME".
+
+    Raises:
+        OutputError: the folder is no build.
+        UsageError: its dataset is unknown.
+    """
+    from parley.building.built import open_folder
+
+    return open_folder(Path(folder))
+
+
+def score(
+    folder: "BuiltFolder | str | Path",
+    task: str,
+    predictions: str | Path | Iterable[Any] | None = None,
+    *,
+    baseline: str = "",
+    subset: str = "",
+    **options: str,
+) -> "Result":
+    """Return the score of predictions, or of a baseline, on a task.
+
+    >>> result = parley.score("build/casino", "outcomes", baseline="commonest")
+    >>> sorted(result.as_dict()["metrics"])
+    ['likeness', 'satisfaction']
+
+    Args:
+        folder: A build, or its path.
+        task: A task of its dataset (`parley tasks` lists them).
+        predictions: A file of predictions, a log of `parley ask`, or predictions (see
+            `parley score --template`).
+        baseline: A baseline of the task, instead of predictions.
+        subset: A published subset of the task.
+        options: Options of the task: topics="search".
+
+    Returns:
+        A result whose `as_dict()` has metrics, their unit, counts and references.
+
+    Raises:
+        UsageError: no such task, option, subset or baseline, or no predictions.
+        RecordError: the predictions have mistakes; names all of them.
+        OutputError: the build lacks a split that the task reads.
+    """
+    from parley.asking.score import score_file
+    from parley.scoring.evaluate import score as evaluate
+    from parley.scoring.gold import Part
+
+    built = _opened(folder)
+    if isinstance(predictions, str | Path) and not baseline:
+        return score_file(built, task, options, str(predictions), Part(subset))
+    given: Any = predictions
+    return evaluate(built, task, options, baseline=baseline, found=given, part=Part(subset))
+
+
+def select(
+    folder: "BuiltFolder | str | Path",
+    chosen: "Mapping[str, Choice] | None" = None,
+    *,
+    every: Collection[str] = (),
+    together: bool = True,
+    words: Collection[str] = (),
+    around: bool = False,
+) -> set[str]:
+    """Return the ids of the dialogues that filters and words choose on the page.
+
+    >>> sorted(parley.select("build/casino", {"deal": ["no"]}))
+    ['2003']
+
+    Args:
+        folder: A build, or its path.
+        chosen: Facet -> a list of labels, one of which a dialogue must have; or a tuple of the
+            least and the greatest number, each or None: `{"deal": ["yes"], "points": (None, 14)}`.
+        every: The chosen facets of which a dialogue must have all labels.
+        together: Whether one participant must pass the filters of participants.
+        words: Words and phrases that one utterance must have.
+        around: Whether they may also be in the texts around the utterances.
+
+    Raises:
+        UsageError: the dialogues have no such facet or label, or a choice is no list or tuple.
+        ScriptError: the dataset's transcript.py fails on a row.
+        OutputError: the folder is no build, or a file of it is not readable Parquet.
+    """
+    from parley.reading.site.select import selected
+
+    built = _opened(folder)
+    return selected(built, chosen or {}, every, together, words, around)
+
+
+def ask(
+    folder: "BuiltFolder | str | Path",
+    task: str,
+    model: str,
+    *,
+    base_url: str = "",
+    log: str | Path = "runs",
+    limit: int = 0,
+    subset: str = "",
+    **options: str,
+) -> "Result":
+    """Ask a model the questions of a task, log its answers, and return their score.
+
+    A call with the same arguments resumes an interrupted run. In a game the model plays all sides.
+    `parley ask --help` lists further settings.
+
+    >>> parley.ask("build/casino", "outcomes", "MODEL", limit=2).run["asked"]
+    2
+
+    Args:
+        folder: A build, or its path.
+        task: A task of its dataset that has questions.
+        model: The model's name at the endpoint.
+        base_url: An OpenAI-compatible endpoint, by default `OPENAI_BASE_URL`; its key is
+            `OPENAI_API_KEY`.
+        log: The folder of logs.
+        limit: The number of questions of a pilot, a fixed random part; 0 asks all.
+        subset: A published subset of the task.
+        options: Options of the task.
+
+    Raises:
+        UsageError: no such task, option or subset; no endpoint or no valid key.
+        ParleyError: ten questions in a row failed.
+        OutputError: the build lacks a split that the task reads, or the log is of other questions.
+    """
+    from parley.asking.client import Sampling
+    from parley.asking.log import Questions
+    from parley.asking.run import Settings
+    from parley.asking.run import ask as ask_all
+    from parley.asking.score import score_log
+    from parley.scoring.gold import Part
+
+    built, part = _opened(folder), Part(subset, limit)
+    chosen = built.dataset.task(task).chosen(options)
+    questions = Questions(built, task, chosen, part)
+    settings = Settings({"": model}, Sampling({"temperature": 0.0}), base_url).suited_to(questions)
+    place = Path(log) / questions.file_name
+    ask_all(questions, settings, place)
+    return score_log(built, task, chosen, place, part)
+
+
+def browse(*folders: "BuiltFolder | str | Path", port: int = 0, open_browser: bool = True) -> None:
+    """Show builds in a browser until it is interrupted, as by Ctrl-C; print the address.
+
+    A dataset is read when its first page is opened. Only this machine can open the pages.
+
+    >>> parley.browse("build/casino", "build/duo", open_browser=False)
+    http://127.0.0.1:.../ shows them; Ctrl-C ends it
+
+    Args:
+        folders: Builds, or their paths.
+        port: The port, by default any free one.
+        open_browser: Whether to open the browser.
+
+    Raises:
+        UsageError: the port cannot be taken.
+        OutputError: a folder is no build.
+    """
+    from parley.reading.site.browse import browse as browse_builds
+
+    browse_builds([_opened(each) for each in folders], port=port, open_browser=open_browser)
+
+
+def _opened(folder: "BuiltFolder | str | Path") -> "BuiltFolder":
+    return open(folder) if isinstance(folder, str | Path) else folder
+
+
+def _with_rows(
+    path: Path, found: Dataset, config: str, splits: Sequence[str], tried: builtins.list[Problem]
+) -> "BuiltFolder | None":
+    """Return the build at a path if it records these splits of this version; else note why not."""
+    from parley.building.built import open_folder
+
+    if not path.is_dir():
+        tried.append(Problem(str(path), what="no such folder"))
+        return None
+    try:
+        built = open_folder(path, found)
+    except OutputError as error:
+        tried.append(Problem("", what=str(error)))
+        return None
+    absent = [each for each in splits if each not in built.provenance["configs"].get(config, {})]
+    if built.is_sample:
+        why = "a build of the invented sample"
+    elif built.version != found.version:
+        why = f"a build of version {built.version}; this is {found.version}"
+    elif absent:
+        why = f"a build without {config}/{', '.join(absent)}"
+    else:
+        return built
+    tried.append(Problem(str(path), what=why))
+    return None
+
+
+def _load_cached(
+    found: Dataset,
+    config: str,
+    splits: Sequence[str],
+    source: str | Path | None,
+    tried: builtins.list[Problem],
+) -> "dict[str, hf.Dataset]":
+    """Load splits from the build in the user's cache; build it if it is missing or damaged."""
+    from parley.building.build import build
+    from parley.building.built import open_folder
+    from parley.building.loaded import load_splits
+    from parley.building.sources import open_source, source_folder
+    from parley.fetching.fetch import cache_folder, fetch
+
+    try:
+        upstream = source_folder(source, "source=")
+        home = cache_folder() / "built" / found.version
+        if built := _with_rows(home / found.name, found, config, splits, tried):
+            try:
+                return load_splits(built, config, splits)
+            except OutputError as error:
+                warnings.warn(f"{error}\nparley.load builds it again.", stacklevel=3)
+                tried.append(Problem(str(built.path), what="a damaged build"))
+        if upstream is None:
+            fetch(found.name, found.pins, cache_folder())
+        files = open_source(found, upstream)
+    except (SourceError, UsageError) as error:
+        message = f"no {config}/{', '.join(splits)} of {found.name} in these places, in this order"
+        tried.append(Problem("", what=error.message))
+        remedy = f"{error.remedy} Or name another folder: {_FOLDERS}."
+        raise type(error)(message, *tried, *error.problems, remedy=remedy.strip()) from error
+    build(files, home)
+    return load_splits(open_folder(home / found.name, found), config, splits)
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"parley.{name}")
     if name not in _PLACES:
         raise AttributeError(f"module 'parley' has no attribute {name!r}")
-    module, inner = _PLACES[name]
-    return getattr(importlib.import_module(module), inner)
+    return getattr(importlib.import_module(_PLACES[name]), name)
 
 
-def __dir__() -> list[str]:  # for `help(parley)`
-    return [*globals(), *_PLACES]
+def __dir__() -> builtins.list[str]:  # for `help(parley)`
+    return [*globals(), *_PLACES, *_MODULES]

@@ -21,18 +21,14 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import planted
-
-if TYPE_CHECKING:
-    from hub import Hub
 
 VERSIONS = os.environ.get("VERSIONS", "2.21.0 3.6.0 4.0.0 newest").split()
 HOME = Path(__file__).resolve().parent.parent
 
 
-def main() -> None:
+def main():
     """Build, make the environments, and run `check` in each."""
     from hub import Hub, User
 
@@ -47,7 +43,7 @@ def main() -> None:
         publishing = [sys.executable, __file__, "publish", *map(str, jobs)]
         subprocess.run(publishing, check=True, env=environ)
 
-        def run(version: str) -> None:
+        def run(version):
             python, start = environment(version), time.perf_counter()
             require_listed(python, version, Path(folder) / "sample" / "build" / "casino")
             environ = hub.environ(Path(folder) / version) | {
@@ -63,7 +59,7 @@ def main() -> None:
             list(pool.map(run, VERSIONS))
 
 
-def build(output: Path, option: str) -> Path:
+def build(output, option):
     """Build everything and write the rows that loading must give."""
     import pyarrow.parquet as pq
 
@@ -93,7 +89,7 @@ def build(output: Path, option: str) -> Path:
     return job
 
 
-def plant(folder: Path, hub: "Hub") -> None:
+def plant(folder, hub):
     """Plant names of others in every build and repository where they may stand."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -111,10 +107,10 @@ def plant(folder: Path, hub: "Hub") -> None:
         hub.push(repo, {name: names[name] for name in planted.LEFT})
 
 
-def require_listed(python: str, version: str, sample: Path) -> None:
+def require_listed(python, version, sample):
     """Exit unless `verify` refuses the names that this version reads, and the list has them."""
     from parley.building.built import open_folder
-    from parley.verifying.integrity import Inputs, files
+    from parley.verifying.integrity import files
 
     done = subprocess.run([python, planted.__file__], check=True, capture_output=True)
     listed, suffixes = json.loads(done.stdout)
@@ -127,12 +123,12 @@ def require_listed(python: str, version: str, sample: Path) -> None:
         for name, body in names.items():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             (copy / name).write_bytes(body)
-        found = set(files(Inputs(open_folder(copy), None)))
+        found = set(files(open_folder(copy)))
     if taken := {f"{name}: unknown file" for name in names.keys() - planted.KNOWN} - found:
         sys.exit(f"datasets {version}: `verify` takes {taken}")
 
 
-def environment(version: str) -> str:
+def environment(version):
     """Make or reuse an environment with this version of datasets."""
     folder = HOME / ".compat" / version
     python = str(folder / "bin" / "python")
@@ -146,7 +142,7 @@ def environment(version: str) -> str:
     return python
 
 
-def publish(jobs: list[str]) -> None:
+def publish(jobs):
     """Publish every build of the jobs to the local Hub, as sample/NAME or real/NAME."""
     from parley.building.built import open_folder
     from parley.hub.publish import files_to_upload
@@ -159,7 +155,7 @@ def publish(jobs: list[str]) -> None:
             publish_folder(built, files_to_upload(built), repo)
 
 
-def check(job_file: str) -> None:
+def check(job_file):
     """Compare all splits of a job; runs in an environment of `environment`."""
     import datasets
 

@@ -1,6 +1,8 @@
 import os
 import shutil
 import subprocess
+import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -132,9 +134,24 @@ class Done(NamedTuple):
     stderr: str
 
 
+def piped(data):
+    """Return the end of a pipe to read `data` from."""
+    read, write = os.pipe()
+
+    def fill():
+        with os.fdopen(write, "wb") as file, suppress(BrokenPipeError):
+            file.write(data)
+
+    threading.Thread(target=fill, daemon=True).start()
+    return os.fdopen(read)
+
+
 @pytest.fixture
 def run(monkeypatch, capsys):
-    """Return a function that runs a command in this process, with more of an environment."""
+    """Return a function that runs a command in this process.
+
+    It takes what a pipe holds for standard input, and more of an environment.
+    """
     from parley.cli import main
 
     monkeypatch.delenv("PARLEY_SOURCE", raising=False)
@@ -142,9 +159,10 @@ def run(monkeypatch, capsys):
     monkeypatch.setattr("signal.signal", lambda *_: None)
     monkeypatch.setenv("COLUMNS", "200")
 
-    def run(*args, **environ):
+    def run(*args, stdin=b"", **environ):
         capsys.readouterr()
-        with monkeypatch.context() as patch:
+        with monkeypatch.context() as patch, piped(stdin) as pipe:
+            patch.setattr("sys.stdin", pipe)
             patch.setattr("sys.argv", ["parley", *map(str, args)])
             for name, value in environ.items():
                 patch.setenv(name, str(value))

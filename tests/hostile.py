@@ -4,6 +4,9 @@ import json
 import re
 from pathlib import Path
 
+from parley.base.marks import marks
+from parley.building.card import PARTS
+
 WORD = "w" * 1_000_000
 ATTACKS = [
     "<script>window.acted = 1</script>",
@@ -118,7 +121,7 @@ def facets(row):
 
 _CHARTS = '''"""Put the attacks into every text of each kind of chart."""
 
-from parley import Bar, Bars, Dots, Heatmap, Panel, Panels
+from parley.views import Bar, Bars, Dots, Heatmap, Panel, Panels
 
 
 def attacks(data):
@@ -206,8 +209,8 @@ def write(folder: Path) -> Path:
         "language": [ATTACKS[3], ATTACKS[5]],
         "tags": ATTACKS[:15],
     }
-    marks = "<!-- parley: generated from here -->\n<!-- parley: generated to here -->\n"
-    card = f"---\n{json.dumps(front)}\n---\n{MARKDOWN}\n{marks}\n{MARKDOWN}"
+    between = "".join("{}\n{}\n".format(*marks(part)) for part in PARTS)
+    card = f"---\n{json.dumps(front)}\n---\n{MARKDOWN}\n{between}\n{MARKDOWN}"
     (place / "README.md").write_text(card, encoding="utf-8")
     return folder
 

@@ -20,13 +20,14 @@ import os
 import re
 import socket
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, unquote
+
+from local import Connection, Local
 
 YES = ("1", "true", "True")  # as httpx and requests write a True
 
@@ -40,7 +41,7 @@ class User:
     role: str = "write"  # or "read"
     only: str = ""  # the repository that the token of a Trusted Publisher is for
 
-    def owns(self, repo_id: str) -> bool:
+    def owns(self, repo_id):
         """Tell whether a repository is in his own namespace or in one of his organisations."""
         if self.only:
             return repo_id == self.only
@@ -50,7 +51,7 @@ class User:
 class Refusal(Exception):
     """An error. The code is what huggingface_hub goes by: a 404 may mean three things."""
 
-    def __init__(self, status: int, message: str, code: str = "", **headers: str):
+    def __init__(self, status, message, code="", **headers):
         self.status, self.message = status, message
         self.headers = {"X-Error-Message": message, "X-Error-Code": code, **headers}
 
@@ -58,7 +59,7 @@ class Refusal(Exception):
 # What it keeps ----------------------------------------------------------------------------
 
 
-def git_oid(data: bytes) -> str:
+def git_oid(data):
     return hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
 
 
@@ -70,12 +71,12 @@ class Blob:
     in_lfs: bool
 
     @cached_property
-    def etag(self) -> str:
+    def etag(self):
         """What tells contents apart: the sha256 in LFS, else git's id."""
         return hashlib.sha256(self.content).hexdigest() if self.in_lfs else git_oid(self.content)
 
     @property
-    def entry(self) -> dict[str, object]:
+    def entry(self):
         """What listings say of it, but for its path."""
         size = len(self.content)
         if not self.in_lfs:
@@ -86,13 +87,13 @@ class Blob:
         return {"type": "file", "oid": git_oid(pointer), "size": size, "lfs": lfs}
 
 
-def contents(folder: Path) -> dict[str, bytes]:
+def contents(folder):
     """Return the files of a folder by their names in a repository."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
-def blobs(files: Mapping[str, bytes]) -> dict[str, Blob]:
+def blobs(files):
     return {path: Blob(data, path.endswith(".parquet")) for path, data in files.items()}
 
 
@@ -104,12 +105,12 @@ class Commit:
     number: int = 0
 
     @cached_property
-    def id(self) -> str:
+    def id(self):
         """An id for these files at this place in the history; not the one that git would give."""
         files = sorted((path, blob.etag) for path, blob in self.files.items())
         return hashlib.sha1(repr((self.number, files)).encode()).hexdigest()
 
-    def tree(self) -> dict[str, dict[str, object]]:
+    def tree(self):
         """Return all files and folders by path; the root is ''."""
         found = {path: blob.entry for path, blob in self.files.items()}
         for folder in {path[: end.start()] for path in found for end in re.finditer("/|^", path)}:
@@ -128,12 +129,12 @@ class Repo:
     tags: dict[str, Commit] = field(default_factory=dict)
     lfs: dict[str, Blob] = field(default_factory=dict)  # what has been uploaded, by sha256
 
-    def add(self, files: Mapping[str, Blob]) -> Commit:
+    def add(self, files):
         self.commits.append(Commit(files, len(self.commits)))
         self.lfs |= {blob.etag: blob for blob in files.values() if blob.in_lfs}
         return self.commits[-1]
 
-    def at(self, revision: str) -> Commit:
+    def at(self, revision):
         """Return the commit that `main`, a tag or a commit's id names."""
         ids = {commit.id: commit for commit in self.commits}
         named = ids | self.tags | {"main": self.commits[-1]}
@@ -158,7 +159,7 @@ class Call:
     headers: Mapping[str, str]
     body: bytes
 
-    def answer(self) -> Answer:
+    def answer(self):
         """Find out who asks for what, and answer it."""
         status, headers = 200, {"Content-Type": "application/json; charset=utf-8"}
         try:
@@ -168,7 +169,7 @@ class Call:
             found = {"error": refusal.message}
         return found if isinstance(found, tuple) else (status, headers, json.dumps(found).encode())
 
-    def find(self) -> object:
+    def find(self):
         """Return an answer, or something to give as JSON."""
         path, _, query = self.target.partition("?")
         self.query = {name: values[-1] for name, values in parse_qs(query).items()}
@@ -188,7 +189,7 @@ class Call:
                 return function(self, **values)
         raise Refusal(404, "Sorry, we can't find the page you are looking for.")
 
-    def open(self, repo_id: str, write: bool) -> Repo:
+    def open(self, repo_id, write):
         """Return a repository that the user may read, or write to."""
         repo = self.hub.repos.get(repo_id)
         if repo is None or (repo.private and not (self.user and self.user.owns(repo_id))):
@@ -200,14 +201,14 @@ class Call:
             self.require_writer(repo_id, "Authorization error.")
         return repo
 
-    def require_writer(self, repo_id: str, message: str) -> None:
+    def require_writer(self, repo_id, message):
         if not self.user:
             raise Refusal(401, "Invalid username or password.")
         if not self.user.owns(repo_id) or self.user.role != "write":
             raise Refusal(403, message)
 
     @property
-    def json(self) -> dict[str, object]:
+    def json(self):
         return json.loads(self.body)
 
 
@@ -220,10 +221,10 @@ PARTS = {
 }
 
 
-def route(method: str, path: str) -> Callable[..., Callable[..., object]]:
+def route(method, path):
     """Let a function answer a path: {id} becomes its `repo`, {revision} the `commit` in it."""
 
-    def add(function: Callable[..., object]) -> Callable[..., object]:
+    def add(function):
         ROUTES.append((method, re.compile(path.format(**PARTS)), function))
         return function
 
@@ -231,7 +232,7 @@ def route(method: str, path: str) -> Callable[..., Callable[..., object]]:
 
 
 @route("GET", "/api/whoami-v2")
-def whoami(call: Call) -> object:
+def whoami(call):
     if not call.user or call.user.only:
         raise Refusal(401, "Invalid username or password.")
     auth = {"type": "access_token", "accessToken": {"role": call.user.role}}
@@ -240,7 +241,7 @@ def whoami(call: Call) -> object:
 
 
 @route("GET", "/id-token")
-def id_token(call: Call) -> object:
+def id_token(call):
     """Answer as the runner of GitHub's Actions does, which is no part of a Hub."""
     if not call.user or call.query.get("audience") != call.hub.endpoint:
         raise Refusal(403, "No token for this audience")
@@ -248,7 +249,7 @@ def id_token(call: Call) -> object:
 
 
 @route("POST", "/oauth/token")
-def exchange(call: Call) -> object:
+def exchange(call):
     wanted, kind = call.json, "urn:ietf:params:oauth:"
     asked = (wanted["grant_type"], wanted["subject_token_type"])
     if asked != (f"{kind}grant-type:token-exchange", f"{kind}token-type:id_token"):
@@ -262,7 +263,7 @@ def exchange(call: Call) -> object:
 
 
 @route("GET", "/datasets/{id}/resolve/{revision}/{path}")
-def resolve(call: Call, repo: Repo, commit: Commit, path: str) -> Answer:
+def resolve(call, repo, commit, path):
     headers = {"X-Repo-Commit": commit.id}
     blob = commit.files.get(path)
     if blob is None:  # clients remember that this commit has no such file
@@ -282,14 +283,14 @@ def resolve(call: Call, repo: Repo, commit: Commit, path: str) -> Answer:
 
 
 @route("GET", "/api/{kind}/{id}(/revision/{revision})?")
-def info(call: Call, repo: Repo, commit: Commit) -> object:
+def info(call, repo, commit):
     siblings = [{"rfilename": path} for path in sorted(commit.files)]
     about = {"id": repo.id, "sha": commit.id, "private": repo.private, "siblings": siblings}
     return about | {"tags": [], "downloads": 0, "likes": 0}
 
 
 @route("GET", "/api/{kind}/{id}/tree/{revision}(/{path})?")
-def tree(call: Call, repo: Repo, commit: Commit, path: str) -> object:
+def tree(call, repo, commit, path):
     entries = commit.tree()
     if entries.get(path, {}).get("type") != "directory":
         raise Refusal(404, f"{path} does not exist on this revision", "EntryNotFound")
@@ -301,14 +302,14 @@ def tree(call: Call, repo: Repo, commit: Commit, path: str) -> object:
 
 
 @route("POST", "/api/{kind}/{id}/paths-info/{revision}")
-def paths_info(call: Call, repo: Repo, commit: Commit) -> object:
+def paths_info(call, repo, commit):
     entries, paths = commit.tree(), parse_qs(call.body.decode())["paths"]
     return [entries[path] for path in paths if path in entries]
 
 
 @route("GET", "/api/{kind}/{id}/refs")
-def refs(call: Call, repo: Repo) -> object:
-    def named(kind: str, commits: dict[str, Commit]) -> object:
+def refs(call, repo):
+    def named(kind, commits):
         return [
             {"name": name, "ref": f"refs/{kind}/{name}", "targetCommit": commit.id}
             for name, commit in sorted(commits.items())
@@ -319,7 +320,7 @@ def refs(call: Call, repo: Repo) -> object:
 
 
 @route("POST", "/api/repos/create")
-def create(call: Call) -> object:
+def create(call):
     wanted, repos = call.json, call.hub.repos
     org = wanted.get("organization") or (call.user.name if call.user else "")
     repo_id = f"{org}/{wanted['name']}"
@@ -340,12 +341,12 @@ def create(call: Call) -> object:
 
 
 @route("POST", "/api/validate-yaml")
-def validate_yaml(call: Call) -> object:
+def validate_yaml(call):
     return {"errors": [], "warnings": []}
 
 
 @route("POST", "/api/{kind}/{id}/preupload/{revision}")
-def preupload(call: Call, repo: Repo, commit: Commit) -> object:
+def preupload(call, repo, commit):
     files = []
     for path in [file["path"] for file in call.json["files"]]:
         old = commit.files.get(path)
@@ -356,7 +357,7 @@ def preupload(call: Call, repo: Repo, commit: Commit) -> object:
 
 
 @route("POST", "/{kind}/{id}.git/info/lfs/objects/batch")
-def lfs_batch(call: Call, repo: Repo) -> object:
+def lfs_batch(call, repo):
     objects, hub = [], call.hub
     for wanted in call.json["objects"]:
         objects.append({"oid": wanted["oid"], "size": wanted["size"]})
@@ -368,7 +369,7 @@ def lfs_batch(call: Call, repo: Repo) -> object:
 
 
 @route("PUT", "/lfs/{path}")
-def lfs_upload(call: Call, path: str) -> object:
+def lfs_upload(call, path):
     if call.target not in call.hub.permits:  # the URL is the permit: clients send no token here
         raise Refusal(403, "Request has expired")
     blob = Blob(call.body, in_lfs=True)
@@ -380,7 +381,7 @@ def lfs_upload(call: Call, path: str) -> object:
 
 
 @route("POST", "/api/{kind}/{id}/commit/main")
-def commit(call: Call, repo: Repo) -> object:
+def commit(call, repo):
     header, *operations = map(json.loads, call.body.splitlines())
     about, head = header["value"], repo.commits[-1]
     if about.get("parentCommit", head.id) != head.id:
@@ -402,7 +403,7 @@ def commit(call: Call, repo: Repo) -> object:
 
 
 @route("POST", "/api/{kind}/{id}/tag/{revision}")
-def tag(call: Call, repo: Repo, commit: Commit) -> object:
+def tag(call, repo, commit):
     if call.json["tag"] in repo.tags:
         raise Refusal(409, "Tag reference exists already")
     repo.tags[call.json["tag"]] = commit
@@ -426,10 +427,11 @@ class Fault:
     skip: int
 
 
-class Hub:
+class Hub(Local):
     """The server: set `tokens`, `seed` repositories, read `log` to see what came in."""
 
-    def __init__(self) -> None:
+    def __init__(self):
+        self.handler = _Handler
         self.tokens: dict[str, User] = {}
         self.trusted: dict[str, str] = {}  # a CI's proof of itself -> the resource it may write
         self.headers: dict[str, str] = {}  # sent with every answer
@@ -440,49 +442,36 @@ class Hub:
         self.connections: list[socket.socket] = []
         self.lock = threading.RLock()  # held while an answer is worked out
 
-    def __enter__(self) -> "Hub":
-        handler = type("Handler", (_Handler,), {"hub": self})
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self._server.daemon_threads = True
-        self.endpoint = f"http://127.0.0.1:{self._server.server_address[1]}"
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+    def __exit__(self, *_):
+        super().__exit__()
         for connection in self.connections:
             with suppress(OSError):  # closed already
                 connection.shutdown(socket.SHUT_RDWR)
 
-    def seed(
-        self, repo_id: str, folder: Path | str, private: bool = False, tags: Iterable[str] = ()
-    ) -> None:
+    def seed(self, repo_id, folder, private=False, tags=()):
         """Make a repository, or the next commit of one, hold exactly the files of a folder."""
         files = blobs(contents(Path(folder)))
         with self.lock:
             repo = self.repos.setdefault(repo_id, Repo(repo_id, private))
             repo.tags.update(dict.fromkeys(tags, repo.add(files)))
 
-    def push(self, repo_id: str, files: Mapping[str, bytes]) -> None:
+    def push(self, repo_id, files):
         """Add files past all clients, as somebody else would."""
         with self.lock:
             repo = self.repos[repo_id]
             repo.add({**repo.commits[-1].files, **blobs(files)})
 
-    def files(self, repo_id: str, revision: str = "main") -> dict[str, bytes]:
+    def files(self, repo_id, revision="main"):
         files = self.repos[repo_id].at(revision).files
         return {path: blob.content for path, blob in sorted(files.items())}
 
-    def commits(self, repo_id: str) -> list[str]:
+    def commits(self, repo_id):
         return [commit.id for commit in self.repos[repo_id].commits]
 
-    def tags(self, repo_id: str) -> dict[str, str]:
+    def tags(self, repo_id):
         return {name: commit.id for name, commit in self.repos[repo_id].tags.items()}
 
-    def environ(self, home: Path, token: str | None = None) -> dict[str, str]:
+    def environ(self, home, token=None):
         """Return an environment for a process that is to take this for the Hub."""
         environ = {k: v for k, v in os.environ.items() if not k.startswith(("HF_", "HUGGING"))}
         on = ("HF_HUB_DISABLE_XET", "HF_HUB_DISABLE_TELEMETRY", "HF_HUB_DISABLE_PROGRESS_BARS")
@@ -490,7 +479,7 @@ class Hub:
         environ |= {"HF_ENDPOINT": self.endpoint, "HF_HOME": str(home), "HF_HUB_OFFLINE": "0"}
         return environ | ({"HF_TOKEN": token} if token else {})
 
-    def fail(self, method: str, pattern: str, how: How, times: int = 1, skip: int = 0) -> None:
+    def fail(self, method, pattern, how, times=1, skip=0):
         """Let something happen to requests: of a method ("*" is any), whose path has the pattern.
 
         A number is the status they get. "drop" closes the connection before the request is read,
@@ -500,11 +489,11 @@ class Hub:
         with self.lock:
             self.faults.append(Fault(method, pattern, how, times, skip))
 
-    def cut_at(self, n: int, done: bool = False, forever: bool = False) -> None:
+    def cut_at(self, n, done=False, forever=False):
         """Cut the connection at the n-th request from now, the next being 1, or from there on."""
         self.fail("*", "", "drop-after" if done else "drop", -1 if forever else 1, n - 1)
 
-    def fault(self, method: str, path: str) -> How | None:
+    def fault(self, method, path):
         """Count a request, and return what is to happen to it."""
         with self.lock:
             for fault in self.faults:
@@ -517,19 +506,19 @@ class Hub:
         return None
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Connection):
     """One connection: HTTP itself, and the faults."""
 
     protocol_version = "HTTP/1.1"  # keeps the connection for the next request
     disable_nagle_algorithm = True
-    hub: Hub
+    site: Hub
 
-    def setup(self) -> None:
+    def setup(self):
         super().setup()
-        self.hub.connections.append(self.connection)
+        self.site.connections.append(self.connection)
 
-    def handle_any(self) -> None:
-        hub, status = self.hub, 0
+    def respond(self):
+        hub, status = self.site, 0
         how = hub.fault(self.command, self.path)
         self.close_connection |= how in ("drop", "drop-after", "truncate")
         if how != "drop":
@@ -545,14 +534,6 @@ class _Handler(BaseHTTPRequestHandler):
         hub.log.append((self.command, self.path, status))
         if how in ("drop", "drop-after"):
             return
-        self.send_response(status)
-        for name, value in {**hub.headers, **headers, "Content-Length": str(len(content))}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(content[: len(content) // 2] if how == "truncate" else content)
-
-    do_GET = do_HEAD = do_POST = do_PUT = handle_any  # noqa: N815
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
+        sent = content[: len(content) // 2] if how == "truncate" else content
+        headers = {**hub.headers, **headers, "Content-Length": str(len(content))}
+        self.answer(status, headers, b"" if self.command == "HEAD" else sent)

@@ -4,17 +4,14 @@ import hashlib
 import io
 import random
 import re
-import ssl
 import stat
-import threading
 import time
 import zipfile
 from contextlib import suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 
 import pytest
+from local import Connection, Local
 
 from parley.fetching.download import Patience
 
@@ -22,20 +19,15 @@ BODY = random.Random(7).randbytes(200_000)  # of "/a", by the fixture `server`
 QUICK = Patience(tries=3, backoff=0.01, longest_wait=0.05, connect=5, read=1)
 
 
-def pinned(url: str, body: bytes, **more: Any) -> dict[str, Any]:
+def pinned(url, body, **more):
     return {"url": url, "size": len(body), "sha256": hashlib.sha256(body).hexdigest(), **more}
 
 
-def blob(body: bytes) -> str:
+def blob(body):
     return hashlib.sha1(b"blob %d\0%b" % (len(body), body)).hexdigest()
 
 
-def archive(
-    members: dict[str, bytes],
-    others: dict[str, bytes] | None = None,
-    mode: int = stat.S_IFREG,
-    method: int = zipfile.ZIP_DEFLATED,
-) -> tuple[bytes, str]:
+def archive(members, others=None, mode=stat.S_IFREG, method=zipfile.ZIP_DEFLATED):
     """Return a zip with members below x-1/en and others anywhere, and the git tree of the first."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", method) as file:
@@ -74,63 +66,57 @@ class Page:
     block: int = 1 << 14
 
 
-@dataclass
-class Server:
+class Server(Local):
     """The server: set `pages[path]`, read `requests` to see what came in."""
 
-    pages: dict[str, Page] = field(default_factory=dict)
-    requests: list[tuple[str, str | None]] = field(default_factory=list)  # path, Range
-    headers: list[dict[str, str]] = field(default_factory=list)
-    tls: ssl.SSLContext | None = None  # to speak https
+    def __init__(self, tls=None):
+        self.handler, self.tls = _Handler, tls
+        self.pages: dict[str, Page] = {}
+        self.requests: list[tuple[str, str | None]] = []  # path, Range
+        self.headers: list[dict[str, str]] = []
 
-    def __enter__(self) -> "Server":
-        """Start to serve in a thread, and let no proxy stand between."""
+    def __enter__(self):
+        """Start to serve, and let no proxy stand between."""
         self._patch = pytest.MonkeyPatch()
         self._patch.setenv("NO_PROXY", "*")
-        handler = type("Handler", (_Handler,), {"site": self})
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self._http.daemon_threads = True
-        if self.tls:
-            self._http.socket = self.tls.wrap_socket(self._http.socket, server_side=True)
-        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True)
-        self._thread.start()
-        return self
+        return super().__enter__()
 
-    def __exit__(self, *_: object) -> None:
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join()
+    def __exit__(self, *_):
+        super().__exit__()
         self._patch.undo()
 
-    def url(self, path: str) -> str:
-        scheme = "https" if self.tls else "http"
-        return f"{scheme}://127.0.0.1:{self._http.server_address[1]}{path}"
+    def url(self, path):
+        return self.endpoint + path
 
-    def ranges(self, path: str) -> list[str | None]:
+    def ranges(self, path):
         """Return the Range headers of the requests for a path, in order."""
         return [wanted for asked, wanted in self.requests if asked == path]
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Connection):
     site: Server
 
-    def do_GET(self) -> None:
+    def respond(self):
+        if self.command == "HEAD":
+            page = self.site.pages.get(self.path)
+            size = str(len(page.body)) if page else "0"
+            return self.answer(200 if page else 404, {"Content-Length": size})
         wanted = self.headers["Range"]
         self.site.requests.append((self.path, wanted))
         self.site.headers.append(dict(self.headers))
         page = self.site.pages.get(self.path)
         if page is None:
-            return self._answer(404)
+            return self.answer(404, {})
         if page.raw is not None:
             self.close_connection = True
             with suppress(ConnectionError):
                 self.wfile.write(page.raw)
             return None
         if page.redirect:
-            return self._answer(302, Location=page.redirect)
+            return self.answer(302, {"Location": page.redirect})
         if page.statuses:
             extra = {} if page.retry_after is None else {"Retry-After": str(page.retry_after)}
-            return self._answer(page.statuses.pop(0), **extra)
+            return self.answer(page.statuses.pop(0), extra)
         start, total = 0, len(page.body)
         headers = {}
         if wanted and page.ranges:
@@ -138,7 +124,7 @@ class _Handler(BaseHTTPRequestHandler):
             assert found, wanted
             start = int(found[1]) if page.serve_from is None else page.serve_from
             if start >= total:
-                return self._answer(416, **{"Content-Range": f"bytes */{total}"})
+                return self.answer(416, {"Content-Range": f"bytes */{total}"})
             right = f"bytes {start}-{total - 1}/{total}"
             headers["Content-Range"] = page.content_range or right
         if page.length:
@@ -156,18 +142,3 @@ class _Handler(BaseHTTPRequestHandler):
                 time.sleep(page.pause)
                 self.wfile.write(page.body[at : min(at + page.block, end)])
         return None
-
-    def do_HEAD(self) -> None:
-        page = self.site.pages.get(self.path)
-        self.send_response(200 if page else 404)
-        self.send_header("Content-Length", str(len(page.body)) if page else "0")
-        self.end_headers()
-
-    def _answer(self, status: int, **headers: str) -> None:
-        self.send_response(status)
-        for name, value in {"Content-Length": "0", **headers}.items():
-            self.send_header(name, value)
-        self.end_headers()
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass

@@ -33,7 +33,7 @@ text = card.read_text().replace("The Title of the Paper", "Talks in a Shop")
 for title in TO_WRITE:
     text = re.sub(f"(## {title}\\n\\n).*", r"\\1Ours.", text)
 text = re.sub("|".join(TO_REPLACE), "Ours", text)
-card.write_text(text.replace("## How it was", "## Tasks\\n\\n## How it was"))
+card.write_text(text)
 """
 
 

@@ -1,4 +1,4 @@
-"""The functions for programs: `parley.datasets`, `load`, `open` and `score`."""
+"""The functions for programs: `parley.list`, `load`, `open` and `score`."""
 
 import json
 import os
@@ -25,13 +25,13 @@ def test_import_parley_loads_no_heavy_package():
         "import sys, parley\n"
         "heavy = {'datasets', 'pyarrow', 'typer', 'rich', 'httpx2', 'numpy', 'yaml'}\n"
         "print(sorted(heavy & set(sys.modules)))\n"
-        "from parley import CHAT, Config, File, Folder, View, datasets, load, open, score\n"
+        "from parley import CHAT, Config, File, Folder, View, list, load, open, score\n"
         "print(sorted(heavy & set(sys.modules)))\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.stdout.splitlines() == ["[]", "[]"], done.stderr
     assert not hasattr(parley, "nothing")
-    assert parley.datasets() == list(discover())
+    assert parley.list() == list(discover())
 
 
 @pytest.fixture

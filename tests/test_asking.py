@@ -122,6 +122,7 @@ OF_STARS = [
     ("4 out of 5", 4.0),
     ("4/5", 4.0),
     ("4/10", INVALID),
+    ("4点です", AMBIGUOUS),  # words of no task
     ("300%", INVALID),
 ]
 OF_OBJECTS = [
@@ -137,9 +138,12 @@ OF_OBJECTS = [
     ('{"a": "\\ud800", "b": 3}', NO_ANSWER),
 ]
 READERS = [
-    (lambda text: read_labels(text, "labels", LABELS), OF_LABELS),
-    (lambda text: read_order(text, "order", ITEMS), OF_ORDERS),
-    (lambda text: read_number(text, "p", 0, 1), OF_NUMBERS),
+    (lambda text: read_labels(text, "labels", LABELS, words="strategy strategies"), OF_LABELS),
+    (lambda text: read_order(text, "order", ITEMS, words="partner's"), OF_ORDERS),
+    (
+        lambda text: read_number(text, "p", 0, 1, words="deal they reach スコア は です 点"),
+        OF_NUMBERS,
+    ),
     (lambda text: read_number(text, "score", 1, 5), OF_STARS),
     (lambda text: read_object(text, "a", "b"), OF_OBJECTS),
 ]
@@ -238,14 +242,12 @@ def test_each_side_sees_its_own_turns_as_the_assistants():
     ],
 )
 def test_offers(name, terms, offer):
-    game = discover()[name].load_module("game")
-    role = game.SIDES[0]
+    game = discover()[name].task("deals").asking
+    state = game.step(State({}), f"[Offer: {terms}]")
     if offer is None:
-        with pytest.raises(ValueError, match=r"expected|there are"):
-            game.read_offer({}, role, terms)
+        assert state.reason.startswith("invalid offer")
     else:
-        found = game.read_offer({}, role, terms)
-        assert (found[role] if name == "casino" else found) == offer
+        assert (state.offer[game.roles[0]] if name == "casino" else state.offer) == offer
 
 
 # Prompts of the samples and the readings of some answers, by hash --------------------------

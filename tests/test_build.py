@@ -148,8 +148,8 @@ def test_a_missing_file_is_named_with_what_to_do(real_casino):
         assert each in remedy
     partial = open_source(get("casino"), real_casino, allow_missing=True)
     assert partial.missing == ["data/split/casino_test.json"]
-    assert partial.has("dialogues", "train")
-    assert not partial.has("official_split", "test")
+    assert partial.files("dialogues", "train")
+    assert not partial.files("official_split", "test")
 
 
 def test_a_partial_build_says_so(real_casino, tmp_path):

@@ -2,118 +2,184 @@
 
 import dataclasses
 import importlib.util
+import re
+import shutil
 import types
-from pathlib import Path
 
 import datasets
 import pytest
 import yaml
 
+from parley import Builder, Config, Field, File, View
+from parley.authoring.starting.new import write_skeleton
 from parley.base.errors import OutputError
+from parley.base.marks import parts_of
 from parley.building import card
-from parley.building.card import (
-    BEGIN,
-    END,
-    figures_section,
-    own_parts,
-    parse,
-    render,
-    splits_section,
-)
-from parley.building.collection import get
-from parley.building.measured import FILE, measured, text_of
+from parley.building.build import build
+from parley.building.card import parse, prose, renewed_card
+from parley.building.card_parts import figures_part, row_part, shown_row, splits_part
+from parley.building.collection import Dataset
+from parley.building.measured import FILE, Measured, measured, text_of
+from parley.building.sources import open_source
+from parley.declaring.fields import field_tables
 from parley.declaring.figures import Differs, documented, figures
 
-CARD = f"""---
-license: mit
-tags:
-- dialogue
----
-# Name
-
-before
-
-{BEGIN}
-old
-{END}
-
-after
-"""
-
-
-SPLITS = {"a": {"train": {}, "test": {}}, "b": {}}
 TRAIN = {"rows": 1234, "digest": "0", "bytes": 10, "arrow_bytes": 20, "null": ["b", "c.d"]}
 
 
-def dataset_of(text=CARD, where="here", **more):
-    """Return what a card is rendered for: a dataset of the configs `a` and `b`."""
-    given = {"tasks": {}, **more}
-    return types.SimpleNamespace(
-        name="name",
-        card=Path(where),
-        read_card=lambda: text,
-        splits=SPLITS,
-        default="a",
-        features=lambda config: datasets.Features({"é: '1'": datasets.Value("string")}),
-        builder=types.SimpleNamespace(licence=lambda config: "mit"),
-        **given,
-    )
+@pytest.fixture
+def tea(tmp_path):
+    """A dataset of the skeleton."""
+    return Dataset("tea", write_skeleton("tea", tmp_path))
 
 
-def test_a_card_is_rendered():
-    text = render(dataset_of(), {"a": {"train": TRAIN}}, "| new |\n")
-    front, body = parse(text, "here")
-    assert front["license"] == "mit"
+def card_of(dataset, module=card, known=None, **more):
+    """Return the card of a build of 1,234 dialogues."""
+    given = {"sample": False, "missing": (), "mirrored": {}, "fallbacks": {}, **more}
+    counted = {"dialogues": {"train": TRAIN}}
+    return module.built_card(dataset, counted, known or Measured(), shown_row(dataset), **given)
+
+
+def test_the_card_of_a_build_is_its_own_one_completed(tea):
+    front, body = parse(card_of(tea), "here")
+    assert front["size_categories"] == ["1K<n<10K"]  # of the build
     assert front["configs"] == [
         {
-            "config_name": "a",
+            "config_name": "dialogues",
             "default": True,
-            "data_files": [{"split": "train", "path": "a/train-*.parquet"}],
+            "data_files": [{"split": "train", "path": "dialogues/train-*.parquet"}],
         }
     ]
-    assert front["dataset_info"] == [
-        {
-            "config_name": "a",
-            "description": "Digests of the rows: train 0",
-            "license": "mit",
-            "features": [{"name": "é: '1'", "dtype": "string"}],
-            "splits": [{"name": "train", "num_bytes": 20, "num_examples": 1234}],
-            "download_size": 10,
-            "dataset_size": 20,
-        }
-    ]
-    assert body == f"# Name\n\nbefore\n\n{BEGIN}\n\n| new |\n\n{END}\n\nafter\n"
+    (info,) = front["dataset_info"]
+    assert [each["name"] for each in info.pop("features")] == ["id", "turns", "rating"]
+    assert info == {
+        "config_name": "dialogues",
+        "description": "Digests of the rows: train 0",
+        "license": "cc-by-4.0",
+        "splits": [{"name": "train", "num_bytes": 20, "num_examples": 1234}],
+        "download_size": 10,
+        "dataset_size": 20,
+    }
+    own = tea.read_card()
+    assert renewed_card(tea) == own
+    assert prose(body) == prose(parse(own, "here")[1])
+    parts, of_own = parts_of(body), parts_of(own)
+    assert "| `dialogues` | `train` | 1,234 |" in parts["splits"]
+    same = parts.keys() - {"splits"}
+    assert {part: parts[part] for part in same} == {part: of_own[part] for part in same}
+    assert all(parts.values())
 
 
-def test_the_tasks_of_a_card_end_the_section_tasks():
-    text = CARD + "## Tasks\n\nmine\n\n## Next\n"
-    _, body = own_parts(dataset_of(text, tasks=get("casino").tasks))
-    _, _, rest = body.partition("## Tasks\n\nmine\n\n### `name strategies`\n")
-    assert "| LR-BoW | 49.6 |" in rest
-    assert rest.endswith("\n\n## Next\n")
-
-
-def test_a_card_is_the_same_without_libyaml(monkeypatch):
+def test_a_card_is_the_same_without_libyaml(monkeypatch, tea):
     for name in ("CSafeLoader", "CSafeDumper"):
         monkeypatch.delattr(yaml, name, raising=False)
     spec = importlib.util.spec_from_file_location("card_without_libyaml", card.__file__)
     other = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(other)
     assert issubclass(other._Loader, yaml.SafeLoader)
-    text = render(dataset_of(), {"a": {"train": TRAIN}}, "")
-    assert other.render(dataset_of(), {"a": {"train": TRAIN}}, "") == text
-    assert other.parse(text, "here") == parse(text, "here")
+    assert card_of(tea, other) == card_of(tea)
+    assert other.parse(card_of(tea), "here") == parse(card_of(tea), "here")
 
 
 def test_the_table_of_splits_tells_counted_documented_and_null():
     splits = {"a": {"train": TRAIN, "test": {"documented": 5247}, "raw": {}}}
-    dataset = types.SimpleNamespace(splits=splits)
-    rows = splits_section(dataset, splits).splitlines()[2:]
-    assert rows == [
-        "| `a` | `train` | 1,234 | `b`, `c.d` |",
-        "| `a` | `test` | 5,247 documented, not built: its source is missing |  |",
-        "| `a` | `raw` | not built: its source is missing |  |",
+    configs = {"a": types.SimpleNamespace(use="read")}
+    part = splits_part(types.SimpleNamespace(splits=splits, configs=configs), splits)
+    assert part.splitlines()[2:5] == [
+        "| `a` | `train` | 1,234 | read |",
+        "| `a` | `test` | 5,247 documented, not built: its source is missing | read |",
+        "| `a` | `raw` | not built: its source is missing | read |",
     ]
+    assert "- `a`, `train`: `b`, `c.d`" in part
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("0<!-- n.a b -->", "1,030<!-- n.a b -->"),
+        ("9,999.9<!-- m -->%", "−1,234.50<!-- m -->%"),
+        ("1 <!-- n.a b --> 2<!--n-->", None),
+    ],
+)
+def test_a_counted_number_is_renewed(tea, before, after):
+    tea.card.write_text(tea.read_card().replace("known errors", before))
+    text = card_of(tea, known=Measured(counted={"n.a b": 1030, "m": "-1234.50"}))
+    assert f"; {after or before}." in text
+    assert "<!--" not in prose(parse(text, "here")[1])
+
+
+def test_the_determined_front_matter_keeps_what_is_written_by_hand(tea):
+    own = tea.read_card()
+    changed = re.sub(r"license:.*", "license:\n- mit\n- x", own)
+    tea.card.write_text(changed.replace("tags:", "tags:  # mine"))
+    assert renewed_card(tea) == own.replace("tags:", "tags:  # mine")
+
+
+def test_a_build_shows_a_real_row_only_if_the_script_says_so(tmp_path, tea):
+    build(open_source(tea, None, sample=True), tmp_path / "out")
+    assert shown_row(tea).invented
+    text = tea.card.with_name("tea.py").read_text()
+    for real in (True, False):
+        home = tmp_path / str(real)
+        (home / "tea").mkdir(parents=True)
+        changed = text.replace("    CONFIGS = [", f"    SHOWS_REAL_ROWS = {real}\n    CONFIGS = [")
+        shutil.copy(tea.folder / "pins.py", home / "tea")
+        (home / "tea" / "tea.py").write_text(changed)
+        there = Dataset("tea", home / "tea")
+        rows = [{"id": "r", "turns": [{"n": n} for n in range(5)], "text": "x" * 200}]
+        built = types.SimpleNamespace(
+            is_sample=False, splits=lambda config: ["train"], each_row=lambda *_, r=rows: iter(r)
+        )
+        shown = shown_row(there, built)
+        assert (shown is not None) is real  # there is no sample
+    assert '"turns": [{"n": 0}, {"n": 1}, {"n": 2}, "…"]' in row_part(shown_row_of(rows))
+
+
+def shown_row_of(rows):
+    """Return a row as a card shows it."""
+    return card.Shown("dialogues", rows[0], invented=False)
+
+
+# Fields -------------------------------------------------------------------------------------
+
+
+def test_fields_are_told_once():
+    id_ = Field(str, "the dialogue")
+    person = {
+        "age": Field((int, None), "age when asked", "years"),
+        "svo": Field({"b", "a"}, "type"),
+    }
+    file = File(
+        "a.json", {"id": id_, "who": {"one": person, "two": person}, "said": Field([str], "texts")},
+        url="https://example.org/a.json", sha256="0" * 64,
+    )  # fmt: skip
+    of = {"of": "dialogues", "rows": lambda records: records, "key": "id"}
+    mood = datasets.ClassLabel(names=["bad", "good"])
+
+    class Talks(Builder):
+        """Talks."""
+
+        VERSION, LICENSE, HOMEPAGE, CITATION = "1.0.0", "mit", "https://example.org", "@misc{a}"
+        CONFIGS = [
+            Config("dialogues", "a dialogue", {"train": [file]}, key="id"),
+            Config("same", "the same", {"train": [file]}, key="id"),
+            View("more", "a score", features={"id": id_, "n": Field((mood, None), "it")}, **of),
+        ]
+
+    whole, more = field_tables(Talks.configs())
+    assert whole.configs == {"dialogues": "a dialogue", "same": "the same"}
+    assert whole.rows == [
+        ("`id`", "string", "", "the dialogue"),
+        ("`who`", "struct", "", ""),
+        ("`who.one`, `.two`", "struct", "", ""),
+        ("`who.*.age`", "int64", "yes", "age when asked, in years"),
+        ("`who.*.svo`", "string", "", "type: `a`, `b`"),
+        ("`said`", "list of string", "", "texts"),
+    ]
+    assert (more.elsewhere, more.rows) == (
+        {"dialogues": ["id"]},
+        [("`n`", "ClassLabel", "yes", "it: `bad`, `good`")],
+    )
 
 
 # Figures, as a figures.py has them, and what was measured of them ---------------------------
@@ -125,7 +191,7 @@ def f(data, key):
     return "x | z"
 
 
-@documented("our card", "17e3")
+@documented("a paper", "17e3")
 def g(data):
     """A number."""
     return 17464
@@ -146,7 +212,7 @@ FIGURES = types.SimpleNamespace(f=f, g=g, h=h, i=i)
 
 
 def test_figures_come_back_from_measured_json_whatever_they_hold(tmp_path):
-    dataset = dataset_of(folder=tmp_path, version="1.0.0", figures=FIGURES, configs=["a"])
+    dataset = types.SimpleNamespace(folder=tmp_path, version="1.0.0", figures=FIGURES, configs=())
     found = list(figures(FIGURES, None))
     assert [each.verdict for each in found] == [
         "differs",
@@ -158,12 +224,12 @@ def test_figures_come_back_from_measured_json_whatever_they_hold(tmp_path):
     skipped = {"measured": None, "verdict": "not checked", "reason": "a package is missing"}
     found[1] = dataclasses.replace(found[1], **skipped)
     splits = {"a": {"train": TRAIN, "test": {"documented": 7}, "raw": {}}}
-    (tmp_path / FILE).write_text(text_of(dataset, splits, found), encoding="utf-8")
+    (tmp_path / FILE).write_text(text_of(dataset, splits, found, {"g": 1.5}), encoding="utf-8")
     known = measured(dataset)
     assert known.figures(dataset) == found
-    assert (known.version, known.splits) == ("1.0.0", splits)
+    assert (known.version, known.splits, known.counted) == ("1.0.0", splits, {"g": 1.5})
     assert [known.digest("a", split) for split in ("train", "test", "none")] == ["0", None, None]
-    text = figures_section(found)
+    text = figures_part(found)
     rows = [line for line in text.splitlines() if line.startswith("| `")]
     assert len(rows) == len(found)
     assert {line.count("|") for line in rows} == {6}  # as Markdown counts them
@@ -217,11 +283,10 @@ def test_a_damaged_measured_json_is_an_error_that_names_it(tmp_path, text, messa
         ("---\na: 1\na: 1\n---\n", "is not valid YAML: it has the key 'a' twice"),
         ("---\na: {b: {c: 1, 'c': 2}}\n---\n", "is not valid YAML: it has the key 'c' twice"),
         ("---\na: !!python/object/apply:os.system [true]\n---\n", "is not valid YAML"),
-        ("---\na: 1\n---\nno marks\n", "expected the lines"),
-        (f"---\na: 1\n---\n{BEGIN}\n{BEGIN}\n{END}\n", "expected the lines"),
     ],
 )
-def test_a_broken_card_is_an_error_that_names_it(text, message):
+def test_a_broken_card_is_an_error_that_names_it(tea, text, message):
+    tea.card.write_text(text)
     with pytest.raises(OutputError, match=message) as error:
-        render(dataset_of(text, "some/README.md"), {}, "")
-    assert str(error.value).startswith("some/README.md: ")
+        card_of(tea)
+    assert str(error.value).startswith(f"{tea.card}: ")

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 from catalogue_files import PRODUCT, REVIEW, hostile
 from catalogue_reference import reference
+from hub import contents
 
 from parley.base.errors import OutputError, ParleyError, RecordError, SourceError, UsageError
 from parley.building.collection import get
@@ -61,14 +62,6 @@ def raw(tmp_path):
 def folder(raw):
     """Raw files of one category, with a product and its review."""
     return raw({"C": ([PRODUCT], [REVIEW])})
-
-
-def contents(folder):
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
 
 
 def digests(output):

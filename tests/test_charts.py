@@ -175,6 +175,20 @@ def test_charts_count_each_kind_apart_and_draw_numbers_on_a_scale(sample_build, 
             assert dict(zip(chart.series, sums, strict=True)) == due[filter]
 
 
+@pytest.mark.parametrize(("number", "refused"), [(30, False), (31, True)])
+def test_more_participants_than_the_page_has_bits_for_are_an_error(
+    sample_build, monkeypatch, number, refused
+):
+    built = open_folder(sample_build / "duo")
+    facets = {"of all": {str(side): side for side in range(number)}}
+    monkeypatch.setattr(built.dataset.transcript, "facets", lambda row: facets)
+    if refused:
+        with pytest.raises(ScriptError, match=rf"duo/transcript\.py.* 30 .*{number}"):
+            counts_of(built)
+    else:
+        assert max(counts_of(built).filters["of all"]["sides"][0]) == number - 1
+
+
 @pytest.mark.parametrize("name", ["casino", "duo"])
 def test_every_cell_of_a_heatmap_has_an_address(sample_build, name):
     counts = counts_of(open_folder(sample_build / name))

@@ -47,7 +47,7 @@ SAID = "        said = ("  # a line of the view
 SKIP = f'        if record["id"] == "s2":\n            continue\n{SAID}'
 TWO_ROWS = f'        record["id"] += ""; record["turns"].reverse()\n{SAID}'
 EXPORT = "EXPORTS = {'odd': lambda data, folder: data.rows('dialogue')[0]}\n"
-TASK = """from parley import Score, Task
+TASK = """from parley.tasks import Score, Task
 
 
 def gold(data):
@@ -75,12 +75,16 @@ BREAKS = {  # rule: (file, old text, new text, part of the message)
         (SCRIPT, "DIALOGUE = {", "raise SystemExit(0)\nDIALOGUE = {", "imported: SystemExit"),
         (SCRIPT, "DIALOGUE = {", "raise BaseException\nDIALOGUE = {", "imported: BaseException"),
         (SCRIPT, "class Skeleton(Builder)", "class Skeleton", "one class of Builder, found 0"),
-        (SCRIPT, "    size=423,\n", '    size="423",\n', r"line \d+: File\('dialogues.*\): size: "),
+        ("pins.py", '"size": 423', '"size": "423"', r"line \d+: File\('dialogues.*\): size: "),
         (SCRIPT, 'VERSION = "1.0.0"', 'VERSION = "one"', r"line \d+: \w+: VERSION: "),
     ],
     "script_opens_with_what_it_is": [
         (SCRIPT, "(invented)", "", "shows no record"),
         (SCRIPT, "A row is the record", "It is the record", "describes no row"),
+    ],
+    "every_field_has_a_meaning": [
+        (SCRIPT, 'Field(str, "what is said")', "str", r"dialogues: turns\[\].text has no meaning"),
+        (SCRIPT, "**CHAT", '**CHAT, "n?": int', "messages: n has no meaning"),
     ],
     "sample_builds": [
         (SAMPLE, "", None, "sample/dialogues.jsonl: missing; write a few invented records"),
@@ -105,11 +109,16 @@ BREAKS = {  # rule: (file, old text, new text, part of the message)
     "sample_shows_each_alternative": [
         (
             SCRIPT,
-            '"rating?": {1, 2, 3, 4, 5}',
-            '"rating?": (int, float)',
+            '"rating?": Field({1, 2, 3, 4, 5}',
+            '"rating?": Field((int, float)',
             r"dialogues.rating: .*poi",
         ),
-        (SCRIPT, '"text": str', '"text": (str, None)', r"dialogues.turns\[\].text: .* null here"),
+        (
+            SCRIPT,
+            '"text": Field(str,',
+            '"text": Field((str, None),',
+            r"dialogues.turns\[\].text: .* null here",
+        ),
     ],
     "views_show_every_dialogue": [
         (SCRIPT, SAID, SKIP, "messages/train: .* record 1;"),
@@ -150,22 +159,22 @@ BREAKS = {  # rule: (file, old text, new text, part of the message)
     "card_can_be_read": [
         (CARD, "", None, r"README.md: no card to read: "),
         (CARD, "---\nlicense", "license", "expected YAML front matter between two lines of ---"),
-        (CARD, "<!-- parley: generated to here -->\n", "", "generated to here --> comes 0 times"),
+        (CARD, "<!-- parley: load to here -->\n", "", "lines .*load to here --> once each"),
+        (CARD, "parley: load from", "parley: loads from", "no part is named loads"),
     ],
     "card_has_its_parts": [
-        (CARD, "## Known limits\n", "", "lacks Known limits; let its .* be How to load, "),
+        (CARD, "## Known limits\n", "", "lacks Known limits; let its .* be Splits, "),
         (CARD, "## Known limits\n", "## Known limits\n\n## Thanks\n", "has the unknown Thanks"),
     ],
     "card_is_valid_for_the_hub": [
         (CARD, "- text-generation", "- dialogues", "task_categories: the Hub knows no dialogues"),
-        (CARD, "language:\n- en\n", "", "the front matter lacks language; add it"),
+        (CARD, "language: [en]\n", "", "the front matter lacks language; add it"),
     ],
-    "card_describes_every_field": [
-        (CARD, "| `source_turns` |", "| `turns` |", "lacks `source_turns` of messages"),
-    ],
-    "card_shows_a_row": [
-        (CARD, '  "rating": 5\n', '  "rating": 5,\n', "What a row .*: expected a row as ```json"),
-        (CARD, '  "rating": 5\n', '  "score": 5\n', "columns of dialogues: id"),
+    "card_is_up_to_date": [
+        (CARD, '"org/skeleton", "dialogues"', '"org/skeleton"', "the part load is stale; run"),
+        (CARD, "license: cc-by-4.0", "license: mit", r"license of .*expected cc-by-4.0, found mit"),
+        (CARD, "One split or", "3<!-- size.splits --> splits or", "size.splits is not counted"),
+        (SCRIPT, "a chat, the clerk", "a talk, the clerk", "the part fields is stale"),
     ],
     "card_cites": [(CARD, "author = {Someone, Ann}", "author = {Else, Ann}", "script's CITATION")],
 }
@@ -213,7 +222,7 @@ def test_a_broken_rule_is_reported_in_one_line(tmp_path, rule, file, old, new, m
     ("file", "old", "new", "problems"),
     [
         ("tea.py", "", "", 0),
-        ("tea.py", '"rating?": {1, 2, 3, 4, 5}', '"rating?": (int, float)', 1),
+        ("tea.py", "Field({1, 2, 3, 4, 5}", "Field((int, float)", 1),
         ("tea.py", '"train"', '"test"', 1),
         ("tea.py", "cc-by-4.0", "mit", 1),
         ("tea.py", 'VERSION = "1', 'VERSION = "2', 1),

@@ -9,10 +9,10 @@ import pytest
 
 from parley.base.errors import RecordError
 from parley.building.collection import get
-from parley.building.generate import generate
+from parley.building.plan import split_plan
 from parley.building.sources import Source
 from parley.declaring.transcript import Note
-from parley.rows.reader import Reader
+from parley.rows.generate import generate
 
 cosrec = get("cosrec")
 configs = cosrec.configs
@@ -27,12 +27,11 @@ def copy(tmp_path):
 
 def records(root, config, split=None):
     """Return the records of a split, as `parley build` reads them."""
-    sources, reader = Source(cosrec, root).sources(config, split or config), Reader(root)
-    return list(cosrec.builder.records(config, reader.open(sources)))
+    return list(split_plan(Source(cosrec, root), config, split or config).records())
 
 
 def rows(root, config, split=None):
-    return list(generate(Source(cosrec, root), config, split or config))
+    return list(generate(split_plan(Source(cosrec, root), config, split or config)))
 
 
 def by_id(rows):

@@ -18,7 +18,11 @@ from parley.declaring.spread import interval, resamples
 from parley.scoring.evaluate import score
 
 cosrec = get("cosrec")
-tasks = cosrec.load_module("tasks")
+cosrec.load_module("tasks")
+retrieval, intents = (
+    importlib.import_module(f"parley_datasets.cosrec.tasks.{name}")
+    for name in ("retrieval", "intents")
+)
 TYPES = ("search", "recommendation", "product_details")
 SEARCH, RECOMMENDATION = "CoSRec-Curated_9001_1_0", "CoSRec-Curated_9001_0_0#0"
 
@@ -102,7 +106,7 @@ def test_scores_decide_the_order_as_in_trec_eval(built, scores, order):
     run = Run()
     for number, (document, value) in enumerate(scores.items(), 1):
         run.keep(number, ("q", document), {"score": value})
-    (found,) = tasks.ranked(run.in_order({("q",): None})).values()
+    (found,) = retrieval.ranked(run.in_order({("q",): None})).values()
     assert sorted(found, key=found.get, reverse=True) == list(order)
     for place, document in enumerate(order, 1):
         evaluator = pytrec_eval.RelevanceEvaluator({"q": {document: 1}}, ["recip_rank"])
@@ -237,14 +241,14 @@ def test_the_majority_is_of_the_annotators_of_an_utterance_empty_lists_counted()
         return {"intent_annotations": [[{"type": type_} for type_ in seen] for seen in lists]}
 
     search, both = ["search"], ["search", "recommendation"]
-    assert tasks.seen_by_half(entry(search, [])) == ["search"]
-    assert tasks.seen_by_half(entry(search, [], [])) == []
-    assert tasks.seen_by_half(entry(both, ["search", "search"], [])) == ["search"]
-    assert tasks.seen_by_half(entry(both, both, [], [])) == both
+    assert intents.seen_by_half(entry(search, [])) == ["search"]
+    assert intents.seen_by_half(entry(search, [], [])) == []
+    assert intents.seen_by_half(entry(both, ["search", "search"], [])) == ["search"]
+    assert intents.seen_by_half(entry(both, both, [], [])) == both
 
 
 def test_what_is_known_of_an_utterance_is_its_text_and_the_turn_before(built):
-    found = {key: (text, before) for key, text, before, _ in tasks.utterances(built, "curated")}
+    found = {key: (text, before) for key, text, before, _ in intents.utterances(built, "curated")}
     for row in built.rows("curated", "curated"):
         said = [turn["text"] for turn in row["turns"]]
         users = [place for place, turn in enumerate(row["turns"]) if turn["role"] == "user"]

@@ -5,8 +5,9 @@ import pytest
 
 from parley.authoring.linting.dataset_folder import DatasetFolder
 from parley.authoring.linting.run import RULES, run_rule
+from parley.base.marks import parts_of
 from parley.building.built import open_folder
-from parley.building.card import BEGIN, END, parse
+from parley.building.card import parse
 from parley.building.collection import discover
 
 
@@ -41,7 +42,7 @@ def test_parquet_suits_streaming(dataset, sample_build):
 def test_a_built_card_states_sample_and_size(dataset, sample_build):
     folder = sample_build / dataset.name
     front, body = parse((folder / "README.md").read_text(encoding="utf-8"), "README.md")
-    assert "invented records" in body[body.index(BEGIN) : body.index(END)]
+    assert "invented records" in parts_of(body)["splits"]
     for info in front["dataset_info"]:
         size = sum(p.stat().st_size for p in (folder / info["config_name"]).iterdir())
         assert info["download_size"] == size

@@ -10,7 +10,7 @@ from collections import defaultdict
 from operator import ne
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from parley.building.collection import get
@@ -32,7 +32,8 @@ CONTEXTS = word_counts.Contexts(
 
 def rows_of(record, contexts):
     """Yield the rows of `dialogue_acts` with the names of labels."""
-    named = {n: f.names for n, f in views.FEATURES["dialogue_acts"].items() if hasattr(f, "names")}
+    features = DATASET.features("dialogue_acts").items()
+    named = {name: f.names for name, f in features if hasattr(f, "names")}
     for row in views.dialogue_acts([(record, contexts)]):
         labels = {n: names[row[n]] for n, names in named.items() if row[n] is not None}
         yield {**row, **labels}
@@ -433,6 +434,7 @@ def test_a_pickle_cut_off_anywhere_is_refused():
 
 @settings(max_examples=300, deadline=None)
 @given(st.integers(0, len(GOOD) - 1), st.binary(max_size=6), st.integers(0, 6), st.binary())
+@example(1, b"\x00i\\", 0, b"")  # text with a wrong escape, of which Python warns
 def test_a_damaged_pickle_is_read_or_refused(at, put, over, end):
     """Never anything but contexts or a ValueError."""
     for data in (GOOD[:at] + put + GOOD[at + over :], put + end):

@@ -1,30 +1,24 @@
-"""What is particular to DUO: one file a dialogue, an archive, Japanese ids and prompts, scores."""
+"""What is particular to DUO: one file a dialogue, Japanese ids and prompts, scores."""
 
 import copy
-import io
 import json
-import re
 import warnings
-import zipfile
 
-import fsspec
 import numpy as np
 import pytest
-from datasets.exceptions import DatasetGenerationError
 from mutations import InMemory
 
 from parley.base.errors import RecordError
 from parley.building.built import open_folder
 from parley.building.collection import get
-from parley.building.generate import generate
+from parley.building.plan import split_plan
 from parley.building.sources import open_source
-from parley.declaring.pins import git_tree
 from parley.declaring.tasks import Undefined
+from parley.rows.generate import generate
 from parley.scoring.evaluate import score
 
 dataset = get("duo")
 dialogues = dataset.configs["dialogues"]
-TOP = "duo-dataset-a1c424371fc6fb716184bb177beaba91a183093a/"
 
 
 def sample(place):
@@ -32,7 +26,7 @@ def sample(place):
 
 
 def rows(config, split):
-    return list(generate(open_source(dataset, None, sample=True), config, split))
+    return list(generate(split_plan(open_source(dataset, None, sample=True), config, split)))
 
 
 def test_ids_and_prompts_are_alike_in_both_languages():
@@ -70,70 +64,6 @@ def test_licence_of_each_config(config, tmp_path):
     licence = dataset.builder(config_name=config, cache_dir=str(tmp_path)).info.license
     only = {"ed": (True, False), "wow": (False, True)}
     assert ("cc-by-nc-4.0" in licence, "apache-2.0" in licence) == only.get(config, (True, True))
-
-
-# The archive ------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def archive():
-    """The sample as upstream's archive, in an order that is not that of the rows."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as opened:
-        opened.writestr("duo-dataset-" + "0" * 40 + "/ed/en/0000.json", "of another commit")
-        opened.writestr(TOP + "README.md", "not a dialogue")
-        for file in sorted(dataset.sample.rglob("*.json"), reverse=True):
-            opened.writestr(TOP + file.relative_to(dataset.sample).as_posix(), file.read_bytes())
-    return buffer.getvalue()
-
-
-@pytest.fixture
-def pinned(monkeypatch):
-    """The sample's own folders are the pinned ones."""
-    for path, source in dataset.sources.items():
-        tree = git_tree(sorted((dataset.sample / path).iterdir()))
-        monkeypatch.setitem(source.pin, "git_tree", tree)
-
-
-def take_from(url, monkeypatch):
-    for source in dataset.sources.values():
-        monkeypatch.setitem(vars(source), "url", url)
-
-
-@pytest.mark.usefixtures("pinned")
-@pytest.mark.parametrize("config", dataset.configs)
-def test_archive(config, archive, tmp_path, monkeypatch):
-    """The archive gives the rows of the folders, prepared and streamed."""
-    (tmp_path / "upstream.zip").write_bytes(archive)
-    fsspec.filesystem("memory").pipe("/upstream.zip", archive)
-    builder = dataset.builder(config_name=config, cache_dir=str(tmp_path / "cache"))
-    take_from(str(tmp_path / "upstream.zip"), monkeypatch)
-    builder.download_and_prepare()
-    take_from("memory://upstream.zip", monkeypatch)
-    streamed = builder.as_streaming_dataset()
-    for split in dataset.splits[config]:
-        due = rows(config, split)
-        assert list(streamed[split]) == due
-        assert list(builder.as_dataset(split)) == due
-
-
-@pytest.mark.usefixtures("pinned")
-@pytest.mark.parametrize(
-    ("spoil", "found"),
-    [
-        (lambda archive: archive.replace(b"harmonica", b"harmonika"), "Bad CRC-32"),
-        (lambda archive: archive[: len(archive) // 2], "not a zip file"),
-        (lambda archive: archive.replace(b"ed/en/0902", b"ed/en/0909"), "expected 157 files"),
-        (lambda archive: archive.replace(b"/ed/en/", b"/ed/xx/"), "no files"),
-    ],
-)
-def test_archive_that_is_not_the_pinned_one(spoil, found, archive, tmp_path, monkeypatch):
-    (tmp_path / "upstream.zip").write_bytes(spoil(archive))
-    take_from(str(tmp_path / "upstream.zip"), monkeypatch)
-    builder = dataset.builder(config_name="ed", cache_dir=str(tmp_path / "cache"))
-    with pytest.raises(DatasetGenerationError) as raised:
-        builder.download_and_prepare()
-    assert re.search(f"ed/en: .*{found}", str(raised.value.__cause__))
 
 
 # Figures ----------------------------------------------------------------------------------
@@ -240,11 +170,11 @@ def test_a_correlation_with_a_constant_is_undefined(built):
 
 def test_scores_that_are_nearly_the_same_have_ranks():
     pytest.importorskip("scipy", reason="it is in the extra `tasks`")
-    agreement = dataset.load_module("tasks").agreement
+    correlations = dataset.load_module("tasks").agreement.correlations
     ratings = [1.0, 2.0, 4.0, 3.0, 5.0] * 4
-    metrics, spread = agreement([(number, rating) for number, rating in enumerate(ratings)])
+    metrics, spread = correlations([(number, rating) for number, rating in enumerate(ratings)])
     assert spread.keys() == metrics.keys()
-    near, near_spread = agreement([(1e15 + number, r) for number, r in enumerate(ratings)])
+    near, near_spread = correlations([(1e15 + number, r) for number, r in enumerate(ratings)])
     why = Undefined("the scores are apart by hardly more than rounding")
     assert near == metrics | {"pearson": why}
     assert near_spread == {name: each for name, each in spread.items() if name != "pearson"}
@@ -278,7 +208,8 @@ def test_samples_are_correlated_as_scipy_correlates_each():
     random = np.random.default_rng(1)
     scores, rated = random.integers(0, 4, (2, 6)).astype(float)
     drawn = random.integers(0, 6, (200, 6))
-    found = np.array(list(dataset.load_module("tasks").drawn_correlations(scores, rated, drawn))).T
+    correlations = dataset.load_module("tasks").agreement.drawn_correlations
+    found = np.array(list(correlations(scores, rated, drawn))).T
     functions = (stats.pearsonr, stats.spearmanr, stats.kendalltau)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", stats.ConstantInputWarning)

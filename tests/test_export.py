@@ -14,6 +14,7 @@ import hostile
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hub import contents
 
 from parley.base.errors import OutputError, UsageError
 from parley.building.build import build
@@ -22,12 +23,6 @@ from parley.building.collection import discover, get
 from parley.building.sources import open_source
 from parley.reading.dialogues import dialogues
 from parley.reading.export.export import export, formats
-
-
-def files(folder):
-    """Return the name of each file of a folder, and its content."""
-    paths = (path for path in folder.rglob("*") if path.is_file())
-    return {path.relative_to(folder): path.read_bytes() for path in paths}
 
 
 def test_every_export_is_the_same_in_two_processes(sample_build, tmp_path):
@@ -49,9 +44,9 @@ def test_every_export_is_the_same_in_two_processes(sample_build, tmp_path):
         )
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, env=environ)
         assert done.returncode == 0, done.stderr
-    first, second = (files(tmp_path / number) for number in "12")
+    first, second = (contents(tmp_path / number) for number in "12")
     assert first == second
-    assert {path.parts[:2] for path in first} == {(name, format) for format, name in offered}
+    assert {tuple(path.split("/")[:2]) for path in first} == {(n, format) for format, n in offered}
 
 
 def test_a_wrong_format_folder_or_build_is_an_error(tmp_path, sample_build):
@@ -197,7 +192,7 @@ def test_croissant_loads_every_config(dataset, sample_build, tmp_path):
     mlcroissant = pytest.importorskip("mlcroissant", reason="mlcroissant is not installed")
     folder = open_folder(sample_build / dataset.name)
     names = export(folder, "croissant", tmp_path)
-    assert names == sorted(map(str, files(tmp_path)))
+    assert names == sorted(contents(tmp_path))
     first, split = folder.declared[0]
     shutil.copy(folder.files(first, split)[0], tmp_path / first / f"{split}-extra.parquet")
     described = mlcroissant.Dataset(jsonld=tmp_path / "croissant.json")

@@ -78,7 +78,7 @@ def test_a_broken_transcript_is_reported(more, run):
 
 
 CHECK = """
-from parley import check
+from parley.figures import check
 @check
 def odd(data):
     yield 3
@@ -132,7 +132,10 @@ def test_the_tool_names_no_dataset():
     files = [*(root / "parley").rglob("*.py"), root / "pyproject.toml", root / "hatch_build.py"]
     assert len(files) > 30
     for file in files:
-        text = file.read_text(encoding="utf-8").lower()
+        lines = file.read_text(encoding="utf-8").lower().splitlines()
+        if file.parent.name == "parley":  # the examples of public functions take real ones
+            lines = [line for line in lines if not line.startswith(("    >>>", "    ["))]
+        text = "\n".join(lines)
         assert not [name for name in discover() if name in text], file
 
 

@@ -10,7 +10,9 @@ from parley.declaring.figures import (
     Differs,
     MissingSplitError,
     agrees,
+    counted,
     documented,
+    every_count,
     figures,
     judge,
     tally,
@@ -213,3 +215,32 @@ def test_a_function_that_takes_more_keys_than_a_cell_has_is_refused():
         @documented("somewhere", {"en": 1})
         def cell(data, language, setting):
             return 1
+
+
+@pytest.mark.parametrize(
+    ("given", "due"),
+    [
+        (7, {"f": 7}),
+        (np.int64(7), {"f": 7}),
+        (0.125, {"f": "0.12"}),
+        ({"a": 1, "b": {"c": -2.5}}, {"f.a": 1, "f.b.c": "-2.50"}),
+        ({"a": (3.0, 1.0)}, {"f.a.mean": "3.00", "f.a.sd": "1.00"}),
+    ],
+)
+def test_a_count_has_the_name_of_its_function_and_keys(given, due):
+    @counted(decimals=2)
+    def f(data):
+        return given
+
+    (count,) = every_count(SimpleNamespace(f=f), None)
+    assert (count.numbers, count.failed) == (due, False)
+
+
+@pytest.mark.parametrize("odd", [float("nan"), "7", {"a": "x"}, None])
+def test_a_count_that_is_no_number_is_the_fault_of_its_function(odd):
+    @counted()
+    def f(data):
+        return odd
+
+    (count,) = every_count(SimpleNamespace(f=f), None)
+    assert (count.numbers, count.failed) == ({}, True)

@@ -8,7 +8,6 @@ import os
 import socket
 import subprocess
 import time
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -22,13 +21,11 @@ PARQUET = "dialogues/train-00000-of-00001.parquet"
 API, FILES = "/api/datasets/org/casino", "/datasets/org/casino/resolve"
 
 
-def sha256(data: bytes) -> str:
+def sha256(data):
     return hashlib.sha256(data).hexdigest()
 
 
-def ask(
-    endpoint: str, method: str, path: str, body: object = b"", **headers: str
-) -> tuple[int, str | None, bytes]:
+def ask(endpoint, method, path, body=b"", **headers):
     """Send one request as it is, and return its status, error code and body."""
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
     connection = http.client.HTTPConnection(endpoint.removeprefix("http://"), timeout=10)
@@ -96,7 +93,7 @@ def test_what_the_hub_refuses(hub, sample_build, token, method, path, body, stat
 
 
 @pytest.fixture(scope="module")
-def both(sample_build: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
+def both(sample_build, tmp_path_factory):
     """The endpoints of our Hub and of olah, which have the same casino with a tag."""
     command = HOME / ".olah/bin/olah-cli"
     if not command.exists():
@@ -127,10 +124,10 @@ def both(sample_build: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
             olah.wait()
 
 
-def git_repository(folder: Path, target: Path) -> None:
+def git_repository(folder, target):
     """Make a git repository of a folder, with Parquet in LFS."""
 
-    def put(path: Path, data: bytes) -> None:
+    def put(path, data):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
 
@@ -149,36 +146,36 @@ def git_repository(folder: Path, target: Path) -> None:
         subprocess.run(arguments, check=True, env=environ, capture_output=True)
 
 
-def info(api: HfApi, revision: str) -> object:
+def info(api, revision):
     found = api.dataset_info("org/casino", revision=revision)
     return found.id, found.private, sorted(file.rfilename for file in found.siblings)
 
 
-def listed(entries: Iterable) -> object:
+def listed(entries):
     """Return what there is of each entry but its commit; git's id of a folder is left out too."""
     of_files = ("path", "size", "blob_id", "lfs")
     return sorted([getattr(entry, name, None) for name in of_files] for entry in entries)
 
 
-def tree(api: HfApi, revision: str, path: str | None = None, **more: bool) -> object:
+def tree(api, revision, path=None, **more):
     return listed(api.list_repo_tree(**CASINO, path_in_repo=path, revision=revision, **more))
 
 
-def refs(api: HfApi) -> object:
+def refs(api):
     found = api.list_repo_refs(**CASINO)
     named = found.branches + found.tags
     assert len({ref.target_commit for ref in named}) == 1
     return [(ref.name, ref.ref) for ref in named], found.converts
 
 
-def file(api: HfApi, path: str, revision: str) -> object:
+def file(api, path, revision):
     url = hf_hub_url(**CASINO, filename=path, revision=revision, endpoint=api.endpoint)
     found = get_hf_file_metadata(url)
     assert found.commit_hash == api.list_repo_refs(**CASINO).tags[0].target_commit
     return found.etag, found.size, get_session().get(url).content
 
 
-def refusal(api: HfApi) -> object:
+def refusal(api):
     with pytest.raises(RepositoryNotFoundError) as caught:
         api.dataset_info("org/missing", revision="main")
     return caught.value.response.status_code

@@ -11,10 +11,9 @@ from pathlib import Path
 
 import huggingface_hub
 import planted
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 import unverified
+from folders import of_rows, restate, retable
 from hub import Hub, User, contents
 from unverified import held
 
@@ -22,7 +21,7 @@ from parley.authoring.starting.new import write_skeleton
 from parley.base.errors import OutputError, PublishError, UsageError
 from parley.building.build import build
 from parley.building.built import open_folder
-from parley.building.card import figures_section
+from parley.building.card_parts import figures_part
 from parley.building.collection import Dataset, get
 from parley.building.measured import measured
 from parley.building.sources import Source, at_hand
@@ -254,14 +253,9 @@ def test_private_repositories(hub, folder, monkeypatch):
 # What changes meanwhile: the folder ---------------------------------------------------------
 
 
-def edit_provenance(folder):
-    file = folder / "provenance.json"
-    file.write_text(json.dumps(json.loads(file.read_text()) | {"version": "9.9.9"}))
-
-
 EDITS = {
     "card": edit_card,
-    "provenance": edit_provenance,
+    "provenance": lambda folder: restate(folder, "version", "9.9.9"),
     "rows": lambda folder: (folder / MESSAGES).write_bytes(b"PAR1"),
     "all": shutil.rmtree,
 }
@@ -359,8 +353,7 @@ def test_what_comes_back_otherwise_is_named(hub, folder, sample_build, tmp_path,
     hub.log.clear()
     read_back(built, done, hub.endpoint + "/")
     assert any("/resolve/" in path for _, path, _ in hub.log)
-    table = pq.read_table(folder / MESSAGES)
-    pq.write_table(table.take(pa.array(range(len(table)))[::-1]), folder / MESSAGES)
+    retable(folder / MESSAGES, of_rows(lambda rows: rows[::-1]))
     hub.push("org/tea", {MESSAGES: (folder / MESSAGES).read_bytes()})
     hub.repos["org/tea"].tags[NOW] = hub.repos["org/tea"].commits[-1]
     with pytest.raises(PublishError, match="delete the tag v1") as raised:
@@ -654,9 +647,7 @@ def test_partial_and_damaged_folders_are_refused(source, real_build, tmp_path):
     file = next(folder.glob("ed/en-*"))
     file.write_bytes(file.read_bytes()[:-9] + b"123456789")
     assert f"`parley verify duo --build '{folder.parent}'` fails" in refused(folder)
-    provenance = folder / "provenance.json"
-    said = json.loads(provenance.read_text()) | {"missing": ["EDEN"]}
-    provenance.write_text(json.dumps(said))
+    restate(folder, "missing", ["EDEN"])
     assert "it is partial: EDEN was missing; fetch it and run `parley build duo" in refused(folder)
 
 
@@ -664,10 +655,10 @@ def test_a_card_that_leaves_figures_out_is_refused(source, real_build, tmp_path,
     folder = Path(shutil.copytree(real_build / "casino", tmp_path / "casino"))
     known = measured(get("casino"))
     name = next(n for n, e in known.found.items() if e["verdict"] == "matches")
-    whole = figures_section(known.figures(get("casino")))
+    whole = figures_part(known.figures(get("casino")))
     monkeypatch.setitem(known.found, name, {"verdict": "not checked", "reason": "a package lacks"})
     card = folder / "README.md"
-    blank = figures_section(known.figures(get("casino")))
+    blank = figures_part(known.figures(get("casino")))
     card.write_text(card.read_text().replace(whole, blank))
     for module in ("hub.publish", "verifying.integrity"):
         monkeypatch.setattr(f"parley.{module}.measured", lambda dataset: known)
@@ -767,10 +758,6 @@ def test_who_is_no_trusted_publisher(hub, folder, environ, expected, says):
     assert len(hub.commits("org/tea")) == 1
 
 
-def odd_names(hub):
-    hub.tokens[TOKEN] = User(f"ana{TOKEN}", orgs=(f"org{TOKEN}",))
-
-
 def odd_file(hub):
     hub.seed("org/tea", Path(__file__).parent / "mutations")
     hub.push("org/tea", {f"!{TOKEN}\x1b[2J.csv": b"x"})
@@ -781,10 +768,6 @@ def odd_commit(hub):
     vars(hub.repos["org/tea"].commits[-1])["id"] = TOKEN
 
 
-def odd_warning(hub):
-    hub.headers["X-HF-Warning"] = f"a; warned of {TOKEN}\x1b]"
-
-
 def a_password(hub):
     hub.fail("*", "", 500, times=-1)
     hub.endpoint = hub.endpoint.replace("//", "//ana:passw0rd@")
@@ -793,10 +776,16 @@ def a_password(hub):
 @pytest.mark.parametrize(
     ("odd", "said"),
     [
-        (odd_names, "cannot be written with this token"),
+        (
+            lambda hub: hub.tokens.update({TOKEN: User(f"ana{TOKEN}", orgs=(f"org{TOKEN}",))}),
+            "cannot be written with this token",
+        ),
         (odd_file, "data from elsewhere"),
         (odd_commit, "an invalid commit id"),
-        (odd_warning, "warned of …"),
+        (
+            lambda hub: hub.headers.update({"X-HF-Warning": f"a; warned of {TOKEN}\x1b]"}),
+            "warned of …",
+        ),
         (a_password, "http://…127.0.0.1"),
     ],
 )

@@ -454,7 +454,7 @@ def test_an_interrupted_draft_leaves_nothing(tmp_path, upstream, monkeypatch):
     def interrupt(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("parley.authoring.starting.new.drafted_card", interrupt)
+    monkeypatch.setattr("parley.authoring.starting.new.renewed_card", interrupt)
     with pytest.raises(KeyboardInterrupt):
         write_draft("tea", tmp_path / "more", [folder])
     assert list((tmp_path / "more").iterdir()) == []

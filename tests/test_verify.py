@@ -14,20 +14,21 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-import planted
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from mutations import DROP, InMemory, changed, swap
+from folders import parquet, restate, retable, rewrite
+from mutations import DROP, InMemory, found_by, swap
 
+from parley.authoring.starting.new import write_skeleton
 from parley.base.console import print_output
 from parley.base.errors import OutputError
+from parley.base.marks import marks, parts_of, with_parts
 from parley.building.build import build as build_files
 from parley.building.built import open_folder
-from parley.building.card import END, figures_section
-from parley.building.collection import discover, get
-from parley.building.measured import Measured, measured
-from parley.building.sources import open_source
+from parley.building.card_parts import figures_part, row_part, shown_row
+from parley.building.collection import Dataset, discover, get
+from parley.building.measured import FILE, Measured, measured
+from parley.building.sources import Source, open_source
 from parley.cli.report import report
 from parley.declaring.figures import (
     NO_LONGER,
@@ -51,25 +52,6 @@ def build(sample_build, tmp_path):
         return Path(shutil.copytree(sample_build / name, tmp_path / "build" / name))
 
     return copy
-
-
-def parquet(folder, config, split):
-    return folder / config / f"{split}-00000-of-00001.parquet"
-
-
-def rewrite(folder, place, change):
-    """Change rows on disk, as someone would who keeps the file readable."""
-    config, _, split = place.partition("[")[0].partition("/")
-    table = pq.read_table(parquet(folder, config, split))
-    (rows,) = changed({f"{config}/{split}": table.to_pylist()}, place, change).values()
-    schema = table.schema
-    pq.write_table(pa.Table.from_pylist(rows, schema), parquet(folder, config, split))
-
-
-def restate(folder, place, change):
-    """Change what a folder's provenance says."""
-    path = folder / "provenance.json"
-    path.write_text(json.dumps(changed(json.loads(path.read_text()), place, change)))
 
 
 def renamed(made, old, new):
@@ -159,14 +141,9 @@ def undeclared(folder):
     restate(folder, "configs.more", renamed(recorded, "speakers", "more"))
 
 
-def retable(config, change):
+def on_table(config, change):
     """Return a damage that changes the table of a file of casino."""
-
-    def damage(folder):
-        path = parquet(folder, config, "train")
-        pq.write_table(change(pq.read_table(path)), path)
-
-    return damage
+    return lambda folder: retable(parquet(folder, config, "train"), change)
 
 
 def turned_labels(table):
@@ -176,10 +153,10 @@ def turned_labels(table):
     return table.replace_schema_metadata(metadata)
 
 
-drop_a_column = retable("dialogues", lambda table: table.drop_columns(["annotations"]))
-forget_the_footer = retable("dialogues", lambda table: table.replace_schema_metadata())
-turn_columns = retable("dialogues", lambda table: table.select(table.schema.names[::-1]))
-turn_labels = retable("speakers", turned_labels)
+drop_a_column = on_table("dialogues", lambda table: table.drop_columns(["annotations"]))
+forget_the_footer = on_table("dialogues", lambda table: table.replace_schema_metadata())
+turn_columns = on_table("dialogues", lambda table: table.select(table.schema.names[::-1]))
+turn_labels = on_table("speakers", turned_labels)
 
 
 def on_card(old, new):
@@ -199,6 +176,25 @@ def provenance(place, change):
     return lambda folder: restate(folder, place, change)
 
 
+COUNTED = """
+
+from parley.figures import counted
+
+
+@counted(decimals=2)
+def turns(data: Data) -> dict[str, Any]:
+    return {"a": {"b": 6}, "share": 1 / 3}
+
+
+@counted()
+def one(data: Data) -> int:
+    return 1
+
+
+@counted()
+def gone(data: Data) -> int:
+    import sacremoses
+"""
 BIG_FIVE = "dialogues/train[0].participant_info.mturk_agent_1.personality.big-five.extraversion"
 DAMAGE = {  # check -> what of casino's built sample it must notice
     "files": {
@@ -242,7 +238,8 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
             "Digests of the rows: train ", "Digests of the rows: test "
         ),
         "other words": on_card("## Known limits", "## No limits"),
-        "words between the marks": on_card(END, f"Public domain.\n{END}"),
+        "words in a part": on_card(marks("load")[1], f"Public domain.\n{marks('load')[1]}"),
+        "words in the row": on_card("An invented row", "A row"),
         "no config": lambda folder: shutil.rmtree(folder / "official_split"),
     },
     "digests": {
@@ -259,6 +256,11 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
     "numbers": {
         "NaN": rows("speakers/train[0].extraversion", math.nan),
         "infinity": rows(BIG_FIVE, math.inf),
+    },
+    "nulls": {
+        "null in a column of a view": rows("utterances/train[0].text", None),
+        "null in a list of structs": rows("dialogues/train[0].chat_logs[0].text", None),
+        "null in a list": rows("utterances/train[0].annotations", [None]),
     },
     "records": {
         "an unknown label": rows("dialogues/train[0].annotations[0][1]", "flattery"),
@@ -286,16 +288,46 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
 def test_damage_is_noticed_by_the_check_that_guards_against_it(build, check, damage):
     folder = build("casino")
     damage(folder)
-    subject = integrity.Inputs(open_folder(folder), None)
+    built = open_folder(folder)
     if check == "source":
-        assert check in failed(verify(subject.built))  # which knows the sample's records
+        assert check in failed(verify(built))  # which knows the sample's records
     else:
-        assert list(getattr(integrity, check)(subject))
+        assert found_by(check, built)
 
 
 def test_every_check_is_known_to_fail(sample_build):
     names = {check.name for check in verify(open_folder(sample_build / "casino")).checks}
-    assert names - {c for c in names if hasattr(get("casino").checks, c)} == DAMAGE.keys()
+    own = {c for c in names if hasattr(get("casino").checks, c)}
+    assert names - own - {"counted"} == DAMAGE.keys()  # of the sample, none is counted
+
+
+def test_counted_numbers_are_compared_like_digests(tmp_path, monkeypatch):
+    """The files are those of the sample, under a name of their own."""
+    dataset = Dataset("tea", write_skeleton("tea", tmp_path))
+    monkeypatch.setitem(sys.modules, "sacremoses", None)
+    path = dataset.folder / "figures.py"
+    path.write_text(path.read_text() + COUNTED)
+    build_files(Source(dataset, dataset.sample), tmp_path / "out", measure=True)
+    assert measured(dataset).counted == {
+        "turns.a.b": 6,
+        "turns.share": "0.33",
+        "one": 1,
+        "gone": None,
+    }
+
+    def found():
+        checks = verify(open_folder(tmp_path / "out/tea", dataset)).checks
+        (check,) = (check for check in checks if check.name == "counted")
+        return check.problems, check.skipped
+
+    problems, skipped = found()
+    assert problems == []
+    assert skipped.startswith("gone: ")
+    for old, new in (('"turns.a.b": 6', '"turns.a.b": 7'), ("0.33", "0.34"), (".share", ".rest")):
+        text = (dataset.folder / FILE).read_text()
+        (dataset.folder / FILE).write_text(text.replace(old, new))
+        assert len(found()[0]) == 2 if new == ".rest" else 1
+        (dataset.folder / FILE).write_text(text)
 
 
 def test_damage_is_noticed_by_no_other_check(build):
@@ -306,7 +338,7 @@ def test_damage_is_noticed_by_no_other_check(build):
     rewrite(folder, "prompts/prompts[0].text", "Generate.")
     found = verify(open_folder(folder))
     assert failed(found) == {"files", "card", "digests", "source"}
-    (problem,) = found.checks[-1].problems
+    (problem,) = next(each for each in found.checks if each.name == "source").problems
     text = "prompts/prompts[0]: differs from the row of the source: .text: expected '"
     assert problem.startswith(text)
     assert problem.endswith("found 'Generate.'")
@@ -334,27 +366,28 @@ def test_null_where_no_check_expects_it_fails_that_check(build):
 def test_a_figure_that_the_card_states_otherwise_is_noticed(build, old):
     folder, dataset = build("casino"), get("casino")
     restate(folder, "sample", False)
-    ours = figures_section(measured(dataset).figures(dataset)).rstrip("\n")
-    said = next(
-        line
-        for line in (folder / "README.md").read_text().split("\n")
-        if "This is a sample" in line
-    )
-    on_card(said, ours)(folder)
-    assert not list(integrity.card(integrity.Inputs(open_folder(folder), None)))
+    ours = figures_part(measured(dataset).figures(dataset)).rstrip("\n")
+    text = (folder / "README.md").read_text(encoding="utf-8")
+    parts = parts_of(text)
+    note = "**This is a sample**: invented records in the dataset's layout, not its data."
+    assert note in parts["splits"]
+    parts |= {"figures": ours, "splits": parts["splits"].replace(note, "")}
+    parts["row"] = row_part(shown_row(dataset, open_folder(folder)))
+    (folder / "README.md").write_text(with_parts(text, "README.md", parts), encoding="utf-8")
+    assert not found_by("card", open_folder(folder))
     on_card(old, "| 7 |")(folder)
-    (problem,) = integrity.card(integrity.Inputs(open_folder(folder), None))
+    (problem,) = found_by("card", open_folder(folder))
     assert "casino/measured.json; build again" in problem
 
 
 def as_if_real(folder, **changes):
-    """Return a built sample as a folder of real rows, with what would be measured of it."""
+    """Return a built sample as one of real rows, a figure, and what would be measured of it."""
     restate(folder, "sample", False)
     built = open_folder(folder)
     figure = Figure("f", 7, "paper", "what is computed", 8, "differs", "a reason")
     found = {"f": {"measured": 8, "verdict": "differs"}}
     known = Measured(built.version, {}, built.provenance["configs"], found)
-    return integrity.Inputs(built, None, [figure]), replace(known, **changes)
+    return built, figure, replace(known, **changes)
 
 
 @pytest.mark.parametrize(
@@ -372,16 +405,16 @@ def test_rows_and_figures_that_change_without_the_version_are_noticed(
     build, tmp_path, monkeypatch, view, changes, named
 ):
     """A build by a changed view agrees with itself: only measured.json knows the rows before."""
-    subject, known = as_if_real(build("casino"), **changes)
+    built, figure, known = as_if_real(build("casino"), **changes)
     if view:
-        declared = subject.built.dataset.configs["speakers"]
+        declared = built.dataset.configs["speakers"]
         rows = declared.rows
         monkeypatch.setitem(vars(declared), "rows", lambda records: view(list(rows(records))))
         build_files(open_source(get("casino"), None, sample=True), tmp_path / "changed")
-        subject, _ = as_if_real(tmp_path / "changed" / "casino")
-        assert not list(integrity.digests(subject))
+        built, *_ = as_if_real(tmp_path / "changed" / "casino")
+        assert not found_by("digests", built)
     monkeypatch.setattr(integrity, "measured", lambda dataset: known)
-    found = list(integrity.as_measured(subject))
+    found = found_by("as_measured", built, [figure])
     assert len(found) == len(named)
     assert all(map(str.startswith, found, named))
 
@@ -405,7 +438,7 @@ def test_a_key_in_two_splits_is_noticed_unless_splits_share_keys(sample_build, m
     declared = built.dataset.configs["official_split"]
     monkeypatch.setitem(vars(declared), "splits_share_keys", shared)
     twice = in_memory(built, {"official_split/test": [row]})
-    found = list(integrity.keys(integrity.Inputs(twice, None)))
+    found = list(integrity.keys(twice))
     named = [f"official_split/test: {row['dialogue_id']} is also in train"]
     assert found == ([] if shared else named)
 
@@ -521,17 +554,6 @@ def test_a_split_that_has_lost_a_shard_is_not_read_in_part(tmp_path, lose):
     assert {"files", "counts"} <= failed(verify(built))
 
 
-def test_a_name_that_others_read_is_an_unknown_file_but_for_those_that_the_hub_adds(build):
-    folder = build("casino")
-    names = planted.contents("casino", parquet(folder, "speakers", "train").read_bytes())
-    for name, body in names.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(body)
-    (folder / ".cache/huggingface/upload").mkdir()  # as a copy may have it
-    found = integrity.files(integrity.Inputs(open_folder(folder), None))
-    assert set(found) == {f"{name}: unknown file" for name in names.keys() - planted.KNOWN}
-
-
 # diff -------------------------------------------------------------------------------------
 
 
@@ -626,9 +648,10 @@ def test_a_config_too_many_and_another_provenance_are_named(difference):
 
 
 def narrow(folder):
-    table = pq.read_table(parquet(folder, "qrels", "curated"))
-    table = table.set_column(2, "relevance", table["relevance"].cast(pa.int32()))
-    pq.write_table(table, parquet(folder, "qrels", "curated"))
+    def change(table):
+        return table.set_column(2, "relevance", table["relevance"].cast(pa.int32()))
+
+    retable(parquet(folder, "qrels", "curated"), change)
 
 
 @pytest.mark.parametrize(
@@ -649,16 +672,14 @@ def test_a_changed_schema_is_named(difference, place, damage, change):
 
 
 def test_columns_that_one_folder_alone_has_are_named_once_and_not_in_every_row(difference):
-    def damage(folder):
-        table = pq.read_table(parquet(folder, "dialogues", "raw"))
+    def change(table):
         turns = table["turns"].to_pylist()
         turns[0][0]["text"] = "changed"
         table = table.set_column(1, "turns", pa.array(turns, table.schema.field("turns").type))
         table = table.rename_columns({"dialogue_id": "key"})
-        table = table.append_column("empty", pa.nulls(len(table), pa.string()))
-        pq.write_table(table, parquet(folder, "dialogues", "raw"))
+        return table.append_column("empty", pa.nulls(len(table), pa.string()))
 
-    _, splits = difference("cosrec", damage)
+    _, splits = difference("cosrec", lambda f: retable(parquet(f, "dialogues", "raw"), change))
     (split,) = splits.values()
     assert split.schema == ["dialogue_id is called key", "empty: absent -> string"]
     ((path, _, new),) = [field for row in split.changed for field in row.fields]
@@ -666,14 +687,12 @@ def test_columns_that_one_folder_alone_has_are_named_once_and_not_in_every_row(d
 
 
 def test_columns_of_other_values_or_none_are_not_taken_for_another(difference):
-    def damage(folder):
-        table = pq.read_table(parquet(folder, "messages", "raw"))
+    def change(table):
         table = table.rename_columns({"raters": "other"})  # null throughout
         ids = pa.array([f"{id}x" for id in table["dialogue_id"].to_pylist()])
-        table = table.set_column(0, "id", ids)
-        pq.write_table(table, parquet(folder, "messages", "raw"))
+        return table.set_column(0, "id", ids)
 
-    _, splits = difference("cosrec", damage)
+    _, splits = difference("cosrec", lambda f: retable(parquet(f, "messages", "raw"), change))
     (split,) = splits.values()
     assert sorted(split.schema) == [
         "dialogue_id: string -> absent",
@@ -747,7 +766,7 @@ def test_a_process_that_ends_costs_only_what_it_was_at(sample_build, monkeypatch
     found = dict(zip(discover(), verify_each(datasets, sample_build, None, kill), strict=True))
     assert len(killed) == 2
     lost = [name for name, each in found.items() if isinstance(each, OutputError)]
-    assert lost == list(found)[:2]
+    assert lost == ["casino"]  # its two parts
     assert "casino: its process ended early" in str(found["casino"])
     assert not any(found[name].failed for name in found if name not in lost)
     assert children(os.getpid()) == before

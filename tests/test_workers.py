@@ -4,19 +4,19 @@ import json
 import os
 import signal
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import generate
 import pytest
 
-import parley.building.build
 from parley.base.errors import RecordError
-from parley.building import workers
 from parley.building.build import build
 from parley.building.built import PROVENANCE
 from parley.building.collection import get
-from parley.building.generate import keyed_rows
+from parley.building.plan import plan
 from parley.building.sources import Source, open_source
+from parley.rows import workers, write
 from parley.rows.reader import Reader
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux uses several processes")
@@ -34,12 +34,12 @@ def small_parts(monkeypatch):
 def require_sharing(monkeypatch):
     """Return a function that makes builds fail if one process makes rows it could share."""
 
-    def fail(source, config, split, reader):
-        assert not workers.shareable(source, config, split), "made in one process"
-        return generated(source, config, split, reader)
+    def fail(plan):
+        assert not workers.shareable(plan), "made in one process"
+        return generated(plan)
 
-    generated = parley.building.build.generate
-    return lambda: monkeypatch.setattr(parley.building.build, "generate", fail)
+    generated = write.generate
+    return lambda: monkeypatch.setattr(write, "generate", fail)
 
 
 def source_of(folder, lines):
@@ -180,27 +180,24 @@ def test_a_small_file_starts_no_process(tmp_path, monkeypatch):
 
 
 def shared(source, monkeypatch):
-    """Return the (config, split) pairs that processes would share if their files were large."""
+    """Return the plans of the splits that processes would share if their files were large."""
     monkeypatch.setattr(workers, "PART", 0)
-    all_ = ((config, split) for config in source.dataset.configs for split in source.splits(config))
-    return [each for each in all_ if workers.shareable(source, *each)]
+    return [each for each in plan(source) if workers.shareable(each)]
 
 
 def test_rows_from_several_lines_are_not_shared(monkeypatch):
     source = open_source(get("cosrec"), None, sample=True)
-    assert {config for config, _ in shared(source, monkeypatch)} == {"dialogues", "qrels"}
+    assert {each.config.name for each in shared(source, monkeypatch)} == {"dialogues", "qrels"}
 
 
 def test_each_line_of_a_shared_file_gives_its_rows_alone(dataset, tmp_path, monkeypatch):
     source = open_source(dataset, None, sample=True)
-    reader = Reader(source.folder)
-    for config, split in shared(source, monkeypatch):
-        (file,) = source.sources(config, split)
-        due = list(keyed_rows(source, config, split, reader))
+    for each in shared(source, monkeypatch):
+        (file,) = each.files
+        due = list(each.keyed_rows())
         path = source.folder / file.path
         part, made = tmp_path / path.name, []
         for line in path.read_bytes().removesuffix(b"\n").split(b"\n"):
             part.write_bytes(line + b"\n")
-            opened = reader.open([file], {file.path: str(part)})
-            made += dataset.builder.keyed_rows(config, opened)
+            made += replace(each, reader=Reader(tmp_path, {file.path: part})).keyed_rows()
         assert made == due

@@ -5,8 +5,6 @@ python tests/tiny_model.py FOLDER    save it for `from_pretrained`
 
 import json
 import sys
-from collections.abc import Iterator
-from pathlib import Path
 
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import (
@@ -36,7 +34,7 @@ TEMPLATE = """\
 """
 
 
-def sample_texts() -> Iterator[str]:
+def sample_texts():
     """Yield every text of every sample."""
     for dataset in discover().values():
         for path in sorted(dataset.sample.rglob("*.json*")):
@@ -45,7 +43,7 @@ def sample_texts() -> Iterator[str]:
                 yield from strings(json.loads(record))
 
 
-def strings(value: object) -> Iterator[str]:
+def strings(value):
     """Yield the strings of a JSON value, without keys."""
     if isinstance(value, str):
         yield value
@@ -54,7 +52,7 @@ def strings(value: object) -> Iterator[str]:
             yield from strings(part)
 
 
-def byte_tokens(special: list[str]) -> Tokenizer:
+def byte_tokens(special):
     """Train byte tokens, which can encode any text."""
     tokens = Tokenizer(models.BPE())
     tokens.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -65,14 +63,14 @@ def byte_tokens(special: list[str]) -> Tokenizer:
     return tokens
 
 
-def tokenizer() -> PreTrainedTokenizerFast:
+def tokenizer():
     """Return a tokenizer of chats."""
     tokens = byte_tokens([PAD, START, END])
     named = {"pad_token": PAD, "eos_token": END, "chat_template": TEMPLATE}
     return PreTrainedTokenizerFast(tokenizer_object=tokens, **named)
 
 
-def save(folder: Path | str) -> None:
+def save(folder):
     """Write a Llama of two layers, and its tokenizer."""
     made = tokenizer()
     set_seed(1)
@@ -84,7 +82,7 @@ def save(folder: Path | str) -> None:
     made.save_pretrained(folder)
 
 
-def save_encoder(folder: Path | str) -> None:
+def save_encoder(folder):
     """Write a BERT of two layers, and its tokenizer."""
     special = {f"{name}_token": f"[{name.upper()}]" for name in ("pad", "cls", "sep", "mask")}
     tokens = byte_tokens([*special.values()])

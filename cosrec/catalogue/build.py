@@ -26,7 +26,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol
 
-from parley import OutputError, Problem, RecordError, UsageError, __version__, write_whole
+from parley import __version__
+from parley.errors import OutputError, Problem, RecordError, UsageError
+from parley.jobs import write_whole
 
 from . import jsonl as upstream
 from .card import render

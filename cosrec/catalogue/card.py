@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from .sources import METADATA_RECORDS, RATINGS
+from .sources import STATED
 from .tables import SCHEMAS, card_features
 
 _PROSE = """
@@ -99,11 +99,10 @@ def _table(counts: Mapping[str, Any]) -> str:
 
 def _line(name: str, counts: Iterable[Mapping[str, Any]]) -> str:
     """Return a line of the table; documented numbers are of a category's raw files."""
-    documented = {"products": METADATA_RECORDS.get(name), "reviews": RATINGS.get(name)}
     cells = []
-    for table in SCHEMAS:
+    for table, stated in zip(SCHEMAS, STATED.get(name, (None, None)), strict=True):
         read, kept = (sum(count[table][what] for count in counts) for what in ("read", "kept"))
-        cells += [f"{read:,}", _stated(documented[table]), f"{kept:,}"]
+        cells += [f"{read:,}", _stated(stated), f"{kept:,}"]
     return f"| {name} | {' | '.join(cells)} |"
 
 

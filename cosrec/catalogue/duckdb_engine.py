@@ -20,7 +20,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from parley import Digest, OutputError, ParleyError, write_parquet
+from parley import ParleyError
+from parley.errors import OutputError
+from parley.jobs import Digest, write_parquet
 
 from . import sift
 from .files import LONGEST, RawFile

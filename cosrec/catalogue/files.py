@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from parley import Problem, SourceError, UsageError
+from parley.errors import Problem, SourceError, UsageError
 
 zlib: Any
 try:

@@ -12,7 +12,8 @@ from typing import Any, BinaryIO
 
 import pyarrow.parquet as pq
 
-from parley import UsageError, writing
+from parley.errors import UsageError
+from parley.jobs import writing
 
 from .files import LONGEST
 from .rules import PRODUCT_VALUES, REVIEW_VALUES

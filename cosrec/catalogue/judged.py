@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 import parley
+from parley.errors import OutputError
 
 
 def judged_products(build: Path) -> set[str]:
@@ -19,7 +20,7 @@ def judged_products(build: Path) -> set[str]:
     """
     built = parley.open(build)
     if (name := built.dataset.name) != "cosrec":
-        raise parley.OutputError(f"{build}: expected a build of cosrec, found one of {name!r}")
+        raise OutputError(f"{build}: expected a build of cosrec, found one of {name!r}")
     kinds = built.features("qrels")["type"].names
     found = set()
     for number, row in enumerate(built.rows("qrels", "curated"), 1):
@@ -33,10 +34,10 @@ def judged_products(build: Path) -> set[str]:
     return found
 
 
-def _unsound(build: Path, what: str) -> parley.OutputError:
+def _unsound(build: Path, what: str) -> OutputError:
     above = shlex.quote(str(build.parent))
     remedy = f"`parley verify cosrec --build {above}` lists all problems."
-    return parley.OutputError(f"{build}: qrels/curated: {what}", remedy=remedy)
+    return OutputError(f"{build}: qrels/curated: {what}", remedy=remedy)
 
 
 def compare(judged: set[str], files: Iterable[Path]) -> dict[str, Any]:

@@ -20,7 +20,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from parley import Digest, ParleyError
+from parley import ParleyError
+from parley.jobs import Digest
 
 from . import rules, sift
 from .files import changed, hash_file

@@ -87,14 +87,14 @@ class Written:
 
 def card_features(table: str) -> Any:
     """Return the features of a table as the front matter of a card has them."""
-    from parley import card_yaml
+    from parley.jobs import card_yaml
 
     return card_yaml(_features(table))
 
 
 def with_footer(table: str) -> pa.Schema:
     """Return the schema with the metadata that every version of `datasets` reads features from."""
-    from parley import arrow_schema
+    from parley.jobs import arrow_schema
 
     return arrow_schema(_features(table))
 

@@ -8,6 +8,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -23,7 +24,7 @@ from parley.building.built import BuiltFolder
 from parley.declaring.prediction_formats import Key
 from parley.declaring.questions import Asking, Playing, Question
 from parley.declaring.shapes import Checked, problems
-from parley.scoring.gold import Part, arguments, load_gold, rows_digest, running
+from parley.scoring.gold import Part, arguments, load_gold, pilot, rows_digest, running
 
 FORMAT = 1
 
@@ -81,8 +82,9 @@ class Questions:
         self.built, self.name, self.task, self.part = built, name, task, part
         self.options = dict(options)
         self.asking: Asking | Playing = task.asking
-        whole, _ = load_gold(built, name, options, Part(part.subset))
-        self.gold, _ = load_gold(built, name, options, part) if part.limit else (whole, ())
+        whole, outside = load_gold(built, name, options, Part(part.subset))
+        self.gold = pilot(built, name, whole, part)
+        self.others = {*outside, *whole} - self.gold.keys()
         given = {**options, **arguments(task, part)}
         found: dict[Key, Any] = {}
         digest = hashlib.sha256()
@@ -95,6 +97,14 @@ class Questions:
                 digest.update(_text(_shown(self.asking, found[key])) + b"\n")
         self.by_key = {key: found[key] for key in self.gold}
         self.digest = digest.hexdigest()
+
+    @property
+    def file_name(self) -> str:
+        """The name of a log: dataset, task, options, subset and pilot."""
+        pilot = f"pilot-{self.part.limit}" if self.part.limit else ""
+        dataset, own = self.built.dataset.name, self.options.values()
+        parts = (dataset, self.name, *own, self.part.subset, pilot)
+        return ".".join(re.sub(r"[^\w-]", "-", each) for each in parts if each) + ".jsonl"
 
     def header(self, models: Mapping[str, str], sampling: Sampling) -> dict[str, Any]:
         """Return the first line of a log: models is role -> model, "" for a question's.

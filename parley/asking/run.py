@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,16 @@ class Settings:
     per_minute: int = 0  # calls at most, 0 for any number
     retries: int = 5  # further attempts after a temporary failure of a call
     timeout: float = 120.0  # seconds for an attempt
+
+    def suited_to(self, questions: Questions) -> "Settings":
+        """Return them with a model for each role and the longest answer of the questions."""
+        own, asking = self.sampling, questions.asking
+        models = self.models
+        if not {"max_tokens", "max_completion_tokens"} & own.fields.keys():
+            own = replace(own, fields={**own.fields, "max_tokens": asking.max_tokens})
+        if (model := models.get("", "")) and isinstance(asking, Playing):
+            models = dict.fromkeys(asking.roles, model)  # one model plays all sides
+        return replace(self, models=models, sampling=own)
 
 
 def entry_of(asking: Any, key: Key, question: Any, calls: list[Call], roles: list[str]) -> Entry:

@@ -54,7 +54,8 @@ def score_log(
             "questions or rows cannot be scored here.",
         )
     predictions = [*_predictions(task.key, entries, questions)]
-    found = score(built, name, options, found=predictions, part=of)
+    due = questions.gold, questions.others
+    found = score(built, name, options, found=predictions, due=due, part=of)
     return Result(**{**vars(found), "predictions": str(path), "run": _facts(header, entries)})
 
 

@@ -5,19 +5,19 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import chain
-from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from parley.base.errors import Problem, ScriptError, SourceError
 from parley.declaring import pins
-from parley.declaring.declaration import REMEDY, Config, Folder, Opened, Source, View
-from parley.declaring.features import datasets_features
+from parley.declaring.declaration import REMEDY, Config, Folder, Source, View
+from parley.declaring.features import arrow_schema, datasets_features
 from parley.fetching.archive import extract
 from parley.rows.reader import Reader
+from parley.rows.split import SplitPlan
 
 if TYPE_CHECKING:
     import datasets
@@ -51,16 +51,22 @@ class Builder(_Base):
         LANGUAGES the languages of the texts, as "en"
         CITATION  a BibTeX entry
         CONFIGS   its configs; the first is `dialogues`, the default
+        SHOWN     the config of which cards show a row; by default the first
+        SHOWS_REAL_ROWS
+                  whether the card of a build shows a real row, not an invented one: the licence
+                  must permit it, and no row may describe a person
 
     Raises:
         ScriptError: the class definition has mistakes; names all of them.
     """
 
-    VERSION = HOMEPAGE = LICENSE = CITATION = DEFAULT_CONFIG_NAME = ""
+    VERSION = HOMEPAGE = LICENSE = CITATION = DEFAULT_CONFIG_NAME = SHOWN = ""
+    SHOWS_REAL_ROWS = False
     LANGUAGES: Sequence[str] = ()
     CONFIGS: list[Config | View] = []
     BUILDER_CONFIGS = _Configs()
-    config: Any  # of `datasets`
+    config: Any  # this and the next: of `datasets`
+    dataset_name: str
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         if "datasets" in sys.modules:  # it may be what imports the script
@@ -114,23 +120,13 @@ class Builder(_Base):
         return " ".join((inspect.getdoc(cls) or "").split())
 
     @classmethod
-    def records(cls, config: str, sources: Mapping[str, Opened]) -> Iterable[Any]:
-        """Return the records of a split from its opened sources by path."""
-        records = cls._base(config).records
-        return chain.from_iterable(sources.values()) if records is None else records(sources)
-
-    @classmethod
-    def keyed_rows(
-        cls, config: str, sources: Mapping[str, Opened]
-    ) -> Iterator[tuple[Any, dict[str, Any]]]:
-        """Yield the rows of a split, each with its key, or with its number if it has no key."""
-        found = cls.configs()[config]
-        records = cls.records(config, sources)
-        rows = found.rows(records)
-        if found.keys:
-            key = itemgetter(*found.keys)
-            return ((key(row), row) for row in rows)
-        return enumerate(rows)
+    def plan(
+        cls, dataset: str, config: str, split: str, files: list[Source], reader: Reader, remedy: str
+    ) -> SplitPlan:
+        """Return the plan of a split from these files."""
+        declared = cls.configs()[config]
+        schema, join = arrow_schema(declared.features), cls._base(config).records
+        return SplitPlan(dataset, declared, split, tuple(files), reader, schema, join, remedy)
 
     def _info(self) -> "datasets.DatasetInfo":
         import datasets
@@ -166,11 +162,12 @@ class Builder(_Base):
                 folder = last.enter_context(tempfile.TemporaryDirectory(prefix="parley-"))
                 sources = {path: self.sources()[path] for path in paths}
                 paths = {p: _take(sources[p], place, Path(folder)) for p, place in paths.items()}
-            reader = Reader(Path(folder))
-            opened = reader.open([self.sources()[path] for path in paths], paths)
-            for number, (_, row) in enumerate(self.keyed_rows(self.config.name, opened)):
+            files = [self.sources()[path] for path in paths]
+            reader = Reader(Path(folder), {path: Path(place) for path, place in paths.items()})
+            plan = self.plan(self.dataset_name, self.config.name, "", files, reader, "")
+            for number, (_, row) in enumerate(plan.keyed_rows()):
                 yield number, row
-            reader.require_ended(self.sources()[path] for path in paths)
+            reader.require_ended(files)
 
 
 def _inherit() -> None:
@@ -225,6 +222,8 @@ def _problems(cls: type[Builder]) -> Iterator[Problem]:
         )
     for name in {name for name in names if names.count(name) > 1}:
         yield Problem("CONFIGS", what=f"has {name} more than once")
+    if cls.SHOWN and cls.SHOWN not in names:
+        yield Problem("SHOWN", f"one of {', '.join(names)}", repr(cls.SHOWN))
     of = {
         config.name: config.of for config in cls.CONFIGS if isinstance(config, View) and config.of
     }

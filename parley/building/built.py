@@ -6,7 +6,9 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +24,7 @@ from parley.rows.shards import shard_names
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_Content = tuple["pa.Table", list[int]]  # of a Parquet file: its rows, and those of each group
 CARD, PROVENANCE = "README.md", "provenance.json"
 FORMAT = 3  # of the provenance: the digests of format 1, which it did not state, were of JSON
 MOST_TEXT = 16_000_000  # bytes of a card or provenance; ours have some 100,000
@@ -62,6 +65,13 @@ class BuiltFolder:
         self.provenance = provenance
         self.shown = shown or path
         self._rows: dict[tuple[str, str], list[dict[str, Any]]] = {}
+        self._kept: dict[Path, _Content] | None = None
+
+    def reading_once(self) -> "BuiltFolder":
+        """Return this build, but one that keeps the Arrow data of each file it reads."""
+        kept = copy(self)
+        kept._kept, kept._rows = {}, {}
+        return kept
 
     def features(self, config: str) -> Any:
         """Return the `datasets.Features` of a config."""
@@ -157,22 +167,25 @@ class BuiltFolder:
 
     def tables(self, config: str, split: str) -> "Iterator[pa.Table]":
         """Yield the table of each file of a split."""
-        import pyarrow.parquet as pq  # not at the top: cards are read without it
-
-        for path in self.files(config, split):
-            with _readable(path):
-                table = pq.read_table(path, **_CHECKED)
-            yield table
+        return (self._content(path)[0] for path in self.files(config, split))
 
     def row_groups(self, config: str, split: str) -> "Iterator[pa.Table]":
         """Yield the table of each row group of a split."""
-        import pyarrow.parquet as pq
+        for table, lengths in map(self._content, self.files(config, split)):
+            for stop, length in zip(accumulate(lengths), lengths, strict=True):
+                yield table.slice(stop - length, length)
 
-        for path in self.files(config, split):
-            with _readable(path):
-                file = pq.ParquetFile(path)
-                for number in range(file.num_row_groups):
-                    yield file.read_row_group(number)
+    def _content(self, path: Path) -> "_Content":
+        import pyarrow.parquet as pq  # not at the top: cards are read without it
+
+        if self._kept is not None and path in self._kept:
+            return self._kept[path]
+        with _readable(path), pq.ParquetFile(path, **_CHECKED) as file:
+            groups = range(file.num_row_groups)
+            content = file.read(), [file.metadata.row_group(each).num_rows for each in groups]
+        if self._kept is not None:
+            self._kept[path] = content
+        return content
 
     def each_row(self, config: str, split: str) -> Iterator[dict[str, Any]]:
         """Yield the rows of a split, a few in memory at once."""

@@ -1,34 +1,51 @@
-"""Dataset cards: YAML front matter and prose, which a build completes.
+"""Dataset cards: YAML front matter and Markdown, parts of which are generated.
 
-A build adds `configs` and `dataset_info` to the front matter, splits and figures between the two
-marks, and the declared tasks to the section Tasks.
+`parley card` writes the parts into the card of the dataset folder, with the rows of
+`measured.json`. A build writes the same parts with its own rows, and adds `configs` and
+`dataset_info` to the front matter. A counted number is followed by a comment that names it:
+`76.7<!-- guesses.highest -->`.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import yaml
 
 from parley.base.errors import OutputError, Problem, ScriptError
+from parley.base.marks import with_parts, without_parts
+from parley.building.card_parts import (
+    Shown,
+    fields_part,
+    figures_part,
+    load_part,
+    row_part,
+    shown_row,
+    splits_part,
+    tasks_part,
+)
 from parley.building.collection import Dataset
-from parley.building.measured import Splits, descriptions, every_split, measured
+from parley.building.measured import Measured, Splits, descriptions, every_split, measured
 from parley.declaring.features import card_yaml
-from parley.declaring.figures import OUR_CARD, Figure, tally
-from parley.declaring.leaderboard import markdown_table, section
+from parley.declaring.figures import A_SAMPLE, Value
 
-BEGIN = "<!-- parley: generated from here -->"
-END = "<!-- parley: generated to here -->"
 # in C where PyYAML was built with libyaml
 _SAFE_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 # the last three: values that do not fit their tag or form, as !!bool maybe, 2000-13-45
 _NOT_YAML = (yaml.YAMLError, ValueError, LookupError, TypeError, AttributeError)
-_NOT_BUILT = "not built: its source is missing"
 _SHOWN = "docs/adding.md shows a card."
 _NO_LICENCE = ("", "unknown", "other", "none")
 _DEEPEST = 50  # lists and mappings in each other; ours have less than 15
+_SIZES = (
+    *((1e3, "n<1K"), (1e4, "1K<n<10K"), (1e5, "10K<n<100K"), (1e6, "100K<n<1M")),
+    *((1e7, "1M<n<10M"), (1e8, "10M<n<100M"), (1e9, "100M<n<1B"), (1e10, "1B<n<10B")),
+)  # rows below a number -> the Hub's name of the size
+PARTS = ("splits", "load", "row", "fields", "figures", "tasks")
+_COUNTED = re.compile(r"([-−]?\d[\d,]*(?:\.\d+)?)<!-- ([^<>\n]+?) -->")
+_COMMENT = re.compile("<!--.*?-->", re.DOTALL)
+_EMPTY = re.compile(r"^## .*\n\s*(?=^## |\Z)", re.MULTILINE)
 
 
 def parse(card: str, where: str) -> tuple[dict[str, Any], str]:
@@ -75,7 +92,8 @@ def _load(text: str) -> Any:
 def built_card(
     dataset: Dataset,
     counted: Splits,
-    figures: Sequence[Figure],
+    known: Measured,
+    shown: Shown | None,
     *,
     sample: bool,
     missing: Sequence[str],
@@ -84,16 +102,107 @@ def built_card(
 ) -> str:
     """Return the card of a build.
 
-    `counted` is config -> split -> what was measured of it. `missing`, `mirrored` and `fallbacks`
-    are those of its source.
+    Args:
+        dataset: The dataset.
+        counted: Config -> split -> what was measured of the build's rows.
+        known: The measured values of the dataset.
+        shown: The row to show.
+        sample: Whether it is built from the sample.
+        missing: The missing sources.
+        mirrored: Source -> the mirror's pin, where a file is the mirror's and has other bytes.
+        fallbacks: Missing source -> the sources used instead.
+
+    Raises:
+        OutputError: the dataset's card lacks a part's marks, or names an unknown number.
     """
-    parts = [splits_section(dataset, every_split(dataset, counted), sample)]
-    parts += notes(mirrored, fallbacks)
-    if not sample and (table := figures_section(figures)):
-        if missing:
-            parts.append("Partial build: the figures are those of `measured.json`.")
-        parts.append(table)
-    return render(dataset, counted, "\n\n".join(part.rstrip("\n") for part in parts) + "\n")
+    splits = every_split(dataset, counted)
+    note = "Partial build: the figures are those of `measured.json`." if missing else ""
+    parts = {
+        **_parts(dataset, shown),
+        "load": load_part(dataset, counted),
+        "splits": splits_part(dataset, splits, list(notes(mirrored, fallbacks)), sample),
+        "figures": f"Not recomputed: {A_SAMPLE}."
+        if sample
+        else figures_part(known.figures(dataset), note),
+    }
+    front, body = parse(dataset.read_card(), str(dataset.card))
+    front |= determined(dataset, splits)
+    front["configs"] = card_configs(counted, dataset.default)
+    front["dataset_info"] = [dict(_info(dataset, *each)) for each in counted.items()]
+    head = yaml.dump(front, Dumper=_DUMPER, sort_keys=False, allow_unicode=True, width=1000)
+    return f"---\n{head}---\n{_with_parts(dataset, body, parts, known)}"
+
+
+def renewed_card(dataset: Dataset) -> str:
+    """Return the card of the dataset folder with renewed parts, numbers and front matter.
+
+    OutputError as in `built_card`.
+    """
+    text, known = dataset.read_card(), measured(dataset)
+    _, body = parse(text, str(dataset.card))
+    splits = known.splits or every_split(dataset, {})
+    parts = {
+        **_parts(dataset, shown_row(dataset)),
+        "splits": splits_part(dataset, splits),
+        "figures": figures_part(known.figures(dataset)),
+    }
+    head = text.removesuffix(body)
+    for key, value in determined(dataset, splits).items():
+        line = f"{key}: {value if isinstance(value, str) else '[' + ', '.join(value) + ']'}\n"
+        pattern = re.compile(rf"^{key}:.*\n(?:[ \t-](?!--\n).*\n)*", re.MULTILINE)
+        there = pattern.search(head)
+        start, end = there.span() if there else (len("---\n"), len("---\n"))
+        head = head[:start] + line + head[end:]
+    return head + _with_parts(dataset, body, parts, known)
+
+
+def _parts(dataset: Dataset, shown: Shown | None) -> dict[str, str]:
+    """Return the parts that depend on the declaration, and empty others."""
+    return dict.fromkeys(PARTS, "") | {
+        "load": load_part(dataset),
+        "row": row_part(shown),
+        "fields": fields_part(dataset),
+        "tasks": tasks_part(dataset),
+    }
+
+
+def _with_parts(dataset: Dataset, body: str, parts: Mapping[str, str], known: Measured) -> str:
+    """Return the text of a card with its parts and its counted numbers."""
+    body = _with_numbers(body, known.counted, str(dataset.card))
+    return with_parts(body, str(dataset.card), parts)
+
+
+def _with_numbers(body: str, counted: Mapping[str, Value | None], where: str) -> str:
+    """Return a text in which each number before a comment is the one that the comment names."""
+
+    def number(match: re.Match[str]) -> str:
+        name = match[2]
+        if (value := counted.get(name)) is None:
+            why = "could not be counted" if name in counted else "is not counted"
+            remedy = "Write a name of `counted` in measured.json, or run `parley build --measure`."
+            raise OutputError(f"{where}: {match[0]}: {name} {why}", remedy=remedy)
+        whole, dot, decimals = str(value).replace("-", "−").partition(".")
+        grouped = re.sub(r"(?<=\d)(?=(\d{3})+$)", ",", whole)
+        return f"{grouped}{dot}{decimals}<!-- {name} -->"
+
+    return _COUNTED.sub(number, body)
+
+
+def determined(dataset: Dataset, splits: Splits) -> dict[str, Any]:
+    """Return the keys of the front matter that the declaration and the rows determine."""
+    licences = dict.fromkeys(map(dataset.builder.licence, dataset.configs))
+    named = [each for each in licences if re.fullmatch(r"[a-z][a-z0-9.-]*", each)]
+    rows = [each.get("rows", each.get("documented")) for each in splits[dataset.default].values()]
+    size = [name for most, name in _SIZES if sum(each or 0 for each in rows) < most]
+    found: dict[str, Any] = {
+        "license": named[0] if len(named) == 1 else named,
+        "language": list(dataset.builder.LANGUAGES),
+        "size_categories": size[:1] if any(rows) else [],
+        "task_categories": list(
+            dict.fromkeys(task.category for task in dataset.tasks.values() if task.category)
+        ),
+    }
+    return {key: value for key, value in found.items() if value}
 
 
 def notes(
@@ -105,34 +214,6 @@ def notes(
     for file, others in fallbacks.items():
         served = ", ".join(f"`{other}`" for other in others)
         yield f"**Made without `{file}`**: {served} replaced it."
-
-
-def render(dataset: Dataset, counted: Splits, generated: str) -> str:
-    """Return the dataset's card, completed for a build.
-
-    `counted` is config -> split -> what was measured of it; `generated` is the Markdown between the
-    marks. OutputError if the card lacks the marks.
-    """
-    where = str(dataset.card)
-    front, body = own_parts(dataset)
-    if body.count(BEGIN) != 1 or body.count(END) != 1:
-        raise OutputError(f"{where}: expected the lines {BEGIN} and {END} once each")
-    front["configs"] = card_configs(counted, dataset.default)
-    front["dataset_info"] = [dict(_info(dataset, *each)) for each in counted.items()]
-    head = yaml.dump(front, Dumper=_DUMPER, sort_keys=False, allow_unicode=True, width=1000)
-    before, after = prose(body)
-    return f"---\n{head}---\n{before}{BEGIN}\n\n{generated}\n{END}{after}"
-
-
-def own_parts(dataset: Dataset) -> tuple[dict[str, Any], str]:
-    """Return the front matter of the dataset's card, and the text below it with the tasks."""
-    front, body = parse(dataset.read_card(), str(dataset.card))
-    tasks = [(dataset.name, *each) for each in dataset.tasks.items()]
-    before, heading, rest = body.partition("\n## Tasks\n")
-    if heading and tasks:
-        own, following, after = rest.partition("\n## ")
-        body = f"{before}{heading}{own}\n{section(tasks)}{following}{after}"
-    return front, body
 
 
 def _info(
@@ -207,42 +288,12 @@ def summary(dataset: Dataset) -> dict[str, Any]:
     return {"name": dataset.name, "pretty_name": title, "configs": configs}
 
 
-def figures_section(figures: Sequence[Figure]) -> str:
-    """Return the documented figures with what was measured, and the reasons for differences."""
-    documented = [figure for figure in figures if not figure.place.startswith(OUR_CARD)]
-    ours = [figure for figure in figures if figure.place.startswith(OUR_CARD)]
-    notes: dict[str, int] = {}
-    lines = []
-    if documented:
-        total = tally(figure.verdict for figure in documented)
-        lines += [
-            f"Of {len(documented)} documented figures, recomputed from the rows: {total}.",
-            "",
-        ]
-    if ours:
-        lines += [f"{len(ours)} further figures of this card are recomputed too.", ""]
-    for some, title in ((documented, "The documented figures"), (ours, "This card's figures")):
-        if some:  # folded: hundreds of lines that few read
-            lines += ["<details>", f"<summary>{title}</summary>", "", *_table(some, notes)]
-            lines += ["</details>", ""]
-    lines += [f"[{number}] {reason}.  " for reason, number in notes.items()]
-    return "\n".join(lines).rstrip("\n") + "\n" if lines else ""
+def prose(body: str, keep: Collection[str] = ()) -> str:
+    """Return the text of a card that a person wrote, with these generated parts.
 
-
-def _table(figures: Sequence[Figure], notes: dict[str, int]) -> Iterator[str]:
-    rows = []
-    for figure in figures:
-        note = f" [{notes.setdefault(figure.reason, len(notes) + 1)}]" if figure.reason else ""
-        measured = "" if figure.measured is None else str(figure.measured)
-        verdict = figure.verdict + note
-        rows.append((f"`{figure.name}`", figure.stated, measured, verdict, figure.place))
-    columns = ("figure", "documented", "measured", "verdict", "document")
-    return markdown_table(columns, rows, right=columns[1:3])
-
-
-def prose(body: str) -> tuple[str, str]:
-    """Return the text of a card before and after its generated section."""
-    return body.split(BEGIN)[0], body.split(END)[-1]
+    Comments and sections without a text are left out.
+    """
+    return _EMPTY.sub("", _COMMENT.sub("", without_parts(body, keep)))
 
 
 def is_licensed(card: str, where: str) -> bool:
@@ -256,24 +307,3 @@ def licence_section(card: str, where: str) -> str:
     """Return the licence section of a card, or ""."""
     body = parse(card, where)[1]
     return body.partition("\n## Licence\n")[2].partition("\n## ")[0].strip()
-
-
-def splits_section(dataset: Dataset, splits: Splits, sample: bool = False) -> str:
-    """Return the table of splits."""
-    cells = []
-    for config, names in dataset.splits.items():
-        for split in names:
-            found = splits.get(config, {}).get(split, {})
-            if "rows" in found:
-                rows = f"{found['rows']:,}"
-            elif (documented := found.get("documented")) is not None:
-                rows = f"{documented:,} documented, {_NOT_BUILT}"
-            else:
-                rows = _NOT_BUILT
-            nulls = ", ".join(f"`{column}`" for column in found.get("null", ()))
-            cells.append((f"`{config}`", f"`{split}`", rows, nulls))
-    lines = [*markdown_table(("config", "split", "rows", "null in all rows"), cells, ("rows",))]
-    if sample:
-        said = "**This is a sample**: invented records in the dataset's layout, not its data."
-        lines += [said, ""]
-    return "\n".join(lines)

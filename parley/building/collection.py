@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _YAML = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
 _BESIDE = {"figures", "checks", "transcript", "charts", "export", "jobs", "tasks", "views"}
-_BESIDE |= {"prompts", "game", "subsets"}
+_BESIDE |= {"prompts", "game", "subsets", "pins"}
 
 
 def collection_folder() -> Path:
@@ -219,8 +219,11 @@ class Dataset:
 
     def load_module(self, name: str) -> ModuleType | None:
         """Import an optional module of the folder, or return None."""
-        there = any((self.folder / each).exists() for each in (f"{name}.py", f"{name}/__init__.py"))
-        return load_module(self.name, self.folder, name) if there else None
+        return load_module(self.name, self.folder, name) if self.has_module(name) else None
+
+    def has_module(self, name: str) -> bool:
+        """Return whether the folder holds this module, a file or a package."""
+        return any((self.folder / each).exists() for each in (f"{name}.py", f"{name}/__init__.py"))
 
     @property
     def figures(self) -> ModuleType | None:

@@ -9,9 +9,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from parley.base.errors import Problem, ScriptError
-from parley.building.generate import generate
+from parley.building.plan import plan
 from parley.building.sources import Source, open_source
 from parley.declaring.declaration import Config
+from parley.rows.generate import generate
 
 _LEAST = 40  # characters of a text that nobody invents twice
 
@@ -26,14 +27,9 @@ def require_invented(source: Source, build: Path) -> None:
     if source.folder == dataset.sample:
         return  # it was built from the sample itself
     given = open_source(dataset, None, sample=True)
-    configs = [name for name, each in dataset.configs.items() if isinstance(each, Config)]
-    texts = {
-        text
-        for config in configs
-        for split in given.splits(config)
-        for row in generate(given, config, split)
-        for text in _long(row)
-    }
+    lossless = [each for each in plan(given) if isinstance(each.config, Config)]
+    configs = {each.config.name for each in lossless}
+    texts = {text for each in lossless for row in generate(each) for text in _long(row)}
     if found := sorted(_held(pa.array(texts, pa.string()), [build / each for each in configs])):
         said = [Problem("", what=f"upstream has {text!r:.60} too") for text in found]
         raise ScriptError(f"{dataset.sample}", *said, remedy="Invent other texts for the sample.")

@@ -6,10 +6,12 @@
        "train": {"rows": 1030, "digest": "9a03...", "bytes": 1198304, "arrow_bytes": 4120111,
                  "null": []},
        "test": {"documented": 100}}},
-     "figures": {"participants.gender.female": {"measured": 472, "verdict": "matches"}}}
+     "figures": {"participants.gender.female": {"measured": 472, "verdict": "matches"}},
+     "counted": {"guesses.highest": "76.7"}}
 
 `features` is the sha256 of a config's columns, types and label names. A split that was not built
-has only the rows that a document states, if one does. `make measure` writes the file from the real
+has only the rows that a document states, if one does. `counted` has null for a function that needs
+a split that was not built, or a missing package. `make measure` writes the file from the real
 files; built cards, the page, `parley list` and `parley verify` read it.
 """
 
@@ -17,13 +19,14 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-from parley.base.errors import OutputError
+from parley.base.errors import OutputError, ScriptError
 from parley.base.strict_json import loads
 from parley.building.collection import Dataset
 from parley.declaring.features import card_yaml
-from parley.declaring.figures import NOT_CHECKED, Figure, recorded
+from parley.declaring.figures import NOT_CHECKED, Data, Figure, Value, every_count, recorded
 from parley.declaring.shapes import problems
 
 FILE = "measured.json"
@@ -38,6 +41,7 @@ _SHAPE = {
     "configs": {str: {"licence": str, "features": str}},
     "splits": {str: {str: (_SPLIT, {"documented": int}, {})}},
     "figures": {str: _FIGURE},
+    "counted?": {str: (int, float, str, None)},
 }
 
 
@@ -51,6 +55,8 @@ class Measured:
     splits: Splits = field(default_factory=dict)
     # figure -> value, verdict, and the reason if `figures.py` has none
     found: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    # function and keys -> number, None if it could not be counted
+    counted: Mapping[str, Value | None] = field(default_factory=dict)
 
     def figures(self, dataset: Dataset) -> list[Figure]:
         """Return every documented figure of a dataset with what was measured."""
@@ -66,14 +72,28 @@ def measured(dataset: Dataset) -> Measured:
     """Return what was measured of a dataset; OutputError if its `measured.json` is damaged."""
     path = dataset.folder / FILE
     try:
-        found = loads(path.read_bytes())
+        return measured_in(path.read_bytes(), path)
     except FileNotFoundError:
         return Measured()
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be read: {error}", remedy=_RENEW) from error
+
+
+def measured_in(content: bytes, path: Path) -> Measured:
+    """Return what a `measured.json` says; OutputError if it is damaged."""
+    try:
+        found = loads(content)
+    except ValueError as error:
         raise OutputError(f"{path}: cannot be read: {error}", remedy=_RENEW) from error
     if wrong := list(problems(found, _SHAPE)):
         raise OutputError(f"{path}: not in parley's format", *wrong, remedy=_RENEW)
-    return Measured(found["version"], found["configs"], found["splits"], found["figures"])
+    return Measured(
+        found["version"],
+        found["configs"],
+        found["splits"],
+        found["figures"],
+        found.get("counted", {}),
+    )
 
 
 def descriptions(dataset: Dataset) -> dict[str, dict[str, str]]:
@@ -105,16 +125,37 @@ def every_split(dataset: Dataset, counted: Splits) -> dict[str, dict[str, Mappin
     }
 
 
-def text_of(dataset: Dataset, splits: Splits, figures: Sequence[Figure]) -> str:
+def text_of(
+    dataset: Dataset,
+    splits: Splits,
+    figures: Sequence[Figure],
+    counted: Mapping[str, Value | None],
+) -> str:
     """Return the text of `measured.json`, given what is known of every split."""
-    found = {figure.name: dict(_entry(figure)) for figure in figures}
-    content = {"version": dataset.version, "configs": descriptions(dataset)}
-    return _text({**content, "splits": splits, "figures": found}) + "\n"
+    content: dict[str, Any] = {"version": dataset.version, "configs": descriptions(dataset)}
+    content |= {"splits": splits, "figures": {each.name: dict(_entry(each)) for each in figures}}
+    return _text(content | ({"counted": counted} if counted else {})) + "\n"
+
+
+def counted_of(dataset: Dataset, data: Data) -> dict[str, Value | None]:
+    """Return the counted numbers of a build, None for a function that cannot count there.
+
+    ScriptError if a function fails.
+    """
+    found: dict[str, Value | None] = {}
+    for count in every_count(dataset.figures, data):
+        if count.failed:
+            raise ScriptError(f"{dataset.folder / 'figures.py'}: {count.name}: {count.reason}")
+        if count.reason:
+            found[count.name] = None
+        found |= count.numbers
+    return found
 
 
 def _text(value: Any, indent: int = 0) -> str:
-    """Return JSON with a line for each split and each figure."""
-    if not isinstance(value, Mapping) or not any(isinstance(v, Mapping) for v in value.values()):
+    """Return JSON with a line for each split, figure and counted number."""
+    nested = isinstance(value, Mapping) and any(isinstance(v, Mapping) for v in value.values())
+    if not nested and (indent != 1 or not isinstance(value, Mapping) or not value):
         return json.dumps(value, ensure_ascii=False, allow_nan=False)
     inner = "\n" + " " * (indent + 1)
     entries = (f"{json.dumps(key)}: {_text(each, indent + 1)}" for key, each in value.items())

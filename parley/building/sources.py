@@ -34,20 +34,27 @@ class Source:
     fallbacks: dict[str, tuple[str, ...]] = field(default_factory=dict)
     mirrored: dict[str, pins.Pin] = field(default_factory=dict)
 
-    def has(self, config: str, split: str) -> bool:
-        """Tell whether all files of this split, or their fallbacks, exist."""
-        return not any(each.path in self.missing for each in self.sources(config, split))
-
-    def sources(self, config: str, split: str) -> "list[declaration.Source]":
-        """Return the sources or fallbacks of a split, each once."""
+    def files(self, config: str, split: str) -> "list[declaration.Source]":
+        """Return the files of a split, or their fallbacks, each once; [] if one is missing."""
         needed = self.dataset.splits[config][split]
-        all_ = self.dataset.sources
         paths = [path for each in needed for path in self.fallbacks.get(each.path, (each.path,))]
-        return [all_[path] for path in dict.fromkeys(paths)]
+        declared = self.dataset.sources
+        missing = not set(paths).isdisjoint(self.missing)
+        return [] if missing else [declared[path] for path in dict.fromkeys(paths)]
+
+    @property
+    def remedy(self) -> str:
+        """What to do about an invalid record."""
+        name = self.dataset.name
+        if self.fallbacks:
+            return f"Get {', '.join(self.fallbacks)}: this build reads a fallback instead."
+        if self.sample:
+            return f"The error is in the sample of {name}, or in {name}.py."
+        return f"The files match their pins, so the error is in {name}.py: please report it."
 
     def splits(self, config: str) -> list[str]:
         """Return the splits of a config whose files exist, in the script's order."""
-        return [split for split in self.dataset.splits[config] if self.has(config, split)]
+        return [split for split in self.dataset.splits[config] if self.files(config, split)]
 
 
 def source_folder(given: str | Path | None, option: str = "--source") -> Path | None:

@@ -1,7 +1,6 @@
 """The command that asks a model: ask."""
 
 import json
-import re
 from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
@@ -81,11 +80,11 @@ def ask(
         for questions in _each(name, task, folder, Part(subset, limit), given):
             if (requests or answers) and questions.options.keys() - given.keys():
                 raise UsageError(f"{task} has several questions: choose one with --set")
-            settings = _for(common_settings, questions)
+            settings = common_settings.suited_to(questions)
             if requests:
                 _write_requests(questions, settings, requests)
             else:
-                place = log / _file_name(questions)
+                place = log / questions.file_name
                 results.append(_score(questions, settings, place, answers, advance))
                 if not as_json:
                     _report(questions, results[-1], place)
@@ -194,28 +193,3 @@ def _each(
         values = [(chosen[key],) if key in chosen else of.options[key] for key in of.options]
         for choice in product(*values):
             yield Questions(built, each, dict(zip(of.options, choice, strict=True)), part)
-
-
-def _for(settings: "Settings", questions: "Questions") -> "Settings":
-    """Return the settings with a model for each role and the longest answer of the questions."""
-    from dataclasses import replace
-
-    from parley.declaring.questions import Playing
-
-    own = settings.sampling
-    if not {"max_tokens", "max_completion_tokens"} & own.fields.keys():
-        limited = {**own.fields, "max_tokens": questions.asking.max_tokens}
-        settings = replace(settings, sampling=replace(own, fields=limited))
-    model = settings.models.get("", "")
-    if model and isinstance(questions.asking, Playing):  # one model plays all sides
-        return replace(settings, models=dict.fromkeys(questions.asking.roles, model))
-    return settings
-
-
-def _file_name(questions: "Questions") -> str:
-    """Return the name of a log: dataset, task, options, subset and pilot."""
-    part = questions.part
-    pilot = f"pilot-{part.limit}" if part.limit else ""
-    own = questions.options.values()
-    parts = (questions.built.dataset.name, questions.name, *own, part.subset, pilot)
-    return ".".join(re.sub(r"[^\w-]", "-", each) for each in parts if each) + ".jsonl"

@@ -1,4 +1,4 @@
-"""Commands for dataset folders: new, pin, check."""
+"""Commands for dataset folders: new, pin, card, check."""
 
 import shlex
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from parley.cli.common import AsJson, Name, Names, app, print_line, print_result, select
+from parley.cli.common import AsJson, Attempts, Name, Names, app, print_line, print_result, select
 
 
 class New(TyperCommand):
@@ -69,6 +69,25 @@ def pin(
     from parley.authoring.starting.given import pin_line
 
     typer.echo(pin_line(path, url))
+
+
+@app.command()
+def card(names: Names = None) -> None:
+    """Renew the generated parts and counted numbers of the datasets' own cards.
+
+    They come from the script, the sample and measured.json.
+    """
+    from parley.base.replace import write_whole
+    from parley.building.card import renewed_card
+
+    attempt = Attempts()
+    for dataset in select(names):
+        with attempt():
+            text = renewed_card(dataset)
+            if is_new := text != dataset.read_card():
+                write_whole(dataset.card, text)
+            print_line(f"{dataset.card}: {'renewed' if is_new else 'no change'}")
+    attempt.finish()
 
 
 @app.command()

@@ -1,5 +1,6 @@
 """Commands to read dialogues: show, site, browse."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -29,17 +30,29 @@ def show(
     folder: Annotated[Path | None, Option("--build", metavar="DIR", help="Builds.")] = None,
     source: SourceDir = None,
     sample: Sample = False,
+    fields: Annotated[
+        bool, Option("--fields", help="Show the fields of each config, not a dialogue.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show one dialogue of a build, a source or the sample.
+    """Show one dialogue of a build, a source or the sample, or the fields of each config.
 
     Without an option, read the build in build/, else PARLEY_SOURCE, else the sample.
     """
     from parley.building.built import find_folder
     from parley.building.sources import open_source
-    from parley.cli.show import find_dialogue, lay_out
+    from parley.cli.show import find_dialogue, lay_out, lay_out_fields
+    from parley.declaring.fields import field_tables
 
     dataset = get(name)
+    if fields:
+        if id is not None or sample or folder is not None or common.typed(ctx, "source"):
+            raise UsageError("--fields excludes a dialogue, --build, --source and --sample")
+        tables = field_tables(dataset.configs)
+        common.print_result(
+            as_json, lambda: list(map(vars, tables)), lambda: lay_out_fields(tables)
+        )
+        return
     if sample and (folder is not None or common.typed(ctx, "source")):
         raise UsageError("--sample excludes --build and --source")
     if folder is not None and common.typed(ctx, "source"):
@@ -113,38 +126,19 @@ def browse(
 
     A dataset is read when its first page is opened.
     """
-    import webbrowser
-
-    from parley.base.console import progress
     from parley.base.temporary import temporary_folder
     from parley.building.build import build
     from parley.building.sources import open_source
-    from parley.reading.site.serve import Parts, serving
-    from parley.reading.site.write import Site
+    from parley.reading.site.browse import browse as browse_builds
 
     if sample and common.typed(ctx, "folder"):
         raise UsageError("--sample excludes --build")
     try:
-        with temporary_folder("browse") as place:
-            if sample:
-                folder = place / "build"
-                for dataset in common.select(names):
-                    build(open_source(dataset, None, sample=True), folder)
-            writer = Site(_folders(names, folder, catalogue), catalogue, is_kept=not sample)
-            pages = place / "site"
-
-            def make(name: str) -> None:
-                with progress("dialogues") as advance:
-                    writer.write_dataset(pages, name, advance)
-                writer.write_front(pages)
-
-            writer.write_assets(pages)
-            writer.write_front(pages)
-            parts = Parts(writer.datasets)
-            with serving(pages, port, parts) as url:
-                common.print_line(f"{url} shows them; Ctrl-C ends it")
-                if open_:
-                    webbrowser.open(url)
-                parts.make_asked(make)
+        with temporary_folder("browse") if sample else nullcontext(folder) as place:
+            for dataset in common.select(names) if sample else ():
+                build(open_source(dataset, None, sample=True), place)
+            folders = _folders(names, place, catalogue)
+            kept = not sample
+            browse_builds(folders, catalogue, port=port, open_browser=open_, is_kept=kept)
     except Interrupted:
         return

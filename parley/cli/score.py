@@ -40,9 +40,10 @@ def tasks(
     as_json: AsJson = False,
 ) -> None:
     """List the tasks of each dataset, with their metrics and baselines."""
+    from parley.base.marks import with_parts
     from parley.base.replace import write_whole
     from parley.cli.task_tables import lay_out_tasks, tasks_as_dicts
-    from parley.declaring.leaderboard import renewed
+    from parley.declaring.leaderboard import section
 
     found, attempt = [], Attempts()
     for dataset in select(names):
@@ -57,7 +58,7 @@ def tasks(
             text = update.read_text(encoding="utf-8")
         except (OSError, UnicodeError) as error:
             raise OutputError(f"{update}: cannot be read: {error}") from error
-        write_whole(update, renewed(text, str(update), found))
+        write_whole(update, with_parts(text, str(update), {"tasks": section(found)}))
     else:
         print_result(as_json, lambda: tasks_as_dicts(found), lambda: lay_out_tasks(found))
     attempt.finish()
@@ -67,7 +68,7 @@ class _Scores(Group):
     """The group `parley score`: a group of tasks for each dataset that has some."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names of the datasets whose folders hold a tasks.py."""
+        """Return the names of the datasets with tasks."""
         return _with_tasks()
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
@@ -76,7 +77,7 @@ class _Scores(Group):
 
 
 def _with_tasks() -> list[str]:
-    return [name for name, each in discover().items() if (each.folder / "tasks.py").exists()]
+    return [name for name, each in discover().items() if each.has_module("tasks")]
 
 
 class _Tasks(Group):

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
 from itertools import combinations, islice
 from typing import Any
 
@@ -19,7 +18,7 @@ from parley.declaring.conversion import (
     union,
     widener,
 )
-from parley.declaring.nodes import Choice, Column, Fits, Mapping, Node, Null, Object, Part, type_of
+from parley.declaring.nodes import Choice, Column, Mapping, Node, Null, Object, Part, held, type_of
 
 
 class Alternatives(Node):
@@ -29,17 +28,10 @@ class Alternatives(Node):
         self.options, self.shape = options, shape
         self.nullable = any(option.nullable for option in options)
 
-    @cached_property
-    def fits(self) -> Fits:
-        options = [option.fits for option in self.options]
-
-        def fits(value: Any) -> bool:
-            for option in options:  # noqa: SIM110 - a generator takes longer
-                if option(value):
-                    return True
-            return False
-
-        return fits
+    def _test(self, value: str, names: dict[str, Any]) -> str:
+        found, (first, *others) = held(names), self.options
+        tests = [first._test(f"({found} := {value})", names)]
+        return f"({' or '.join([*tests, *(each._test(found, names) for each in others)])})"
 
     def problems(self, value: Any, path: str = "") -> Iterator[Problem]:
         if self.fits(value):
@@ -90,10 +82,11 @@ class Alternatives(Node):
                 null=first.null or column.null,
                 meaning=first.meaning or column.meaning,
                 unit=first.unit or column.unit,
+                values=_merged(first.values, column.values),
             )
         everywhere = set.intersection(*({column.path for column in columns} for columns in each))
         first, *within = found.values()
-        if not within:
+        if not within and len(options) > 1:
             first = replace(first, type=type_of(self.conversion(path).feature))
         return [first, *(replace(c, null=c.null or c.path not in everywhere) for c in within)]
 
@@ -103,6 +96,11 @@ class Alternatives(Node):
 
     def code(self) -> Code:
         return listed((option.code() for option in self.options), "()")
+
+
+def _merged(one: tuple[Any, ...], other: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the values of two closed sets; none if one of them is open."""
+    return tuple(dict.fromkeys((*one, *other))) if one and other else ()
 
 
 def _told_apart(options: list[Node]) -> tuple[str, list[Choice]] | None:

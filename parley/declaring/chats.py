@@ -4,10 +4,26 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import Any
 
+from parley.declaring.shapes import Field
+
 START = "<start>"  # a user message before an assistant that begins
 
-# Columns of a chat: its messages, and the turns that each message was made from
-CHAT: dict[str, Any] = {"messages": [{"role": str, "content": str}], "source_turns": [[int]]}
+CHAT: dict[str, Any] = {
+    "messages": Field(
+        [
+            {
+                "role": Field(
+                    {"system", "user", "assistant"}, "`assistant` for this side, `user` for others"
+                ),
+                "content": Field(str, "the text"),
+            }
+        ],
+        f"the chat; `user` says `{START}` if the assistant begins",
+    ),
+    "source_turns": Field(
+        [[int]], f"the turns that each message is made from; none for `system` and `{START}`"
+    ),
+}
 
 
 def chat_of(turns: Iterable[tuple[str, str]], system: str = "") -> dict[str, Any]:

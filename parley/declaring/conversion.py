@@ -6,11 +6,15 @@ A feature is a dtype's name, a feature of `datasets`, [feature], or {field: feat
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from parley.base.errors import Problem, ScriptError
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 Convert = Callable[[Any], Any]
+ToColumns = Callable[[list[Any]], "dict[str, pa.Array] | None"]
 
 INSTEAD = "use Converted(shape, into, to_row, to_record) for this part"
 _NUMBER = {"int64", "float64"}
@@ -18,11 +22,15 @@ _NUMBER = {"int64", "float64"}
 
 @dataclass(frozen=True)
 class Conversion:
-    """The conversion of a shape's values to a column and back; None where both are the same."""
+    """The conversion of a shape's values to a column and back; None where both are the same.
+
+    `to_columns` converts many records at once, if the shape of a whole record gives it.
+    """
 
     feature: Any
     to_row: Convert | None = None
     to_record: Convert | None = None
+    to_columns: ToColumns | None = None
 
 
 class Unfit(Exception):

@@ -70,15 +70,28 @@ def datasets_features(features: Mapping[str, Any]) -> "datasets.Features":
     return datasets.Features(made(features))
 
 
-def arrow_schema(features: "datasets.Features") -> "pa.Schema":
-    """Return the Arrow schema of the features with its footer metadata.
+def arrow_schema(features: Mapping[str, Any]) -> "pa.Schema":
+    """Return the Arrow schema of the features, ours or of `datasets`, with its footer metadata.
 
     The second key tells the Hub about content-defined chunking, which pyarrow does not record.
     """
     info = {"info": {"features": {name: _footer(f) for name, f in features.items()}}}
-    return features.arrow_schema.with_metadata(
-        {"huggingface": json.dumps(info), "use_content_defined_chunking": "true"}
+    import pyarrow as pa  # not at the top: only rows need it
+
+    return pa.schema(
+        [(name, _arrow_type(feature)) for name, feature in features.items()],
+        {"huggingface": json.dumps(info), "use_content_defined_chunking": "true"},
     )
+
+
+def _arrow_type(feature: Any) -> "pa.DataType":
+    import pyarrow as pa
+
+    if isinstance(feature, dict):
+        return pa.struct([(name, _arrow_type(inner)) for name, inner in feature.items()])
+    if (element := item_of(feature)) is not None:
+        return pa.list_(_arrow_type(element))
+    return pa.type_for_alias(feature.dtype)
 
 
 def card_yaml(features: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -44,7 +44,6 @@ _OF_SEVERAL = {MATCHES: "match", DIFFERS: "differ"}
 A_SAMPLE = "this is the invented sample"
 FAILED = "the computation failed"  # prefix of the reason if the function raised
 NO_LONGER = "and does so no longer"  # suffix of the reason if a known difference is gone
-OUR_CARD = "our card"  # prefix of the place if only our card states the figure
 
 
 def tally(verdicts: Iterable[str]) -> str:
@@ -247,6 +246,44 @@ def counted(
         return function
 
     return mark
+
+
+@dataclass(frozen=True)
+class Count:
+    """What a function marked with `counted` gave: its numbers, or the reason why there are none."""
+
+    name: str  # the function's
+    numbers: Mapping[str, Value]  # the name, and ".key" for each key -> the number as recorded
+    reason: str = ""
+    failed: bool = False  # whether the function is at fault, not the build or an extra
+
+
+def every_count(module: ModuleType | None, data: Data) -> Iterator[Count]:
+    """Compute and yield every count of a `figures.py`, in its order."""
+    for function in counted_in(module):
+        name = function.__name__
+        outcome = _compute(lambda data, count=function: _rounded(count, data), data, ())
+        numbers = {".".join(keys): value for keys, value in outcome.measured.items()}
+        reason = "" if numbers else outcome.reason
+        yield Count(name, numbers, reason, bool(reason) and outcome.verdict != NOT_CHECKED)
+
+
+def counted_in(module: ModuleType | None) -> list[Callable[[Data], Any]]:
+    """Return the functions of a `figures.py` that are marked with `counted`."""
+    values = vars(module).values() if module else ()
+    return [value for value in values if hasattr(value, "counted")]
+
+
+def _rounded(function: Callable[[Data], Any], data: Data) -> dict[str, Value]:
+    """Return the numbers that a function counts, by its name and keys, its decimals as text."""
+    found: dict[str, Value] = {}
+    decimals = function.counted  # type: ignore[attr-defined]
+    for keys, value in _measured(function(data), (function.__name__,)):
+        if isinstance(value, str) or not math.isfinite(value):
+            raise ValueError(f"{'.'.join(keys)}: expected a finite number, found {value!r:.60}")
+        whole = isinstance(value, int) or decimals is None
+        found[".".join(keys)] = value if whole else f"{value:.{decimals}f}"
+    return found
 
 
 def _keys_taken(function: Callable[..., Any]) -> int:

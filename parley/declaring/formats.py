@@ -17,8 +17,6 @@ import csv
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, BinaryIO
 
-import jsonlines
-
 from parley.declaring.nodes import show
 
 Loads = Callable[[bytes], Any]
@@ -41,16 +39,12 @@ def _json(file: BinaryIO, loads: Loads) -> Iterable[Any]:
     return found
 
 
-def _json_lines(file: BinaryIO, loads: Loads) -> Iterator[Any]:
-    return iter(jsonlines.Reader(_lines_of_json(file), loads=loads).iter(allow_none=True))
-
-
-def _lines_of_json(file: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield lines, refusing byte order marks and blank lines, which jsonlines would skip."""
+def json_lines(file: Iterable[bytes], loads: Loads) -> Iterator[Any]:
+    """Yield the value of each line; ValueError for a blank line or a byte order mark."""
     for line in file:
         if line[:1] not in b'{["-0123456789tfn' or line == b"\n":
             raise ValueError(f"expected a JSON value, found {line[:40]!r}")
-        yield line
+        yield loads(line)
 
 
 def _lines(file: BinaryIO) -> Iterator[str]:
@@ -91,7 +85,7 @@ def _table(rows: Iterator[list[str]]) -> Iterator[dict[str, str]]:
 FORMATS: dict[str, Format] = {
     "json": _json,
     "json value": lambda file, loads: [loads(_whole(file))],
-    "json lines": _json_lines,
+    "json lines": json_lines,
     "csv": lambda file, _: _table(_cells(file)),
     "tsv": lambda file, _: _table(line.removesuffix("\r").split("\t") for line in _lines(file)),
     "lines": lambda file, _: _lines(file),

@@ -3,11 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from parley.base.errors import OutputError
 from parley.declaring.tasks import Task, flat
 
-BEGIN = "<!-- parley: tasks from here -->"
-END = "<!-- parley: tasks to here -->"
 PIPE = "&#124;"  # a vertical line in a cell of a table
 
 Entry = tuple[str, str, Mapping[tuple[str, ...], str]]
@@ -104,12 +101,3 @@ def markdown_table(
     for cells in (columns, ["---:" if name in right else "---" for name in columns], *rows):
         yield f"| {' | '.join(cell.replace('|', PIPE) for cell in cells)} |"
     yield ""
-
-
-def renewed(text: str, where: str, tasks: Iterable[tuple[str, str, Task]]) -> str:
-    """Return a page with new text between the marks; OutputError if not one each, in order."""
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end or BEGIN in rest or END in before + after:
-        raise OutputError(f"{where}: expected the lines {BEGIN} and {END} once each")
-    return f"{before}{BEGIN}\n\n{section(tasks)}\n{END}{after}"

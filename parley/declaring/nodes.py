@@ -39,6 +39,7 @@ class Column:
     null: bool = False
     meaning: str = ""
     unit: str = ""
+    values: tuple[Any, ...] = ()  # if it holds no others
 
 
 Part = tuple["Node", list[Any], str]
@@ -61,9 +62,21 @@ class Node(ABC):
         return self
 
     @cached_property
-    @abstractmethod
     def fits(self) -> Fits:
         """A fast function that tells whether a value has no problems."""
+        names: dict[str, Any] = {}
+        test = self._test("value", names)
+        # Code made for a shape takes half the time of calls from node to node.
+        return eval(f"lambda value: {test}", names)  # type: ignore[no-any-return] # noqa: S307
+
+    @abstractmethod
+    def _test(self, value: str, names: dict[str, Any]) -> str:
+        """Return a Python expression that tells whether a value has no problems.
+
+        Args:
+            value: The expression of the value, evaluated once and first.
+            names: Takes what the expression refers to.
+        """
 
     @abstractmethod
     def expected(self, value: Any) -> str:
@@ -115,10 +128,8 @@ class Scalar(Node):
     def __init__(self, kind: type) -> None:
         self.kind: type = kind
 
-    @cached_property
-    def fits(self) -> Fits:
-        kind = self.kind
-        return lambda value: type(value) is kind
+    def _test(self, value: str, names: dict[str, Any]) -> str:
+        return f"type({value}) is {self.kind.__name__}"
 
     def expected(self, value: Any) -> str:
         return SCALARS[self.kind]
@@ -138,13 +149,14 @@ class Choice(Node):
     def __init__(self, values: frozenset[Any]) -> None:
         self.values = values
 
-    @cached_property
-    def fits(self) -> Fits:
-        values, kinds = self.values, set(map(type, self.values))
-        if len(kinds) == 1:
-            (kind,) = kinds
-            return lambda value: type(value) is kind and value in values
-        return lambda value: any(value == v and type(value) is type(v) for v in values)
+    def _test(self, value: str, names: dict[str, Any]) -> str:
+        found = held(names)
+        if len(kinds := set(map(type, self.values))) == 1:
+            kind, values = held(names, *kinds), held(names, self.values)
+            return f"(type({found} := {value}) is {kind} and {found} in {values})"
+        pairs, of_kinds = {(each, type(each)) for each in self.values}, held(names, tuple(kinds))
+        same = f"({found}, type({found})) in {held(names, pairs)}"
+        return f"(isinstance({found} := {value}, {of_kinds}) and {same})"
 
     def expected(self, value: Any) -> str:
         options = sorted(json.dumps(option, ensure_ascii=False) for option in self.values)
@@ -159,6 +171,10 @@ class Choice(Node):
             raise refusal(path, f"{set(self.values)!r:.60} has no feature")
         return Conversion(dtype)
 
+    def columns(self, path: str, null: bool = False) -> list[Column]:
+        (found,) = super().columns(path, null)
+        return [replace(found, values=tuple(sorted(self.values)))]
+
     def code(self) -> Code:
         return listed(map(literal, sorted(self.values)), "{}")
 
@@ -168,9 +184,8 @@ class Null(Node):
 
     nullable = True
 
-    @cached_property
-    def fits(self) -> Fits:
-        return lambda value: value is None
+    def _test(self, value: str, names: dict[str, Any]) -> str:
+        return f"{value} is None"
 
     def expected(self, value: Any) -> str:
         return "null"
@@ -188,9 +203,8 @@ class Function(Node):
     def __init__(self, check: Callable[[Any], object]) -> None:
         self.check = check
 
-    @cached_property
-    def fits(self) -> Fits:
-        return lambda value: not self._objection(value)
+    def _test(self, value: str, names: dict[str, Any]) -> str:
+        return f"not {held(names, self._objection)}({value})"
 
     def _objection(self, value: Any) -> str:
         try:
@@ -216,8 +230,7 @@ class Feature(Node):
         self.feature = feature
         self.labels: list[str] = list(getattr(feature, "names", None) or ())
 
-    @cached_property
-    def fits(self) -> Fits:
+    def _test(self, value: str, names: dict[str, Any]) -> str:
         raise ScriptError(
             f"{self.feature!r:.60} is no shape of a record", remedy="A view's column may be one."
         )
@@ -227,6 +240,12 @@ class Feature(Node):
 
     def conversion(self, path: str = "") -> Conversion:
         return Conversion(self.feature)
+
+    def columns(self, path: str, null: bool = False) -> list[Column]:
+        (found,) = super().columns(path, null)
+        if self.labels:
+            found = replace(found, type="ClassLabel", values=tuple(self.labels))
+        return [found]
 
     def code(self) -> Code:
         return repr(self.feature)
@@ -241,12 +260,13 @@ class List(Node):
     def __init__(self, item: Node) -> None:
         self.item = item
 
-    @cached_property
-    def fits(self) -> Fits:
+    def _test(self, value: str, names: dict[str, Any]) -> str:
+        found = held(names)
         if kind := self.item.kind:
-            return lambda value: isinstance(value, list) and {kind}.issuperset(map(type, value))
-        item = self.item.fits
-        return lambda value: isinstance(value, list) and all(map(item, value))
+            every = f"{held(names, {kind})}.issuperset(map(type, {found}))"
+        else:
+            every = f"all(map({held(names, self.item.fits)}, {found}))"
+        return f"(isinstance({found} := {value}, list) and {every})"
 
     def problems(self, value: Any, path: str = "") -> Iterator[Problem]:
         if not isinstance(value, list):
@@ -267,7 +287,8 @@ class List(Node):
 
     def columns(self, path: str, null: bool = False) -> list[Column]:
         first, *within = self.item.columns(f"{path}[]")
-        return [replace(first, path=path, type=f"list of {first.type}", null=null), *within]
+        kind = f"list of {first.type}{' or null' if first.null else ''}"
+        return [replace(first, path=path, type=kind, null=null), *within]
 
     def code(self) -> Code:
         return listed([self.item.code()])
@@ -282,10 +303,9 @@ class Mapping(Node):
     def __init__(self, item: Node) -> None:
         self.item = item
 
-    @cached_property
-    def fits(self) -> Fits:
-        item = self.item.fits
-        return lambda value: isinstance(value, dict) and all(map(item, value.values()))
+    def _test(self, value: str, names: dict[str, Any]) -> str:
+        found, fits = held(names), held(names, self.item.fits)
+        return f"(isinstance({found} := {value}, dict) and all(map({fits}, {found}.values())))"
 
     def problems(self, value: Any, path: str = "") -> Iterator[Problem]:
         if not isinstance(value, dict):
@@ -332,24 +352,20 @@ class Object(Node):
     def __init__(self, fields: dict[str, Node], optional: frozenset[str]) -> None:
         self.fields, self.optional = fields, optional
 
-    @cached_property
-    def fits(self) -> Fits:
-        required = self.fields.keys() - self.optional
-        # types are compared directly, without a call
-        fields = {key: node.kind or node.fits for key, node in self.fields.items()}
-
-        def fits(value: Any) -> bool:
-            if not isinstance(value, dict) or not required <= value.keys():
-                return False
-            for key, item in value.items():
-                field = fields.get(key)
-                if type(item) is not field and (
-                    field is None or isinstance(field, type) or not field(item)
-                ):
-                    return False
-            return True
-
-        return fits
+    def _test(self, value: str, names: dict[str, Any]) -> str:
+        found, keys = held(names), held(names, frozenset(self.fields))
+        tests = [f"isinstance({found} := {value}, dict)"]
+        if self.optional:
+            required = held(names, frozenset(self.fields) - self.optional)
+            tests.append(f"{required} <= {found}.keys() <= {keys}")
+        else:
+            tests.append(f"{found}.keys() == {keys}")
+        for key, node in self.fields.items():
+            within = node._test(f"{found}[{key!r}]", names)
+            tests.append(
+                f"({key!r} not in {found} or {within})" if key in self.optional else within
+            )
+        return f"({' and '.join(tests)})"
 
     def problems(self, value: Any, path: str = "") -> Iterator[Problem]:
         if not isinstance(value, dict):
@@ -419,6 +435,16 @@ class Object(Node):
             (literal(f"{name}?" if name in self.optional else name), node.code())
             for name, node in self.fields.items()
         )
+
+
+# Code -------------------------------------------------------------------------------------
+
+
+def held(names: dict[str, Any], value: Any = None) -> str:
+    """Return a new name, which stands for a value, or is to be bound in an expression."""
+    new = f"x{len(names)}"
+    names[new] = value
+    return new
 
 
 # Text -------------------------------------------------------------------------------------

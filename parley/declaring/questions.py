@@ -1,8 +1,9 @@
 """Questions to a language model, and strict readers of its answers.
 
-A dataset's `prompts.py` declares an `Asking` or `Playing` for a task; nothing here calls a model.
-A reader is strict about meaning and lenient about form: it takes code fences, prose around JSON
-and any case, and refuses an answer that can be read in two ways.
+A task has an `Asking` or `Playing`; nothing here calls a model. A reader is strict about meaning
+and lenient about form: it takes code fences, prose around JSON and any case, and refuses an answer
+that can be read in two ways. An answer in words holds hardly more than the answer itself: some
+common words, and the `words` that its task names, in lower case, such as "strategy strategies".
 """
 
 import json
@@ -230,38 +231,45 @@ def _words(text: str) -> frozenset[str]:
 
 
 def reader(
-    read: Callable[..., Any], field: str, *options: Any
+    read: Callable[..., Any], field: str, *options: Any, **more: Any
 ) -> Callable[[str, Question], Mapping[str, Any] | Unreadable]:
-    """Return the reader of a field: `read(text, field, *options)` gives its value."""
+    """Return the reader of a field: `read(text, field, *options, **more)` gives its value."""
 
     def fields_of(text: str, _: Question) -> Mapping[str, Any] | Unreadable:
-        found = read(text, field, *options)
+        found = read(text, field, *options, **more)
         return found if isinstance(found, Unreadable) else {field: found}
 
     return fields_of
 
 
-# An answer in words holds hardly more than the answer itself: these words, and no others.
+# The words of answers in words
 _COMMON = _words("the a an of is are it its this that my answer final i think would say and")
 _LABEL_WORDS = _COMMON | _words(
-    "label labels strategy strategies type types intent intents utterance last uses use used has "
-    "have shows show both also only with"
+    "label labels type types utterance last uses use used has have shows show both also only with"
 )
 _NONE_WORDS = _words("none no empty there applies apply them these here in")
 _ORDER_WORDS = _COMMON | _words(
-    "partner partners partner's s neighbour neighbour's order priority priorities ranks ranking "
-    "rank then from over first second third"
+    "order priority priorities ranks ranking rank then from over first second third"
 )
 _NUMBER_WORDS = _COMMON | _words(
-    "probability chance score rating estimate deal they reach give star stars point points"
+    "probability chance score rating estimate give star stars point points"
 )
-_JAPANESE = ("点数", "スコア", "評価", "です", "点", "は")
 _RANGE = re.compile(r"\b(?:from )?(?:highest|high)(?: priority)? to (?:lowest|low)(?: priority)?\b")
 _WORD = re.compile(r"[^\W\d_]+(?:'s)?")
 _NUMBERED = re.compile(r"^\s{0,8}(?:\d{1,2}[.)]|[-*\u2022])\s", re.MULTILINE)
 
 
-def read_labels(text: str, field: str, labels: Sequence[str]) -> list[str] | Unreadable:
+def _holds_only(text: str, words: frozenset[str]) -> bool:
+    """Tell whether a text has no other words."""
+    for each in sorted(words, key=len, reverse=True):
+        if not each.isascii():  # of a script without spaces, which joins words
+            text = text.replace(each, " ")
+    return words.issuperset(_WORD.findall(text))
+
+
+def read_labels(
+    text: str, field: str, labels: Sequence[str], words: str = ""
+) -> list[str] | Unreadable:
     """Return the labels that an answer names, in the order of `labels`.
 
     Takes {field: [...]}, {label: true or false}, a JSON list, or a list of labels in words with
@@ -284,13 +292,13 @@ def read_labels(text: str, field: str, labels: Sequence[str]) -> list[str] | Unr
         rest, times = re.subn(rf"(?<![\w-]){spelled}(?![\w-])", " ", rest)
         if times:
             named.append(label)
-    words = {*_WORD.findall(rest)}
+    own, found = _words(words), {*_WORD.findall(rest)}
     odd = bool(re.search(r"\d|\[\s*\]|[?]", rest))
     if named:
-        is_list = words <= _LABEL_WORDS and not odd
+        is_list = _holds_only(rest, _LABEL_WORDS | own) and not odd
         return _known(named, labels) if is_list else Unreadable(AMBIGUOUS)
-    is_none = words <= _LABEL_WORDS | _NONE_WORDS and not odd
-    says_none = "none" in words or ("no" in words and words & {"labels", "strategies", "types"})
+    is_none = _holds_only(rest, _LABEL_WORDS | _NONE_WORDS | own) and not odd
+    says_none = "none" in found or ("no" in found and found & {"labels", "types", *own})
     says_none = says_none or given.strip() == ""
     return [] if is_none and says_none else Unreadable(NO_ANSWER)
 
@@ -300,7 +308,9 @@ def _known(named: Iterable[Any], labels: Sequence[str]) -> list[str] | Unreadabl
     return Unreadable() if None in chosen else [label for label in labels if label in chosen]
 
 
-def read_order(text: str, field: str, items: Sequence[str]) -> list[str] | Unreadable:
+def read_order(
+    text: str, field: str, items: Sequence[str], words: str = ""
+) -> list[str] | Unreadable:
     """Return all items in the order of an answer.
 
     Takes {field: [...]}, a JSON list, or a list in words with few other words:
@@ -326,7 +336,8 @@ def read_order(text: str, field: str, items: Sequence[str]) -> list[str] | Unrea
     rest = re.sub(pattern, " ", rest)
     numbers = re.findall(r"\d+", rest)
     ascending = [str(number) for number in range(1, size + 1)] * len(orders)
-    if not {*_WORD.findall(rest)} <= _ORDER_WORDS or re.search(r"[<=?~\u2248-\u2265]", rest):
+    allowed = _ORDER_WORDS | _words(words)
+    if not _holds_only(rest, allowed) or re.search(r"[<=?~\u2248-\u2265]", rest):
         return Unreadable(AMBIGUOUS)
     if numbers and numbers != ascending:
         return Unreadable(AMBIGUOUS)
@@ -340,11 +351,13 @@ _NUMBER = re.compile(
 )
 
 
-def read_number(text: str, field: str, low: float, high: float) -> float | Unreadable:
+def read_number(
+    text: str, field: str, low: float, high: float, words: str = ""
+) -> float | Unreadable:
     """Return the number of an answer, from `low` to `high`.
 
     Takes {field: number}, or one number with few other words: "0.8", "80%" where `high` is 1,
-    "4/5" or "4 out of 5" where `high` is 5, "4点".
+    "4/5" or "4 out of 5" where `high` is 5.
     """
     given = _field(text, field)
     if isinstance(given, Unreadable):
@@ -365,11 +378,8 @@ def read_number(text: str, field: str, low: float, high: float) -> float | Unrea
     if isinstance(one, Unreadable):
         return one
     rest = _NUMBER.sub(" ", rest)
-    for word in _JAPANESE:
-        rest = rest.replace(word, " ")
-    if not {*_WORD.findall(rest)} <= _NUMBER_WORDS or re.search(
-        r"[<>=?~]", rest.replace("=", "", 1)
-    ):
+    allowed = _NUMBER_WORDS | _words(words)
+    if not _holds_only(rest, allowed) or re.search(r"[<>=?~]", rest.replace("=", "", 1)):
         return Unreadable(AMBIGUOUS)
     return _within(one, low, high)
 

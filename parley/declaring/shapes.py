@@ -25,21 +25,20 @@ ValueError. Each kind of shape is one class.
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from itertools import islice
 from typing import Any
 
 from parley.base.code import Code, call, literal
 from parley.base.errors import MOST_PROBLEMS, Problem, ScriptError
 from parley.declaring.alternatives import Alternatives
-from parley.declaring.conversion import Conversion, chain
+from parley.declaring.conversion import Conversion, ToColumns, chain
 from parley.declaring.features import ClassLabel, Value
 from parley.declaring.nodes import (
     SCALARS,
     Choice,
     Column,
     Feature,
-    Fits,
     Function,
     List,
     Mapping,
@@ -48,13 +47,14 @@ from parley.declaring.nodes import (
     Object,
     Part,
     Scalar,
+    held,
 )
 
 
 def parse(shape: Any, path: str = "") -> Node:
     """Return the node of a shape; ScriptError if a part of it is no shape."""
     if isinstance(shape, Around):
-        shape.take(path)
+        shape._take(path)
     if isinstance(shape, Node):
         return shape
     if shape is None:
@@ -109,7 +109,7 @@ class Around(Node):
     def __init__(self, shape: Any) -> None:
         self.shape = shape
 
-    def take(self, path: str) -> None:
+    def _take(self, path: str) -> None:
         """Parse the shape."""
         self.inner = parse(self.shape, path)
         self.kind, self.nullable = self.inner.kind, self.inner.nullable
@@ -122,9 +122,8 @@ class Around(Node):
     def column(self) -> Node:
         return self.inner.column
 
-    @cached_property
-    def fits(self) -> Fits:
-        return self.inner.fits
+    def _test(self, value: str, names: dict[str, Any]) -> str:
+        return self.inner._test(value, names)
 
     def problems(self, value: Any, path: str = "") -> Iterator[Problem]:
         return self.inner.problems(value, path)
@@ -165,6 +164,10 @@ class Field(Around):
         first, *within = super().columns(path, null)
         return [replace(first, meaning=self.meaning, unit=self.unit), *within]
 
+    def code(self) -> Code:
+        unit = literal(self.unit) if self.unit else ""
+        return call("Field", self.inner.code(), literal(self.meaning), unit=unit)
+
 
 class Checked(Around):
     """A shape with an additional check.
@@ -178,14 +181,14 @@ class Checked(Around):
         super().__init__(shape)
         self._check = Function(check)
 
-    def take(self, path: str) -> None:
-        super().take(path)
+    def _take(self, path: str) -> None:
+        super()._take(path)
         self.kind = None
 
-    @cached_property
-    def fits(self) -> Fits:
-        fits, passes = self.inner.fits, self._check.fits
-        return lambda value: fits(value) and passes(value)
+    def _test(self, value: str, names: dict[str, Any]) -> str:
+        found = held(names)
+        inner = self.inner._test(f"({found} := {value})", names)
+        return f"({inner} and {self._check._test(found, names)})"
 
     def problems(self, value: Any, path: str = "") -> Iterator[Problem]:
         found = list(islice(self.inner.problems(value, path), MOST_PROBLEMS))
@@ -200,16 +203,25 @@ class Converted(Around):
         into: The shape of the converted value; it determines the columns.
         to_row: Converts an upstream value.
         to_record: Converts back.
+        to_columns: Converts many whole records at once, for speed. Takes strictly parsed JSON, not
+            yet compared with the shape. Returns column -> its Arrow array; or None, or raises,
+            unless it is sure that each record fits the shape and has the row of `to_row`.
     """
 
     def __init__(
-        self, shape: Any, into: Any, to_row: Callable[[Any], Any], to_record: Callable[[Any], Any]
+        self,
+        shape: Any,
+        into: Any,
+        to_row: Callable[[Any], Any],
+        to_record: Callable[[Any], Any],
+        to_columns: ToColumns | None = None,
     ) -> None:
         super().__init__(shape)
         self.into, self.to_row, self.to_record = into, to_row, to_record
+        self.to_columns = to_columns
 
-    def take(self, path: str) -> None:
-        super().take(path)
+    def _take(self, path: str) -> None:
+        super()._take(path)
         self._column = parse(self.into, path)
         self.nullable = self._column.nullable
 
@@ -220,7 +232,7 @@ class Converted(Around):
     def conversion(self, path: str = "") -> Conversion:
         inner = self._column.conversion(path)
         forth, back = chain(self.to_row, inner.to_row), chain(inner.to_record, self.to_record)
-        return Conversion(inner.feature, forth, back)
+        return Conversion(inner.feature, forth, back, self.to_columns)
 
     def columns(self, path: str, null: bool = False) -> list[Column]:
         return self._column.columns(path, null or self.nullable)

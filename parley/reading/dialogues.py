@@ -21,7 +21,6 @@ Beside = dict[str, list[Row]]  # config -> its rows of a dialogue
 Id = str | int
 
 _LARGEST = 1e100  # a number of a facet: the ends of a histogram are larger, and must be finite
-_MOST_SIDES = 30  # the page holds the participants of a dialogue as the bits of a number
 
 
 @dataclass(frozen=True)
@@ -159,8 +158,6 @@ def _check_facets(found: Any) -> None:
                         f"expected valid text, an integer of 64 bits or a float up to {_LARGEST:g}"
                     )
                     raise TypeError(f"{name}: {expected}, found {value!r:.60}")
-    if len(sides_of(found)) > _MOST_SIDES:
-        raise TypeError(f"facets: expected at most {_MOST_SIDES} participants")
 
 
 def _is_facet(value: Any) -> bool:
@@ -174,12 +171,6 @@ def _is_facet(value: Any) -> bool:
 def _is_unicode(text: str) -> bool:
     """Tell whether a text has no lone surrogate, which no file can hold."""
     return text.isascii() or not re.search("[\ud800-\udfff]", text)
-
-
-def sides_of(facets: Facets) -> dict[str, int]:
-    """Return the number of each participant that facets name, in their order."""
-    named = (side for facet in facets.values() if isinstance(facet, dict) for side in facet)
-    return {side: number for number, side in enumerate(dict.fromkeys(named))}
 
 
 def _plain(value: Any, feature: Any) -> Value | list[Value] | None:
@@ -267,6 +258,7 @@ def rows(folder: BuiltFolder | Source, config: str, split: str) -> Iterable[Row]
     """Return the rows of a split, of a built folder or made from a source."""
     if isinstance(folder, BuiltFolder):
         return folder.each_row(config, split)
-    from parley.building.generate import generate  # not at the top: a build needs less
+    from parley.building.plan import split_plan  # not at the top: a build needs less
+    from parley.rows.generate import generate
 
-    return generate(folder, config, split)
+    return generate(split_plan(folder, config, split))

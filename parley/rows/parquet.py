@@ -30,7 +30,7 @@ class File:
     arrow_size: int
 
 
-def write(
+def write_parquet(
     batches: Iterable[pa.RecordBatch],
     schema: pa.Schema,
     folder: Path,
@@ -90,27 +90,26 @@ def _even(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield batches of 500 rows; the last may be shorter."""
     parts: list[pa.RecordBatch] = []
     lacking = BATCH
-    sliced = False
     for batch in batches:
         while batch.num_rows > lacking:
-            yield _join([*parts, batch.slice(0, lacking)], True)
-            batch, parts, lacking, sliced = batch.slice(lacking), [], BATCH, True
+            yield _join([*parts, batch.slice(0, lacking)])
+            batch, parts, lacking = batch.slice(lacking), [], BATCH
         parts.append(batch)
         lacking -= batch.num_rows
         if lacking == 0:
-            yield _join(parts, sliced)
-            parts, lacking, sliced = [], BATCH, False
+            yield _join(parts)
+            parts, lacking = [], BATCH
     if parts:
-        yield _join(parts, sliced)
+        yield _join(parts)
 
 
-def _join(parts: list[pa.RecordBatch], sliced: bool) -> pa.RecordBatch:
+def _join(parts: list[pa.RecordBatch]) -> pa.RecordBatch:
     """Return one batch whose bytes do not depend on how the rows were cut.
 
-    Joined slices keep null bitmaps without nulls; serializing the batch drops them.
+    Joined batches keep null bitmaps without nulls; serializing the batch drops them.
     """
     batch = pa.concat_batches(parts)
-    return pa.ipc.read_record_batch(batch.serialize(), batch.schema) if sliced else batch
+    return pa.ipc.read_record_batch(batch.serialize(), batch.schema)
 
 
 def _readable(batch: pa.RecordBatch, largest: int) -> Iterator[pa.RecordBatch]:
@@ -119,14 +118,21 @@ def _readable(batch: pa.RecordBatch, largest: int) -> Iterator[pa.RecordBatch]:
         yield batch
         return
     half = batch.num_rows // 2
-    yield from _readable(batch.slice(0, half), largest)
-    yield from _readable(batch.slice(half), largest)
+    yield from _readable(_join([batch.slice(0, half)]), largest)
+    yield from _readable(_join([batch.slice(half)]), largest)
 
 
 def arrow_size(group: pa.Table) -> int:
     """Return the bytes of Arrow data of a row group, which do not depend on how it was cut."""
     whole = group.combine_chunks()
-    return sum(_join([batch], True).nbytes for batch in whole.to_batches(BATCH))
+    return sum(_join([batch]).nbytes for batch in whole.to_batches(BATCH))
+
+
+def _size(group: pa.Table) -> int:
+    """Return `arrow_size` of a group of joined batches, which is known of those of 500 rows."""
+    batches = group.to_batches()
+    known = all(batch.num_rows == BATCH for batch in batches[:-1])
+    return sum(batch.nbytes for batch in batches) if known else arrow_size(group)
 
 
 class _Shard:
@@ -151,7 +157,7 @@ class _Shard:
         self._writer.write_table(group, row_group_size=group.num_rows)
         self._sink.check()
         self.rows += group.num_rows
-        self.arrow_size += arrow_size(group)
+        self.arrow_size += _size(group)
 
     def close(self) -> None:
         try:

@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, BinaryIO
 
 import orjson
@@ -17,21 +18,26 @@ import orjson
 from parley.base.errors import MOST_PROBLEMS, Causes, Problem, RecordError, ScriptError
 from parley.base.strict_json import loads
 from parley.declaring.declaration import Folder, Opened, Source
-from parley.declaring.formats import FORMATS, HEADED, NAMED_BY
+from parley.declaring.formats import FORMATS, HEADED, NAMED_BY, json_lines
 from parley.fetching.archive import ArchiveError, members
 
 SETTLED = 2  # seconds; two changes within this time may leave a file's times the same
+_BUFFER = 1 << 18  # bytes read at once; more calls take longer
 
 
 class Reader:
     """Reads the upstream files of one dataset, and checks each record.
 
     One RecordError lists all problems of a file. An unchanged file that has passed is not checked
-    again, but read with plain `orjson.loads`. `folder` has upstream's layout.
+    again, but read with plain `orjson.loads`.
+
+    Args:
+        folder: The files in upstream's layout.
+        paths: The places of those that lie elsewhere, by their path in upstream's layout.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, paths: Mapping[str, Path] = MappingProxyType({})) -> None:
+        self._folder, self._paths = folder, paths
         self._passed: dict[tuple[Any, ...], Source] = {}  # files that were checked
         self._ended: set[str] = set()
         self._at: tuple[Source, str, int] | None = None  # the last record read
@@ -44,25 +50,23 @@ class Reader:
         source, name, number = self._at
         return name + _comma(source) + _part(source, number)
 
-    def open(
-        self, sources: Iterable[Source], paths: Mapping[str, str] | None = None
-    ) -> dict[str, Opened]:
-        """Return path -> opened source, each at its path of `paths` or in the reader's folder."""
-        places = paths or {}
-        return {
-            each.path: Opened(partial(self.read, each, places.get(each.path, "")))
-            for each in sources
-        }
+    def path(self, source: Source) -> Path:
+        """Return the place of a source."""
+        return self._paths.get(source.path, self._folder / source.path)
 
-    def read(self, source: Source, path: str = "") -> Iterator[tuple[str, Any]]:
+    def open(self, sources: Iterable[Source]) -> dict[str, Opened]:
+        """Return path -> opened source."""
+        return {each.path: Opened(partial(self.read, each)) for each in sources}
+
+    def read(self, source: Source) -> Iterator[tuple[str, Any]]:
         """Yield each record of a source, with the name of its file within a folder.
 
-        The source is at `path`, by default in the reader's folder. RecordError if records do not
-        fit the shape, an archive is damaged, or a folder has no file of records.
+        RecordError if records do not fit the shape, an archive is damaged, or a folder has no file
+        of records.
         """
         none = isinstance(source, Folder)
         try:
-            for file in _files(source, Path(path or self.folder / source.path)):
+            for file in _files(source, self.path(source)):
                 none = False
                 for record in self._records(source, file):
                     yield file.name, record
@@ -73,13 +77,23 @@ class Reader:
             raise RecordError("", Problem(source.path, due, "none"))
         self._ended.add(source.path)
 
+    def lines(self, source: Source, size: int) -> Iterator[list[Any]]:
+        """Yield the values of about `size` bytes of JSON lines at once, which the caller checks.
+
+        It stops at a value that does not fit the shape. ValueError if a line is no strict JSON.
+        """
+        path = self.path(source)
+        settled, this = _state(path, source, source.path)
+        with path.open("rb", buffering=_BUFFER) as opened:
+            while lines := opened.readlines(size):
+                yield list(json_lines(lines, loads))
+        if settled:
+            self._passed[this] = source
+
     def _records(self, source: Source, file: "_File") -> Iterator[Any]:
         name = f"{source.path}/{file.name}" if file.name else source.path
         read = source.read if callable(source.read) else FORMATS[source.read]
-        state = os.stat(file.path)
-        settled = time.time() - max(state.st_mtime, state.st_ctime) > SETTLED
-        at = (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
-        this = (name, *at, id(source))
+        settled, this = _state(file.path, source, name)
         passed = this in self._passed
         wrong = (lambda record: []) if passed else _checker(source)
         causes = Causes(_comma(source) and ": ")
@@ -155,6 +169,14 @@ def _files(source: Source, path: Path) -> Iterator[_File]:
         found = {at.relative_to(home).as_posix(): at for at in home.rglob("*") if at.is_file()}
         for name in sorted(name for name in found if fnmatchcase(name, source.only)):
             yield _File(name, found[name])
+
+
+def _state(path: Path, source: Source, name: str) -> tuple[bool, tuple[Any, ...]]:
+    """Return whether a file is too old to change unnoticed, and what tells its versions apart."""
+    state = os.stat(path)
+    settled = time.time() - max(state.st_mtime, state.st_ctime) > SETTLED
+    at = (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
+    return settled, (name, *at, id(source))
 
 
 def _checker(source: Source) -> Callable[[Any], list[Problem]]:

@@ -137,12 +137,14 @@ def score(
     baseline: str = "",
     keep: Path | None = None,
     found: Iterable[Any] | None = None,
+    due: tuple[Gold, Collection[Key]] | None = None,
     part: Part = ALL,
 ) -> Result:
     """Score a file of predictions ("-": standard input), a baseline, or predictions `found`.
 
     `given` has the task's own options, as far as they are given. `keep` is a new file for the
-    predictions of the baseline. Predictions of keys outside `part` are left out.
+    predictions of the baseline. Predictions of keys outside `part` are left out. `due` is what
+    `load_gold` returns, where it is known.
 
     Raises:
         UsageError: there is no such task, option, subset or baseline, or not one thing to score.
@@ -158,7 +160,7 @@ def score(
         raise UsageError(
             f"{name} scores either predictions or a baseline; only a baseline's can be saved"
         )
-    gold, others = load_gold(built, name, options, part)
+    gold, others = due or load_gold(built, name, options, part)
     if baseline:
         of = f"baseline {baseline}"
         with running(built):

@@ -55,12 +55,18 @@ def load_gold(
         if subset:
             named = subset.ids
             gold = {k: v for k, v in gold.items() if not named.isdisjoint(task.dialogues(k, v))}
+    gold = pilot(built, name, gold, part)
+    return gold, whole.keys() - gold.keys()
+
+
+def pilot(built: BuiltFolder, name: str, gold: Gold, part: Part) -> Gold:
+    """Return the gold of a part's pilot, all if it has none; OutputError if the part is empty."""
     if part.limit:
         lowest = {*sorted(gold, key=_drawn)[: part.limit]}
         gold = {key: value for key, value in gold.items() if key in lowest}
     if part != ALL and not gold:
         raise OutputError(f"{built.path}: {name} has nothing to score in {part}")
-    return gold, whole.keys() - gold.keys()
+    return gold
 
 
 def arguments(task: Task, part: Part) -> dict[str, str]:

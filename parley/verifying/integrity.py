@@ -4,56 +4,56 @@ The folder's metadata is untrusted: checks compare it with the Parquet and open 
 """
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-import datasets
 import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from parley.base.errors import OutputError, is_no_memory
+from parley.base.marks import parts_of
 from parley.building.built import CARD, MOST_TEXT, PROVENANCE, BuiltFolder
 from parley.building.card import built_card, parse, prose
-from parley.building.generate import generate
+from parley.building.card_parts import shown_row
 from parley.building.measured import FILE, measured
-from parley.building.sources import Source
 from parley.declaring import pins
 from parley.declaring.chats import CHAT
 from parley.declaring.declaration import Config
 from parley.declaring.features import arrow_schema, item_of, labels_of
-from parley.declaring.figures import Figure
+from parley.declaring.fields import columns_of
+from parley.declaring.figures import A_SAMPLE, Figure, counted_in, every_count
 from parley.rows.arrow import Nulls, to_batches
 from parley.rows.digest import Digest, same
+from parley.rows.generate import generate
 from parley.rows.parquet import arrow_size
-from parley.rows.reader import Reader
+from parley.rows.split import SplitPlan
+
+Plans = Mapping[tuple[str, str], SplitPlan]  # of the splits that the upstream files make
 
 
-@dataclass
-class Inputs:
-    """The inputs of the checks."""
+class Counted:
+    """What a build measures of its rows, computed when a check first asks for it."""
 
-    built: BuiltFolder
-    source: Source | None  # the upstream files, if available
-    figures: list[Figure] = field(default_factory=list)  # recomputed from the rows
+    def __init__(self, built: BuiltFolder) -> None:
+        self._built = built
 
     @cached_property
-    def counted(self) -> dict[str, dict[str, Any]]:
+    def splits(self) -> dict[str, dict[str, Any]]:
         """Config -> split -> what a build measures of its rows, with the recorded bytes."""
         found: dict[str, dict[str, Any]] = {}
-        for config, split in self.built.declared:
-            schema = _schema(self.built, config)
+        for config, split in self._built.declared:
+            schema = _schema(self._built, config)
             digest, nulls = Digest(schema), Nulls(schema)
             rows = size = 0
-            for group in self.built.row_groups(config, split):
+            for group in self._built.row_groups(config, split):
                 digest.update(group)
                 for batch in group.to_batches():
                     nulls.add(batch)
                 rows += group.num_rows
                 size += arrow_size(group)
-            stated = self.built.provenance["configs"].get(config, {}).get(split, {})
+            stated = self._built.provenance["configs"].get(config, {}).get(split, {})
             found.setdefault(config, {})[split] = {
                 "rows": rows,
                 "digest": digest.hexdigest(),
@@ -63,26 +63,25 @@ class Inputs:
             }
         return found
 
-    @cached_property
+    @property
     def digests(self) -> dict[tuple[str, str], str]:
         """The digest of the rows of each split."""
         return {
             (config, split): found["digest"]
-            for config, splits in self.counted.items()
+            for config, splits in self.splits.items()
             for split, found in splits.items()
         }
 
 
 def _schema(built: BuiltFolder, config: str) -> pa.Schema:
-    return arrow_schema(built.features(config))
+    return arrow_schema(built.dataset.configs[config].features)
 
 
-def files(inputs: Inputs) -> Iterator[str]:
+def files(built: BuiltFolder) -> Iterator[str]:
     """The folder holds its card, its provenance and its splits' Parquet files, byte for byte.
 
     Beside them it may hold what huggingface_hub adds to a copy.
     """
-    built = inputs.built
     stated, found = built.recorded, built.contents()
     for config, splits in built.provenance["configs"].items():
         for split in sorted(splits.keys() - built.dataset.splits.get(config, {}).keys()):
@@ -104,20 +103,24 @@ def files(inputs: Inputs) -> Iterator[str]:
             yield f"{name}: {size:,} bytes, expected at most {MOST_TEXT:,}"
 
 
-def schema(inputs: Inputs) -> Iterator[str]:
+def schema(built: BuiltFolder) -> Iterator[str]:
     """Every file has the schema of its config's features, in columns and footer."""
-    for config, split in inputs.built.declared:
-        expected = _schema(inputs.built, config)
-        for table in inputs.built.tables(config, split):
+    for config, split in built.declared:
+        expected = _schema(built, config)
+        for table in built.tables(config, split):
             if not table.schema.equals(expected):
                 found = ", ".join(_columns(table.schema))
                 due = ", ".join(_columns(expected))
                 yield f"{config}/{split}: expected the columns {due}, found {found}"
                 continue
+            if table.schema.metadata == expected.metadata:
+                continue
+            import datasets  # not at the top: slow, and needed to explain a footer
+
             features = datasets.Features.from_arrow_schema(table.schema)
-            if features != (declared := inputs.built.features(config)):
+            if features != (declared := built.features(config)):
                 yield f"{config}/{split}: expected the features {declared}, found {features}"
-            elif table.schema.metadata != expected.metadata:
+            else:
                 yield f"{config}/{split}: the footer differs from the form that builds write"
 
 
@@ -125,9 +128,9 @@ def _columns(schema: pa.Schema) -> Iterator[str]:
     return (f"{field.name} ({field.type})" for field in schema)
 
 
-def provenance(inputs: Inputs) -> Iterator[str]:
+def provenance(built: BuiltFolder, plans: Plans) -> Iterator[str]:
     """The provenance names this version and its pins, and a missing source for a missing split."""
-    built, stated = inputs.built, inputs.built.provenance
+    stated = built.provenance
     pinned = built.dataset.pins
     missing, fallbacks = set(built.missing), stated.get("fallbacks", {})
     if stated["version"] != (version := built.dataset.version):
@@ -153,19 +156,16 @@ def provenance(inputs: Inputs) -> Iterator[str]:
             if (config, split) not in built.declared:
                 if not missing.intersection(each.path for each in needed):
                     yield f"{config}/{split}: not built, though its sources are available"
-                elif inputs.source and inputs.source.has(config, split):
+                elif (config, split) in plans:
                     yield f"{config}/{split}: not built, though its source is available"
 
 
-def counts(inputs: Inputs) -> Iterator[str]:
+def counts(built: BuiltFolder) -> Iterator[str]:
     """The provenance states the number of rows."""
-    counted = {
-        (config, split): len(inputs.built.rows(config, split))
-        for config, split in inputs.built.declared
-    }
+    counted = {(config, split): len(built.rows(config, split)) for config, split in built.declared}
     stated = {
         (config, split): entry["rows"]
-        for config, splits in inputs.built.provenance["configs"].items()
+        for config, splits in built.provenance["configs"].items()
         for split, entry in splits.items()
     }
     for config, split in sorted(counted.keys() | stated.keys()):
@@ -174,13 +174,14 @@ def counts(inputs: Inputs) -> Iterator[str]:
             yield f"{config}/{split}: {found} rows, provenance {said}"
 
 
-def card(inputs: Inputs) -> Iterator[str]:
+def card(built: BuiltFolder, counted: Counted) -> Iterator[str]:
     """The card is the one that a build of these rows writes, byte for byte."""
-    built, dataset = inputs.built, inputs.built.dataset
+    dataset = built.dataset
     due = built_card(
         dataset,
-        inputs.counted,
-        [] if built.is_sample else measured(dataset).figures(dataset),
+        counted.splits,
+        measured(dataset),
+        shown_row(dataset, built),
         sample=built.is_sample,
         missing=built.missing,
         mirrored=_mirrored(built),
@@ -218,52 +219,88 @@ def _card_differences(
         yield f"the text differs from {name}/README.md and its tasks; build again"
     elif body != due_body:
         yield (
-            "the splits, notes or figures between the marks differ from the rows, the provenance "
-            f"or {name}/{FILE}; build again"
+            f"the generated {', '.join(_differing_parts(body, due_body)) or 'numbers'} differ from "
+            f"the script, the rows, the provenance or {name}/{FILE}; build again"
         )
 
 
-def as_measured(inputs: Inputs) -> Iterator[str]:
+def _differing_parts(body: str, due: str) -> Iterator[str]:
+    found = parts_of(body)
+    return (part for part, text in parts_of(due).items() if found.get(part) != text)
+
+
+def as_measured(
+    built: BuiltFolder, counted: Counted | None, figures: Sequence[Figure] = ()
+) -> Iterator[str]:
     """Rows and figures equal the dataset's `measured.json`, if it is of the same version."""
-    dataset = inputs.built.dataset
+    dataset = built.dataset
     known = measured(dataset)
-    if inputs.built.is_sample or known.version != inputs.built.version:
+    if built.is_sample or known.version != built.version:
         return
-    for (config, split), found in inputs.digests.items():
+    for (config, split), found in counted.digests.items() if counted else ():
         due = known.digest(config, split)
         if due not in (None, found):
             yield (
                 f"{config}/{split}: the rows differ from the measured ones (digest {due}, found "
                 f"{found}), but the version is the same: raise VERSION, and run `make measure`"
             )
-    for figure in inputs.figures:
+    for figure in figures:
         stated = known.found.get(figure.name, {}).get("measured")
         if figure.measured is not None and stated not in (None, figure.measured):
             yield f"{figure.name}: measured {figure.measured}, {FILE} says {stated}"
 
 
-def digests(inputs: Inputs) -> Iterator[str]:
-    """The rows of every split have the digest that the provenance states."""
-    if inputs.built.is_older:
-        yield f"built by a version of parley with other digests: run {inputs.built.rebuild}"
+def counted(built: BuiltFolder, not_counted: list[str]) -> Iterator[str]:
+    """Each counted number equals that of the dataset's `measured.json`, if of the same version.
+
+    The reasons of those that cannot be counted are added to `not_counted`.
+    """
+    dataset = built.dataset
+    known = measured(dataset)
+    if why_not := _why_not_counted(built, known.version):
+        not_counted += [why_not] if counted_in(dataset.figures) else []
         return
-    for (config, split), found in inputs.digests.items():
-        stated = inputs.built.provenance["configs"].get(config, {}).get(split, {}).get("digest")
+    due = {name: value for name, value in known.counted.items() if value is not None}
+    for count in every_count(dataset.figures, built):
+        own = [name for name in due if f"{name}.".startswith(f"{count.name}.")]
+        if count.reason and not count.failed:
+            not_counted.append(f"{count.name}: {count.reason}")
+        elif count.reason:
+            yield f"{count.name}: {count.reason}"
+        for name in dict.fromkeys((*own, *count.numbers)) if count.numbers else ():
+            found, said = count.numbers.get(name, "nothing"), due.get(name, "nothing")
+            if found != said:
+                yield f"{name}: counted {found}, {FILE} says {said}"
+
+
+def _why_not_counted(built: BuiltFolder, version: str) -> str:
+    if built.is_sample:
+        return A_SAMPLE
+    return "" if version == built.version else f"{FILE} is not of this version"
+
+
+def digests(built: BuiltFolder, counted: Counted) -> Iterator[str]:
+    """The rows of every split have the digest that the provenance states."""
+    if built.is_older:
+        yield f"built by a version of parley with other digests: run {built.rebuild}"
+        return
+    for (config, split), found in counted.digests.items():
+        stated = built.provenance["configs"].get(config, {}).get(split, {}).get("digest")
         if found != stated:
             yield f"{config}/{split}: expected {stated}, found {found}"
 
 
-def keys(inputs: Inputs) -> Iterator[str]:
+def keys(built: BuiltFolder) -> Iterator[str]:
     """Keys are unique within a config, or within a split where splits may share keys."""
     first: dict[tuple[Any, ...], str] = {}  # the split of each key of a config
-    configs = inputs.built.dataset.configs
-    for config, split in inputs.built.declared:
+    configs = built.dataset.configs
+    for config, split in built.declared:
         declared = configs[config]
         if not declared.keys:
             continue
         whole = configs[getattr(declared, "of", "") or config]
         shared = declared.splits_share_keys or whole.splits_share_keys
-        rows = inputs.built.rows(config, split)
+        rows = built.rows(config, split)
         found = Counter(tuple(row[column] for column in declared.keys) for row in rows)
         for key, count in found.items():
             named = ", ".join(map(str, key))
@@ -274,9 +311,9 @@ def keys(inputs: Inputs) -> Iterator[str]:
                 yield f"{config}/{split}: {named} is also in {other}"
 
 
-def labels(inputs: Inputs) -> Iterator[str]:
+def labels(built: BuiltFolder) -> Iterator[str]:
     """Every ClassLabel is one of its names."""
-    for place, values, feature in _leaves(inputs):
+    for place, values, feature in _leaves(built):
         if (names := labels_of(feature)) is not None:
             most = len(names) - 1
             outside = pc.or_(pc.less(values, 0), pc.greater(values, most))
@@ -284,19 +321,46 @@ def labels(inputs: Inputs) -> Iterator[str]:
                 yield f"{place}: expected 0 to {most}, found {wrong}"
 
 
-def numbers(inputs: Inputs) -> Iterator[str]:
+def numbers(built: BuiltFolder) -> Iterator[str]:
     """Every number is finite."""
-    for place, values, _ in _leaves(inputs):
+    for place, values, _ in _leaves(built):
         if pa.types.is_floating(values.type):
             for wrong in pc.unique(values.filter(pc.invert(pc.is_finite(values)))).to_pylist():
                 yield f"{place}: expected a finite number, found {wrong}"
 
 
-def _leaves(inputs: Inputs) -> Iterator[tuple[str, Any, Any]]:
+def nulls(built: BuiltFolder) -> Iterator[str]:
+    """A column or a field holds null only if it is declared so."""
+    for config, split in built.declared:
+        features = built.dataset.configs[config].features
+        columns = columns_of(built.dataset.configs[config])
+        declared = {column.path for column in columns if column.null}
+        declared |= {column.path + "[]" for column in columns if column.type.endswith(" or null")}
+        found: Counter[str] = Counter()
+        for table in built.tables(config, split):
+            for name in table.schema.names:
+                found.update(dict(_nulls(table[name], features[name], name)))
+        for path in found.keys() - declared:
+            yield f"{config}/{split}: {path}: {found[path]} nulls; declare Field((x, None), ...)"
+
+
+def _nulls(values: Any, feature: Any, path: str) -> Iterator[tuple[str, int]]:
+    """Yield the path of a column and of each field within that holds nulls, with their number."""
+    if values.null_count:
+        yield path, values.null_count
+        values = values.drop_null()  # its fields are null, too
+    if isinstance(feature, dict):
+        for name, inner in feature.items():
+            yield from _nulls(pc.struct_field(values, name), inner, f"{path}.{name}")
+    elif item := item_of(feature):
+        yield from _nulls(pc.list_flatten(values), item, f"{path}[]")
+
+
+def _leaves(built: BuiltFolder) -> Iterator[tuple[str, Any, Any]]:
     """Yield place, values and feature of each innermost column of every file."""
-    for config, split in inputs.built.declared:
-        features = inputs.built.features(config)
-        for table in inputs.built.tables(config, split):
+    for config, split in built.declared:
+        features = built.dataset.configs[config].features
+        for table in built.tables(config, split):
             for name in table.schema.names:
                 yield from _within(table[name], features[name], f"{config}/{split}: {name}")
 
@@ -311,19 +375,19 @@ def _within(values: Any, feature: Any, place: str) -> Iterator[tuple[str, Any, A
         yield place, values, feature
 
 
-def records(inputs: Inputs) -> Iterator[str]:
+def records(built: BuiltFolder, plans: Plans) -> Iterator[str]:
     """Each lossless row converts to a record of upstream's shape and back.
 
     Splits whose source is available are left to `source`, which compares upstream's own records.
     """
-    for config, declared in inputs.built.dataset.configs.items():
+    for config, declared in built.dataset.configs.items():
         if not isinstance(declared, Config):
             continue
         node = declared.node
-        for split in inputs.built.splits(config):
-            if inputs.source and inputs.source.has(config, split):
+        for split in built.splits(config):
+            if (config, split) in plans:
                 continue
-            for number, row in enumerate(inputs.built.rows(config, split)):
+            for number, row in enumerate(built.rows(config, split)):
                 where = f"{config}/{split}[{number}]"
                 try:
                     record = declared.to_record(row)
@@ -338,17 +402,17 @@ def records(inputs: Inputs) -> Iterator[str]:
                     yield f"{where}: does not convert to a record: {type(error).__name__}: {error}"
 
 
-def chats(inputs: Inputs) -> Iterator[str]:
+def chats(built: BuiltFolder) -> Iterator[str]:
     """Chats alternate user and assistant after an optional system message; no turn is lost.
 
     `source_turns` lists the turns of each message: each turn once, in order. Only the system
     message and an opening cue have none.
     """
-    for config, declared in inputs.built.dataset.configs.items():
-        if isinstance(declared, Config) or not CHAT.keys() <= inputs.built.features(config).keys():
+    for config, declared in built.dataset.configs.items():
+        if isinstance(declared, Config) or not CHAT.keys() <= declared.features.keys():
             continue  # a Config holds upstream's own values
-        for split in inputs.built.splits(config):
-            for number, row in enumerate(inputs.built.rows(config, split)):
+        for split in built.splits(config):
+            for number, row in enumerate(built.rows(config, split)):
                 for problem in _wrong_chat(row["messages"], row["source_turns"]):
                     yield f"{config}/{split}[{number}]: {problem}"
 
@@ -368,61 +432,53 @@ def _wrong_chat(chat: list[dict[str, str]], turns: list[list[int]]) -> Iterator[
         yield "only the system message and an opening cue may have no turn"
 
 
-OF_METADATA = (provenance, counts)
-OF_ROWS = (card, digests, as_measured, keys, labels, numbers, records, chats)
-
-
-def source(inputs: Inputs) -> Iterator[str]:
+def source(built: BuiltFolder, plans: Plans, counted: Counted) -> Iterator[str]:
     """Every upstream record gives the built row, and the row converts back to the record."""
-    if inputs.source is None:
-        return
-    reader = Reader(inputs.source.folder)
-    for config, split in inputs.built.declared:
-        if inputs.source.has(config, split):
-            yield from _against_source(inputs, inputs.source, config, split, reader)
+    for name in built.declared:
+        if name in plans:
+            yield from _against_source(built, plans[name], counted.digests[name])
 
 
-def _against_source(
-    inputs: Inputs, source: Source, config: str, split: str, reader: Reader
-) -> Iterator[str]:
-    declared = inputs.built.dataset.configs[config]
-    schema, made = _schema(inputs.built, config), []
-    digest = Digest(schema)
+def _against_source(built: BuiltFolder, plan: SplitPlan, found: str) -> Iterator[str]:
+    place = "/".join(plan.name)
+    lossless = isinstance(plan.config, Config)
+    records: list[Any] = []
+    differing: list[str] = []
 
     def rows() -> Iterator[Any]:
-        for row in generate(source, config, split, reader):
-            made.append(row)
+        for number, row in enumerate(generate(plan, records if lossless else None)):
+            if isinstance(plan.config, Config):
+                differing.extend(_not_back(plan.config, row, records.pop(), f"{place}[{number}]"))
             yield row
 
-    for batch in to_batches(rows(), schema, f"{config}/{split}"):
+    digest = Digest(plan.schema)
+    for batch in to_batches(rows(), plan.schema, place):
         digest.update(batch)
-    if digest.hexdigest() != inputs.digests[config, split]:
-        yield from _row_differences(f"{config}/{split}", inputs.built.rows(config, split), made)
-    if isinstance(declared, Config):
-        opened = reader.open(source.sources(config, split))
-        records = list(inputs.built.dataset.builder.records(config, opened))
-        if len(records) != len(made):
-            yield f"{config}/{split}: {len(records)} records upstream make {len(made)} rows"
-        for number, (row, record) in enumerate(zip(made, records, strict=False)):
-            if not _alike(back := declared.to_record(row), record):
-                where = f"{config}/{split}[{number}]"
-                said = first_difference(back, record) if back != record else "true is not 1"
-                yield f"{where}: does not convert back to the upstream record: {said}"
+    if digest.hexdigest() != found:
+        yield from _row_differences(place, built.rows(*plan.name), list(generate(plan)))
+    yield from differing
+
+
+def _not_back(config: Config, row: Any, record: Any, where: str) -> Iterator[str]:
+    if not _alike(back := config.to_record(row), record):
+        said = first_difference(back, record) if back != record else "true is not 1"
+        yield f"{where}: does not convert back to the upstream record: {said}"
 
 
 def _alike(found: Any, expected: Any) -> bool:
     """Tell whether two records are the same: 1 and 1.0 are one number, and neither is true."""
     return bool(found == expected) and (
-        orjson.dumps(found) == orjson.dumps(expected) or _typed(found) == _typed(expected)
+        orjson.dumps(found) == orjson.dumps(expected) or _as_true(found, expected)
     )
 
 
-def _typed(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _typed(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_typed(inner) for inner in value]
-    return isinstance(value, bool), value
+def _as_true(found: Any, expected: Any) -> bool:
+    """Tell whether equal values are true or false at the same places."""
+    if isinstance(found, dict):
+        return all(_as_true(value, expected[key]) for key, value in found.items())
+    if isinstance(found, list):
+        return all(map(_as_true, found, expected))
+    return isinstance(found, bool) == isinstance(expected, bool)
 
 
 def _row_differences(where: str, rows: list[Any], due: list[Any]) -> Iterator[str]:

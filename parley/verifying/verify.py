@@ -3,14 +3,14 @@
 import os
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from parley.base.errors import NO_MEMORY, OutputError, ParleyError, is_no_memory
 from parley.building.built import BuiltFolder, find_folder
 from parley.building.collection import Dataset, get
-from parley.building.generate import paused_garbage_collection
+from parley.building.plan import plan
 from parley.building.sources import Source, at_hand, open_source
 from parley.declaring.figures import (
     A_SAMPLE,
@@ -20,10 +20,12 @@ from parley.declaring.figures import (
     definition_of,
     figures,
 )
+from parley.rows.generate import paused_garbage_collection
 from parley.verifying import integrity
 from parley.verifying.side_by_side import Lost, side_by_side
 
 OnStep = Callable[[str, str], None]  # dataset and name of the check
+_PARTS = ("rows", "figures")  # of a verification, side by side
 
 
 @dataclass(frozen=True)
@@ -85,39 +87,92 @@ def verify(
     Its rows are compared with the upstream files `source`, if available. A build of the sample is
     compared with the sample in the dataset folder. `on_step` takes the dataset and the next check.
     """
+    built = built.reading_once()
+    of_rows = verify_rows(built, source, on_step)
+    figured = None if _is_damaged(of_rows) else verify_figures(built, on_step)
+    return _whole(built.dataset, of_rows, figured)
+
+
+def verify_figures(built: BuiltFolder, on_step: OnStep) -> Verification:
+    """Recompute figures and counted numbers of a build, and compare them with the measured."""
+    name, found = built.dataset.name, list[Figure]()
+    for figure in figures(built.dataset.figures, built, A_SAMPLE if built.is_sample else ""):
+        on_step(name, figure.name.partition(".")[0].replace("_", " "))
+        found.append(figure)
+    not_counted: list[str] = []
+    numbers = _run(integrity.counted, (built, not_counted))
+    checks = [
+        _run(integrity.as_measured, (built, None, found)),
+        replace(numbers, skipped="; ".join(not_counted)),
+    ]
+    return Verification(name, built.is_sample, checks, found)
+
+
+def verify_rows(built: BuiltFolder, source: Source | None, on_step: OnStep) -> Verification:
+    """Check the files and the rows of a built folder; see `verify`."""
     dataset = built.dataset
     if built.is_sample:
         source = open_source(dataset, None, sample=True)
-    inputs = integrity.Inputs(built, source)
+    plans = {each.name: each for each in plan(source)} if source else {}
+    counted = integrity.Counted(built)
 
-    def test(check: Callable[[Any], Iterator[str]], argument: Any, skipped: str = "") -> Check:
+    def test(check: Callable[..., Iterator[str]], *arguments: Any, skipped: str = "") -> Check:
         on_step(dataset.name, check.__name__.replace("_", " "))
-        return _run(check, argument, skipped)
+        return _run(check, arguments, skipped)
 
-    schema = test(integrity.schema, inputs)
-    why_not = A_SAMPLE if built.is_sample else ""
-    if schema.failed:
-        why_not = "the Parquet files are damaged"
-    for figure in figures(dataset.figures, built, why_not):
-        on_step(dataset.name, figure.name.partition(".")[0].replace("_", " "))
-        inputs.figures.append(figure)
-    found = [test(integrity.files, inputs), schema]
-    found += [test(check, inputs) for check in integrity.OF_METADATA]
+    found = [
+        test(integrity.files, built),
+        schema := test(integrity.schema, built),
+        test(integrity.provenance, built, plans),
+        test(integrity.counts, built),
+    ]
     if not schema.failed:
-        found += [test(check, inputs) for check in integrity.OF_ROWS]
-        found += [test(c, built) for c in checks_of(dataset.checks)]
-        absent = [f"{c}/{s}" for c, s in built.declared if not (source and source.has(c, s))]
+        absent = ["/".join(each) for each in built.declared if each not in plans]
         skipped = f"the upstream files of {', '.join(absent)} are not available" if absent else ""
         if not source:
             skipped = "the upstream files are not available"
-        found.append(test(integrity.source, inputs, skipped))
-    return Verification(dataset.name, built.is_sample, found, inputs.figures)
+        found += [
+            test(integrity.card, built, counted),
+            test(integrity.digests, built, counted),
+            test(integrity.as_measured, built, counted),
+            test(integrity.keys, built),
+            test(integrity.labels, built),
+            test(integrity.numbers, built),
+            test(integrity.nulls, built),
+            test(integrity.records, built, plans),
+            test(integrity.chats, built),
+            *(test(check, built) for check in checks_of(dataset.checks)),
+            test(integrity.source, built, plans, counted, skipped=skipped),
+        ]
+    return Verification(dataset.name, built.is_sample, found)
 
 
-def _run(check: Callable[[Any], Iterator[str]], argument: Any, skipped: str) -> Check:
+def _is_damaged(of_rows: Verification) -> bool:
+    return any(check.failed for check in of_rows.checks if check.name == "schema")
+
+
+def _whole(dataset: Dataset, of_rows: Verification, figured: Verification | None) -> Verification:
+    """Return the verification of both parts of a build; of damaged files it has no figures."""
+    if figured is None or _is_damaged(of_rows):
+        why_not = "the Parquet files are damaged"
+        return replace(of_rows, figures=list(figures(dataset.figures, None, why_not)))
+    more = {check.name: check for check in figured.checks}
+    checks = [
+        replace(check, problems=[*check.problems, *more.pop(check.name).problems])
+        if check.name in more
+        else check
+        for check in of_rows.checks
+    ]
+    checks += more.values()
+    return replace(of_rows, checks=checks, figures=figured.figures)
+
+
+def _run(
+    check: Callable[..., Iterator[str]], arguments: tuple[Any, ...], skipped: str = ""
+) -> Check:
     problems: list[str] = []
     try:
-        for problem in check(argument):
+        for problem in check(*arguments):
             if not isinstance(problem, str):
                 raise TypeError(f"expected a message, found {problem!r:.60}")
             problems.append(problem)
@@ -133,30 +188,43 @@ def verify_each(
 ) -> Iterator[Verification | ParleyError]:
     """Verify the built folders of several datasets, side by side; yield each result or error.
 
+    Figures and rows of a build are verified by two processes.
+
     Args:
         datasets: The datasets.
         build: The folder that holds their built folders.
         sources: The folder that holds their upstream files; None is the cache.
         on_step: Called with a dataset's name and that of the next check.
     """
-    jobs = [(each.name, build, sources) for each in datasets]
-    workers = min(_processors(), len(datasets))
+    jobs = [(each.name, build, sources, part) for each in datasets for part in _PARTS]
+    workers = min(_processors(), len(jobs))
     if workers < 2:
-        yield from (_outcome(*job, on_step) for job in jobs)
+        yield from (_outcome(each.name, build, sources, "", on_step) for each in datasets)
         return
     outcomes = side_by_side(_outcome, jobs, workers, on_step)
     with closing(outcomes):  # at Ctrl-C, drop the remaining jobs
-        for dataset, outcome in zip(datasets, outcomes, strict=True):
-            yield _lost(dataset.name) if isinstance(outcome, Lost) else outcome
+        for dataset in datasets:
+            both = [next(outcomes) for _ in _PARTS]  # rows, figures
+            wrong = [each for each in both if not isinstance(each, Verification)]
+            if any(isinstance(each, Lost) for each in wrong):
+                yield _lost(dataset.name)
+            else:
+                yield wrong[0] if wrong else _whole(dataset, *both)
 
 
 def _outcome(
-    name: str, build: Path, sources: Path | None, on_step: OnStep
+    name: str, build: Path, sources: Path | None, part: str, on_step: OnStep
 ) -> Verification | ParleyError:
     try:
         dataset = get(name)
         with paused_garbage_collection():
-            return verify(find_folder(build, dataset), at_hand(dataset, sources), on_step)
+            built = find_folder(build, dataset)
+            if part == "figures":
+                return verify_figures(built, on_step)
+            source = at_hand(dataset, sources)
+            if part == "rows":
+                return verify_rows(built.reading_once(), source, on_step)
+            return verify(built, source, on_step)
     except ParleyError as error:
         return error
     except Exception as error:  # an unexpected error must not hide the other datasets

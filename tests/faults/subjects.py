@@ -6,16 +6,9 @@ Files are parsed and joined here in plain Python, independently of parley.
 import functools
 import json
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from random import Random
-from typing import Any
-
-from damage import Records
-
-Files = dict[str, Records]
 
 # Forms of files ---------------------------------------------------------------------------
 
@@ -24,40 +17,40 @@ Files = dict[str, Records]
 class Form:
     """How a file is read and written, and how errors name a record in it."""
 
-    parse: Callable[[str], Records]
-    write: Callable[[Records], str]  # each record on its own line if possible
+    parse: Callable
+    write: Callable  # each record on its own line if possible
     place: str  # the text after the file's name, with the record's number from 0 and from 1
     json: bool = True  # else only its text can be damaged
 
 
-def plainly(text: str) -> Any:
+def plainly(text):
     """Parse JSON strictly: no duplicate keys, no NaN."""
 
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def unique(pairs):
         if len(dict(pairs)) < len(pairs):
             raise ValueError("a key stands twice")
         return dict(pairs)
 
-    def refuse(constant: str) -> None:
+    def refuse(constant):
         raise ValueError(constant)
 
     return json.loads(text, object_pairs_hook=unique, parse_constant=refuse)
 
 
-def lines(text: str) -> list[str]:
+def lines(text):
     return text.removesuffix("\n").split("\n")
 
 
-def of_columns(line: str) -> dict[str, str]:
+def of_columns(line):
     columns = ("query_id", "iteration", "document_id", "relevance")
     return dict(zip(columns, line.split("\t"), strict=True))
 
 
-def to_columns(judgment: dict[str, Any] | None) -> str:
+def to_columns(judgment):
     return "\t".join("" if value is None else str(value) for value in (judgment or {}).values())
 
 
-def written(line: Callable[[Any], str]) -> Callable[[Records], str]:
+def written(line):
     return lambda records: "".join(line(record) + "\n" for record in records)
 
 
@@ -70,34 +63,30 @@ TABLE = Form(
 TEXT = Form(lambda text: [text], lambda records: str(*records), "", json=False)
 
 
-def sampled(values: list[Any], count: int, draw: Random) -> list[Any]:
+def sampled(values, count, draw):
     """Return a few of the values, in their order."""
     return [values[i] for i in sorted(draw.sample(range(len(values)), min(count, len(values))))]
 
 
-class Subject(ABC):
-    """A dataset to damage."""
+class Subject:
+    """A dataset to damage: its `cut` are a few records of each existing file that build soundly."""
 
-    whole: tuple[str, ...] = ()  # patterns of fields whose errors name no place inside them
-    ties: tuple[tuple[str, str], ...] = ()  # file and field -> words that name a contradicted field
-    beside: tuple[str, ...] = ()  # files read but not damaged
+    whole = ()  # patterns of fields whose errors name no place inside them
+    ties = ()  # file and field -> words that name a contradicted field
+    beside = ()  # files read but not damaged
 
-    def form(self, file: str) -> Form:
+    def form(self, file):
         return LIST
 
     @functools.cache  # noqa: B019 the subjects live as long as the module
-    def read(self, folder: Path, file: str) -> Records:
+    def read(self, folder, file):
         return self.form(file).parse((folder / file).read_bytes().decode("utf-8"))
 
-    def ids(self, record: Any) -> list[str]:
+    def ids(self, record):
         """Return the ids by which an error may name a record."""
         return []
 
-    @abstractmethod
-    def cut(self, folder: Path, draw: Random) -> Files:
-        """Return a few records of each existing file that build soundly."""
-
-    def expected(self, config: str, files: Files) -> Records:
+    def expected(self, config, files):
         """Return the records that the rows of a config must give back, for one split."""
         return [record for records in files.values() for record in records]
 
@@ -117,12 +106,12 @@ class Casino(Subject):
         (" (chat_logs.*(id|task_data)|participant_info)", "outcomes.points_scored"),
     )
 
-    def form(self, file: str) -> Form:
+    def form(self, file):
         return LIST if file.startswith("data/") else ONE
 
-    def cut(self, folder: Path, draw: Random) -> Files:
-        chosen: set[int] = set()
-        files: Files = {}
+    def cut(self, folder, draw):
+        chosen = set()
+        files = {}
         for split, count in (("train", 2), ("valid", 1), ("test", 1)):
             file = f"data/split/casino_{split}.json"
             records = self.read(folder, file)
@@ -142,7 +131,7 @@ class Casino(Subject):
         files[FOLDS] = [{**folds, "cvs": cut}]
         return files
 
-    def expected(self, config: str, files: Files) -> Records:
+    def expected(self, config, files):
         if config != "priority_folds":
             return super().expected(config, files)
         ((record,),) = files.values()
@@ -160,12 +149,12 @@ class CraigslistBargains(Subject):
     beside = ("price_tracker.pkl",)  # no text; tests/test_dialogue_acts.py damages it
     ties = ((" events.*action", "events["), (" scenario", "the key "))
 
-    def ids(self, record: Any) -> list[str]:
+    def ids(self, record):
         scenario = record.get("scenario") if isinstance(record, dict) else None
         found = scenario.get("uuid") if isinstance(scenario, dict) else None
         return [found] if isinstance(found, str) and found else []  # by which its row is named
 
-    def cut(self, folder: Path, draw: Random) -> Files:
+    def cut(self, folder, draw):
         return {
             file.name: sampled(self.read(folder, file.name), 3, draw)
             for file in sorted(folder.glob("*.json"))
@@ -175,7 +164,7 @@ class CraigslistBargains(Subject):
 # CoSRec -----------------------------------------------------------------------------------
 
 
-def conversation_of(judgment: dict[str, str]) -> str:
+def conversation_of(judgment):
     return re.sub(r"_\d+_\d+(#.*)?$", "", judgment["query_id"])
 
 
@@ -192,24 +181,24 @@ class Cosrec(Subject):
         ("qrels", "the key "),
     )
 
-    def form(self, file: str) -> Form:
+    def form(self, file):
         return {"jsonl": LINES, "qrels": TABLE}.get(file.rsplit(".")[-1], TEXT)
 
-    def ids(self, record: Any) -> list[str]:
+    def ids(self, record):
         if not isinstance(record, dict):
             return []
         return [conversation_of(record)] if record.get("query_id") else list(record)
 
-    def cut(self, folder: Path, draw: Random) -> Files:
-        files: Files = {}
+    def cut(self, folder, draw):
+        files = {}
         for part, count in (("raw", 3), ("crowd", 3), ("curated", 2)):
-            chosen: set[str] = set()
+            chosen = set()
             for path in sorted((folder / "dataset" / part).glob("*.jsonl")):
                 file = path.relative_to(folder).as_posix()
                 records = self.read(folder, file)
                 chosen = chosen or set().union(*sampled(records, count, draw))
                 files[file] = [record for record in records if chosen >= record.keys()]
-        judged: dict[str, Records] = {}
+        judged = {}
         for judgment in self.read(folder, "dataset/curated/qrels.qrels"):
             judged.setdefault(judgment["query_id"], []).append(judgment)
         files["dataset/curated/qrels.qrels"] = [
@@ -223,7 +212,7 @@ class Cosrec(Subject):
             files[file] = self.read(folder, file)
         return {file: records for file, records in files.items() if records}
 
-    def expected(self, config: str, files: Files) -> Records:
+    def expected(self, config, files):
         if config in ("crowd", "curated"):
             return list(self._joined(files))
         if config == "prompts":
@@ -232,7 +221,7 @@ class Cosrec(Subject):
             return [to_columns(record) for record in super().expected(config, files)]
         return super().expected(config, files)
 
-    def _joined(self, files: Files) -> Iterator[dict[str, Any]]:
+    def _joined(self, files):
         by_name = {
             Path(file).stem: {key: value for record in records for key, value in record.items()}
             for file, records in files.items()
@@ -252,10 +241,10 @@ class Duo(Subject):
     whole = tuple(f"objective_evaluation.{aspect}_scores" for aspect in ASPECTS)
     ties = ((" dialogue(_id)?$", "the dialogue_id"), (" dialogue", "dialogue["))
 
-    def form(self, file: str) -> Form:
+    def form(self, file):
         return ONE
 
-    def cut(self, folder: Path, draw: Random) -> Files:
+    def cut(self, folder, draw):
         return {
             path.relative_to(folder).as_posix(): self.read(folder, str(path))
             for source in ("ed/en", "ed/ja", "wow/en", "wow/ja")
@@ -263,7 +252,7 @@ class Duo(Subject):
         }
 
 
-SUBJECTS: dict[str, Subject] = {
+SUBJECTS = {
     "casino": Casino(),
     "cosrec": Cosrec(),
     "craigslist_bargains": CraigslistBargains(),

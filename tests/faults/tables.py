@@ -17,7 +17,7 @@ from trial import EACH
 BEGIN, END = "<!-- make faults: from here -->", "<!-- make faults: to here -->"
 
 
-def main() -> None:
+def main():
     """Replace the text between the two marks."""
     document = Path(__file__).parents[2] / "SECURITY.md"
     text = document.read_text(encoding="utf-8")
@@ -45,9 +45,9 @@ hold the damaged data exactly). A fourth number would count everything else.
     print(tables)
 
 
-def faults(report: ElementTree.ElementTree) -> str:
+def faults(report):
     """Return Markdown. Failed tests have no counts; the table names their number."""
-    counts: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
+    counts = defaultdict(lambda: [0, 0])
     for fault, numbers in properties(report, "fault"):
         for at, number in enumerate(numbers.split()):
             counts[fault][at] += int(number)
@@ -62,9 +62,9 @@ def faults(report: ElementTree.ElementTree) -> str:
     return "\n".join(lines)
 
 
-def damages(report: ElementTree.ElementTree) -> str:
+def damages(report):
     """Return Markdown: outcomes of damaged records by kind and dataset; "" without real files."""
-    cells: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    cells = defaultdict(dict)
     for kind, value in properties(report, "damage"):
         name, _, cell = value.partition(": ")
         cells[kind][name] = cell
@@ -77,7 +77,7 @@ def damages(report: ElementTree.ElementTree) -> str:
     return "\n".join(lines)
 
 
-def properties(report: ElementTree.ElementTree, wanted: str) -> list[tuple[str, str]]:
+def properties(report, wanted):
     """Return name and value of what tests recorded as "WANTED: NAME"."""
     found = [(item.get("name", ""), item.get("value", "")) for item in report.iter("property")]
     start = f"{wanted}: "

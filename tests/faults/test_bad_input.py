@@ -8,8 +8,9 @@ damaged records exactly, and the dataset's documents allow such records.
 from collections import Counter
 
 import pytest
+from damage import KINDS
 from subjects import SUBJECTS
-from trial import EACH, HARMLESS, KEPT, KINDS, REJECTED, judged
+from trial import EACH, HARMLESS, KEPT, REJECTED, judged
 
 from parley.building.collection import get
 

@@ -12,8 +12,9 @@ from parley.base.errors import ScriptError
 from parley.building.build import build
 from parley.building.built import open_folder
 from parley.building.collection import discover
-from parley.building.generate import generate
+from parley.building.plan import split_plan
 from parley.building.sources import open_source
+from parley.rows.generate import generate
 from parley.rows.reader import Reader
 from parley.verifying.verify import verify
 
@@ -77,7 +78,7 @@ def splits_of(source):
     """Yield each config and split whose records join sources, with the paths of these."""
     for name, config in source.dataset.configs.items():
         for split in source.splits(name) if config.records else ():
-            yield name, split, [each.path for each in source.sources(name, split)]
+            yield name, split, [each.path for each in source.files(name, split)]
 
 
 def require_named(error, paths):
@@ -98,7 +99,7 @@ def test_a_bypass_of_one_file_or_all_is_an_error(way, monkeypatch, tally):
                 with monkeypatch.context() as patch:
                     leave(patch, source, config, way, some)
                     with pytest.raises(ScriptError) as error:
-                        list(generate(source, config, split))
+                        list(generate(split_plan(source, config, split)))
                 require_named(error.value, some)
                 tried += 1
     assert tried > 20

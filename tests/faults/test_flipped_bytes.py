@@ -25,7 +25,7 @@ def flips(path):
 def test_a_flipped_byte(dataset, sample_build, tmp_path, tally):
     """The check of files names the file; all of `verify` survives the last damage."""
     folder = shutil.copytree(sample_build / dataset.name, tmp_path / dataset.name)
-    built = integrity.Inputs(open_folder(folder), None)
+    built = open_folder(folder)
     assert list(integrity.files(built)) == []
     paths = sorted(folder.rglob("*.parquet"))
     for path in paths:

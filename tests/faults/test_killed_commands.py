@@ -19,11 +19,11 @@ from hub import Hub, User
 from server import Page, Server, pinned
 
 from parley.authoring.starting.new import write_skeleton
+from parley.base.marks import marks
 from parley.building.build import build
 from parley.building.built import open_folder
 from parley.building.collection import Dataset, get
 from parley.building.sources import Source
-from parley.declaring import leaderboard
 from parley.reading.site.write import write_site
 
 TRIALS = int(os.environ.get("PARLEY_TRIALS", "4"))  # of each command; `make faults` has 20
@@ -65,7 +65,7 @@ import parley.reading.export.export, parley.reading.site.serve
 import parley.hub.copied, parley.hub.publish, parley.scoring.evaluate, parley.declaring.leaderboard
 import parley.reading.site.serve, parley.reading.site.write, parley.cli.report
 from parley.cli import main
-from parley.building import workers
+from parley.rows import workers
 from unverified import held
 workers.PART = 20_000
 parley.hub.publish.verify_for_upload = lambda *_: None  # accepts a sample
@@ -113,8 +113,8 @@ class Workplace:
                 build(source, home / "out")
         (home / "out/casino/of_the_old_one").touch()
         write_site([open_folder(home / "built/duo")], home / "page")
-        marks = (leaderboard.BEGIN, "of old", leaderboard.END)
-        (home / "tasks.md").write_text("\n".join(marks))
+        begin, end = marks("tasks")
+        (home / "tasks.md").write_text(f"{begin}\nof old\n{end}\n")
         hostile(home / "raw", 1, records=100)
         if importlib.util.find_spec("duckdb"):
             catalogue = get("cosrec").jobs["catalogue"].run

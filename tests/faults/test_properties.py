@@ -11,10 +11,9 @@ import struct
 import orjson
 import pyarrow as pa
 import pytest
-from damage import at, put
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from mutations import nodes
+from mutations import inner, nodes
 from test_conversion import records_of
 
 from parley.base.errors import RowError
@@ -58,7 +57,8 @@ def nearly(draw, fitting):
         places = [(path, value) for path, value in nodes(holder) if path]
         leaves = [place for place in places if not isinstance(place[1], dict | list)]
         path, _ = draw(st.sampled_from(leaves if leaves and draw(st.booleans()) else places))
-        found, change = at(holder, path), draw(st.sampled_from(["more", "fewer", "renamed", "no"]))
+        place = inner(holder, path)
+        found, change = place[path[-1]], draw(st.sampled_from(["more", "fewer", "renamed", "no"]))
         if isinstance(found, dict) and found and change != "no":
             key = draw(st.sampled_from(sorted(found)))
             value = found[key] if change == "more" else found.pop(key)
@@ -66,7 +66,7 @@ def nearly(draw, fitting):
                 found[draw(keys)] = value
         else:
             deceptive = st.sampled_from(DECEPTIVE[type(found)])
-            put(holder, path, draw(deceptive if draw(st.integers(0, 3)) else json_values))
+            place[path[-1]] = draw(deceptive if draw(st.integers(0, 3)) else json_values)
     return holder[0]
 
 

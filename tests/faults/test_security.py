@@ -1,7 +1,6 @@
 """Untrusted input stays data: it runs nothing, reads nothing outside and crashes nothing."""
 
 import copy
-import hashlib
 import io
 import json
 import math
@@ -19,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
+from folders import of_rows, reseal, restate, retable
 from hub import User
 from server import Page, Server
 
@@ -285,7 +285,7 @@ def test_a_command_starts_no_program_but_its_own(
         ]
         environ = hub.environ(clone, "hf_writes") | {"PARLEY_CACHE": str(clone / "cache")}
         environ |= {"PARLEY_DATASETS": str(clone / "datasets")}
-        shared = f"{PREPARE}\nimport parley.building.workers\nparley.building.workers.PART = 10\n"
+        shared = f"{PREPARE}\nimport parley.rows.workers\nparley.rows.workers.PART = 10\n"
         found, processes, started = audit(commands, prepare=shared, **environ)
     assert [(each, output) for each, (status, output) in enumerate(found) if status] == []
     own = [str(ROOT / "parley/verifying/side_by_side.py")], ["-m", "parley.hub.load_back"]
@@ -473,18 +473,6 @@ def test_json_parses_strictly_whatever_the_terminal_takes(encoding, monkeypatch)
     assert read == ["NaN", {"é😀": "Infinity"}, ["-Infinity"], 0.5]
 
 
-def reseal(folder):
-    """Update the hashes in a provenance, as somebody who hides a change would."""
-    path = folder / "provenance.json"
-    provenance = json.loads(path.read_text())
-    for config in provenance["configs"].values():
-        for split in config.values():
-            for file in split["files"]:
-                body = (folder / file["path"]).read_bytes()
-                file.update(bytes=len(body), sha256=hashlib.sha256(body).hexdigest())
-    path.write_text(json.dumps(provenance))
-
-
 def spoil(value):
     """Put escapes into every text."""
     if isinstance(value, str):
@@ -499,8 +487,7 @@ def hostile(sample_build, tmp_path):
     """The built samples with escapes in every text of every row."""
     build = shutil.copytree(sample_build, tmp_path / "hostile")
     for path in build.rglob("*.parquet"):
-        table = pq.read_table(path)
-        pq.write_table(pa.Table.from_pylist(spoil(table.to_pylist()), table.schema), path)
+        retable(path, of_rows(spoil))
     for name in discover():
         reseal(build / name)
     return build
@@ -537,8 +524,7 @@ def test_names_and_provenance_with_escapes(sample_build, tmp_path, tally):
         shutil.copytree(folder / "strategies", folder / ESCAPES)
         (folder / ESCAPES[::-1]).write_text("")
     path = two / "strategies/train-00000-of-00001.parquet"
-    table = pq.read_table(path)
-    pq.write_table(pa.Table.from_pylist(spoil(table.to_pylist()), table.schema), path)
+    retable(path, of_rows(spoil))
     said = json.loads((two / "provenance.json").read_text())
     said |= {"version": ESCAPES, "missing": [ESCAPES], "sources": {ESCAPES: {ESCAPES: ESCAPES}}}
     wrong = ({**said, ESCAPES: 1}, {**said, "dataset": ESCAPES}, {**said, "version": [ESCAPES]})
@@ -677,9 +663,7 @@ def test_nothing_outside_a_folder_is_read_or_written(hub, sample_build, outside,
     commands = on_each(sample_build, tmp_path, damages, range(8))
     commands.append(("publish", "casino", "--repo", "org/casino", "--build", tmp_path / "0"))
     folders = [tmp_path / str(number) for number in range(len(PLACED))]
-    provenance = folders[0] / "casino/provenance.json"  # a sample would be refused unread
-    said = json.loads(provenance.read_text()) | {"sample": False}
-    provenance.write_text(json.dumps(said))
+    restate(folders[0] / "casino", "sample", False)  # a sample would be refused unread
     before = state(outside, *folders)
     found = run(tmp_path, commands, **hub.environ(tmp_path / "home", "hf_writes"))
     assert {status for status, _ in found[:-1:8]} == {1}
@@ -789,7 +773,7 @@ ROWS = {
 
 def replace_rows(table, folder):
     for path in folder.rglob("*.parquet"):
-        pq.write_table(pq.read_table(path)[:0] if table is None else table, path)
+        retable(path, lambda old: old[:0] if table is None else table)
     reseal(folder)
 
 

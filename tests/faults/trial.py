@@ -4,57 +4,28 @@ import json
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import Any
 from unittest.mock import patch
 
-import damage
-from damage import HERE, OfBytes, OfRecords, pattern
+from damage import HERE, KINDS, OF_BYTES, OF_RECORDS, pattern, truncated
 from subjects import LINES, SUBJECTS
 
 from parley.base.errors import ParleyError, ScriptError
-from parley.building.collection import Dataset
-from parley.building.generate import generate
+from parley.building.plan import plan
 from parley.building.sources import Source
 from parley.declaring.declaration import Config
 from parley.declaring.features import arrow_schema
 from parley.rows import reader
 from parley.rows.arrow import to_batch
-from parley.rows.reader import Reader
-
-Split = tuple[str, str]  # config and split
+from parley.rows.generate import generate
 
 REJECTED, HARMLESS, KEPT = "rejected", "harmless", "kept"
 EACH = 100  # real files damaged in each kind and dataset
 FOLDERS = 10  # cut out of each dataset's files; every one is damaged many times
 LONGEST = 600  # characters that a line of an error may have; it need not have all of a long id
 LONG_ID = 100
-
-OF_RECORDS: dict[str, OfRecords] = {
-    "key removed": damage.key_removed,
-    "key added": damage.key_added,
-    "duplicate JSON key": damage.key_twice,
-    "wrong type": damage.wrong_type,
-    "null": damage.null,
-    "empty list": damage.list_emptied,
-    "NaN, infinity": damage.not_finite,
-    "number too large": damage.too_large,
-    "deep nesting": damage.nested,
-    "lone surrogate": damage.lone_surrogate,
-    "control character": damage.control_character,
-    "very long text": damage.long_text,
-}
-OF_BYTES: dict[str, OfBytes] = {
-    "raw control byte": damage.raw_control_character,
-    "truncated line": damage.truncated,
-    "byte order mark": damage.byte_order_mark,
-    "CRLF": damage.crlf,
-    "invalid UTF-8": damage.invalid_utf8,
-}
-KINDS = (*OF_RECORDS, *OF_BYTES)
 
 # The only kinds for records of files that are not JSON
 OF_ANY_TEXT = ("control character", "very long text")
@@ -84,7 +55,7 @@ class Mutant:
     fields: tuple[str, ...] = ()  # also those it contradicts; empty if no parser can know them
     excluded: bool = False  # whether no dataset can have such a file, so it must be rejected
 
-    def is_named(self, error: str) -> bool:
+    def is_named(self, error):
         """Tell whether one line of an error names all three, and none is too long to read."""
         folder, _, name = self.file.rpartition("/")
         return all(len(line) <= LONGEST for line in error.splitlines()) and any(
@@ -98,7 +69,7 @@ class Mutant:
 class Unfair(Exception):
     """A mutant was refused with a vague error, or wrongly accepted."""
 
-    def __init__(self, mutant: Mutant, what: str) -> None:
+    def __init__(self, mutant, what):
         where = f"{mutant.file}, at {mutant.places} {mutant.fields}"
         super().__init__(f"{mutant.kind} in {where}: {what}")
 
@@ -106,7 +77,7 @@ class Unfair(Exception):
 class Trial:
     """A small source folder of one dataset; damages one file after the other."""
 
-    def __init__(self, dataset: Dataset, source: Path, folder: Path, draw: Random) -> None:
+    def __init__(self, dataset, source, folder, draw):
         self.dataset, self.folder, self.draw = dataset, folder, draw
         self.subject = SUBJECTS[dataset.name]
         self.files = self.subject.cut(source, draw)
@@ -120,38 +91,36 @@ class Trial:
         self.source = Source(dataset, folder, missing=missing)
         self.schemas = {name: arrow_schema(dataset.features(name)) for name in dataset.configs}
         self.splits = {  # with the files of each
-            (config, split): self._files(
-                *(each.path for each in self.source.sources(config, split))
-            )
+            (config, split): self._files(*(each.path for each in self.source.files(config, split)))
             for config in self.schemas
             for split in self.source.splits(config)
         }
-        self.sound: dict[Split, Any] = {}
+        self.sound = {}
         for split, rows, error in self._built(self.files):
             if error:
                 raise ValueError(f"cut out of sound files, but {error}")
             self.sound[split] = rows
 
-    def content(self, file: str) -> bytes:
+    def content(self, file):
         return self.subject.form(file).write(self.files[file]).encode("utf-8")
 
-    def _files(self, *sources: str) -> list[str]:
+    def _files(self, *sources):
         """Return the files of some sources, each a file or a folder."""
         beginnings = tuple(f"{source}/" for source in sources)
         return [file for file in self.files if f"{file}/".startswith(beginnings)]
 
-    def _built(self, files: Iterable[str]) -> Iterator[tuple[Split, Any, str]]:
+    def _built(self, files):
         """Yield (config, split), rows and error of each split that reads one of the files.
 
         An error of the script itself is not caught.
         """
-        strict = Reader(self.folder)  # one for all, as in a build
+        plans = {each.name: each for each in plan(self.source)}  # they share a reader
         for split, read in self.splits.items():
             if set(files) & set(read):
                 try:
                     # check a new file once, not again for each config
                     with patch.object(reader, "SETTLED", -1):
-                        made = list(generate(self.source, *split, strict))
+                        made = list(generate(plans[split]))
                     rows = to_batch(made, self.schemas[split[0]], "/".join(split)).to_pylist()
                 except ScriptError:
                     raise
@@ -162,41 +131,34 @@ class Trial:
 
     # Making mutants -----------------------------------------------------------------------
 
-    def mutant(self, kind: str) -> Mutant:
+    def mutant(self, kind):
         """Return a random mutant of this kind."""
         while True:
             file = self.draw.choice(list(self.files))
-            ways = [(self._of_records, way) for way in self._ways(kind, file)]
+            is_json, is_table = self.subject.form(file).json, file.endswith(".qrels")
             if kind in OF_BYTES:
-                ways.append((self._of_bytes, OF_BYTES[kind]))
-            if ways:
-                make, way = self.draw.choice(ways)
-                if mutant := make(kind, file, way):
-                    return mutant
+                mutant = self._of_bytes(kind, file)
+            elif is_json or kind in OF_ANY_TEXT or (is_table and kind in OF_A_TABLE):
+                mutant = self._of_records(kind, file)
+            else:
+                continue
+            if mutant:
+                return mutant
 
-    def _ways(self, kind: str, file: str) -> list[OfRecords]:
-        """Return how the records of a file can be damaged in this kind."""
-        is_json, is_table = self.subject.form(file).json, file.endswith(".qrels")
-        if kind in OF_RECORDS and (
-            is_json or kind in OF_ANY_TEXT or (is_table and kind in OF_A_TABLE)
-        ):
-            return [OF_RECORDS[kind]]
-        return []
-
-    def _of_bytes(self, kind: str, file: str, way: OfBytes) -> Mutant | None:
-        content, line = way(self.content(file), self.draw)
+    def _of_bytes(self, kind, file):
+        content, line = OF_BYTES[kind](self.content(file), self.draw)
         if content == self.content(file):
             return None
         # Where several lines make one JSON text, a parser may see only later that one was cut.
-        sees_later = way is damage.truncated and self.subject.form(file) is not LINES
+        sees_later = OF_BYTES[kind] is truncated and self.subject.form(file) is not LINES
         last = content.count(b"\n") + 1 if sees_later else line
         places = tuple(f"line {n}" for n in range(line, last + 1))
         return Mutant(kind, file, content, places, (), kind in EXCLUDED)
 
-    def _of_records(self, kind: str, file: str, way: OfRecords) -> Mutant | None:
+    def _of_records(self, kind, file):
         form, before = self.subject.form(file), self.files[file]
         records = json.loads(json.dumps(before))
-        wound = way(records, self.draw)
+        wound = OF_RECORDS[kind](records, self.draw)
         if wound is None or (same(records, before) and not wound.literal):
             return None
         content = form.write(records).replace(json.dumps(HERE), wound.literal).encode("utf-8")
@@ -208,13 +170,15 @@ class Trial:
         if kind in IN_SHAPE or not form.json:
             where = f"{file} {pattern(wound.path)}"
             fields |= {word for tied, word in self.subject.ties if re.search(tied, where)}
+        if not form.json:  # a newline in the last column ends the line
+            places.add(form.place.format(number + 1, number + 2))
         if wound.too_deep:
             places.add(f"line {content[: content.index(wound.literal.encode())].count(10) + 1}")
             fields.clear()
         named = tuple(sorted(places)), tuple(sorted(fields))
         return Mutant(kind, file, content, *named, kind in EXCLUDED)
 
-    def _fields(self, path: damage.Path) -> set[str]:
+    def _fields(self, path):
         """Return the ways an error may write the path of a field: all of it, or up to a `whole`."""
         ends = [end for end in range(2, len(path)) if pattern(path[:end]) in self.subject.whole]
         return {
@@ -224,7 +188,7 @@ class Trial:
 
     # Judging them -------------------------------------------------------------------------
 
-    def judge(self, mutant: Mutant) -> str:
+    def judge(self, mutant):
         """Return the outcome.
 
         Raises:
@@ -233,7 +197,7 @@ class Trial:
         """
         path = self.folder / mutant.file
         path.write_bytes(mutant.content)
-        rows: dict[Split, Any] = {}
+        rows = {}
         try:
             for split, made, error in self._built([mutant.file]):
                 if error and mutant.is_named(error):
@@ -248,7 +212,7 @@ class Trial:
         self._require_kept(mutant, rows)
         return HARMLESS if all(same(self.sound[split], rows[split]) for split in rows) else KEPT
 
-    def _require_kept(self, mutant: Mutant, rows: dict[Split, Any]) -> None:
+    def _require_kept(self, mutant, rows):
         """Raise Unfair unless the rows give back the records of the damaged file."""
         form = self.subject.form(mutant.file)
         try:
@@ -264,7 +228,7 @@ class Trial:
                     raise Unfair(mutant, f"accepted by {'/'.join(split)} with changed data")
 
 
-def judged(dataset: Dataset, source: Path, each: int) -> Iterator[tuple[str, str | Exception]]:
+def judged(dataset, source, each):
     """Yield kind and outcome of `each` mutants of each kind; an exception is unfair.
 
     The small folders are always the same.
@@ -284,19 +248,19 @@ def judged(dataset: Dataset, source: Path, each: int) -> Iterator[tuple[str, str
                     yield kind, Unfair(mutant, what).with_traceback(error.__traceback__)
 
 
-def holds(text: str, words: str) -> bool:
+def holds(text, words):
     """Tell whether a text holds the words as whole words."""
     before = r"(?<!\w)" if words[:1].isalnum() else ""
     after = r"(?!\w)" if words[-1:].isalnum() and len(words) < LONG_ID else ""
     return bool(re.search(before + re.escape(words) + after, text))
 
 
-def same(one: Any, other: Any) -> bool:
+def same(one, other):
     """Tell whether two JSON values are equal: true is not 1, but 4 equals 4.0."""
     return bool(_typed(one) == _typed(other))
 
 
-def _typed(value: Any) -> Any:
+def _typed(value):
     if isinstance(value, dict):
         return {key: _typed(inner) for key, inner in value.items()}
     if isinstance(value, list):

@@ -2,17 +2,21 @@
 
 A module a dataset, of its name, declares
 
-    ROWS       check -> (place, change) of built rows that this check of `checks.py` must notice
-    UNGUARDED  the values that only the digests and the source can tell from others
+    GUARDS     check -> a pattern of "place change": this check must notice each
+    ROWS       check -> place -> change of built rows that it must notice besides
+    UNGUARDED  place -> changes that only the digests and the source can tell
     RECORDS    (file, place, change, message): what a build refuses of an upstream file, and how
     OPTIONAL   what a record may lack, or have null for, and
-    FREE       what may be any value of its type: patterns of places
-    SAMPLE     the digests of the sample's splits: each config's, their first eight digits
+    FREE       what may be any value of its type, and
+    LOOSE      what may have other keys, or be of another type: patterns of places
+    SAMPLE     each config of the sample, and the first eight digits of each split's digest
 
-A place is a path, like "messages/train[6].source_turns[0]" in rows or "[0].chat_logs" in a file. A
-change is the new value, `DROP`, or a function of the old value that returns the new one.
+A place is a path, like "messages/train[6].source_turns[0]" in rows or "[0].chat_logs" in a file; in
+a pattern it lacks split and numbers. A change is one of `ways`, the new value, `DROP`, or a
+function of the old value that returns the new one.
 """
 
+import inspect
 import re
 from importlib import import_module
 from pathlib import Path
@@ -23,11 +27,12 @@ import pyarrow as pa
 from parley.building.built import BuiltFolder
 from parley.declaring.features import arrow_schema
 from parley.declaring.figures import MissingSplitError
+from parley.verifying import integrity
 
 DROP = object()
 NAMES = [path.stem for path in Path(__file__).parent.glob("[!_]*.py")]
 NONE_YET = ModuleType("none yet")
-vars(NONE_YET).update(ROWS={}, RECORDS=[])
+NONE_YET.RECORDS = []
 
 
 def steps(place):
@@ -65,6 +70,22 @@ def general(way):
     return "".join("[]" if isinstance(step, int) else f".{step}" for step in way).lstrip(".")
 
 
+def inner(value, way):
+    """Return the dict or list that holds the end of a way."""
+    for step in way[:-1]:
+        value = value[step]
+    return value
+
+
+def another(value, names=(), far=1):
+    """Return another value of the same type; of a label, another that it can be."""
+    if names:
+        return (value + 1) % len(names)
+    if isinstance(value, bool):
+        return not value
+    return f"{value}." if isinstance(value, str) else value + far
+
+
 def swap(first, second):
     """Return the change of a list in which two places are exchanged."""
 
@@ -73,6 +94,16 @@ def swap(first, second):
         return items
 
     return change
+
+
+def ways(value, names=()):
+    """Yield every way in which a value can be wrong, by its name, and what the value becomes."""
+    if isinstance(value, list):
+        yield from (("fewer", value[:-1]), ("twice", [*value, *value[-1:]]), ("none", []))
+        yield "swapped", swap(0, 1)([*value]) if value[1:] else value
+    elif not isinstance(value, dict):
+        yield "another", another(value, names)
+    yield "null", None
 
 
 class InMemory(BuiltFolder):
@@ -97,3 +128,10 @@ class InMemory(BuiltFolder):
 def of(name):
     """Return the declarations of a dataset; a new one has none yet."""
     return import_module(f"mutations.{name}") if name in NAMES else NONE_YET
+
+
+def found_by(check, built, figures=()):
+    """Return the problems that a check finds in a build without its upstream files."""
+    function = getattr(integrity, check)
+    given = {"built": built, "plans": {}, "counted": integrity.Counted(built), "figures": figures}
+    return list(function(*(given[name] for name in inspect.signature(function).parameters)))

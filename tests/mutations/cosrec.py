@@ -1,57 +1,29 @@
 """What is broken in the sample of CoSRec."""
 
-from mutations import DROP, swap
-
 _INTENT = "CoSRec-Curated_9001_1_0"
 
-ROWS = {
-    "annotated_conversations_are_those_of_dialogues": [
-        ("crowd/crowd[0].turns[0].text", "Hi"),
-        ("crowd/crowd[0].turns[-1]", DROP),
-        ("curated/curated[0]", DROP),
-    ],
-    "references_hold": [
-        ("crowd/crowd[0].intent_annotations[1].utterance", 0),
-        ("curated/curated[0].intents[0].utterance", 9),
-        ("curated/curated[0].intents[0].utterance", -1),
-        ("curated/curated[0].intents[1].intents[0].id", "CoSRec-Curated_9001_1_1"),
-        ("curated/curated[0].intents[3].intents", swap(0, 1)),
-        ("qrels/curated[0].query_id", f"{_INTENT}#0"),  # of a search
-        ("qrels/curated[0].query_id", "CoSRec-Curated_9001_0_7#0"),
-    ],
-    "views_follow_from_the_conversations": [
-        ("queries/curated[0].variants[0]", DROP),
-        ("queries/curated[0].judgments", swap(0, 1)),
-        ("queries/curated[-1]", DROP),
-        ("queries/curated", swap(0, 1)),
-        ("qrels/curated[0].query_id", "CoSRec-Curated_9009_0_0#0"),
-        ("intent_labels/crowd[3].context[-1]", DROP),
-        ("intent_labels/crowd[-1]", DROP),
-        ("intent_labels/curated[1].formulations[0]", DROP),
-        ("messages/raw[-1]", DROP),
-        ("messages/raw[0].messages[-1]", DROP),
-        ("messages/raw[0].messages", swap(0, 1)),
-        ("messages/raw[0].source_turns[0]", []),
-        ("messages/raw[0].source_turns", swap(0, 1)),
-        ("messages/raw[0].raters", 3.0),
-    ],
-    "keys": [("dialogues/crowd[0].dialogue_id", "CoSRec-Raw_9001")],
-    "records": [
-        ("crowd/crowd[0].users", lambda users: [*users, users[0]]),
-        ("curated/curated[0].users[0].keywords", None),
-        ("qrels/curated[0].query_id", "CoSRec-Curated_9001_0_0#5"),
-        ("qrels/curated[0].type", 0),
-    ],
+GUARDS = {
+    "annotated_conversations_are_those_of_dialogues": r"(crowd|curated)(\[\]\.turns.*| .*)",
+    "references_hold": r"c.*\.utterance .*|curated\[\]\.intents\[\]\.intents(\[\]\.(id|type))? .*",
+    "views_follow_from_the_conversations": "(queries|intent_labels|messages).*",
 }
-
+ROWS = {"references_hold": {"qrels/curated[0].query_id": f"{_INTENT}#0"}}  # of a search
 UNGUARDED = {
-    *(
-        f"{part}.users[].{column}"
+    "crowd[].ratings": "swapped",
+    **{
+        f"{part}[].users{column}": changes
         for part in ("crowd", "curated")
-        for column in ("user_id", "keywords[]", "profile")
-    ),
-    "prompts.name",
-    "prompts.text",
+        for column, changes in {
+            "": "fewer none swapped null",
+            "[].user_id": "another null",
+            "[].keywords": "fewer twice none swapped",
+            "[].keywords[]": "another",
+            "[].profile": "another null",
+        }.items()
+    },
+    "prompts": "fewer twice swapped",
+    "prompts[].name": "another",
+    "prompts[].text": "another",
 }
 
 
@@ -71,17 +43,14 @@ def _intent(**changes):
 
 
 _CURATED, _CROWD = "dataset/curated/", "dataset/crowd/"
-_RATING = {"coherence": 1, "logicality": 1, "informativeness": 1}
 _OFF = r"CoSRec-Crowd_9001\[0\].utterance: expected 0 to 4, an utterance of the user in .*, found "
 
 RECORDS = [
     *(
-        (f"{_CURATED}{name}.jsonl", "", _and("CoSRec-Curated_9999", value), message)
-        for name, value, message in (
-            ("quality", [{**_RATING, "fluency": 6}], r"line 3: .*fluency: .*found 6"),
-            ("quality", [_RATING], "line 3: .*fluency: missing"),
-            ("intents", _intent(type="search", product="B0"), r"line 3: .*product: unknown field"),
-            ("intents", _intent(type="product_details"), r"line 3: .*product: missing"),
+        (f"{_CURATED}intents.jsonl", "", _and("CoSRec-Curated_9999", value), message)
+        for value, message in (
+            (_intent(type="search", product="B0"), r"line 3: .*product: unknown field"),
+            (_intent(type="product_details"), r"line 3: .*product: missing"),
         )
     ),
     (
@@ -123,13 +92,8 @@ FREE = (
     r"|CoSRec-\w+\[\]\.intents\[\]\.(id|product|query_variants\[\])"
 )
 
-SAMPLE = {
-    "dialogues": "1d044f3a e603cb5a e2a898f4",
-    "crowd": "df5704f3",
-    "curated": "2cb0bed9",
-    "qrels": "54b17811",
-    "prompts": "cbe954d5",
-    "queries": "c4135260",
-    "intent_labels": "cd1827d2 8ecde3e2",
-    "messages": "d8238d3e 32207a56 b0db2914",
-}
+SAMPLE = (
+    "dialogues 1d044f3a e603cb5a e2a898f4 crowd df5704f3 curated 2cb0bed9 qrels 54b17811 "
+    "prompts cbe954d5 queries c4135260 intent_labels cd1827d2 8ecde3e2 messages d8238d3e "
+    "32207a56 b0db2914"
+)

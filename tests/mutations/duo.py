@@ -1,45 +1,16 @@
 """What is broken in the sample of DUO."""
 
-from mutations import DROP, swap
+from mutations import DROP
 
-ROWS = {
-    "dialogues_are_sound": [
-        ("dialogues/en[0].language", "ja"),
-        ("dialogues/en[0].objective_evaluation.empathy", 1.5),
-        ("wow/ja[0].objective_evaluation.engagingness_scores[1]", 1.0),
-        ("ed/en[0].dialogue", swap(0, 1)),
-        ("ed/en[0].dialogue[2].user_id", "1"),
-        ("ed/en[0].dialogue[3].system_id", "1"),
-    ],
-    "ed_and_wow_make_up_dialogues": [
-        ("ed/en[0]", DROP),
-        ("ed/en[0].episode", "I baked."),
-        ("wow/ja", lambda rows: [*rows, rows[0]]),
-        ("dialogues/ja[-1]", DROP),
-    ],
-    "a_system_is_a_model_with_a_prompt": [
-        ("ed/en[0].model", "Llama-3.1-70B-Instruct"),
-        ("ed/en[0].prompt", "neutral"),
-        ("dialogues/en[1].dialogue[1].system_id", "0911"),
-    ],
-    "views_follow_from_dialogues": [
-        ("utterances/ja[-1]", DROP),
-        ("utterances/ja", swap(0, 1)),
-        ("ratings/ja[-1]", DROP),
-        ("ratings/ja", swap(0, 1)),
-        ("messages/ja[-1]", DROP),
-        ("messages/ja[-1].messages[0].content", "Hello!"),  # the cue
-        ("messages/ja[0].source_turns[1]", [1, 1]),
-        ("messages/ja[0].source_turns", swap(0, 1)),
-    ],
-    "keys": [("dialogues/ja[0].dialogue_id", "0901")],
-    "records": [
-        ("ed/en[0].objective_evaluation.preference", None),
-        ("ed/en[0].dialogue[3].speaker", "Human"),
-    ],
+GUARDS = {
+    "dialogues_are_sound": r"(dialogues|ed|wow)\[\]\.(language|objective_evaluation\.\w+_scores\[\]"
+    r"|dialogue\[\]\.(speaker|message_id)) .*",
+    "ed_and_wow_make_up_dialogues": "(dialogues|ed|wow).*",
+    "a_system_is_a_model_with_a_prompt": r"(dialogues|ed|wow)\[\]\.(model|prompt) .*",
+    "views_follow_from_dialogues": "(utterances|ratings|messages).*",
 }
-
-UNGUARDED = set()
+ROWS = {"a_system_is_a_model_with_a_prompt": {"dialogues/en[1].dialogue[1].system_id": "0911"}}
+UNGUARDED = {}
 
 _SUBJECTIVE = r"subjective_evaluation.engagingness: expected 1.0 or 2.0 or"
 _THREE = r"objective_evaluation.empathy_scores: expected (three scores|a list)"
@@ -52,27 +23,21 @@ RECORDS = [
     # what the other language, or setting, has
     ("ed/en/0901.json", "prompt", "ent", "0901.json.prompt: expected"),
     ("ed/ja/2901.json", "prompt", "aligned", "prompt: expected"),
-    ("ed/ja/2901.json", "dialogue_id", "2901", "dialogue_id: expected an integer"),
     ("wow/ja/3901.json", "setting", "ed", 'setting: expected "wow"'),
-    ("ed/en/0901.json", "emotion", "Peckish", "emotion: expected"),
     ("ed/en/0901.json", "topic", "Harmonica", "topic: unknown field"),
     ("wow/en/1901.json", "episode", "I baked.", "episode: unknown field"),
-    ("wow/en/1901.json", "objective_evaluation", None, "objective_evaluation: expected an object"),
     ("ed/en/0902.json", "dialogue[0].speaker", "Bot", r"dialogue\[0\]"),
     ("ed/en/0902.json", "dialogue[1].speaker", "Human", r"dialogue\[1\]"),
     # scores
     *(
         ("wow/en/1901.json", "subjective_evaluation.engagingness", score, _SUBJECTIVE)
-        for score in (0.0, 3.5, 6.0, 4, True, "4.0", None)
+        for score in (0.0, 3.5, 6.0)
     ),
     *(
         ("ed/ja/2901.json", "objective_evaluation.empathy_scores", scores, _THREE)
-        for scores in ([4.0] * 2, [4.0] * 4, [], None)
+        for scores in ([4.0] * 2, [4.0] * 4, [])
     ),
-    *(
-        ("ed/ja/2901.json", "objective_evaluation.empathy_scores", [4.0, score, 4.0], _SCORE)
-        for score in (4, 3.5, None)
-    ),
+    ("ed/ja/2901.json", "objective_evaluation.empathy_scores", [4.0, 3.5, 4.0], _SCORE),
     # what contradicts itself
     ("ed/en/0901.json", "dialogue", [], r"dialogue\[0\].speaker: expected .*, found \[\]$"),
     ("wow/ja/3901.json", "dialogue[0]", DROP, r"dialogue\[0\].speaker: expected \['Bot'\]"),
@@ -88,11 +53,7 @@ FREE = (
     r"|objective_evaluation\.(preference|stylistic_similarity|consistency|empathy|engagingness)"
 )
 
-SAMPLE = {
-    "dialogues": "b85b9ab0 2699f77d",
-    "ed": "2165cf1d c6038fc8",
-    "wow": "9128a416 7cb38051",
-    "utterances": "a493bc01 b0da7342",
-    "ratings": "3682ef3b 322075a9",
-    "messages": "3906ece7 d227d3dd",
-}
+SAMPLE = (
+    "dialogues b85b9ab0 2699f77d ed 2165cf1d c6038fc8 wow 9128a416 7cb38051 utterances "
+    "a493bc01 b0da7342 ratings 3682ef3b 322075a9 messages 3906ece7 d227d3dd"
+)

@@ -11,14 +11,22 @@ A record looks like this (invented):
 A row is the record.
 """
 
-from parley import Builder, Config, File
+from parley import Builder, Config, Field, File
 
-SIDE = {"speaker": str, "model": str, "points": (float, None), "points_of_people": (float, None)}
+SPEAKER = Field(str, "the side")
+SIDE = {
+    "speaker": SPEAKER,
+    "model": Field(str, "its model"),
+    "points": Field((float, None), "its points"),
+    "points_of_people": Field((float, None), "the points of the people of the first dialogue"),
+}
 RECORD = {
-    "id": str,
-    "turns": [{"speaker": str, "text": str}],
-    "end": {"deal", "walk_away", "turn_limit", "unreadable"},
-    "sides": [SIDE],
+    "id": Field(str, "the key of the scenario"),
+    "turns": Field(
+        [{"speaker": SPEAKER, "text": Field(str, "the text as the model wrote it")}], "the turns"
+    ),
+    "end": Field({"deal", "walk_away", "turn_limit", "unreadable"}, "how the negotiation ended"),
+    "sides": Field([SIDE], "both sides"),
 }
 LOG = File(
     "dialogues.jsonl",
@@ -36,4 +44,5 @@ class Played(Builder):
     HOMEPAGE = "https://played.invalid/"
     LICENSE = "unknown"
     CITATION = "@misc{played, title = {Negotiations of models with each other}}"
-    CONFIGS = [Config("dialogues", "the negotiations", {"train": [LOG]}, key="id")]
+    SHOWS_REAL_ROWS = True  # models wrote them, for the user
+    CONFIGS = [Config("dialogues", "a negotiation", {"train": [LOG]}, key="id")]

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from parley import Facets, Table, Transcript, Turn
+from parley.views import Facets, Table, Transcript, Turn
 
 CONFIGS = ("dialogues",)
 ORDER = {"end": ("deal", "walk_away", "turn_limit", "unreadable")}

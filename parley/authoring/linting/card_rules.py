@@ -1,6 +1,5 @@
 """Rules for dataset cards: each yields a line for each violation, with its remedy."""
 
-import json
 import re
 import sys
 from collections.abc import Iterator
@@ -10,16 +9,19 @@ from huggingface_hub import DatasetCard
 
 from parley.authoring.linting.dataset_folder import DatasetFolder, NotYetError
 from parley.base.errors import few
-from parley.building.card import BEGIN, END
+from parley.base.marks import parts_of, with_parts
+from parley.building.card import PARTS, parse, renewed_card
 from parley.building.measured import measured
+from parley.declaring.fields import UNKNOWN, columns_of
 
-HEADINGS = (  # "Tasks" only if the dataset has tasks
-    "How to load", "What a row looks like", "Fields", "Splits", "Tasks", "How it was collected",
-    "Annotation", "Personal and sensitive information", "Known limits", "What we changed",
-    "Citation", "Licence",
+HEADINGS = (
+    "Splits", "How to load", "What a row looks like", "Before you use it", "Fields",
+    "How it was collected", "Annotation", "Personal and sensitive information", "What we changed",
+    "Known limits", "Figures", "Tasks", "Citation", "Licence",
 )  # fmt: skip
-# Handwritten keys of the front matter
-BY_HAND = ("license", "language", "pretty_name", "task_categories", "size_categories", "tags")
+_OPTIONAL = ("Annotation", "Personal and sensitive information")
+# Keys that the front matter must have
+_KEYS = ("license", "language", "pretty_name", "task_categories", "size_categories", "tags")
 # The Hub's text tasks, July 2026
 TASKS = (
     "text-classification", "token-classification", "table-question-answering",
@@ -29,8 +31,7 @@ TASKS = (
 )  # fmt: skip
 # Sections that the card of `parley new` only describes, and its other texts to replace
 TO_WRITE = (
-    "How it was collected", "Annotation", "Personal and sensitive information", "Known limits",
-    "Licence",
+    "Before you use it", "How it was collected", "Annotation", "Known limits", "Licence",
 )  # fmt: skip
 TO_REPLACE = ("Describe the dataset", "describe the dataset in a line", "The Title of the Paper")
 _SKELETON = Path(__file__).parent.parent / "skeleton" / "README.md"
@@ -38,25 +39,42 @@ SIZES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M"
 
 
 def card_can_be_read(folder: DatasetFolder) -> Iterator[str]:
-    """The card has YAML front matter, and text with the two marks under Splits."""
+    """The card has YAML front matter, and the marks of each generated part."""
     _, body = folder.card
-    for mark in (BEGIN, END):
-        if (count := body.count(mark)) != 1:
-            yield f"README.md: the line {mark} comes {count} times; have it once, under Splits"
+    with_parts(body, str(folder.dataset.card), dict.fromkeys(PARTS, ""))
+    return iter(())
 
 
 def card_has_its_parts(folder: DatasetFolder) -> Iterator[str]:
     """The card has the required headings in order."""
     _, body = folder.card
-    due = [name for name in HEADINGS if name != "Tasks" or folder.dataset.tasks]
     found = re.findall(r"^## (.*)$", body, re.MULTILINE)
-    if found != due:
-        lacking, unknown = set(due) - set(found), set(found) - set(due)
+    expected = [name for name in HEADINGS if name in found or name not in _OPTIONAL]
+    if found != expected:
+        lacking, unknown = set(expected) - set(found), set(found) - set(HEADINGS)
         problem = f"lacks {', '.join(sorted(lacking))}" if lacking else "has another order"
         problem = f"has the unknown {', '.join(sorted(unknown))}" if unknown else problem
-        yield f"README.md: {problem}; let its second-level headings be {', '.join(due)}"
+        yield f"README.md: {problem}; let its second-level headings be {', '.join(HEADINGS)}"
     for unfinished in re.findall("TODO|More Information Needed", body):
         yield f"README.md: contains {unfinished}; write the missing text"
+
+
+def card_is_up_to_date(folder: DatasetFolder) -> Iterator[str]:
+    """The generated parts, the counted numbers and the front matter are those of the dataset."""
+    dataset = folder.dataset
+    text, due = dataset.read_card(), renewed_card(dataset)
+    if text == due:
+        return
+    front, due_front = (parse(each, str(dataset.card))[0] for each in (text, due))
+    found, parts = parts_of(text), parts_of(due)
+    stale = [f"the part {part}" for part in parts if found.get(part) != parts[part]]
+    stale += [
+        f"{key} of the front matter (expected {due_front[key]}, found {front.get(key)})"
+        for key in due_front
+        if front.get(key) != due_front[key]
+    ]
+    for each in stale or ["a counted number, or the form of a part"]:
+        yield f"README.md: {each} is stale; run `parley card {dataset.name}`"
 
 
 def placeholders_are_replaced(folder: DatasetFolder) -> Iterator[str]:
@@ -75,6 +93,9 @@ def placeholders_are_replaced(folder: DatasetFolder) -> Iterator[str]:
     ]
     own, given = _sections(body), _sections(_SKELETON.read_text(encoding="utf-8"))
     left += [f"README.md: {title}" for title in TO_WRITE if own.get(title) == given[title]]
+    columns = (column for each in dataset.configs.values() for column in columns_of(each))
+    if unknown := len({column.path for column in columns if column.meaning == UNKNOWN}):
+        left.append(f"{dataset.name}.py: the meaning of {unknown} fields")
     if left and not measured(dataset).version:
         raise NotYetError(f"the text of `parley new` is still there ({few(left)}); write your own")
     yield from (f"{each}: the text of `parley new` is still there; write your own" for each in left)
@@ -90,7 +111,7 @@ def card_is_valid_for_the_hub(folder: DatasetFolder) -> Iterator[str]:
     """The front matter has the required keys, with values that the Hub knows."""
     front, _ = folder.card
     DatasetCard.load(folder.dataset.card)  # parses the card like the Hub
-    for key in BY_HAND:
+    for key in _KEYS:
         if not front.get(key):
             yield f"README.md: the front matter lacks {key}; add it"
     for key, known in (("task_categories", TASKS), ("size_categories", SIZES)):
@@ -98,33 +119,6 @@ def card_is_valid_for_the_hub(folder: DatasetFolder) -> Iterator[str]:
         for value in stated if isinstance(stated, list) else [stated]:
             if value not in known:
                 yield f"README.md: {key}: the Hub knows no {value}; take one of {', '.join(known)}"
-
-
-def card_describes_every_field(folder: DatasetFolder) -> Iterator[str]:
-    """The section Fields names every config and every column in backticks."""
-    _, body = folder.card
-    fields = body.partition("## Fields")[2].partition("\n## ")[0]
-    for config, declared in folder.dataset.configs.items():
-        if f"`{config}`" not in fields:
-            yield f"README.md: Fields lacks the config `{config}`; describe it"
-        for column in declared.features:
-            if not re.search(rf"`{re.escape(column)}(?!\w)", fields):
-                yield f"README.md: Fields lacks `{column}` of {config}; describe it"
-
-
-def card_shows_a_row(folder: DatasetFolder) -> Iterator[str]:
-    """The section 'What a row looks like' shows a row of a config as JSON."""
-    _, body = folder.card
-    block = re.search(r"## What a row looks like.*?```json\n(.*?)```", body, re.DOTALL)
-    try:
-        found = json.loads(block[1] if block else "")
-    except ValueError as error:
-        yield f"README.md: What a row looks like: expected a row as ```json: {error}; fix it"
-        return
-    columns = [list(config.features) for config in folder.dataset.configs.values()]
-    if not isinstance(found, dict) or sorted(found) not in map(sorted, columns):
-        due = ", ".join(columns[0])
-        yield f"README.md: the row fits no config; give it the columns of dialogues: {due}"
 
 
 def card_cites(folder: DatasetFolder) -> Iterator[str]:

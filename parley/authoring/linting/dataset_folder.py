@@ -12,8 +12,8 @@ from parley.building.build import build
 from parley.building.built import BuiltFolder, open_folder
 from parley.building.card import parse
 from parley.building.collection import Dataset
+from parley.building.plan import split_plan
 from parley.building.sources import Source, open_source
-from parley.rows.reader import Reader
 
 
 class NotYetError(Exception):
@@ -51,9 +51,7 @@ class DatasetFolder:
 
     def records(self, config: str, split: str) -> list[Any]:
         """Return the records of a split of the sample."""
-        reader = Reader(self.source.folder)
-        opened = reader.open(self.source.sources(config, split))
-        return list(self.dataset.builder.records(config, opened))
+        return list(split_plan(self.source, config, split).records())
 
 
 def lines_of(error: Exception) -> Iterator[str]:

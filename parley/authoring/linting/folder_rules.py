@@ -16,9 +16,11 @@ from parley.authoring.linting.dataset_folder import (
 )
 from parley.base.errors import ParleyError, RowError, few
 from parley.base.extras import extra_of
-from parley.building.measured import FILE, every_split, measured, text_of
+from parley.building.collection import Dataset
+from parley.building.measured import FILE, Measured, every_split, measured, text_of
 from parley.declaring.declaration import Config
-from parley.declaring.figures import FAILED, UNEXPLAINED, figures
+from parley.declaring.fields import columns_of
+from parley.declaring.figures import FAILED, UNEXPLAINED, Value, counted_in, every_count, figures
 from parley.declaring.nodes import Choice, Feature, Node
 from parley.declaring.pins import PLACEHOLDER
 from parley.declaring.tasks import Task
@@ -41,6 +43,15 @@ def script_opens_with_what_it_is(folder: DatasetFolder) -> Iterator[str]:
         yield f'{name}: the docstring shows no record; add one under "A record ... (invented):"'
     if "A row" not in text:
         yield f'{name}: the docstring describes no row; add a sentence: "A row is ..."'
+
+
+def every_field_has_a_meaning(folder: DatasetFolder) -> Iterator[str]:
+    """Each column of a config, and each field within it, is declared with its meaning."""
+    for config, declared in folder.dataset.configs.items():
+        for column in columns_of(declared):
+            if not column.meaning:
+                said = 'has no meaning; declare Field(shape, "its meaning")'
+                yield f"{folder.dataset.name}.py: {config}: {column.path} {said}"
 
 
 def script_declares(folder: DatasetFolder) -> Iterator[str]:
@@ -76,10 +87,19 @@ def measured_is_up_to_date(folder: DatasetFolder) -> Iterator[str]:
         config: {split: found for split, found in names.items() if "rows" in found}
         for config, names in known.splits.items()
     }
-    due = text_of(dataset, every_split(dataset, counted), known.figures(dataset))
+    splits = every_split(dataset, counted)
+    due = text_of(dataset, splits, known.figures(dataset), dict(_numbers(dataset, known)))
     if known.version and due != (dataset.folder / FILE).read_text(encoding="utf-8"):
         said = "version, features, licences, splits or figures are not those of the folder"
         yield f"{FILE}: {said}; renew it: `parley build {dataset.name} --source DIR --measure`"
+
+
+def _numbers(dataset: Dataset, known: Measured) -> Iterator[tuple[str, Value | None]]:
+    """Yield the recorded numbers of the functions that count, in their order."""
+    for function in counted_in(dataset.figures):
+        name = function.__name__
+        own = {k: v for k, v in known.counted.items() if f"{k}.".startswith(f"{name}.")}
+        yield from (own or {name: None}).items()
 
 
 def sample_builds(folder: DatasetFolder) -> Iterator[str]:
@@ -139,7 +159,7 @@ def sample_verifies(folder: DatasetFolder) -> Iterator[str]:
 
 
 def figures_compute(folder: DatasetFolder) -> Iterator[str]:
-    """Every documented figure can be computed on the sample; its value may differ.
+    """Every figure and counted number can be computed on the sample; its value may differ.
 
     On a sample that is too small, a function may raise ValueError or divide by zero.
     """
@@ -153,6 +173,10 @@ def figures_compute(folder: DatasetFolder) -> Iterator[str]:
         elif figure.documented == "nothing":
             said = "the function computes it, but the table lacks it; add or remove it"
             yield f"figures.py: {figure.name}: {said}"
+    for count in every_count(folder.dataset.figures, folder.built):
+        said = count.reason.removeprefix(f"{FAILED}: ")
+        if count.failed and not re.match(_TOO_FEW, said):
+            yield one_line(f"figures.py: {count.name} fails: {said}; fix its function")
 
 
 def exports_write_the_sample(folder: DatasetFolder) -> Iterator[str]:

@@ -19,6 +19,7 @@ _SAMPLE = (folder_rules.sample_builds,)
 RULES: dict[Rule, tuple[Rule, ...]] = {
     folder_rules.script_declares: (),
     folder_rules.script_opens_with_what_it_is: (folder_rules.script_declares,),
+    folder_rules.every_field_has_a_meaning: (folder_rules.script_declares,),
     folder_rules.sources_have_addresses: (folder_rules.script_declares,),
     folder_rules.modules_load: (folder_rules.script_declares,),
     folder_rules.measured_is_up_to_date: _SCRIPT,
@@ -26,8 +27,7 @@ RULES: dict[Rule, tuple[Rule, ...]] = {
     card_rules.card_has_its_parts: (*_CARD, folder_rules.modules_load),
     card_rules.placeholders_are_replaced: _CARD,
     card_rules.card_is_valid_for_the_hub: (card_rules.card_can_be_read,),
-    card_rules.card_describes_every_field: _CARD,
-    card_rules.card_shows_a_row: _CARD,
+    card_rules.card_is_up_to_date: (*_CARD, folder_rules.modules_load),
     card_rules.card_cites: _CARD,
     folder_rules.sample_builds: (*_SCRIPT, card_rules.card_can_be_read),
     sample_rules.sample_shows_each_alternative: _SAMPLE,

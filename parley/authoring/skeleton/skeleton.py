@@ -13,12 +13,16 @@ A row is the record, with null for a missing rating.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from parley import CHAT, Builder, Config, File, View, chat_of
+from parley import CHAT, Builder, Config, Field, File, View, chat_of
 
+from .pins import PINS
+
+ID = Field(str, "the dialogue")
+TURN = {"speaker": Field({"customer", "clerk"}, "who speaks"), "text": Field(str, "what is said")}
 DIALOGUE = {
-    "id": str,
-    "turns": [{"speaker": {"customer", "clerk"}, "text": str}],
-    "rating?": {1, 2, 3, 4, 5},
+    "id": ID,
+    "turns": Field([TURN], "the turns in order"),
+    "rating?": Field({1, 2, 3, 4, 5}, "the customer's rating of the talk"),
 }
 
 
@@ -28,15 +32,7 @@ def require_turns(record: dict[str, Any]) -> None:
         raise ValueError("turns: expected at least one, found none")
 
 
-# Replace this pin of the sample's file by that of upstream's.
-DATA = File(
-    "dialogues.jsonl",
-    DIALOGUE,
-    url="https://example.org/skeleton/1.0/dialogues.jsonl",
-    size=423,
-    sha256="0f461b7785d3a48e8c8cd93a580276d08a920e59ae4c70e4a87a7865de8f8fc3",
-    validate=require_turns,
-)
+DATA = File("dialogues.jsonl", DIALOGUE, **PINS["dialogues.jsonl"], validate=require_turns)
 
 
 def messages(records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -53,6 +49,7 @@ class Skeleton(Builder):
     VERSION = "1.0.0"
     HOMEPAGE = "https://example.org/skeleton"
     LICENSE = "cc-by-4.0"
+    LANGUAGES = ("en",)
     CITATION = """\
 @inproceedings{someone2026skeleton,
   title = {The Title of the Paper},
@@ -60,13 +57,14 @@ class Skeleton(Builder):
   year = {2026}
 }"""
     CONFIGS = [
-        Config("dialogues", "all dialogues, as published", {"train": [DATA]}, key="id"),
+        Config("dialogues", "a dialogue", {"train": [DATA]}, key="id", use="read"),
         View(
             "messages",
-            "chats, the clerk the assistant",
+            "a chat, the clerk the assistant",
             of="dialogues",
             rows=messages,
-            features={"id": str, **CHAT},
+            features={"id": ID, **CHAT},
             key="id",
+            use="train a chat model",
         ),
     ]

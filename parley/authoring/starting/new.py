@@ -1,23 +1,17 @@
 """Write a new dataset folder that passes every rule, to be edited."""
 
-import json
-import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import parley
 from parley.authoring.starting.draft import draft
 from parley.authoring.starting.sample import write_sample
-from parley.authoring.starting.script import script, shortened, transcript
+from parley.authoring.starting.script import pins, script, transcript
 from parley.base.errors import UsageError
 from parley.base.replace import replacing
-from parley.building.card import BEGIN
+from parley.building.card import renewed_card
 from parley.building.collection import Dataset, collection_folder, wrong_name
-from parley.building.generate import generate
-from parley.building.sources import open_source
-from parley.declaring.features import item_of
 
 SKELETON = Path(__file__).parent.parent / "skeleton"
 _NAME, _TITLE = SKELETON.name, SKELETON.name.title()  # replaced by the dataset's name
@@ -40,6 +34,7 @@ def write_skeleton(name: str, home: Path) -> Path:
             path.parent.mkdir(exist_ok=True)
             own = text.replace(_NAME, name).replace(_TITLE, _title(name))
             path.write_text(own, encoding="utf-8")
+        _renew_card(Dataset(name, folder))
     return target
 
 
@@ -56,12 +51,18 @@ def write_draft(name: str, home: Path, files: Sequence[Path]) -> tuple[Path, lis
         dataset = Dataset(name, folder)
         text = script(name, _title(name), made)
         (folder / f"{name}.py").write_text(text, encoding="utf-8")
+        (folder / "pins.py").write_text(pins(made), encoding="utf-8")
         if made.chat:
             text = transcript(made, made.chat)
             (folder / "transcript.py").write_text(text, encoding="utf-8")
-        dataset.card.write_text(drafted_card(dataset), encoding="utf-8")
-        shutil.rmtree(folder / "__pycache__", ignore_errors=True)  # of importing the script
+        dataset.card.write_text(_drafted_card(dataset), encoding="utf-8")
+        _renew_card(dataset)
     return target, made.notes
+
+
+def _renew_card(dataset: Dataset) -> None:
+    dataset.card.write_text(renewed_card(dataset), encoding="utf-8")
+    shutil.rmtree(dataset.folder / "__pycache__", ignore_errors=True)  # of importing the script
 
 
 def _title(name: str) -> str:
@@ -82,50 +83,14 @@ def _free(name: str, home: Path) -> Path:
     return target
 
 
-def drafted_card(dataset: Dataset) -> str:
-    """Return the card of a draft: the skeleton's, with the known facts."""
+def _drafted_card(dataset: Dataset) -> str:
+    """Return the card of a draft, to be renewed: the skeleton's, with the known facts."""
     card = (SKELETON / "README.md").read_text(encoding="utf-8")
     card = card.replace(_NAME, dataset.name).replace(_TITLE, _title(dataset.name))
-    head, *rest = card.replace("license: cc-by-4.0", "license: unknown").split("\n## ")
+    head, *rest = card.split("\n## ")
     sections = dict(each.split("\n", 1) for each in rest)
-    first, *_ = splits = list(dataset.splits["dialogues"])
-    row = next(iter(generate(open_source(dataset, None, sample=True), "dialogues", first)))
-    shown = json.dumps(shortened(row), ensure_ascii=False, indent=2)
-    generated = sections["Splits"][sections["Splits"].index(BEGIN) :]
-    load = sections["How to load"].replace('"train"', f'"{first}"')
-    if "messages" not in dataset.configs:
-        load = re.sub("chats = .*\n", "", load)
     sections |= {
-        "How to load": load,
-        "What a row looks like": f"""
-A row of `dialogues`, invented, its lists shortened:
-
-```json
-{shown}
-```
-""",
-        "Fields": "\n" + "\n".join(_fields(dataset)),
-        "Splits": f"""
-{", ".join(f"`{split}`" for split in splits)}, in upstream's order.
-
-{generated}""",
         "What we changed": "\nMissing values are null. No record is left out.\n",
         "Citation": f"\n```bibtex\n{dataset.builder.CITATION}\n```\n",
     }
     return "\n## ".join([head, *(f"{title}\n{text}" for title, text in sections.items())])
-
-
-def _fields(dataset: Dataset) -> Iterator[str]:
-    for config in dataset.configs.values():
-        yield f"`{config.name}`, {config.description}:\n"
-        yield "| field | type | content |\n| --- | --- | --- |"
-        for column, feature in config.features.items():
-            yield f"| `{column}` | {_type(feature)} | |"
-        yield ""
-
-
-def _type(feature: Any) -> str:
-    if isinstance(feature, dict):
-        return ", ".join(f"`{name}`" for name in feature)
-    item = item_of(feature)
-    return str(feature.dtype) if item is None else f"list of {_type(item)}"

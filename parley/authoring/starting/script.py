@@ -8,8 +8,9 @@ from parley.authoring.starting.draft import Draft
 from parley.authoring.starting.given import Given
 from parley.authoring.starting.turns import Chat
 from parley.base.code import Code, call, lay_out, listed, literal, mapped
+from parley.declaring.fields import UNKNOWN
 from parley.declaring.pins import PLACEHOLDER
-from parley.declaring.shapes import parse
+from parley.declaring.shapes import Converted, Field, null_or_absent, parse
 
 _LINES = 25  # of the record in a docstring
 # format -> the suffix with this default format
@@ -33,6 +34,21 @@ def script(name: str, title: str, made: Draft) -> str:
     parts += ["\n\n", _class(name, title, made, splits)]
     body = "".join(parts)
     return f"{_docstring(title, made.example)}\n\n{''.join(_imports(body))}\n{body}"
+
+
+def pins(made: Draft) -> str:
+    """Return the text of `pins.py`."""
+    table = mapped((literal(each.path), mapped(_pin(each))) for each in made.given)
+    start = "PINS: dict[str, dict[str, Any]] = "
+    code = lay_out(table, before=len(start))
+    return f'''"""The pins of upstream's files."""\n\nfrom typing import Any\n\n{start}{code}\n'''
+
+
+def _pin(each: Given) -> Iterator[tuple[str, Code]]:
+    for key, value in each.pin().items():
+        yield literal(key), f"{value:_}" if isinstance(value, int) else literal(value)
+    if each.member:
+        yield literal("member"), literal(each.member)
 
 
 def _docstring(title: str, record: Any) -> str:
@@ -68,8 +84,9 @@ def _imports(body: str) -> Iterator[str]:
         yield "from typing import Any\n\n"
     uses = {"CHAT": "**CHAT", "Builder": "(Builder)", "Config": "Config(", "File": "File("}
     uses |= {"Folder": "Folder(", "View": "View(", "as_json": "as_json("}
-    uses |= {"chat_of": "chat_of(", "null_or_absent": "null_or_absent("}
-    yield f"from parley import {', '.join(name for name, use in uses.items() if use in body)}\n"
+    uses |= {"Field": "Field(", "chat_of": "chat_of(", "null_or_absent": "null_or_absent("}
+    names = sorted((n for n, use in uses.items() if use in body), key=lambda n: (n != "CHAT", n))
+    yield f"from parley import {', '.join(names)}\n\nfrom .pins import PINS\n"
 
 
 def _assign(name: str, code: Code) -> str:
@@ -77,16 +94,37 @@ def _assign(name: str, code: Code) -> str:
 
 
 def _shapes(made: Draft) -> Iterator[str]:
-    value = parse(made.value.shape).code()
+    value = parse(_described(made.value.shape)).code()
     if made.naming is None:
         yield _assign("RECORD", value)
         return
     if value != "str":
         yield _assign("VALUE", value)
-    kinds = [(literal(key), "int" if key == "number" else "str") for key in made.naming.columns]
+    kinds = [
+        (literal(key), _field("int" if key == "number" else "str")) for key in made.naming.columns
+    ]
     inner = "str" if value == "str" else "VALUE"
-    last = (literal(made.naming.value), inner) if made.naming.value else ("**", inner)
+    last = (literal(made.naming.value), _field(inner)) if made.naming.value else ("**", inner)
     yield _assign("RECORD", mapped([*kinds, last]))
+
+
+def _field(shape: Code) -> Code:
+    return call("Field", shape, literal(UNKNOWN))
+
+
+def _described(shape: Any) -> Any:
+    """Return a shape in which each field has a meaning, which is to be written."""
+    if isinstance(shape, dict):
+        return {key: Field(_described(inner), UNKNOWN) for key, inner in shape.items()}
+    if isinstance(shape, list):
+        return [_described(item) for item in shape]
+    if isinstance(shape, tuple):
+        return tuple(map(_described, shape))
+    if isinstance(shape, Converted) and isinstance(shape.into, dict):  # null or absent
+        absent = [key.removesuffix("_absent") for key in shape.into if key not in shape.shape]
+        kept = {key: inner for key, inner in shape.into.items() if key in shape.shape}
+        return null_or_absent(_described(kept), *absent)
+    return shape
 
 
 def _sources(made: Draft, splits: dict[str, list[Given]]) -> Iterator[str]:
@@ -106,16 +144,13 @@ def _name(split: str, splits: dict[str, list[Given]]) -> str:
 
 def _source(each: Given, shape: Code) -> Code:
     kind = "Folder" if each.only else "File"
-    pin = {
-        key: f"{value:_}" if isinstance(value, int) else literal(value)
-        for key, value in each.pin().items()
-    }
-    pin |= {"member": literal(each.member)} if each.member else {}
-    pin |= {"only": literal(each.only)} if each.only else {}
+    path = literal(each.path)
+    items = [("", path), ("", shape), ("**", f"PINS[{path}]")]
+    items += [("only=", literal(each.only))] if each.only else []
     ending = _USUAL[kind].get(each.format)
     if not ending or not (each.only or each.path).endswith(ending):
-        pin["read"] = literal(each.format)
-    return call(kind, literal(each.path), shape, **pin)
+        items.append(("read=", literal(each.format)))
+    return f"{kind}(", items, ")"
 
 
 _ENTRIES = '''def records(sources: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -197,19 +232,22 @@ def _class(name: str, title: str, made: Draft, splits: dict[str, list[Given]]) -
         for split, given in splits.items()
     )
     own = {"records": "records", "shape": "RECORD"} if made.naming else {}
-    configs = [call("Config", literal("dialogues"), literal("all records, as published"), declared)]
-    configs[0][1].extend((f"{word}=", each) for word, each in [*own.items(), ("key", key)])
+    configs = [call("Config", literal("dialogues"), literal("a record, as published"), declared)]
+    configs[0][1].extend(
+        (f"{word}=", each) for word, each in [*own.items(), ("key", key), ("use", '"read"')]
+    )
     if made.chat:
-        kinds = [(literal(column), kind.__name__) for column, kind in made.key.items()]
+        kinds = [(literal(column), _of_record(made, column)) for column in made.key]
         configs.append(
             call(
                 "View",
                 literal("messages"),
-                literal("chats of user and assistant"),
+                literal("a dialogue as a chat of user and assistant"),
                 of=literal("dialogues"),
                 rows="messages",
                 features=mapped([*kinds, ("**", "CHAT")]),
                 key=key,
+                use=literal("train a chat model"),
             )
         )
     body = "".join(f"        {lay_out(config, 2)},\n" for config in configs)
@@ -228,6 +266,13 @@ def _class(name: str, title: str, made: Draft, splits: dict[str, list[Given]]) -
 '''
 
 
+def _of_record(made: Draft, column: str) -> Code:
+    """Return the code of the shape of a column of the key, from the records' if these are one."""
+    if made.naming or isinstance(made.value.shape, dict):
+        return f"RECORD[{literal(column)}]"
+    return _field(made.key[column].__name__)
+
+
 def transcript(made: Draft, chat: Chat) -> str:
     """Return the code of `transcript.py`."""
     title = f"row[{literal(next(iter(made.key)))}]" if made.key else literal("dialogue")
@@ -239,7 +284,7 @@ def transcript(made: Draft, chat: Chat) -> str:
 
 from typing import Any
 
-from parley import Facets, Transcript, Turn
+from parley.views import Facets, Transcript, Turn
 
 CONFIGS = ("dialogues",)
 

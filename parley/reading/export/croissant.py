@@ -72,7 +72,7 @@ def croissant(built: BuiltFolder, folder: Path) -> None:
 
 def _sections(body: str) -> dict[str, str]:
     """Return a card's sections by their headings, without generated text."""
-    own = "".join(prose(body))
+    own = prose(body)
     parts = re.split(r"^## (.+)\n", own, flags=re.MULTILINE)[1:]
     return {heading: text.strip() for heading, text in zip(parts[::2], parts[1::2], strict=True)}
 

@@ -12,7 +12,7 @@ from parley.building.built import CARD, BuiltFolder
 from parley.building.card import is_licensed, licence_section, parse, prose
 from parley.building.measured import Measured, measured
 from parley.declaring.declaration import Config
-from parley.declaring.figures import A_SAMPLE, OUR_CARD, VERDICTS, Figure, figures, tally
+from parley.declaring.figures import A_SAMPLE, VERDICTS, Figure, figures, tally
 from parley.hub.published import Published, published
 from parley.reading.export.chats import CONFIG as CHATS
 from parley.reading.site.markdown import first_paragraph, sections, to_html
@@ -31,6 +31,7 @@ _SECTIONS = ("overview", "charts", "warnings", "configs", "fields", "figures", "
 # section of a card -> section of the page; the rest goes to "sources"
 _PLACES = {
     "": "overview",
+    "Before you use it": "warnings",
     "Known limits": "warnings",
     "How to load": "configs",
     "Splits": "configs",
@@ -79,13 +80,13 @@ class Description:
     @property
     def summary(self) -> str:
         """The first two sentences of the card."""
-        about = first_paragraph(self._card[1])
+        about = first_paragraph(prose(self._card[1]))
         return " ".join(re.split(r"(?<=[.!?])\s+(?=[A-Z0-9])", about)[:2])
 
     @cached_property
     def card(self) -> dict[str, Markup]:
         """The card's prose as HTML without its title: section of the page -> text."""
-        text = "\n".join(prose(self._card[1]))
+        text = prose(self._card[1], ("row", "fields", "tasks"))
         found: dict[str, Markup] = {}
         for heading, html in sections(re.sub(r"\A\s*# .*\n", "", text), ("Fields", "Tasks")):
             place = _PLACES.get(heading, "sources")
@@ -143,18 +144,13 @@ class Description:
         return (known if same else Measured()).figures(dataset)
 
     @property
-    def documented(self) -> list[Figure]:
-        """The figures of documents other than our card."""
-        return [figure for figure in self.figures if not figure.place.startswith(OUR_CARD)]
-
-    @property
     def tally(self) -> str:
         """The number of documented figures by verdict, as text."""
-        return tally(figure.verdict for figure in self.documented)
+        return tally(figure.verdict for figure in self.figures)
 
     @property
     def verdicts(self) -> dict[str, int]:
-        """The number of figures by verdict, those of our card too."""
+        """The number of figures by verdict."""
         counts = Counter(figure.verdict for figure in self.figures)
         return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}
 

@@ -7,8 +7,8 @@ from decimal import Decimal
 from typing import Any
 
 from parley.declaring.transcript import Facets, Value
-from parley.reading.dialogues import sides_of
 
+MOST_SIDES = 30  # the page holds the participants of a dialogue as the bits of a number
 _BINS = 10  # approximate number of bars of a histogram
 _SOME = 20  # more different texts make no filter, unless dialogues share them
 
@@ -46,6 +46,12 @@ def filters(
         many = any(len({side for side, _ in values}) < len(values) for values in pairs)
         made.append({"name": name, "phrase": [before, after], "many": many, **column})
     return made
+
+
+def sides_of(facets: Facets) -> dict[str, int]:
+    """Return the number of each participant that facets name, in their order."""
+    named = (side for facet in facets.values() if isinstance(facet, dict) for side in facet)
+    return {side: number for number, side in enumerate(dict.fromkeys(named))}
 
 
 def pairs_of(facet: Any, sides: Mapping[str, int]) -> Pairs:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote_plus
 
+from parley.base.errors import ScriptError
 from parley.base.replace import replacing
 from parley.building.built import BuiltFolder
 from parley.declaring.charts import Bar, Bars, Chart, Dots, Histogram, Where, own_charts
@@ -17,7 +18,7 @@ from parley.declaring.transcript import Facets
 from parley.reading.dialogues import Dialogue, dialogues
 from parley.reading.export.export import note_sample
 from parley.reading.site.draw import shown, svg
-from parley.reading.site.filters import filters
+from parley.reading.site.filters import MOST_SIDES, filters, sides_of
 
 _MOST_LABELS = 20  # in a chart
 
@@ -33,10 +34,20 @@ class Counts:
         self._labels: Counter[str] = Counter()  # turns with a note of this text
 
     def add(self, dialogue: Dialogue) -> None:
-        """Add a dialogue, or a row of a config beside the dialogues."""
+        """Add a dialogue, or a row of a config beside the dialogues.
+
+        ScriptError for more participants than the page can tell apart.
+        """
+        facets = dialogue.facets
+        if (found := len(sides_of(facets))) > MOST_SIDES:
+            raise ScriptError(
+                f"{dialogue.dataset.name}/transcript.py: facets of {dialogue.id!r:.60}: expected "
+                f"at most {MOST_SIDES} participants, found {found}",
+                remedy="Give the values of more participants without their names.",
+            )
         beside = dialogue.config in self._beside
         turns = dialogue.transcript.turns if dialogue.transcript and not beside else []
-        self._facets.append(dialogue.facets)
+        self._facets.append(facets)
         self._kinds.append(dialogue.config if beside else "dialogues")
         self._labels.update(text for turn in turns for text in {note.text for note in turn.notes})
 

@@ -8,6 +8,7 @@ import sys
 from array import array
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from itertools import accumulate, pairwise
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -15,11 +16,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from parley.building.sources import Source
 from parley.declaring.declaration import Config, File
 from parley.declaring.formats import BY_LINE
 from parley.rows.arrow import to_batches
+from parley.rows.columns import column_batches, has_columns
 from parley.rows.reader import Reader
+from parley.rows.split import SplitPlan
 
 PART = 1 << 20  # approximate bytes of whole lines that a process converts at once
 SLOT = 16 * PART  # most bytes of the rows of a part
@@ -33,56 +35,50 @@ class Lost(Exception):
     """A process ended too early, or hangs."""
 
 
-def shareable(source: Source, config: str, split: str) -> bool:
+def shareable(plan: SplitPlan) -> bool:
     """Tell whether processes may share a split's file: it is large, and each line is a record."""
-    declared = source.dataset.configs[config]
-    if not isinstance(declared, Config) or declared.records is not None or sys.platform != "linux":
+    if not isinstance(plan.config, Config) or plan.join is not None or sys.platform != "linux":
         return False  # elsewhere forking a process with threads is not safe
-    file, *others = source.sources(config, split)
+    file, *others = plan.files
     if others or not isinstance(file, File) or file.read not in BY_LINE:
         return False
     try:
-        return os.path.getsize(source.folder / file.path) > LEAST * PART
+        return os.path.getsize(plan.reader.path(file)) > LEAST * PART
     except OSError:  # one process then reports the error
         return False
 
 
 def shared_batches(
-    source: Source,
-    config: str,
-    split: str,
-    schema: pa.Schema,
-    folder: Path,
-    workers: int,
-    keys: "array[int]",
+    plan: SplitPlan, folder: Path, workers: int, keys: "array[int]"
 ) -> Generator[pa.RecordBatch, None, None]:
     """Yield the rows of a split, converted by other processes from parts of its file.
 
     The processes write temporary files into `folder`. `keys` is extended with the hash of each
     row's key. `Lost` if a process failed; a build in one process names the problem.
     """
-    (file,) = source.sources(config, split)
-    keyed_rows = source.dataset.builder.keyed_rows
+    (file,) = plan.files
 
     def make(part: Path) -> Iterator[Any]:
         hashes = array("q")
-        reader = Reader(source.folder)  # a new one: parts share a path
-        opened = reader.open([file], {file.path: str(part)})
+        reader = Reader(folder, {file.path: part})  # a new one: parts share a path
+        of_part = replace(plan, reader=reader)
 
         def rows() -> Iterator[Any]:
-            for key, row in keyed_rows(config, opened):
+            for key, row in of_part.keyed_rows():
                 hashes.append(hash(key))
                 yield row
 
-        for batch in to_batches(rows(), schema):
+        fast = has_columns(plan)
+        for batch in column_batches(of_part, hashes) if fast else to_batches(rows(), plan.schema):
             yield batch.serialize()
-        reader.require_ended([file])
+        if not fast:
+            reader.require_ended([file])
         yield hashes.tobytes()
 
-    for *made, hashes in share(source.folder / file.path, workers, make, folder):
+    for *made, hashes in share(plan.reader.path(file), workers, make, folder):
         keys.frombytes(hashes)
         for batch in made:
-            yield pa.ipc.read_record_batch(pa.py_buffer(bytes(batch)), schema)
+            yield pa.ipc.read_record_batch(pa.py_buffer(bytes(batch)), plan.schema)
 
 
 def share(

@@ -1,0 +1,136 @@
+"""The packages of both sides at the end of a dialogue."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from parley import problems
+from parley.figures import Data
+from parley.questions import Asking, Question, Unreadable, chat, object_schema, read_object
+from parley.tasks import MEASURED, UNREADABLE, Key, Prediction, Reference, Score, Task, means
+
+from ..scenarios import ISSUES, PACKAGES, SIDES
+from ..subsets import SUBSETS
+from .allocations import ALLOCATION, EXAMPLE, SHARES, people, wrong_shares
+from .talks import SETTING, dialogues, seen
+
+# Question ----------------------------------------------------------------------------------
+
+_DEAL = (
+    f"{SETTING} Read the talk of {SIDES[0]} and {SIDES[1]} and say who gets how many packages of "
+    "each item in the end. Answer in JSON: "
+    '{"allocation": {"mturk_agent_1": {"Food": .., "Water": .., "Firewood": ..}, "mturk_agent_2": '
+    "{...}}}, where both sides together get three of each; "
+    '{"allocation": null} if one side walks away without a deal.'
+)
+_COUNT = {"type": "integer", "minimum": 0, "maximum": PACKAGES}
+_PART = object_schema(**dict.fromkeys(ISSUES, _COUNT))
+_SCHEMA = {"anyOf": [object_schema(**dict.fromkeys(SIDES, _PART)), {"type": "null"}]}
+
+
+def final_deal(data: Data) -> Iterator[Question]:
+    """Ask for the deal at the end of each talk."""
+    talks = dialogues(data)
+    for row in data.rows("scenarios", "train"):
+        user = f"The talk:\n{seen(talks[row['dialogue_id']])}"
+        schema = object_schema(allocation=_SCHEMA)
+        yield Question((row["dialogue_id"],), chat(_DEAL, user), schema)
+
+
+def read_allocation(text: str, _: Question) -> Mapping[str, Any] | Unreadable:
+    """Read the packages of both sides."""
+    found = read_object(text, "allocation")
+    if isinstance(found, Unreadable):
+        return found
+    if found["allocation"] in (None, "null"):
+        return {"allocation": None}
+    shares = folded(found["allocation"])
+    if any(problems(shares, SHARES)):
+        return Unreadable()
+    if any(sum(part[issue] for part in shares.values()) != PACKAGES for issue in ISSUES):
+        return Unreadable()
+    return {"allocation": {side: {i: shares[side][i] for i in ISSUES} for side in SIDES}}
+
+
+def folded(value: Any) -> Any:
+    """Return shares with the names of sides and items, and whole numbers as integers."""
+    if isinstance(value, Mapping):
+        names = {name.casefold(): name for name in (*SIDES, *ISSUES)}
+        known = {names.get(str(name).casefold(), name): folded(v) for name, v in value.items()}
+        return known if len(known) == len(value) else value
+    if isinstance(value, str) and value.isdigit() and len(value) == 1:
+        return int(value)
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+# Score -------------------------------------------------------------------------------------
+
+
+def final_deal_gold(data: Data) -> dict[Key, Any]:
+    """Return (dialogue_id,) -> the allocation, None after walking away."""
+    return {(each["dialogue_id"],): each["allocation"] for each in people(data)}
+
+
+def final_deal_score(gold: Mapping[Key, Any], predictions: Mapping[Key, Prediction]) -> Score:
+    """Score allocations: dialogues with all right, and items with the right shares."""
+    exact, items = [], []
+    for key, due in gold.items():
+        found = predictions[key].get("allocation", UNREADABLE)
+        exact.append(found == due)
+        if due is None or not isinstance(found, Mapping):
+            items.append(float(found == due))
+        else:
+            same = [
+                all(found[side][issue] == due[side][issue] for side in SIDES) for issue in ISSUES
+            ]
+            items.append(sum(same) / len(ISSUES))
+    counts = {"dialogues": len(gold), "deals": sum(due is not None for due in gold.values())}
+    return Score(*means({"exact": exact, "items": items}), counts)
+
+
+# Baseline ----------------------------------------------------------------------------------
+
+
+def commonest_deal(data: Data) -> Iterator[Prediction]:
+    """Predict the commonest deal of all dialogues for each."""
+    found = [*people(data)]
+    times = Counter(repr(each["allocation"]) for each in found)
+    of_text = {repr(each["allocation"]): each["allocation"] for each in found}
+    commonest = of_text[max(sorted(times), key=lambda name: times[name])]  # the first of equal ones
+    for each in found:
+        yield {**each, "allocation": commonest}
+
+
+# Task --------------------------------------------------------------------------------------
+
+FINAL_DEAL = Task(
+    summary="each side's packages at the end of a dialogue",
+    category="text-classification",
+    evaluated_on="all scenarios",
+    configs=("scenarios", "utterances"),
+    fields={
+        "dialogue_id": "the dialogue, an integer",
+        "allocation": "mturk_agent_1 and mturk_agent_2, each with its packages of Food, Water and "
+        "Firewood, together three of each; null if a side walks away",
+    },
+    shape={"dialogue_id": int, "allocation": ALLOCATION},
+    key=("dialogue_id",),
+    example={"dialogue_id": 7, "allocation": EXAMPLE},
+    metrics={
+        "exact": "dialogues with the whole allocation right",
+        "items": "share of items with the right packages, mean over the dialogues; if a side walks "
+        "away, all or none",
+    },
+    inputs="the texts of the dialogue without deal actions",
+    columns=("utterances.text",),
+    leak="the deal actions and the config `messages` hold the deal",
+    asking=Asking("1", final_deal, read_allocation, max_tokens=150),
+    subsets=SUBSETS,
+    gold=final_deal_gold,
+    score=final_deal_score,
+    target=lambda gold: {"allocation": gold},
+    per_prediction=("exact", "items"),
+    validate=wrong_shares,
+    baselines={"commonest": commonest_deal},
+    references=(Reference("commonest", {"exact": "0.058", "items": "0.318"}, MEASURED),),
+)

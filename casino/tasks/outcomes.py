@@ -1,0 +1,127 @@
+"""How satisfied a side is, and how much it likes its partner."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from parley.figures import Data
+from parley.questions import Asking, Question, Unreadable, chat, choice, object_schema, read_object
+from parley.tasks import MEASURED, Key, Prediction, Reference, Score, Task, means
+
+from ..scenarios import SIDES
+from ..subsets import SUBSETS
+from ..views import LIKENESS, SATISFACTION
+from .talks import SETTING, dialogues, heard
+
+# Question ----------------------------------------------------------------------------------
+
+_OUTCOMES = (
+    f"{SETTING} After the talk each of them said how satisfied it was with the outcome and how "
+    "much it liked the other. Read the talk of You and Partner and give the two answers of You.\n"
+    f"satisfaction: one of {', '.join(SATISFACTION)}.\n"
+    f"likeness: one of {', '.join(LIKENESS)}.\n"
+    'Answer in JSON: {"satisfaction": "...", "likeness": "..."}.'
+)
+_CHOICES = {
+    name: {"type": "string", "enum": choices}
+    for name, choices in (("satisfaction", SATISFACTION), ("likeness", LIKENESS))
+}
+
+
+def outcomes(data: Data) -> Iterator[Question]:
+    """Ask for each side's satisfaction and its liking of the partner, given the talk."""
+    talks = dialogues(data)
+    for row in data.rows("participants", "train"):
+        key = (row["dialogue_id"], row["speaker"])
+        user = f"The talk:\n{heard(talks[row['dialogue_id']], row['speaker'])}"
+        yield Question(key, chat(_OUTCOMES, user), object_schema(**_CHOICES))
+
+
+def read_outcomes(text: str, _: Question) -> Mapping[str, Any] | Unreadable:
+    """Read the two answers of a side."""
+    found = read_object(text, "satisfaction", "likeness")
+    if isinstance(found, Unreadable):
+        return found
+    satisfaction = choice(found["satisfaction"], SATISFACTION)
+    likeness = choice(found["likeness"], LIKENESS)
+    if satisfaction is None or likeness is None:
+        return Unreadable()
+    return {"satisfaction": satisfaction, "likeness": likeness}
+
+
+# Score -------------------------------------------------------------------------------------
+
+
+def outcomes_gold(data: Data) -> dict[Key, tuple[str, str]]:
+    """Return (dialogue_id, speaker) -> the side's satisfaction and its liking of the partner."""
+    return {
+        (row["dialogue_id"], row["speaker"]): (row["satisfaction"], row["opponent_likeness"])
+        for row in data.named("participants", "train")
+    }
+
+
+def outcomes_score(
+    gold: Mapping[Key, tuple[str, str]], predictions: Mapping[Key, Prediction]
+) -> Score:
+    """Score answers: sides with the right one of five."""
+    names = ("satisfaction", "likeness")
+    right = {
+        name: [predictions[key].get(name) == due[place] for key, due in gold.items()]
+        for place, name in enumerate(names)
+    }
+    counts = {"sides": len(gold), "dialogues": len({number for number, _ in gold})}
+    return Score(*means(right), counts)
+
+
+# Baseline ----------------------------------------------------------------------------------
+
+
+def commonest_outcomes(data: Data) -> Iterator[Prediction]:
+    """Predict the commonest answers of all sides for each."""
+    gold = outcomes_gold(data)
+    times = [Counter(answers) for answers in zip(*gold.values(), strict=True)]
+    found = [max(sorted(each), key=lambda answer: each[answer]) for each in times]
+    answers = dict(zip(("satisfaction", "likeness"), found, strict=True))
+    for number, side in gold:
+        yield {"dialogue_id": number, "speaker": side, **answers}
+
+
+# Task --------------------------------------------------------------------------------------
+
+_ANSWERS = {"satisfaction": set(SATISFACTION), "likeness": set(LIKENESS)}
+
+OUTCOMES = Task(
+    summary="a side's satisfaction with the outcome, and its liking of the partner",
+    category="text-classification",
+    evaluated_on="all participants",
+    configs=("participants", "utterances"),
+    fields={
+        "dialogue_id": "the dialogue, an integer",
+        "speaker": "the side, mturk_agent_1 or mturk_agent_2",
+        "satisfaction": f"one of {', '.join(SATISFACTION)}",
+        "likeness": f"one of {', '.join(LIKENESS)}",
+    },
+    shape={"dialogue_id": int, "speaker": set(SIDES), **_ANSWERS},
+    key=("dialogue_id", "speaker"),
+    example={
+        "dialogue_id": 7,
+        "speaker": "mturk_agent_1",
+        "satisfaction": "Slightly satisfied",
+        "likeness": "Extremely like",
+    },
+    metrics={
+        "satisfaction": "share of sides with the right satisfaction",
+        "likeness": "share of sides with the right likeness",
+    },
+    inputs="the texts of the dialogue without deal actions",
+    columns=("utterances.text",),
+    leak="the partner's answers and both sides' points correlate with a side's answers",
+    asking=Asking("2", outcomes, read_outcomes, max_tokens=80),
+    subsets=SUBSETS,
+    gold=outcomes_gold,
+    score=outcomes_score,
+    target=lambda gold: dict(zip(_ANSWERS, gold, strict=True)),
+    per_prediction=("satisfaction", "likeness"),
+    baselines={"commonest": commonest_outcomes},
+    references=(Reference("commonest", {"satisfaction": "0.462", "likeness": "0.481"}, MEASURED),),
+)

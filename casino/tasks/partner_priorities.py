@@ -1,0 +1,185 @@
+"""The partner's order of the three items: Findings of NAACL 2022."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from parley.figures import Data
+from parley.questions import Asking, Question, chat, object_schema, read_order, reader
+from parley.tasks import MEASURED, Key, Prediction, Reference, Score, Task
+
+from ..scenarios import ISSUES, POINTS, SIDES
+from ..subsets import SUBSETS
+from ..views import PARTNER
+from .folds import keys_by_fold, over_all
+from .regression import regressed, word_pairs
+from .talks import SETTING, dialogues, heard
+
+# Question ----------------------------------------------------------------------------------
+
+_PRIORITIES = (
+    f"{SETTING} You are one of them. After the talk, say in which order your partner ranks the "
+    'items, the high priority first. Answer in JSON: {"order": [...]}, with Food, Water and '
+    "Firewood, each once."
+)
+_WORDS = "partner partners partner's s neighbour neighbour's"  # beside the items in an answer
+_ITEM = {"type": "string", "enum": [*ISSUES]}
+_ORDER = {"type": "array", "items": _ITEM, "minItems": 3, "maxItems": 3}
+
+
+def priorities(data: Data) -> Iterator[Question]:
+    """Ask each side for its partner's order, given its own order and the talk."""
+    talks = dialogues(data)
+    for row in data.rows("participants", "train"):
+        own = ", ".join(row[f"priority_{level}"] for level in ("high", "medium", "low"))
+        user = f"Your own order, from high to low: {own}\n\nThe talk:\n"
+        user += heard(talks[row["dialogue_id"]], row["speaker"])
+        key = (row["dialogue_id"], row["speaker"])
+        yield Question(key, chat(_PRIORITIES, user), object_schema(order=_ORDER))
+
+
+# Score -------------------------------------------------------------------------------------
+
+
+def an_order(value: Any) -> None:
+    """Check an order: three places, each an item or null, no item twice."""
+    ranked = [item for item in value if item is not None] if isinstance(value, list) else []
+    if not isinstance(value, list) or len(value) != len(ISSUES):
+        raise ValueError(f"a list of {len(ISSUES)}")
+    if any(item not in ISSUES or ranked.count(item) > 1 for item in ranked):
+        raise ValueError(f"each of {', '.join(ISSUES)} once, or null for a place left open")
+
+
+def orders_of(data: Data) -> dict[tuple[int, str], list[str]]:
+    """Return (dialogue_id, speaker) -> a side's items by its own priorities, the highest first."""
+    return {
+        (row["dialogue_id"], row["speaker"]): [row[f"priority_{level.lower()}"] for level in POINTS]
+        for row in data.rows("participants", "train")
+    }
+
+
+def priorities_gold(data: Data) -> dict[Key, tuple[int, list[str]]]:
+    """Return (dialogue_id, speaker) -> the fold that tests on it, and the partner's order."""
+    fold_of = {
+        number: row["fold"]
+        for row in data.rows("priority_folds", "train")
+        for number in row["test"]
+    }
+    orders = orders_of(data)
+    return {
+        (number, side): (fold_of[number], orders[number, PARTNER[side]]) for number, side in orders
+    }
+
+
+_OPEN = [None] * len(ISSUES)
+
+
+def priorities_score(
+    gold: Mapping[Key, tuple[int, list[str]]], predictions: Mapping[Key, Prediction]
+) -> Score:
+    """Score orders: sides whose whole order is right, and whose highest item is.
+
+    An open place is wrong, and so is an unreadable prediction. Both are means over the folds.
+    """
+    from sklearn.metrics import accuracy_score
+
+    exact: list[float] = []
+    first: list[float] = []
+    for keys in keys_by_fold(gold):
+        truth = [gold[key][1] for key in keys]
+        predicted = [predictions[key].get("order", _OPEN) for key in keys]
+        for found, depth in ((exact, len(ISSUES)), (first, 1)):
+            tops = [[str(order[:depth]) for order in each] for each in (truth, predicted)]
+            found.append(100 * float(accuracy_score(*tops)))
+    counts = {"sides": len(gold), "dialogues": len({number for number, _ in gold})}
+    metrics, spread = over_all({"exact_order": exact, "top_1": first})
+    return Score(metrics, spread, counts | {"folds": len(exact)})
+
+
+# Baselines ---------------------------------------------------------------------------------
+
+
+def guesses(data: Data) -> Iterator[Prediction]:
+    """Predict the participants' own guesses of the highest and the lowest item.
+
+    If both are the same item, only the highest counts, so no order is right by chance.
+    """
+    for row in data.rows("participants", "train"):
+        highest, lowest = row["guess_partner_highest_item"], row["guess_partner_lowest_item"]
+        order = [highest, None, None]
+        if highest != lowest:
+            (between,) = {*ISSUES} - {highest, lowest}
+            order = [highest, between, lowest]
+        yield {"dialogue_id": row["dialogue_id"], "speaker": row["speaker"], "order": order}
+
+
+def from_words(data: Data) -> Iterator[Prediction]:
+    """Predict by logistic regression on tf-idf of the partner's texts: six classes.
+
+    It learns from the training part of each fold, without the validation part. The names of deal
+    actions are part of the text.
+    """
+    import numpy as np
+
+    written: dict[Key, list[str]] = defaultdict(list)
+    for row in data.rows("utterances", "train"):
+        written[row["dialogue_id"], row["speaker"]].append(row["text"])
+    orders = orders_of(data)
+    for fold in data.rows("priority_folds", "train"):
+        known, unseen = (
+            [(number, side) for number in fold[part] for side in SIDES]
+            for part in ("train", "test")
+        )
+        texts = ([" ".join(written[key]) for key in keys] for keys in (known, unseen))
+        truth = np.array([[" ".join(orders[key])] for key in known])
+        found = regressed(word_pairs(), next(texts), truth, next(texts), C=5)
+        for (number, side), (order,) in zip(unseen, found, strict=True):
+            yield {"dialogue_id": number, "speaker": PARTNER[side], "order": str(order).split(" ")}
+
+
+# Task --------------------------------------------------------------------------------------
+
+PRIORITIES = Task(
+    summary="the partner's order of the three items, from one side's view",
+    category="text-classification",
+    evaluated_on="participants, the test parts of the five folds of priority_folds",
+    configs=("participants", "priority_folds", "utterances"),
+    fields={
+        "dialogue_id": "the dialogue, an integer",
+        "speaker": "the side that guesses, mturk_agent_1 or mturk_agent_2",
+        "order": "its partner's items from high to low priority: Food, Water and Firewood, each "
+        "once; null for an open place, which is never right",
+    },
+    shape={"dialogue_id": int, "speaker": set(SIDES), "order": an_order},
+    key=("dialogue_id", "speaker"),
+    example={"dialogue_id": 7, "speaker": "mturk_agent_1", "order": ["Water", "Firewood", "Food"]},
+    metrics={
+        "exact_order": "sides with the partner's whole order right",
+        "top_1": "sides with the partner's highest item right",
+    },
+    inputs="the side's own priorities, and the texts of the dialogue without deal actions",
+    columns=("participants.priority_*", "utterances.text"),
+    leak="`partner_points_scored` and the packages of the deal give the order away: 66.9 and 80.4 "
+    "without any text",
+    asking=Asking(
+        "2", priorities, reader(read_order, "order", ISSUES, words=_WORDS), max_tokens=80
+    ),
+    subsets=SUBSETS,
+    gold=priorities_gold,
+    score=priorities_score,
+    target=lambda gold: {"order": gold[1]},
+    per_prediction=("exact_order", "top_1"),
+    baselines={"guesses": guesses, "lr-tfidf": from_words},
+    references=(
+        Reference("chance", {"exact_order": "16.7", "top_1": "33.3"}, "one of six orders"),
+        Reference(
+            "guesses",
+            {"exact_order": "53.9", "top_1": "76.7"},
+            MEASURED,
+            "the participants' own, after the chat",
+        ),
+        Reference("lr-tfidf", {"exact_order": "40.6", "top_1": "61.5"}, MEASURED),
+    ),
+    unit="percent",
+    decimals=2,
+)

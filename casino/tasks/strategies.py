@@ -1,0 +1,222 @@
+"""The negotiation strategies of an utterance: the paper's section 5."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from parley.errors import Problem
+from parley.figures import Data
+from parley.questions import Asking, Question, chat, object_schema, read_labels, reader, spoken
+from parley.tasks import MEASURED, UNREADABLE, Key, Prediction, Reference, Score, Task
+
+from ..subsets import SUBSETS
+from ..views import PARTNER
+from .folds import keys_by_fold, over_all
+from .regression import regressed, word_pairs
+from .talks import SETTING
+
+# After the paper's section 3, in our own words
+DEFINITIONS = {
+    "small-talk": "talk beside the negotiation, to build rapport",
+    "self-need": "an argument for a personal need of an item",
+    "other-need": "an argument for a need of people other than the two, such as family",
+    "no-need": "the speaker says that it does not need an item",
+    "elicit-pref": "a question about the partner's preferences",
+    "uv-part": "the speaker plays down the partner's need of an item",
+    "vouch-fair": "an appeal to fairness, for the own benefit",
+}
+
+SEVEN = tuple(DEFINITIONS)
+"""The labels of the task, in the order of the paper's tables.
+
+The paper leaves out showing-empathy and promote-coordination, on which its annotators agreed too
+little; an utterance that is only non-strategic has none of the seven.
+"""
+
+Labels = Callable[[list[str], Any, list[str]], Any]
+"""Takes texts, their labels as a matrix of texts by `SEVEN`, and unseen texts; returns theirs."""
+
+# Question ----------------------------------------------------------------------------------
+
+_STRATEGIES = "\n".join(
+    [
+        "You label utterances of negotiations. " + SETTING,
+        "An utterance can use several of these strategies, or none:",
+        *(f"- {label}: {meaning}" for label, meaning in DEFINITIONS.items()),
+        'Answer in JSON: {"labels": [...]}, with the strategies of the last utterance alone; [] '
+        "for none.",
+    ]
+)
+_LABEL = {"type": "string", "enum": [*DEFINITIONS]}
+_LABELS = {"type": "array", "items": _LABEL, "maxItems": len(DEFINITIONS)}
+
+
+def strategies(data: Data) -> Iterator[Question]:
+    """Ask for the strategies of each annotated utterance, with the three before it."""
+    for row in data.rows("strategies", "train"):
+        names = dict(zip((row["speaker"], PARTNER[row["speaker"]]), "AB", strict=True))
+        before = spoken((names[each["speaker"]], each["text"]) for each in row["context"])
+        last = spoken([("A", row["text"])])
+        user = f"Before it:\n{before or '(nothing)'}\n\nThe utterance:\n{last}"
+        key = (row["dialogue_id"], row["turn"])
+        yield Question(key, chat(_STRATEGIES, user), object_schema(labels=_LABELS))
+
+
+# Score -------------------------------------------------------------------------------------
+
+
+def strategies_gold(data: Data) -> dict[Key, tuple[int, set[str]]]:
+    """Return (dialogue_id, turn) -> fold and those of the seven labels that the utterance has."""
+    return {
+        (row["dialogue_id"], row["turn"]): (row["fold"], {*SEVEN}.intersection(row["labels"]))
+        for row in data.named("strategies", "train")
+    }
+
+
+def matrix(labels: Iterable[Iterable[str]]) -> Any:
+    """Return labels as an array of bool, utterances by `SEVEN`."""
+    import numpy as np
+
+    return np.array([[label in each for label in SEVEN] for each in labels])
+
+
+def positive_f1(truth: Any, predicted: Any) -> list[float]:
+    """Return F1 of each of the seven labels, in percent.
+
+    scikit-learn's, of the class that has the label; 0 for a label that is neither true nor
+    predicted, as in the authors' code.
+    """
+    from sklearn.metrics import f1_score
+
+    return [100 * float(f1) for f1 in f1_score(truth, predicted, average=None, zero_division=0.0)]
+
+
+def strategies_score(
+    gold: Mapping[Key, tuple[int, set[str]]], predictions: Mapping[Key, Prediction]
+) -> Score:
+    """Score labels: F1 by label, its mean over the labels, and utterances with all seven right.
+
+    Each is computed in each fold, and then the mean over the folds is taken. An unreadable
+    prediction misses every label, and never has all seven right.
+    """
+    import numpy as np
+
+    by_label, f1, joint = [], [], []
+    for keys in keys_by_fold(gold):
+        truth = matrix(gold[key][1] for key in keys)
+        predicted = matrix(predictions[key].get("labels", ()) for key in keys)
+        is_read = np.array([UNREADABLE not in predictions[key] for key in keys])
+        by_label.append(positive_f1(truth, predicted))
+        f1.append(sum(by_label[-1]) / len(SEVEN))
+        joint.append(100 * float(((truth == predicted).all(axis=1) & is_read).mean()))
+    metrics, spread = over_all({"f1": f1, "joint_accuracy": joint})
+    labels, deviations = over_all(dict(zip(SEVEN, zip(*by_label, strict=True), strict=True)))
+    counts = {"utterances": len(gold), "dialogues": len({number for number, _ in gold})}
+    metrics, spread = metrics | {"f1_by_label": labels}, spread | {"f1_by_label": deviations}
+    return Score(metrics, spread, counts | {"folds": len(f1)})
+
+
+def one_label_twice(prediction: Prediction, gold: Any) -> Iterator[Problem]:
+    """Object to a repeated label."""
+    labels = prediction["labels"]
+    if len(set(labels)) < len(labels):
+        yield Problem("labels", "each label once", str(labels))
+
+
+# Baselines ---------------------------------------------------------------------------------
+
+
+def learning(labels: Labels) -> Callable[[Data], Iterator[Prediction]]:
+    """Return the baseline that learns from the utterances of the other folds."""
+
+    def predict(data: Data) -> Iterator[Prediction]:
+        rows = data.named("strategies", "train")
+        for fold in sorted({row["fold"] for row in rows}):
+            known = [row for row in rows if row["fold"] != fold]
+            unseen = [row for row in rows if row["fold"] == fold]
+            truth = matrix(row["labels"] for row in known)
+            texts = ([row["text"] for row in part] for part in (known, unseen))
+            for row, found in zip(unseen, labels(next(texts), truth, next(texts)), strict=True):
+                named = [label for label, has in zip(SEVEN, found, strict=True) if has]
+                yield {"dialogue_id": row["dialogue_id"], "turn": row["turn"], "labels": named}
+
+    return predict
+
+
+def majority(texts: list[str], truth: Any, unseen: list[str]) -> Any:
+    """Give each utterance the labels that most of those in training have."""
+    return [truth.mean(axis=0) > 0.5] * len(unseen)
+
+
+def bag_of_words(texts: list[str], truth: Any, unseen: list[str]) -> Any:
+    """Predict by logistic regression on word counts: a model a label, scikit-learn's defaults."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    return regressed(CountVectorizer(), texts, truth, unseen)
+
+
+def tf_idf(texts: list[str], truth: Any, unseen: list[str]) -> Any:
+    """Predict by logistic regression on tf-idf of words and of two in a row, classes balanced."""
+    return regressed(word_pairs(), texts, truth, unseen, C=5, class_weight="balanced")
+
+
+# Task --------------------------------------------------------------------------------------
+TABLE_11 = {"Majority": "0.0", "LR-BoW": "49.6", "BERT-FT": "69.9", "Freeze": "62.3"}
+TABLE_11 |= {"No Attn": "66.6", "No Feats": "77.6", "Full": "78.1", "Full+OS": "77.9"}
+TABLE_11 |= {"Full+IDPT": "79.6", "Full+IDPT+OS": "79.6"}
+
+
+def reached(baseline: str, f1: str, joint: str, by_label: str) -> Reference:
+    """Return the scores of a baseline, as measured."""
+    labels = dict(zip(SEVEN, by_label.split(), strict=True))
+    metrics = {"f1": f1, "joint_accuracy": joint, "f1_by_label": labels}
+    return Reference(baseline, metrics, MEASURED)
+
+
+STRATEGIES = Task(
+    summary="the negotiation strategies of an utterance, out of seven",
+    category="text-classification",
+    evaluated_on="strategies, the test parts of the authors' five folds",
+    configs=("strategies",),
+    fields={
+        "dialogue_id": "the dialogue, an integer",
+        "turn": "the turn of the utterance, from 0, as in the config strategies",
+        "labels": f"its strategies, none or more of {', '.join(SEVEN)}",
+    },
+    shape={"dialogue_id": int, "turn": int, "labels": [set(SEVEN)]},
+    key=("dialogue_id", "turn"),
+    example={"dialogue_id": 7, "turn": 0, "labels": ["small-talk", "elicit-pref"]},
+    metrics={
+        "f1": "F1 of the positive class, mean over the seven labels; 0 in a fold where a label is "
+        "neither in gold nor predicted",
+        "joint_accuracy": "utterances with all seven labels right",
+        "f1_by_label": "F1 of the positive class; 0 as above",
+    },
+    inputs="the utterance and the texts before it",
+    columns=("strategies.text", "strategies.context"),
+    asking=Asking(
+        "2",
+        strategies,
+        reader(read_labels, "labels", [*DEFINITIONS], words="strategy strategies"),
+        max_tokens=80,
+    ),
+    subsets=SUBSETS,
+    gold=strategies_gold,
+    score=strategies_score,
+    target=lambda gold: {"labels": [label for label in SEVEN if label in gold[1]]},
+    per_prediction=("joint_accuracy",),
+    validate=one_label_twice,
+    baselines={
+        "majority": learning(majority),
+        "lr-bow": learning(bag_of_words),
+        "lr-tfidf": learning(tf_idf),
+    },
+    references=(
+        *(Reference(n, {"f1": f1}, "paper, Table 11 (validation)") for n, f1 in TABLE_11.items()),
+        Reference("Majority", {"joint_accuracy": "39.4"}, "paper, section 5"),
+        reached("majority", "0.0", "39.54", "0.0 0.0 0.0 0.0 0.0 0.0 0.0"),
+        reached("lr-bow", "52.8", "61.1", "70.7 65.0 55.8 23.1 61.6 31.7 61.7"),
+        reached("lr-tfidf", "57.4", "58.7", "73.4 67.2 63.7 31.9 69.7 35.1 61.0"),
+    ),
+    unit="percent",
+    decimals=2,
+)

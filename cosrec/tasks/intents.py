@@ -1,0 +1,244 @@
+"""The task `intents`: tell the types of the intents of a user's utterance.
+
+A change of the prompt or reader needs a new `version`: a test holds the sha256 of the sample's
+prompts.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from parley.errors import Problem
+from parley.figures import Data
+from parley.questions import Asking, Question, chat, object_schema, read_labels, reader, spoken
+from parley.tasks import (
+    MEASURED,
+    UNREADABLE,
+    Key,
+    Prediction,
+    Reference,
+    Score,
+    Task,
+    interval,
+    resamples,
+)
+
+from ..rows import TYPES
+from ..views import places_of
+
+Row = dict[str, Any]
+
+# The question ---------------------------------------------------------------------------
+
+DEFINITIONS = {
+    "search": "the user looks for information, which a passage of a web page can give",
+    "recommendation": "the user looks for products to buy or consider",
+    "product_details": "the user asks about a property of a product that was named",
+}
+_PROMPT = "\n".join(
+    [
+        "You label utterances of a user who talks with a shopping assistant. An utterance can have "
+        "several of these types of intents, or none:",
+        *(f"- {name}: {meaning}" for name, meaning in DEFINITIONS.items()),
+        'Answer in JSON: {"types": [...]}, with the types of the last utterance alone; [] for '
+        "none.",
+    ]
+)
+_TYPE = {"type": "string", "enum": TYPES}
+_TYPES = {"type": "array", "items": _TYPE, "maxItems": len(TYPES)}
+
+
+def said(data: Data, part: str) -> Iterator[tuple[Key, list[Any], dict[str, Any]]]:
+    """Yield of each listed utterance its key, the turns up to it, and its entry."""
+    column = {"crowd": "intent_annotations", "curated": "intents"}[part]
+    for row in data.rows(part, *data.splits(part)):
+        places = places_of(row["turns"])
+        for entry in row[column] or ():
+            number = entry["utterance"]
+            yield (row["dialogue_id"], number), row["turns"][: places[number] + 1], entry
+
+
+def questions(data: Data) -> Iterator[Question]:
+    """Ask for the types of each reviewed utterance, given the conversation up to it."""
+    for key, turns, _ in said(data, "curated"):
+        *before, last = ((turn["role"], turn["text"]) for turn in turns)
+        talk = spoken(before) or "(nothing)"
+        user = f"Before it:\n{talk}\n\nThe utterance:\n{spoken([last])}"
+        yield Question(key, chat(_PROMPT, user), object_schema(types=_TYPES))
+
+
+# The score ------------------------------------------------------------------------------
+
+
+def reviewed(data: Data) -> dict[Key, list[str]]:
+    """Return the types of the intents of each utterance of curated that has some."""
+    return {
+        (row["dialogue_id"], entry["utterance"]): [intent["type"] for intent in entry["intents"]]
+        for row in data.rows("curated", *data.splits("curated"))
+        for entry in row["intents"] or ()
+    }
+
+
+def score_intents(gold: Mapping[Key, list[str]], predictions: Mapping[Key, Prediction]) -> Score:
+    """Compare the types of each utterance; an unreadable prediction misses all, and is wrong."""
+    import numpy as np
+    from sklearn.metrics import f1_score
+
+    due = np.array([indicators(types) for types in gold.values()])
+    found = np.array([indicators(each.get("types", ())) for each in predictions.values()])
+    f1 = f1_score(due, found, average=None, zero_division=0)
+    # the utterances of each resample, and there the types: columns of one matrix
+    drawn = resamples(len(due))
+    columns = [np.moveaxis(each[drawn], 1, 0).reshape(len(due), -1) for each in (due, found)]
+    f1_drawn = f1_score(*columns, average=None, zero_division=0).reshape(len(drawn), len(TYPES))
+    is_read = np.array([UNREADABLE not in each for each in predictions.values()])
+    right = (due == found).all(axis=1) & is_read
+    return Score(
+        metrics={
+            "macro_f1": float(f1.mean()),
+            "exact_match": float(right.mean()),
+            "f1_by_type": dict(zip(TYPES, map(float, f1), strict=True)),
+        },
+        spread={
+            "macro_f1": interval(f1_drawn.mean(axis=1)),
+            "exact_match": interval(right[drawn].mean(axis=1)),
+            "f1_by_type": dict(zip(TYPES, map(interval, f1_drawn.T), strict=True)),
+        },
+        counts={"utterances": len(due), "dialogues": len({key[0] for key in gold})},
+    )
+
+
+def indicators(types: Any) -> list[int]:
+    """Return 1 for each of the types that is among these, else 0."""
+    return [int(type_ in types) for type_ in TYPES]
+
+
+def repeated(prediction: Prediction, _: list[str]) -> Iterator[Problem]:
+    """Object to a repeated type."""
+    types: list[str] = prediction["types"]
+    for name, count in Counter(types).items():
+        if count > 1:
+            yield Problem("types", "each type once", f"{name} {count} times")
+
+
+# Baselines ------------------------------------------------------------------------------
+
+
+def utterances(data: Data, part: str) -> Iterator[tuple[Key, str, str, Row]]:
+    """Yield of each listed utterance its key, its text, the system's turn before it, its entry."""
+    for key, turns, entry in said(data, part):
+        *_, before, turn = ({"text": ""}, *turns)
+        yield key, turn["text"], before["text"], entry
+
+
+def seen_by_half(entry: Row) -> list[str]:
+    """Return the types that at least half of an utterance's annotators saw."""
+    lists = [{intent["type"] for intent in seen} for seen in entry["intent_annotations"]]
+    counts = Counter(type_ for types in lists for type_ in types)
+    return [type_ for type_ in TYPES if 2 * counts[type_] >= len(lists)]
+
+
+def predicted(data: Data, types: Any) -> Iterator[Prediction]:
+    """Yield a prediction for each utterance of curated, given indicators for each."""
+    for (key, *_), found in zip(utterances(data, "curated"), types, strict=True):
+        yield {
+            "dialogue_id": key[0],
+            "utterance": key[1],
+            "types": [type_ for type_, is_there in zip(TYPES, found, strict=True) if is_there],
+        }
+
+
+def majority(data: Data) -> Iterator[Prediction]:
+    """Predict for all the set of types that most utterances of crowd have."""
+    seen = Counter(tuple(seen_by_half(entry)) for *_, entry in utterances(data, "crowd"))
+    (most, _), *_ = seen.most_common(1)
+    yield from predicted(data, [indicators(most)] * len(reviewed(data)))
+
+
+def own_words(text: str, _: str) -> str:
+    """Return the words of the utterance alone."""
+    return text
+
+
+def words_in_context(text: str, before: str) -> str:
+    """Return the words of the utterance and, marked as its, those of the system before it."""
+    return " ".join([*(f"system_{word}" for word in before.split()), text])
+
+
+def learnt(words_of: Callable[[str, str], str], data: Data) -> Iterator[Prediction]:
+    """Predict by logistic regressions on tf-idf, one a type, learnt from crowd."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.multiclass import OneVsRestClassifier
+    from sklearn.pipeline import make_pipeline
+
+    texts = {
+        part: [words_of(text, before) for _, text, before, _ in utterances(data, part)]
+        for part in ("crowd", "curated")
+    }
+    types = [indicators(seen_by_half(entry)) for *_, entry in utterances(data, "crowd")]
+    model = make_pipeline(
+        TfidfVectorizer(ngram_range=(1, 2), min_df=2, sublinear_tf=True),
+        OneVsRestClassifier(LogisticRegression(C=3, class_weight="balanced", max_iter=1000)),
+    )
+    yield from predicted(data, model.fit(texts["crowd"], types).predict(texts["curated"]))
+
+
+# The task -------------------------------------------------------------------------------
+
+INTENTS = Task(
+    summary="the types of the intents of a user's utterance",
+    category="text-classification",
+    evaluated_on="the utterances of curated with reviewed intents",
+    configs=("curated", "crowd"),
+    fields={
+        "dialogue_id": "a conversation of curated",
+        "utterance": "number of the utterance, from 0, as in `curated`",
+        "types": "none or more of search, recommendation and product_details, each once, in "
+        "any order",
+    },
+    shape={"dialogue_id": str, "utterance": int, "types": [set(TYPES)]},
+    key=("dialogue_id", "utterance"),
+    example={
+        "dialogue_id": "CoSRec-Curated_9001",
+        "utterance": 1,
+        "types": ["search", "product_details"],
+    },
+    metrics={
+        "macro_f1": "mean of the F1 of the three types",
+        "exact_match": "share of utterances with exactly the right types",
+        "f1_by_type": "F1 of a type; 0 if the type is neither in gold nor predicted",
+    },
+    inputs="the utterance and the turns before it",
+    columns=("curated.turns",),
+    asking=Asking(
+        "2", questions, reader(read_labels, "types", TYPES, words="intent intents"), max_tokens=60
+    ),
+    gold=reviewed,
+    score=score_intents,
+    target=lambda gold: {"types": [type_ for type_ in TYPES if type_ in gold]},
+    per_prediction=("exact_match",),
+    validate=repeated,
+    baselines={
+        "majority": majority,
+        "lr-text": partial(learnt, own_words),
+        "lr-context": partial(learnt, words_in_context),
+    },
+    references=(
+        Reference("majority", {"macro_f1": "0.217", "exact_match": "0.429"}, MEASURED),
+        Reference(
+            "lr-text",
+            {"macro_f1": "0.726", "exact_match": "0.524"},
+            MEASURED,
+            "tf-idf and a logistic regression for each type, learnt from types that at least "
+            "half of crowd's annotators gave",
+        ),
+        Reference(
+            "lr-context",
+            {"macro_f1": "0.735", "exact_match": "0.548"},
+            MEASURED,
+            "the same with the system's turn before the utterance",
+        ),
+    ),
+)

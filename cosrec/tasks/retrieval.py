@@ -1,0 +1,177 @@
+"""The task `retrieval`: rank passages and products for the judged queries."""
+
+import random
+from collections.abc import Iterator, Mapping
+from itertools import chain, islice
+from typing import Any
+
+from parley.figures import Data
+from parley.tasks import (
+    MEASURED,
+    NO_HIT,
+    TREC_RUN,
+    Key,
+    Prediction,
+    Reference,
+    Run,
+    Score,
+    Task,
+    means,
+)
+
+Row = dict[str, Any]
+
+# The score ------------------------------------------------------------------------------
+
+
+def judgments(data: Data, topics: str) -> list[Row]:
+    """Return the judgments of one type of topics, or of all, in upstream's order."""
+    rows = data.named("qrels", *data.splits("qrels"))
+    return [row for row in rows if topics in ("all", row["type"])]
+
+
+def judged(data: Data, topics: str) -> dict[Key, list[Row]]:
+    """Return the judgments of each topic."""
+    found: dict[Key, list[Row]] = {}
+    for row in judgments(data, topics):
+        found.setdefault((row["query_id"],), []).append(row)
+    return found
+
+
+def score_run(gold: Mapping[Key, list[Row]], predictions: Run, topics: str) -> Score:
+    """Return the mean of each measure over the topics of a type."""
+    import ir_measures
+    from ir_measures import AP, Judged, P, Qrel, nDCG
+
+    measures = {"nDCG@10": nDCG @ 10, "P@10": P @ 10, "AP": AP, "judged": Judged @ 10}
+    qrels = [
+        Qrel(row["query_id"], row["document_id"], row["relevance"])
+        for rows in gold.values()
+        for row in rows
+    ]
+    run = ranked(predictions)
+    first = {topic: dict(islice(found.items(), 10)) for topic, found in run.items()}
+    of_ten = [measure for measure in measures.values() if measure != AP]
+    calculated = chain(
+        ir_measures.iter_calc(of_ten, qrels, first), ir_measures.iter_calc([AP], qrels, run)
+    )
+    of_topics = {(each.measure, each.query_id): each.value for each in calculated}
+    types: dict[str, list[str]] = {}
+    for (query_id,), rows in gold.items():
+        types.setdefault(rows[0]["type"], []).append(query_id)
+    metrics, spread, counts = {}, {}, {}
+    for type_, query_ids in sorted(types.items()):
+        values = {name: [of_topics[m, each] for each in query_ids] for name, m in measures.items()}
+        metrics[type_], spread[type_] = means(values)
+        counts[f"{type_} topics"] = len(query_ids)
+    counts["documents"] = sum(len(found) - (NO_HIT in found) for found in run.values())
+    return Score(metrics, spread, counts)
+
+
+def ranked(predictions: Run) -> dict[str, dict[str, float]]:
+    """Return a run, topic -> document -> place: all measures see one order, and no tie.
+
+    The highest place is the best, and stands first. The order is that of trec_eval, which keeps 32
+    bits of a score: by score, and of equal ones by the bytes of the document's id, the last one
+    best.
+    """
+    import numpy as np
+
+    run: dict[str, dict[str, float]] = {}
+    for topic, documents, given in predictions.topics():  # the documents in the order of their ids
+        with np.errstate(over="ignore"):  # what is too large for 32 bits is infinite to trec_eval
+            scores = np.array(given).astype(np.float32)
+        order = np.argsort(scores, kind="stable")[::-1].tolist()
+        places = map(float, range(len(order), 0, -1))
+        run[topic] = dict(zip([documents[place] for place in order], places, strict=True))
+    return run
+
+
+# Baselines ------------------------------------------------------------------------------
+
+SEED = 0
+
+
+def random_order(data: Data, topics: str) -> Iterator[Prediction]:
+    """Give each judged document a random score, drawn in upstream's order whatever the topics."""
+    draw = random.Random(SEED)  # noqa: S311
+    scored = [(row, draw.random()) for row in judgments(data, "all")]
+    return (_scored(row, score) for row, score in scored if topics in ("all", row["type"]))
+
+
+def ideal_order(data: Data, topics: str) -> Iterator[Prediction]:
+    """Give each judged document its relevance as the score."""
+    return (_scored(row, float(row["relevance"])) for row in judgments(data, topics))
+
+
+def _scored(judgment: Row, score: float) -> Prediction:
+    return {name: judgment[name] for name in ("query_id", "document_id")} | {"score": score}
+
+
+# The task -------------------------------------------------------------------------------
+
+RETRIEVAL = Task(
+    summary="the passages that answer a search and the products to recommend, best first",
+    category="text-retrieval",
+    evaluated_on="the judged queries of curated, by type",
+    configs=("qrels",),
+    fields={
+        "query_id": "a topic: a query_id of `qrels`, with # in it for a recommendation",
+        "document_id": "a passage for a search, a product for a recommendation; "
+        f"`{NO_HIT}` in the only line of a topic without results",
+        "score": "finite; the higher the better. It alone gives the order, with trec_eval's "
+        "precision of 32 bits. Equal scores are ordered by document id, bytes descending. "
+        "The fields Q0, RANK and TAG are ignored",
+    },
+    shape={"query_id": str, "document_id": str, "score": float},
+    key=("query_id", "document_id"),
+    required=("query_id",),
+    example={
+        "query_id": "CoSRec-Curated_9001_0_0#1",
+        "document_id": "B0INVENTED",
+        "score": 7.25,
+    },
+    metrics={
+        "nDCG@10": "gains are the relevances 0, 1, 2; like all metrics, a mean over the topics",
+        "P@10": "relevances 1 and 2 are relevant; unjudged documents are not",
+        "AP": "the same over the whole ranking",
+        "judged": "share of judged documents among the first ten results, or among fewer",
+    },
+    inputs="the conversation, the user's profile for a recommendation, and the collections",
+    columns=("queries.query", "profiles.*"),
+    not_asked="the build holds ids of passages and products, not their texts",
+    gold=judged,
+    score=score_run,
+    baselines={"random": random_order, "ideal": ideal_order},
+    references=(
+        Reference(
+            "random, expected",
+            {
+                "recommendation": {"nDCG@10": "0.547", "P@10": "0.668", "AP": "0.689"},
+                "search": {"nDCG@10": "0.427", "P@10": "0.542", "AP": "0.576"},
+            },
+            "computed from the judgments",
+            "the mean over all orders of the judged documents",
+        ),
+        Reference(
+            "random",
+            {
+                "recommendation": {"nDCG@10": "0.556", "P@10": "0.686", "AP": "0.695"},
+                "search": {"nDCG@10": "0.427", "P@10": "0.537", "AP": "0.576"},
+            },
+            MEASURED,
+            "the pool in one random order, seeded; each pool is rich in relevant documents",
+        ),
+        Reference(
+            "ideal",
+            {
+                "recommendation": {"nDCG@10": "1.000", "P@10": "0.992", "AP": "1.000"},
+                "search": {"nDCG@10": "1.000", "P@10": "0.953", "AP": "1.000"},
+            },
+            MEASURED,
+            "the pool in the best order",
+        ),
+    ),
+    options={"topics": ("all", "recommendation", "search")},
+    format=TREC_RUN,
+)

@@ -1,0 +1,226 @@
+"""The task `deal`: predict from the messages of a negotiation whether it ends in a deal.
+
+A change of the prompt or reader needs a new `version`: a test holds the sha256 of the sample's
+prompts.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from parley.errors import Problem, UsageError
+from parley.figures import Data
+from parley.questions import Asking, Question, chat, object_schema, read_number, reader, spoken
+from parley.tasks import (
+    MEASURED,
+    Key,
+    Prediction,
+    Reference,
+    Score,
+    Task,
+    Undefined,
+    interval,
+    resamples,
+)
+
+from ..subsets import SUBSETS
+from ..views import SIDES, dollars
+
+# The question ---------------------------------------------------------------------------
+
+_PROMPT = (
+    "A buyer and a seller negotiate over a post on Craigslist. Read their messages, without any "
+    "offer or answer to one, and estimate the probability that they reach a deal. Answer in JSON: "
+    '{"probability": p}, with p from 0 to 1.'
+)
+_PROBABILITY = {"type": "number", "minimum": 0, "maximum": 1}
+
+
+def before_actions(rows: Iterable[dict[str, Any]]) -> Mapping[str, list[dict[str, Any]]]:
+    """Return the messages of each dialogue before any other action."""
+    said: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    acted = set()
+    for row in rows:
+        if row["action"] != "message":
+            acted.add(row["dialogue_id"])
+        elif row["dialogue_id"] not in acted:
+            said[row["dialogue_id"]].append(row)
+    return said
+
+
+def questions(data: Data, split: str = "test") -> Iterator[Question]:
+    """Ask for each dialogue, given the messages before any other action."""
+    said = before_actions(data.named("utterances", split))
+    for row in data.named("outcomes", split):
+        talk = spoken((turn["speaker"], turn["text"]) for turn in said[row["dialogue_id"]])
+        user = f"Category: {row['category']}\nList price: {dollars(row['list_price'])}\n\n"
+        user += f"The messages:\n{talk or '(none)'}"
+        schema = object_schema(probability=_PROBABILITY)
+        yield Question((row["dialogue_id"],), chat(_PROMPT, user), schema)
+
+
+# The score ------------------------------------------------------------------------------
+
+
+def deals_reached(data: Data, split: str = "test") -> dict[Key, bool]:
+    """Whether each dialogue of a split ends in a deal."""
+    return {(row["dialogue_id"],): row["deal"] for row in data.rows("outcomes", split)}
+
+
+def score_deal(gold: Mapping[Key, bool], predictions: Mapping[Key, Prediction]) -> Score:
+    """Score probabilities of a deal.
+
+    An unreadable prediction is wrong and predicts neither class; it makes AUC undefined.
+    """
+    import numpy as np
+    from sklearn.metrics import f1_score, roc_auc_score
+
+    reached = np.array(list(gold.values()))
+    given = [prediction.get("probability", np.nan) for prediction in predictions.values()]
+    chances = np.array(given, float)
+    yes, no = chances >= 0.5, chances < 0.5
+    unread = int(np.isnan(chances).sum())
+    why = f"{unread} of {len(given)} predictions are unreadable" if unread else ""
+    if reached.all() or not reached.any():  # as in a sample may be
+        why = "all end alike"
+    pairs = ((~reached, no), (reached, yes))
+    metrics = {
+        "auc": Undefined(why) if why else float(roc_auc_score(reached, chances)),
+        "accuracy": float(np.where(reached, yes, no).mean()),
+        "macro_f1": float(np.mean([f1_score(*pair, zero_division=0) for pair in pairs])),
+    }
+    drawn = drawn_metrics(reached, chances, resamples(len(reached)))
+    spread = {name: interval(values) for name, values in drawn if name != "auc" or not why}
+    spread = {name: found for name, found in spread.items() if found is not None}
+    return Score(metrics, spread, {"dialogues": len(reached), "deals": int(reached.sum())})
+
+
+def drawn_metrics(reached: Any, chances: Any, drawn: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the same metrics of each sample, drawn places in a row, all samples at once."""
+    import numpy as np
+    from scipy.stats import rankdata
+
+    truth, chance = reached[drawn], chances[drawn]
+    yes = truth.sum(axis=1)
+    no = truth.shape[1] - yes
+    above = (rankdata(chance, axis=1) * truth).sum(axis=1) - yes * (yes + 1) / 2
+    yield "auc", np.divide(above, yes * no, out=np.full(len(yes), np.nan), where=yes * no > 0)
+    said, denied = chance >= 0.5, chance < 0.5  # NaN, of an unreadable one, is neither
+    yield "accuracy", np.where(truth, said, denied).mean(axis=1)
+    both = [(said & truth, said, truth), (denied & ~truth, denied, ~truth)]
+    right, *either = np.array([[each.sum(axis=1) for each in part] for part in both]).swapaxes(0, 1)
+    of = np.maximum(sum(either), 1)  # F1 of a class that is neither there nor predicted is 0
+    yield "macro_f1", (2 * right / of).mean(axis=0)
+
+
+def no_probability(prediction: Prediction, _: bool) -> Iterator[Problem]:
+    """Object to a number that is no probability."""
+    if not 0 <= prediction["probability"] <= 1:
+        yield Problem("probability", "from 0 to 1", str(prediction["probability"]))
+
+
+# Baselines ------------------------------------------------------------------------------
+
+
+def trained_on(data: Data, split: str) -> str:
+    """Return the split that baselines learn from: train where it was built, else validation.
+
+    Raises:
+        UsageError: it is the split to predict.
+    """
+    learnt = "train" if "train" in data.splits("outcomes") else "validation"
+    if learnt == split:
+        raise UsageError(f"this baseline learns from {learnt}, which holds the subset")
+    return learnt
+
+
+def majority(data: Data, split: str = "test") -> Iterator[Prediction]:
+    """Predict the share of deals for all."""
+    reached = [row["deal"] for row in data.rows("outcomes", trained_on(data, split))]
+    share = sum(reached) / len(reached)
+    for row in data.rows("outcomes", split):
+        yield {"dialogue_id": row["dialogue_id"], "probability": share}
+
+
+def from_acts(data: Data, split: str = "test") -> Iterator[Prediction]:
+    """Predict by gradient boosting on the acts of the messages before any other action.
+
+    The features of each side: messages by intent, and last price over listing price.
+    """
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from threadpoolctl import threadpool_limits  # a part of scikit-learn's own needs
+
+    learnt = trained_on(data, split)
+    model = HistGradientBoostingClassifier(random_state=0)
+    reached = [row["deal"] for row in data.rows("outcomes", learnt)]
+    with threadpool_limits(1):  # several threads are slower on so little data
+        model.fit(acts_counted(data, learnt), reached)
+        chances = model.predict_proba(acts_counted(data, split))[:, 1]
+    for row, chance in zip(data.rows("outcomes", split), chances, strict=True):
+        yield {"dialogue_id": row["dialogue_id"], "probability": float(chance)}
+
+
+def acts_counted(data: Data, split: str) -> list[list[float]]:
+    """Return the features of each dialogue for `from_acts`; NaN is a price not named."""
+    intents = data.features("dialogue_acts")["intent"].names
+    said = before_actions(data.named("dialogue_acts", split))
+    found = []
+    for row in data.rows("outcomes", split):
+        numbers: list[float] = []
+        for side in SIDES:
+            acts = [act for act in said[row["dialogue_id"]] if act["speaker"] == side]
+            counts = Counter(act["intent"] for act in acts)
+            prices = [act["price"] for act in acts if act["price"] is not None]
+            numbers += [counts[intent] for intent in intents]
+            numbers.append(prices[-1] / row["list_price"] if prices else float("nan"))
+        found.append(numbers)
+    return found
+
+
+# The task -------------------------------------------------------------------------------
+
+DEAL = Task(
+    category="text-classification",
+    summary="whether a negotiation ends in a deal, from its messages alone",
+    evaluated_on="dialogues of test",
+    configs=("outcomes", "dialogue_acts"),
+    fields={
+        "dialogue_id": "a dialogue of test",
+        "probability": "of a deal, from 0 to 1; from 0.5 on it counts as a yes",
+    },
+    shape={"dialogue_id": str, "probability": (float, int)},
+    key=("dialogue_id",),
+    example={"dialogue_id": "C_26384e52efd21aa63e37f6bc3a1c922a", "probability": 0.81},
+    metrics={
+        "auc": "area under the ROC curve",
+        "accuracy": "share of right dialogues",
+        "macro_f1": "mean F1 of the two classes, deal and no deal",
+    },
+    inputs="the category, the listing price, and the messages before any other action",
+    columns=("outcomes.category", "outcomes.list_price", "utterances.text"),
+    leak="the config `messages` ends in words such as [I accept.], which give an AUC of .998; "
+    "`acts` without them gives .856",
+    asking=Asking(
+        "1",
+        questions,
+        reader(read_number, "probability", 0, 1, words="deal they reach"),
+        max_tokens=60,
+    ),
+    subsets=SUBSETS,
+    gold=deals_reached,
+    score=score_deal,
+    target=lambda reached: {"probability": float(reached)},
+    per_prediction=("accuracy",),
+    validate=no_probability,
+    baselines={"majority": majority, "acts": from_acts},
+    references=(
+        Reference("majority", {"auc": "0.500", "accuracy": "0.761", "macro_f1": "0.432"}, MEASURED),
+        Reference(
+            "acts",
+            {"auc": "0.856", "accuracy": "0.847", "macro_f1": "0.774"},
+            MEASURED,
+            "gradient boosting on counts of dialogue acts and last prices before the first "
+            "offer, learnt from validation's 597 dialogues, because train was missing",
+        ),
+    ),
+)

@@ -1,0 +1,5 @@
+"""The task of DUO."""
+
+from .agreement import AGREEMENT
+
+TASKS = {"agreement": AGREEMENT}

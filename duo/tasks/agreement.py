@@ -1,0 +1,253 @@
+"""The task `agreement`: a score of a dialogue that agrees with people's ratings.
+
+A model rates a dialogue as a judge, in its language. A change of a prompt or reader needs a new
+`version`: tests hold the sha256 of the sample's prompts.
+"""
+
+import warnings
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from parley.errors import Problem
+from parley.figures import Data
+from parley.questions import Asking, Question, chat, object_schema, read_number, reader, spoken
+from parley.tasks import (
+    MEASURED,
+    Key,
+    Prediction,
+    Reference,
+    Score,
+    Task,
+    Undefined,
+    interval,
+    resamples,
+)
+
+from ..views import ASPECTS
+
+Row = dict[str, Any]
+
+COMMON = ASPECTS[:3]  # those of both settings
+GROUPS = ("en ed", "en wow", "ja ed", "ja wow")  # language and setting
+METRICS = ("pearson", "spearman", "kendall")
+LARGEST = 1e100  # a score: the squares of larger ones would be no numbers
+
+# The question ----------------------------------------------------------------------------
+
+_MEANING = {
+    "en": {
+        "preference": "how much a user would like to talk with this bot again",
+        "stylistic_similarity": "how similar the bot's style of speaking is to the user's",
+        "consistency": "how free of contradictions the bot's utterances are",
+        "empathy": "how well the bot understands and shares the user's feelings",
+        "engagingness": "how engaging the dialogue with the bot is",
+    },
+    "ja": {
+        "preference": "ユーザがこのボットとまた話したいと思う度合い",
+        "stylistic_similarity": "ボットの話し方がユーザの話し方に似ている度合い",
+        "consistency": "ボットの発話に矛盾がない度合い",
+        "empathy": "ボットがユーザの気持ちを理解し、寄り添っている度合い",
+        "engagingness": "ボットとの対話に引き込まれる度合い",
+    },
+}
+_PROMPT = {
+    "en": "Read a dialogue of a user and a bot and rate it by one aspect: {meaning}. Give a score "
+    'from 1 (lowest) to 5 (highest). Answer in JSON: {{"score": n}}.',
+    "ja": "ユーザとボットの対話を読み、次の観点で評価してください：{meaning}。1（最低）から"
+    '5（最高）までの点数を付け、JSONで答えてください：{{"score": n}}',
+}
+_NAMES = {"en": {"Human": "User", "Bot": "Bot"}, "ja": {"Human": "ユーザ", "Bot": "ボット"}}
+_TALK = {"en": "The dialogue:", "ja": "対話："}
+_WORDS = "点数 スコア 評価 です 点 は"  # beside the number in an answer
+_SCORE = {"type": "number", "minimum": 1, "maximum": 5}
+
+
+def questions(data: Data, aspect: str) -> Iterator[Question]:
+    """Ask for a score of an aspect of each dialogue."""
+    for row in data.rows("dialogues", "en", "ja"):
+        language = row["language"]
+        names = _NAMES[language]
+        talk = spoken((names[turn["speaker"]], turn["message"]) for turn in row["dialogue"])
+        system = _PROMPT[language].format(meaning=_MEANING[language][aspect])
+        messages = chat(system, f"{_TALK[language]}\n{talk}")
+        yield Question((row["dialogue_id"],), messages, object_schema(score=_SCORE))
+
+
+# Gold and score --------------------------------------------------------------------------
+
+
+def ratings(data: Data, aspect: str) -> dict[Key, Row]:
+    """Return for each dialogue its group, and how the person and the others rate this aspect.
+
+    The others' rating is the published mean of the three, with two decimals. A missing rating is
+    None: the others' of most dialogues, and an aspect of the other setting.
+    """
+    return {
+        (row["dialogue_id"],): {
+            "group": f"{row['language']} {row['setting']}",
+            "person": row["subjective_evaluation"][aspect],
+            "others": (row["objective_evaluation"] or {}).get(aspect),
+        }
+        for row in data.rows("dialogues", "en", "ja")
+    }
+
+
+def agreement(gold: Mapping[Key, Row], predictions: Mapping[Key, Prediction], aspect: str) -> Score:
+    """Correlate scores with the ratings of an aspect, in each language and setting."""
+    metrics: dict[str, dict[str, Any]] = {}
+    spread: dict[str, dict[str, Any]] = {}
+    counts = {"dialogues": len(gold)}
+    for source in ("person", "others"):
+        rated = {key: row for key, row in gold.items() if row[source] is not None}
+        counts[f"rated by the {source}"] = len(rated)
+        metrics[source], spread[source] = {}, {}
+        for group in GROUPS:
+            pairs = [
+                (predictions[key].get("score"), row[source])
+                for key, row in rated.items()
+                if row["group"] == group
+            ]
+            read = [(score, rating) for score, rating in pairs if score is not None]
+            if len(read) < len(pairs):
+                why = f"{len(pairs) - len(read)} of {len(pairs)} predictions are unreadable"
+                metrics[source][group] = dict.fromkeys(METRICS, Undefined(why))
+            elif pairs:
+                metrics[source][group], spread[source][group] = correlations(read)
+    return Score(metrics, spread, counts)
+
+
+def no_score(prediction: Prediction, _: Row) -> Iterator[Problem]:
+    """Object to a number too large for the computation."""
+    if abs(prediction["score"]) > LARGEST:
+        expected = f"from -{LARGEST:g} to {LARGEST:g}"
+        yield Problem("score", expected, str(prediction["score"]))
+
+
+def correlations(pairs: list[tuple[float, float]]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the correlations of scores with ratings by name, and their intervals."""
+    import numpy as np
+    from scipy import stats
+
+    scores, rated = np.array(pairs, dtype=float).T
+    if len(pairs) < 2:
+        return dict.fromkeys(METRICS, Undefined("one dialogue alone has ratings")), {}
+    for name, values in (("scores", scores), ("ratings", rated)):
+        if len(set(values)) == 1:
+            return dict.fromkeys(METRICS, Undefined(f"all {name} are the same")), {}
+    drawn = drawn_correlations(scores, rated, resamples(len(pairs)))
+    intervals = zip(METRICS, map(interval, drawn), strict=True)
+    known = {name: each for name, each in intervals if each is not None}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", stats.NearConstantInputWarning)
+        try:
+            pearson: Any = float(stats.pearsonr(scores, rated).statistic)
+        except stats.NearConstantInputWarning:
+            pearson = Undefined("the scores are apart by hardly more than rounding")
+            known.pop("pearson", None)
+    ranked = (each(scores, rated).statistic for each in (stats.spearmanr, stats.kendalltau))
+    return dict(zip(METRICS, (pearson, *map(float, ranked)), strict=True)), known
+
+
+def drawn_correlations(scores: Any, rated: Any, drawn: Any) -> Iterator[Any]:
+    """Yield the same correlations of each sample, drawn places in a row; NaN if undefined.
+
+    This is much faster than scipy's Spearman and Kendall for each sample.
+    """
+    import numpy as np
+    from scipy import stats
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", stats.ConstantInputWarning)  # of a sample: it gives NaN
+        warnings.simplefilter("ignore", stats.NearConstantInputWarning)
+        yield stats.pearsonr(scores[drawn], rated[drawn], axis=1).statistic
+        ranks = (stats.rankdata(values[drawn], axis=1) for values in (scores, rated))
+        yield stats.pearsonr(*ranks, axis=1).statistic  # Spearman's, by its definition
+    # tau-b sums over pairs of dialogues; in a sample a pair counts as often as both were drawn
+    signs = [np.sign(values[:, None] - values) for values in (scores, rated)]
+    times = np.array([np.bincount(places, minlength=len(scores)) for places in drawn])
+    concordant, apart, rated_apart = (
+        (times @ (one * other) * times).sum(axis=1)
+        for one, other in (signs, signs[:1] * 2, signs[1:] * 2)
+    )
+    with np.errstate(invalid="ignore"):
+        yield concordant / np.sqrt(apart * rated_apart)
+
+
+def own(rating: str, data: Data, aspect: str) -> Iterator[Prediction]:
+    """Take the person's own rating of an aspect, which all dialogues have, for a metric."""
+    for row in data.rows("dialogues", "en", "ja"):
+        yield {"dialogue_id": row["dialogue_id"], "score": row["subjective_evaluation"][rating]}
+
+
+def by_metric(*values: str) -> dict[str, str]:
+    """Return the numbers of a reference in one language and setting."""
+    return dict(zip(METRICS, values, strict=True))
+
+
+# The task --------------------------------------------------------------------------------
+
+AGREEMENT = Task(
+    summary="a score of a dialogue that agrees with people's ratings",
+    category="text-classification",
+    evaluated_on="all dialogues",
+    configs=("dialogues",),
+    fields={
+        "dialogue_id": "a dialogue, in either language",
+        "score": f"a number from -{LARGEST:g} to {LARGEST:g}, the higher the better; compared "
+        "only within a language and setting",
+    },
+    shape={"dialogue_id": str, "score": (float, int)},
+    key=("dialogue_id",),
+    example={"dialogue_id": "0901", "score": 3.7},
+    metrics={
+        "pearson": "correlation of scores and ratings",
+        "spearman": "correlation of their ranks",
+        "kendall": "tau-b",
+    },
+    inputs="the dialogue",
+    columns=("dialogues.dialogue",),
+    asking=Asking("1", questions, reader(read_number, "score", 1, 5, words=_WORDS), max_tokens=60),
+    gold=ratings,
+    score=agreement,
+    target=lambda rated: {"score": rated["person"]},
+    validate=no_score,
+    baselines={f"own-{rating.replace('_', '-')}": partial(own, rating) for rating in COMMON},
+    references=(
+        Reference(
+            "own-stylistic-similarity",
+            {
+                "person": {
+                    "en ed": by_metric("0.754", "0.750", "0.668"),
+                    "en wow": by_metric("0.715", "0.672", "0.608"),
+                    "ja ed": by_metric("0.486", "0.458", "0.401"),
+                    "ja wow": by_metric("0.297", "0.239", "0.203"),
+                },
+                "others": {
+                    "en ed": by_metric("0.012", "-0.009", "-0.017"),
+                    "en wow": by_metric("0.298", "0.282", "0.215"),
+                    "ja ed": by_metric("0.078", "0.040", "0.031"),
+                    "ja wow": by_metric("0.153", "0.124", "0.103"),
+                },
+            },
+            MEASURED,
+            options={"aspect": "preference"},
+        ),
+        Reference(
+            "own-preference",
+            {
+                "others": {
+                    "en ed": by_metric("0.189", "0.144", "0.113"),
+                    "en wow": by_metric("0.367", "0.349", "0.271"),
+                    "ja ed": by_metric("0.098", "-0.020", "-0.020"),
+                    "ja wow": by_metric("0.176", "0.070", "0.055"),
+                }
+            },
+            MEASURED,
+            "the agreement of the person's own rating with the others'",
+            options={"aspect": "preference"},
+        ),
+    ),
+    options={"aspect": tuple(ASPECTS)},
+    unit="correlation",
+)

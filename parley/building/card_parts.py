@@ -1,0 +1,169 @@
+"""The generated parts of a card, each as Markdown."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from parley.building.built import BuiltFolder
+from parley.building.collection import Dataset
+from parley.building.measured import Splits
+from parley.declaring.fields import HEADINGS, FieldTable, field_tables
+from parley.declaring.figures import Figure, tally
+from parley.declaring.leaderboard import markdown_table, section
+
+_NOT_BUILT = "not built: its source is missing"
+_SAMPLE = "**This is a sample**: invented records in the dataset's layout, not its data."
+_LONGEST = 160  # characters of a text in a row
+_MOST = 3  # items of a list in a row
+_WIDTH = 100
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The row that a card shows."""
+
+    config: str
+    row: Mapping[str, Any]
+    invented: bool
+
+
+def splits_part(
+    dataset: Dataset, splits: Splits, notes: Sequence[str] = (), sample: bool = False
+) -> str:
+    """Return the table of splits, the columns that are null in all rows, and notes on a build."""
+    cells, nulls = [], []
+    for config, names in dataset.splits.items():
+        for split in names:
+            found = splits.get(config, {}).get(split, {})
+            if "rows" in found:
+                rows = f"{found['rows']:,}"
+            elif (documented := found.get("documented")) is not None:
+                rows = f"{documented:,} documented, {_NOT_BUILT}"
+            else:
+                rows = _NOT_BUILT
+            cells.append((f"`{config}`", f"`{split}`", rows, dataset.configs[config].use))
+            if null := ", ".join(f"`{column}`" for column in found.get("null", ())):
+                nulls.append(f"- `{config}`, `{split}`: {null}")
+    lines = [*markdown_table(("config", "split", "rows", "take it to"), cells, ("rows",))]
+    lines += ["Null in all rows:\n", *nulls, ""] if nulls else []
+    return "\n".join([*lines, *(f"{note}\n" for note in [*([_SAMPLE] if sample else []), *notes])])
+
+
+def load_part(dataset: Dataset, built: Splits | None = None) -> str:
+    """Return the code that loads a split of the default config, the first that was built."""
+    splits = (built or {}).get(dataset.default) or dataset.splits[dataset.default]
+    split = next(iter(splits))
+    return f"""```python
+from datasets import load_dataset
+
+rows = load_dataset("org/{dataset.name}", "{dataset.default}", split="{split}")
+```
+
+`org/{dataset.name}` stands for the repository on the Hub, or for the folder that Parley builds."""
+
+
+def shown_row(dataset: Dataset, built: BuiltFolder | None = None) -> Shown | None:
+    """Return the row that a card shows: of a build if the script permits it, else of the sample.
+
+    None if there is no such row.
+    """
+    from parley.building.plan import plan  # not at the top: cards are read without it
+    from parley.building.sources import open_source
+    from parley.rows.generate import generate
+
+    config = dataset.builder.SHOWN or dataset.default
+    if built and (built.is_sample or dataset.builder.SHOWS_REAL_ROWS):
+        rows = (row for split in built.splits(config) for row in built.each_row(config, split))
+        if (row := next(rows, None)) is not None:
+            return Shown(config, row, built.is_sample)
+    source = open_source(dataset, None, sample=True)
+    plans = (each for each in plan(source) if each.config.name == config)
+    whole = (p for p in plans if all((source.folder / each.path).exists() for each in p.files))
+    rows = (row for each in whole for row in generate(each))
+    return next((Shown(config, row, True) for row in rows), None)
+
+
+def row_part(shown: Shown | None) -> str:
+    """Return a row as JSON, its long texts and lists shortened."""
+    if shown is None:
+        return ""
+    kind = "An invented row" if shown.invented else "A row"
+    row = _laid_out(_shortened(dict(shown.row)))
+    return f"{kind} of `{shown.config}`, shortened at `…`.\n\n```json\n{row}\n```"
+
+
+def _shortened(value: Any) -> Any:
+    if isinstance(value, str) and len(value) > _LONGEST:
+        return f"{value[: _LONGEST - 20]}…"
+    if isinstance(value, dict):
+        return {key: _shortened(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_shortened(item) for item in value[:_MOST]] + ["…"] * (len(value) > _MOST)
+    return value
+
+
+def _laid_out(value: Any, indent: str = "", before: int = 0) -> str:
+    """Return JSON on one line if it fits, else an item a line."""
+    flat = json.dumps(value, ensure_ascii=False, default=str)
+    if not isinstance(value, dict | list) or len(indent) + before + len(flat) < _WIDTH:
+        return flat
+    inner = f"{indent}  "
+    items = value.items() if isinstance(value, dict) else [(None, each) for each in value]
+    lines = []
+    for key, each in items:
+        name = "" if key is None else f"{json.dumps(key, ensure_ascii=False)}: "
+        lines.append(f"{inner}{name}{_laid_out(each, inner, len(name))}")
+    opened, closed = "{}" if isinstance(value, dict) else "[]"
+    return f"{opened}\n{(',' + chr(10)).join(lines)}\n{indent}{closed}"
+
+
+def fields_part(dataset: Dataset) -> str:
+    """Return the tables of the fields of every config."""
+    return "\n".join(line for each in field_tables(dataset.configs) for line in _table(each))
+
+
+def _table(table: FieldTable) -> Iterator[str]:
+    yield f"### {', '.join(f'`{config}`' for config in table.configs)}\n"
+    described: dict[str, list[str]] = {}
+    for config, description in table.configs.items():
+        described.setdefault(description, []).append(f"`{config}`")
+    if len(described) == 1:
+        yield f"A row: {next(iter(described))}.\n"
+    else:
+        yield from (f"- {', '.join(names)}: {text}" for text, names in described.items())
+        yield ""
+    for config, columns in table.elsewhere.items():
+        yield f"As in `{config}`: {', '.join(f'`{column}`' for column in columns)}.\n"
+    if table.rows:
+        yield from markdown_table(HEADINGS, table.rows)
+
+
+def figures_part(figures: Sequence[Figure], note: str = "") -> str:
+    """Return the documented figures with what was measured, and the reasons for differences."""
+    if not figures:
+        return "None are documented."
+    notes: dict[str, int] = {}
+    total = tally(figure.verdict for figure in figures)
+    lines = [f"Of {len(figures)} documented figures, recomputed from the rows: {total}.", ""]
+    lines += [note, ""] if note else []
+    # folded: hundreds of lines that few read
+    lines += ["<details>", "<summary>The documented figures</summary>", ""]
+    lines += [*_figures(figures, notes), "</details>", ""]
+    return "\n".join([*lines, *(f"[{number}] {reason}.  " for reason, number in notes.items())])
+
+
+def _figures(figures: Sequence[Figure], notes: dict[str, int]) -> Iterator[str]:
+    rows = []
+    for figure in figures:
+        note = f" [{notes.setdefault(figure.reason, len(notes) + 1)}]" if figure.reason else ""
+        measured = "" if figure.measured is None else str(figure.measured)
+        verdict = figure.verdict + note
+        rows.append((f"`{figure.name}`", figure.stated, measured, verdict, figure.place))
+    columns = ("figure", "documented", "measured", "verdict", "document")
+    return markdown_table(columns, rows, right=columns[1:3])
+
+
+def tasks_part(dataset: Dataset) -> str:
+    """Return the tables of the tasks."""
+    return section((dataset.name, *each) for each in dataset.tasks.items()) or "None are declared."

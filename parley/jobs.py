@@ -1,0 +1,35 @@
+"""The words of a dataset's `jobs.py` and `export.py`: commands of its own, and their output."""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from parley.base.console import print_message
+    from parley.base.replace import write_whole, writing
+    from parley.declaring.features import arrow_schema, card_yaml
+    from parley.declaring.jobs import Job
+    from parley.reading.export.convokit import utterance, write_corpus
+    from parley.rows.digest import Digest
+    from parley.rows.parquet import write_parquet
+
+# Name -> its module, imported on first use: the help of a job needs no pyarrow
+_PLACES = {
+    "Digest": "parley.rows.digest",
+    "Job": "parley.declaring.jobs",
+    "arrow_schema": "parley.declaring.features",
+    "card_yaml": "parley.declaring.features",
+    "print_message": "parley.base.console",
+    "utterance": "parley.reading.export.convokit",
+    "write_corpus": "parley.reading.export.convokit",
+    "write_parquet": "parley.rows.parquet",
+    "write_whole": "parley.base.replace",
+    "writing": "parley.base.replace",
+}
+__all__ = ["Digest", "Job", "arrow_schema", "card_yaml", "print_message", "utterance"]
+__all__ += ["write_corpus", "write_parquet", "write_whole", "writing"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"module 'parley.jobs' has no attribute {name!r}")
+    return getattr(importlib.import_module(_PLACES[name]), name)

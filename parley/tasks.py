@@ -1,0 +1,29 @@
+"""The words of a dataset's tasks: `TASKS = {"sentiment": Task(...)}` in `NAME/tasks/`.
+
+A task has gold, a score, baselines and references. docs/adding.md shows one.
+"""
+
+from parley.declaring.prediction_formats import NO_HIT, TREC_RUN, UNREADABLE, Key, Prediction, Run
+from parley.declaring.spread import Folds, Interval, interval, means, over_folds, resamples
+from parley.declaring.tasks import MEASURED, Reference, Score, Subset, Task, Undefined
+
+__all__ = [
+    "MEASURED",
+    "NO_HIT",
+    "TREC_RUN",
+    "UNREADABLE",
+    "Folds",
+    "Interval",
+    "Key",
+    "Prediction",
+    "Reference",
+    "Run",
+    "Score",
+    "Subset",
+    "Task",
+    "Undefined",
+    "interval",
+    "means",
+    "over_folds",
+    "resamples",
+]

@@ -1,0 +1,31 @@
+"""The words of a dataset's `transcript.py` and `charts.py`: its dialogues and charts, drawn."""
+
+from parley.declaring.charts import Bar, Bars, Chart, Dots, Heatmap, Panel, Panels
+from parley.declaring.transcript import (
+    Facets,
+    Fact,
+    Judged,
+    Note,
+    Pool,
+    Table,
+    Transcript,
+    Turn,
+)
+
+__all__ = [
+    "Bar",
+    "Bars",
+    "Chart",
+    "Dots",
+    "Facets",
+    "Fact",
+    "Heatmap",
+    "Judged",
+    "Note",
+    "Panel",
+    "Panels",
+    "Pool",
+    "Table",
+    "Transcript",
+    "Turn",
+]

@@ -1,0 +1,60 @@
+"""Changes of a built folder, and of what it says of itself."""
+
+import hashlib
+import json
+from contextlib import suppress
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from mutations import changed
+
+from parley.base.errors import RowError
+from parley.rows.digest import Digest
+
+
+def parquet(folder, config, split):
+    return folder / config / f"{split}-00000-of-00001.parquet"
+
+
+def read(file):
+    return pq.ParquetFile(file).read()  # which takes two columns of one name
+
+
+def retable(file, change):
+    """Write what a function makes of the table of a file."""
+    pq.write_table(change(read(file)), file)
+
+
+def of_rows(change):
+    """Return a change of a table: what a function makes of its rows."""
+    return lambda table: pa.Table.from_pylist(change(table.to_pylist()), table.schema)
+
+
+def rewrite(folder, place, change):
+    """Change rows on disk, as someone would who keeps the file readable."""
+    config, _, split = (name := place.partition("[")[0]).partition("/")
+    damage = of_rows(lambda rows: changed({name: rows}, place, change)[name])
+    retable(parquet(folder, config, split), damage)
+
+
+def restate(folder, place, change):
+    """Change what a folder's provenance says."""
+    path = folder / "provenance.json"
+    path.write_text(json.dumps(changed(json.loads(path.read_text()), place, change)))
+
+
+def reseal(folder, **more):
+    """Update the provenance, as somebody who hides a change would."""
+    path = folder / "provenance.json"
+    provenance = json.loads(path.read_text()) | more
+    for split in [each for splits in provenance["configs"].values() for each in splits.values()]:
+        split["rows"] = 0
+        for file in split["files"]:
+            body, table = (folder / file["path"]).read_bytes(), read(folder / file["path"])
+            file.update(bytes=len(body), sha256=hashlib.sha256(body).hexdigest())
+            split["rows"] += table.num_rows
+            with suppress(RowError):
+                digest = Digest(table.schema)
+                digest.update(table)
+                split["digest"] = digest.hexdigest()
+    path.write_text(json.dumps(provenance))
