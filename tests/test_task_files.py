@@ -488,7 +488,7 @@ def test_texts_of_a_strangers_tasks_and_jobs_are_shown_instead_of_acting(run, tm
     jobs = tmp_path / "changed" / "chatter" / "jobs.py"
     jobs.parent.mkdir(parents=True)
     jobs.write_text(
-        "import typer\nfrom parley import Job\n\n\n"
+        "import typer\nfrom parley.jobs import Job\n\n\n"
         f"def job(part: str = typer.Option('', help={ACTS!r}, metavar={ACTS!r})):\n"
         f"    {ACTS!r}\n\n\nJOBS = {{'job': Job(job), {ACTS!r}: Job(job, part='x' + {ACTS!r})}}\n"
     )

@@ -17,10 +17,11 @@ from parley.declaring.declaration import REMEDY, Config, Folder, Source, View
 from parley.declaring.features import arrow_schema, datasets_features
 from parley.fetching.archive import extract
 from parley.rows.reader import Reader
-from parley.rows.split import SplitPlan
 
 if TYPE_CHECKING:
     import datasets
+
+    from parley.rows.split import SplitPlan
 
 
 class _Configs:
@@ -124,8 +125,10 @@ class Builder(_Base):
     @classmethod
     def plan(
         cls, dataset: str, config: str, split: str, files: list[Source], reader: Reader, remedy: str
-    ) -> SplitPlan:
+    ) -> "SplitPlan":
         """Return the plan of a split from these files."""
+        from parley.rows.split import SplitPlan  # not at the top: it brings pyarrow
+
         declared = cls.configs()[config]
         schema, join = arrow_schema(declared.features), cls._base(config).records
         return SplitPlan(dataset, declared, split, tuple(files), reader, schema, join, remedy)

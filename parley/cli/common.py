@@ -3,7 +3,6 @@
 Commands import heavy modules in their bodies, so that help is quick.
 """
 
-import io
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from parley.base.errors import Failures, ParleyError, UsageError
 from parley.base.version import __version__
@@ -22,19 +21,31 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 
-@contextmanager
-def _usage_errors() -> Iterator[None]:
-    """Print the usage errors of the command line library with control characters escaped."""
-    try:
-        yield
-    except Exception as error:
-        if (show := getattr(error, "show", None)) is None:  # not the library's
-            raise
-        from parley.base.console import print_message
+class Help:
+    """The part of a command that shows its help: a dataset folder of a stranger may name it."""
 
-        show(file=(text := io.StringIO()))
-        print_message(text.getvalue().rstrip("\n"))
-        raise typer.Exit(getattr(error, "exit_code", 2)) from None
+    def get_help(self, ctx: Any) -> str:
+        """Return the help, with control characters escaped."""
+        from parley.base.console import plain
+
+        return plain(super().get_help(ctx))  # type: ignore[misc]
+
+
+class Command(Help, TyperCommand):
+    """A command that a dataset folder declares or adds options to."""
+
+
+class Group(Help, TyperGroup):
+    """A group of commands that a dataset folder declares."""
+
+    dataset: Dataset
+
+    @classmethod
+    def of(cls, dataset: Dataset, summary: str) -> Any:
+        """Return the group of a dataset."""
+        group = cls(name=dataset.name, help=summary, short_help=summary, **HELPFUL)
+        group.dataset = dataset
+        return group
 
 
 class _Commands(TyperGroup):
@@ -49,8 +60,7 @@ class _Commands(TyperGroup):
         """
         if odd := [arg for arg in args if re.search("[\ud800-\udfff]", arg)]:
             raise UsageError(f"{odd[0]}: is not UTF-8", remedy="Rename the file or folder.")
-        with _usage_errors():
-            return super().make_context(info_name, args, *more, **kwargs)
+        return super().make_context(info_name, args, *more, **kwargs)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command whose summary in the list of commands is wrapped, not cut."""
@@ -59,10 +69,9 @@ class _Commands(TyperGroup):
             command.short_help = command.help.split("\n")[0]
         return command
 
-    def invoke(self, ctx: Any) -> Any:
-        """Parse a command, and run it."""
-        with _usage_errors():
-            return super().invoke(ctx)
+    def invoke(self, ctx: Any) -> None:
+        """Run a command; what a job returns is no exit status."""
+        super().invoke(ctx)
 
 
 app = typer.Typer(
@@ -87,6 +96,7 @@ BuildDir = Annotated[
 Sample = Annotated[bool, Option("--sample", help="Use the invented samples of the datasets.")]
 AsJson = Annotated[bool, Option("--json", help="Print JSON.")]
 PLAIN: dict[str, Any] = {"add_completion": False, "rich_markup_mode": None}
+HELPFUL: dict[str, Any] = {"no_args_is_help": True, "rich_markup_mode": None}
 """What groups and commands below `parley` are made with."""
 
 
@@ -144,23 +154,11 @@ def select_built(names: list[str] | None, folder: Path) -> tuple[list[Dataset], 
     return built, [dataset.name for dataset in chosen if dataset not in built]
 
 
-class Help:
-    """The part of a command that shows its help: a dataset folder of a stranger may name it."""
-
-    def get_help(self, ctx: Any) -> str:
-        """Return the help, with control characters escaped."""
-        from parley.base.console import plain
-
-        return plain(super().get_help(ctx))  # type: ignore[misc]
-
-
-def group_of(dataset: Dataset, kind: type[TyperGroup], summary: str) -> Any:
-    """Return a group of commands that a dataset folder declares; its `dataset` is the dataset."""
-    group = typer.Typer(cls=kind, no_args_is_help=True, **PLAIN)
-    group.callback(help=summary, short_help=summary)(lambda: None)
-    command: Any = typer.main.get_command(group)
-    command.name, command.dataset = dataset.name, dataset
-    return command
+def command_of(function: Callable[..., Any], name: str, kind: type[Command], **help: Any) -> Any:
+    """Return the command that runs a function with Typer options."""
+    one = typer.Typer(**PLAIN)
+    one.command(name, cls=kind, **help)(function)
+    return typer.main.get_command(one)
 
 
 class Attempts:

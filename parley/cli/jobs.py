@@ -3,11 +3,10 @@
 from typing import Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
 
 from parley.base.errors import Failures, ParleyError, ScriptError, UsageError
-from parley.building.collection import Dataset, discover, get
-from parley.cli.common import PLAIN, Help, app, group_of
+from parley.building.collection import discover, get
+from parley.cli.common import PLAIN, Command, Group, app, command_of
 from parley.declaring.jobs import Job
 
 # `Any` stands for types of click, which Typer keeps in different places by version.
@@ -25,7 +24,7 @@ def each_jobs() -> dict[str, dict[str, Job] | ScriptError]:
     return found
 
 
-class _AllJobs(Help, TyperGroup):
+class _AllJobs(Group):
     """The group `parley run`, with a subgroup for each dataset that has jobs."""
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -38,17 +37,15 @@ class _AllJobs(Help, TyperGroup):
         try:
             jobs = dataset.jobs
         except ScriptError:  # raised again when a job runs
-            return group_of(dataset, _Jobs, f"Jobs of {cmd_name}; its jobs.py is broken.")
+            return _Jobs.of(dataset, f"Jobs of {cmd_name}; its jobs.py is broken.")
         if not jobs:
             there = ", ".join(self.list_commands(ctx))
             raise UsageError(f"{cmd_name} has no jobs; these datasets have some: {there}")
-        return group_of(dataset, _Jobs, f"Jobs of {cmd_name}: {', '.join(jobs)}.")
+        return _Jobs.of(dataset, f"Jobs of {cmd_name}: {', '.join(jobs)}.")
 
 
-class _Jobs(Help, TyperGroup):
+class _Jobs(Group):
     """The jobs of one dataset."""
-
-    dataset: Dataset
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of its jobs."""
@@ -58,20 +55,14 @@ class _Jobs(Help, TyperGroup):
         """Return the command of a job, or None."""
         if (job := self.dataset.jobs.get(cmd_name)) is None:
             return None
-        one = typer.Typer(**PLAIN)
-        one.command(cmd_name, cls=_Job, short_help=job.summary)(job.run)
         try:
-            return typer.main.get_command(one)
+            return command_of(job.run, cmd_name, Command, short_help=job.summary)
         except Exception as error:  # Typer's, for an unsupported parameter
             where = f"{self.dataset.folder / 'jobs.py'}: JOBS[{cmd_name!r}]"
             raise ScriptError(f"{where}: not a command: {error}") from error
 
 
-class _Job(Help, TyperCommand):
-    """A job."""
-
-
-class Fetch(Help, TyperCommand):
+class Fetch(Command):
     """`parley fetch`, with an option for the parts of each job."""
 
     def get_params(self, ctx: Any) -> list[Any]:

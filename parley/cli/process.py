@@ -27,7 +27,7 @@ def main() -> None:
     sys.unraisablehook = _interrupt_again
     try:
         _require_docstrings()
-        app()
+        sys.exit(app(standalone_mode=False) or 0)
     except (SystemExit, KeyboardInterrupt):
         raise
     except BaseException as error:  # the one place where failures become messages
@@ -35,13 +35,14 @@ def main() -> None:
             with suppress(OSError):  # a closed terminal takes no text
                 typer.echo("interrupted; the same command again does what is left", err=True)
             sys.exit(128 + interrupted.signum)
-        if os.environ.get("PARLEY_TRACEBACK"):
+        is_usage = hasattr(error, "show")  # an error of the command line library
+        if os.environ.get("PARLEY_TRACEBACK") and not is_usage:
             raise
         failure = as_failure(error)
         try:
             from parley.base.console import print_message  # imported late: help must be quick
 
-            print_message(str(failure), style="red")
+            print_message(str(failure), style="" if is_usage else "red")
         except Exception as again:
             if not is_no_memory(again):
                 raise
@@ -75,6 +76,11 @@ def as_failure(error: BaseException) -> ParleyError:
     """Return the error to show for an exception that reached the command line."""
     if isinstance(error, ParleyError):
         return error
+    if show := getattr(error, "show", None):
+        show(file=(text := io.StringIO()))
+        failure = ParleyError(text.getvalue().rstrip("\n"))
+        failure.status = getattr(error, "exit_code", 2)
+        return failure
     if isinstance(error, BrokenPipeError):
         return ParleyError("output pipe closed")
     if is_no_memory(error):

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
-from typer.core import TyperCommand, TyperGroup
 
 from parley.base.errors import OutputError, UsageError
 from parley.building.collection import Dataset, discover, get
@@ -16,10 +15,11 @@ from parley.cli.common import (
     AsJson,
     Attempts,
     BuildDir,
-    Help,
+    Command,
+    Group,
     Names,
     app,
-    group_of,
+    command_of,
     print_result,
     require_file,
     select,
@@ -64,7 +64,7 @@ def tasks(
     attempt.finish()
 
 
-class _Scores(TyperGroup):
+class _Scores(Group):
     """The group `parley score`: a group of tasks for each dataset that has some."""
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -73,17 +73,15 @@ class _Scores(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the group of a dataset's tasks, or raise UsageError."""
-        return group_of(get(cmd_name), _Tasks, f"Score predictions on a task of {cmd_name}.")
+        return _Tasks.of(get(cmd_name), f"Score predictions on a task of {cmd_name}.")
 
 
 def _with_tasks() -> list[str]:
     return [name for name, each in discover().items() if each.has_module("tasks")]
 
 
-class _Tasks(Help, TyperGroup):
+class _Tasks(Group):
     """The tasks of one dataset."""
-
-    dataset: Dataset
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of its tasks, or raise UsageError if it has none."""
@@ -95,15 +93,13 @@ class _Tasks(Help, TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the command of a task, or raise UsageError naming those that exist."""
         task = self.dataset.task(cmd_name)
-        one = typer.Typer(**PLAIN)
         summary = task.summary[0].upper() + task.summary[1:]
         help = f"{summary}. Scored on {task.evaluated_on}; --template describes FILE."
         command = _command(self.dataset, cmd_name, task)
-        one.command(cmd_name, cls=_Command, help=help, short_help=task.summary)(command)
-        return typer.main.get_command(one)
+        return command_of(command, cmd_name, _Command, help=help, short_help=task.summary)
 
 
-class _Command(Help, TyperCommand):
+class _Command(Command):
     """The command of a task; its error for an unknown option lists the known ones."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
