@@ -86,7 +86,7 @@ RECORDS = [
     ),
 ]
 
-OPTIONAL = r"CoSRec-.*"  # what a file holds is named by ids
+OPTIONAL = r"CoSRec-\w+(\.A\w+)?"  # what a file holds is named by ids
 FREE = (
     r"CoSRec-\w+(\.A\w+(\[\])?)?|CoSRec-\w+\[\]\.(utterance|intent_annotations\[\]\[\]\.query)"
     r"|CoSRec-\w+\[\]\.intents\[\]\.(id|product|query_variants\[\])"
