@@ -96,7 +96,7 @@ def test_the_real_build_holds(dataset, verifications):
 
 
 def test_every_documented_figure_is_there(verifications):
-    assert sum(len(found.figures) for found in verifications.values()) >= 586
+    assert sum(len(found.figures) for found in verifications.values()) >= 271
 
 
 def test_measured_json_is_of_the_declared_version(dataset):
@@ -766,8 +766,9 @@ def test_a_process_that_ends_costs_only_what_it_was_at(sample_build, monkeypatch
     found = dict(zip(discover(), verify_each(datasets, sample_build, None, kill), strict=True))
     assert len(killed) == 2
     lost = [name for name, each in found.items() if isinstance(each, OutputError)]
-    assert lost == ["casino"]  # its two parts
-    assert "casino: its process ended early" in str(found["casino"])
+    assert lost
+    assert {*lost} <= {"casino", "cosrec"}  # one may have been at the next already
+    assert f"{lost[0]}: its process ended early" in str(found[lost[0]])
     assert not any(found[name].failed for name in found if name not in lost)
     assert children(os.getpid()) == before
 

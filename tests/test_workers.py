@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import generate
@@ -131,16 +132,16 @@ def test_a_worker_that_fails_costs_only_time(what, tmp_path, small_parts, monkey
         monkeypatch.setattr(workers, "LONGEST", 1)
     failed = tmp_path / "failed"
 
-    def to_batches(*arguments):
-        for batch in rows(*arguments):
+    def failing(batches, *arguments):
+        for batch in batches(*arguments):
             if "CoSRec-Raw_350" in batch.column(0).to_pylist():
                 failed.touch()
                 os.kill(os.getpid(), signal.SIGKILL if what == "is killed" else signal.SIGSTOP)
             yield batch
 
     if what != "has no room":
-        rows = workers.to_batches
-        monkeypatch.setattr(workers, "to_batches", to_batches)
+        for name in ("to_batches", "column_batches"):
+            monkeypatch.setattr(workers, name, partial(failing, getattr(workers, name)))
     lost = []
 
     def share(*arguments):

@@ -6,6 +6,7 @@ The next build removes all other remains. test_killed_commands.py kills builds a
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -138,8 +139,9 @@ def test_a_full_disk(small_disk, forks, tally):
 def copy_of_casino(place):
     """Return a copy of a dataset with an outdated `measured.json`."""
     folder = Path(shutil.copytree(get("casino").folder, place / "casino"))
-    own = folder / FILE
+    own, card = folder / FILE, folder / "README.md"
     own.write_text(own.read_text().replace('"version": "', '"version": "0.'))
+    card.write_text(re.sub("<!-- (?!parley).*?-->", "", card.read_text()))  # the sample counts less
     return Dataset("casino", folder)
 
 

@@ -114,8 +114,10 @@ def test_no_code_can_run_data():
     folders = [ROOT / "parley", *(dataset.folder for dataset in discover().values())]
     scripts = [*folders[0].rglob("*.py"), *(s for folder in folders for s in folder.glob("*.py"))]
     assert len(scripts) > 30
-    unsafe = {path: UNSAFE.search(path.read_text(encoding="utf-8")) for path in scripts}
-    assert not {path: found[0] for path, found in unsafe.items() if found}
+    unsafe = {path: UNSAFE.findall(path.read_text(encoding="utf-8")) for path in scripts}
+    # the code of a shape's check, which is made of the script alone
+    assert unsafe.pop(ROOT / "parley" / "declaring" / "nodes.py") == ["eval("]
+    assert not {path: found for path, found in unsafe.items() if found}
     scripts = "from pickle import loads|import os.path, dill|eval('1')|builtins.exec(x)"
     scripts += "|os.system('true')|subprocess.run('true', shell=True)|yaml.load(x)"
     scripts += "|yaml.load(x, yaml.Loader)|numpy.load(x, allow_pickle=True)"
