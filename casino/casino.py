@@ -284,6 +284,13 @@ Association for Computational Linguistics: Human Language Technologies},
   pages = {3167--3185},
   year = {2021},
   url = {https://aclanthology.org/2021.naacl-main.254/}
+}
+
+@inproceedings{chawla2022opponent,
+  title = {Opponent Modeling in Negotiation Dialogues by Related Data Adaptation},
+  author = {Chawla, Kushal and Lucas, Gale and May, Jonathan and Gratch, Jonathan},
+  booktitle = {Findings of the Association for Computational Linguistics: NAACL 2022},
+  year = {2022}
 }"""
     CONFIGS = [
         Config(

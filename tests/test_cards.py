@@ -169,7 +169,8 @@ def test_fields_are_told_once():
         "svo": Field({"b", "a"}, "type"),
     }
     file = File(
-        "a.json", {"id": id_, "who": {"one": person, "two": person}, "said": Field([str], "texts")},
+        "a.json",
+        {"id": id_, "who": {"one": person, "two": person}, "said": Field({str: [str]}, "texts")},
         url="https://example.org/a.json", sha256="0" * 64,
     )  # fmt: skip
     of = {"of": "dialogues", "rows": lambda records: records, "key": "id"}
@@ -193,7 +194,9 @@ def test_fields_are_told_once():
         ("`who.one`, `.two`", "struct", "", ""),
         ("`who.*.age`", "int64", "yes", "age when asked, in years"),
         ("`who.*.svo`", "string", "", "type; one of `a`, `b`"),
-        ("`said`", "list of string", "", "texts"),
+        ("`said`", "list of struct", "", "texts"),
+        ("`said[].key`", "string", "", "upstream's key"),
+        ("`said[].value`", "list of string", "", "its value"),
     ]
     assert (more.elsewhere, more.rows) == (
         {"dialogues": ["id"]},

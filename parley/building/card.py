@@ -43,7 +43,7 @@ _SIZES = (
     *((1e3, "n<1K"), (1e4, "1K<n<10K"), (1e5, "10K<n<100K"), (1e6, "100K<n<1M")),
     *((1e7, "1M<n<10M"), (1e8, "10M<n<100M"), (1e9, "100M<n<1B"), (1e10, "1B<n<10B")),
 )  # rows below a number -> the Hub's name of the size
-PARTS = ("splits", "load", "row", "fields", "figures", "tasks")
+PARTS = ("splits", "load", "row", "fields", "figures", "tasks", "citation")
 _NUMBER = re.compile(r"(?<![\w.,−-])[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?\Z")
 _NAMED = re.compile(r"<!--(?! parley: )(.*?)-->", re.DOTALL)
 _COMMENT = re.compile("<!--.*?-->", re.DOTALL)
@@ -171,6 +171,7 @@ def _parts(dataset: Dataset, shown: Shown | None) -> dict[str, str]:
         "row": row_part(shown),
         "fields": fields_part(dataset),
         "tasks": tasks_part(dataset),
+        "citation": f"```bibtex\n{dataset.builder.CITATION.strip()}\n```",
     }
 
 

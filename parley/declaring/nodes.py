@@ -334,7 +334,8 @@ class Mapping(Node):
     def columns(self, path: str, null: bool = False) -> list[Column]:
         key = Column(f"{path}[].key", "string", meaning="upstream's key")
         entries = Column(path, "list of struct", null)
-        return [entries, key, *self.item.columns(f"{path}[].value")]
+        value, *within = self.item.columns(f"{path}[].value")
+        return [entries, key, replace(value, meaning=value.meaning or "its value"), *within]
 
     def code(self) -> Code:
         return mapped([("str", self.item.code())])

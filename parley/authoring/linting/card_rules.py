@@ -9,7 +9,7 @@ from huggingface_hub import DatasetCard
 
 from parley.authoring.linting.dataset_folder import DatasetFolder, NotYetError
 from parley.base.errors import few
-from parley.base.marks import parts_of, with_parts
+from parley.base.marks import parts_of, with_parts, without_parts
 from parley.building.card import PARTS, parse, renewed_card
 from parley.building.measured import measured
 from parley.declaring.fields import UNKNOWN, columns_of
@@ -85,8 +85,10 @@ def placeholders_are_replaced(folder: DatasetFolder) -> Iterator[str]:
     dataset, builder = folder.dataset, folder.dataset.builder
     _, body = folder.card
     texts = {
-        "README.md": body,
-        f"{dataset.name}.py": f"{sys.modules[builder.__module__].__doc__}\n{builder.__doc__}",
+        "README.md": without_parts(body),
+        f"{dataset.name}.py": "\n".join(
+            (sys.modules[builder.__module__].__doc__ or "", builder.__doc__ or "", builder.CITATION)
+        ),
     }
     left = [
         f"{file}: {each}" for file, text in texts.items() for each in TO_REPLACE if each in text
@@ -119,10 +121,3 @@ def card_is_valid_for_the_hub(folder: DatasetFolder) -> Iterator[str]:
         for value in stated if isinstance(stated, list) else [stated]:
             if value not in known:
                 yield f"README.md: {key}: the Hub knows no {value}; take one of {', '.join(known)}"
-
-
-def card_cites(folder: DatasetFolder) -> Iterator[str]:
-    """The card contains the script's CITATION."""
-    _, body = folder.card
-    if (citation := folder.dataset.builder.CITATION.strip()) not in body or not citation:
-        yield "README.md: Citation lacks the script's CITATION; copy it there"

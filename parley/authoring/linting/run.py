@@ -28,7 +28,6 @@ RULES: dict[Rule, tuple[Rule, ...]] = {
     card_rules.placeholders_are_replaced: _CARD,
     card_rules.card_is_valid_for_the_hub: (card_rules.card_can_be_read,),
     card_rules.card_is_up_to_date: (*_CARD, folder_rules.modules_load),
-    card_rules.card_cites: _CARD,
     folder_rules.sample_builds: (*_SCRIPT, card_rules.card_can_be_read),
     sample_rules.sample_shows_each_alternative: _SAMPLE,
     folder_rules.records_stay_as_they_are: _SAMPLE,

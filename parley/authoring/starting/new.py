@@ -89,8 +89,5 @@ def _drafted_card(dataset: Dataset) -> str:
     card = card.replace(_NAME, dataset.name).replace(_TITLE, _title(dataset.name))
     head, *rest = card.split("\n## ")
     sections = dict(each.split("\n", 1) for each in rest)
-    sections |= {
-        "What we changed": "\nMissing values are null. No record is left out.\n",
-        "Citation": f"\n```bibtex\n{dataset.builder.CITATION}\n```\n",
-    }
+    sections["What we changed"] = "\nMissing values are null. No record is left out.\n"
     return "\n## ".join([head, *(f"{title}\n{text}" for title, text in sections.items())])

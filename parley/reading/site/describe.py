@@ -86,7 +86,7 @@ class Description:
     @cached_property
     def card(self) -> dict[str, Markup]:
         """The card's prose as HTML without its title: section of the page -> text."""
-        text = prose(self._card[1], ("row", "fields", "tasks"))
+        text = prose(self._card[1], ("row", "fields", "tasks", "citation"))
         found: dict[str, Markup] = {}
         for heading, html in sections(re.sub(r"\A\s*# .*\n", "", text), ("Fields", "Tasks")):
             place = _PLACES.get(heading, "sources")
