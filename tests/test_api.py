@@ -262,3 +262,19 @@ def test_score_takes_a_folder_and_predictions_or_a_baseline(sample_build, tmp_pa
     ):
         with pytest.raises(UsageError, match=message):
             parley.score(folder, *args, **options)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda folder: parley.ask(folder, "outcomes", "m", limit=-1, log=folder.parent / "runs"),
+        lambda folder: parley.ask(folder, "outcomes", "m", limit=True, log=folder.parent / "runs"),
+        lambda folder: parley.browse(folder, port=99999, open_browser=False),
+        lambda folder: parley.build("casino", folder.parent, sample=True, source=folder),
+    ],
+)
+def test_a_wrong_argument_is_refused_before_anything_is_done(call, sample_build, tmp_path):
+    folder = Path(shutil.copytree(sample_build / "casino", tmp_path / "casino"))
+    with pytest.raises(UsageError):
+        call(folder)
+    assert [path.name for path in tmp_path.iterdir()] == ["casino"]

@@ -23,6 +23,7 @@ from parley.building.measured import FILE, Measured, measured, text_of
 from parley.building.sources import open_source
 from parley.declaring.fields import field_tables
 from parley.declaring.figures import Differs, documented, figures
+from parley.declaring.shapes import parse as parse_shape
 
 TRAIN = {"rows": 1234, "digest": "0", "bytes": 10, "arrow_bytes": 20, "null": ["b", "c.d"]}
 
@@ -312,3 +313,11 @@ def test_a_broken_card_is_an_error_that_names_it(tea, text, message):
     with pytest.raises(OutputError, match=message) as error:
         card_of(tea)
     assert str(error.value).startswith(f"{tea.card}: ")
+
+
+@pytest.mark.parametrize(
+    ("shape", "due"),
+    [([[int]], ()), ([[(int, None)]], ("[][]",)), ([([int], None)], ("[]",))],
+)
+def test_a_list_knows_which_of_its_items_may_be_null(shape, due):
+    assert parse_shape(shape).columns("m")[0].null_items == due

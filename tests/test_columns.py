@@ -9,10 +9,12 @@ import pytest
 from hub import contents
 from mutations import nodes
 
+from parley import Checked, Converted
 from parley.building.build import build
 from parley.building.collection import discover
 from parley.building.plan import plan
 from parley.building.sources import at_hand, open_source
+from parley.declaring.shapes import parse
 from parley.rows import write
 from parley.rows.arrow import to_batch
 from parley.rows.columns import batch_of, has_columns, to_columns
@@ -94,3 +96,9 @@ def test_a_build_without_columns_writes_the_same_bytes(tmp_path, monkeypatch):
         build(source, tmp_path / folder)
         monkeypatch.setattr(write, "has_columns", lambda plan: False)
     assert contents(tmp_path / "fast") == contents(tmp_path / "slow")
+
+
+def test_a_checked_shape_gives_no_columns_that_would_pass_by_its_check():
+    shape = Converted({"id": str}, {"id": str}, dict, dict, to_columns=lambda records: {})
+    assert parse(shape).conversion().to_columns
+    assert parse(Checked(shape, lambda record: None)).conversion().to_columns is None

@@ -5,7 +5,7 @@ import re
 import datasets
 import pytest
 
-from parley import Builder, ClassLabel, Config, File, Folder, Value, View
+from parley import Builder, ClassLabel, Config, Field, File, Folder, Value, View
 from parley.base.errors import ScriptError
 from parley.declaring.features import datasets_features
 
@@ -157,6 +157,9 @@ WRONG = {  # declaration, field and problem
     "a short version": (lambda: builder(VERSION="1.0"), "VERSION: "),
     "no homepage": (lambda: builder(HOMEPAGE=...), "HOMEPAGE: "),
     "no licence": (lambda: builder(LICENSE=""), "LICENSE: "),
+    "a language": (lambda: builder(LANGUAGES="en"), "LANGUAGES: "),
+    "a meaning of two lines": (lambda: Field(int, "a\nb"), "meaning: "),
+    "a meaning that is no text": (lambda: Field(int, 3), "meaning: "),
     "no citation": (lambda: builder(CITATION="Ann Someone"), "CITATION: .* begins with @"),
     "no configs": (lambda: builder(CONFIGS=...), "CONFIGS: "),
     "configs that are one": (lambda: builder(CONFIGS=config()), "CONFIGS: .* list"),
@@ -180,7 +183,8 @@ def test_an_error_names_the_field(name):
     declare, message = WRONG[name]
     with pytest.raises(ScriptError) as error:
         declare()
-    named = [f"{error.value.message} {problem}" for problem in error.value.problems]
+    problems = error.value.problems or [""]
+    named = [f"{error.value.message} {problem}" for problem in problems]
     assert any(re.search(message, each) for each in named), named
     assert len(named) <= 2, "too many problems"
 

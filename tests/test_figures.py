@@ -236,7 +236,9 @@ def test_a_count_has_the_name_of_its_function_and_keys(given, due):
     assert (count.numbers, count.failed) == (due, False)
 
 
-@pytest.mark.parametrize("odd", [float("nan"), "7", {"a": "x"}, None])
+@pytest.mark.parametrize(
+    "odd", [float("nan"), "7", {"a": "x"}, None, {"a.b": 1, "a": {"b": 2}}, {"-->": 1}]
+)
 def test_a_count_that_is_no_number_is_the_fault_of_its_function(odd):
     @counted()
     def f(data):
