@@ -16,7 +16,6 @@ from parley.base.errors import OutputError, is_no_memory
 from parley.base.marks import parts_of
 from parley.building.built import CARD, MOST_TEXT, PROVENANCE, BuiltFolder
 from parley.building.card import built_card, parse, prose
-from parley.building.card_parts import shown_row
 from parley.building.measured import FILE, measured
 from parley.declaring import pins
 from parley.declaring.chats import CHAT
@@ -132,7 +131,7 @@ def provenance(built: BuiltFolder, plans: Plans) -> Iterator[str]:
     """The provenance names this version and its pins, and a missing source for a missing split."""
     stated = built.provenance
     pinned = built.dataset.pins
-    missing, fallbacks = set(built.missing), stated.get("fallbacks", {})
+    missing, fallbacks = set(built.missing), built.fallbacks
     if stated["version"] != (version := built.dataset.version):
         yield f"version: expected {version}, found {stated['version']}"
     absent = pinned if built.is_sample else {*missing, *fallbacks}
@@ -176,35 +175,14 @@ def counts(built: BuiltFolder) -> Iterator[str]:
 
 def card(built: BuiltFolder, counted: Counted) -> Iterator[str]:
     """The card is the one that a build of these rows writes, byte for byte."""
-    dataset = built.dataset
-    due = built_card(
-        dataset,
-        counted.splits,
-        measured(dataset),
-        shown_row(dataset, built),
-        sample=built.is_sample,
-        missing=built.missing,
-        mirrored=_mirrored(built),
-        fallbacks=built.provenance.get("fallbacks", {}),
-    )
+    due = built_card(built, counted.splits, measured(built.dataset))
     if built.card == due:
         return
     try:
-        found = [*_card_differences(parse(built.card, CARD), parse(due, CARD), dataset.name)]
+        found = [*_card_differences(parse(built.card, CARD), parse(due, CARD), built.dataset.name)]
     except OutputError as error:
         found = [str(error)]
     yield from found or ["the front matter has comments, or another form than builds write"]
-
-
-def _mirrored(built: BuiltFolder) -> dict[str, pins.Pin]:
-    """Return the pins of the mirrors that the provenance states as sources."""
-    stated = built.provenance["sources"]
-    return {
-        file: mirror
-        for file, pin in built.dataset.pins.items()
-        for mirror in pins.places(pin)[1:]
-        if pins.alone(mirror) == stated.get(file)
-    }
 
 
 def _card_differences(
