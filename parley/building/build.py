@@ -14,7 +14,7 @@ from parley.building.invented import require_invented
 from parley.building.measure import measured_anew
 from parley.building.measured import FILE, measured, measured_in
 from parley.building.plan import plan
-from parley.building.sources import Source
+from parley.building.sources import Sources
 from parley.declaring import pins
 from parley.rows import parquet
 from parley.rows.generate import paused_garbage_collection
@@ -23,7 +23,7 @@ from parley.rows.write import write_split
 
 
 def build(
-    source: Source,
+    source: Sources,
     output: Path,
     on_rows: Callable[[str, int], None] = lambda where, rows: None,
     *,
@@ -73,7 +73,7 @@ def build(
     return splits
 
 
-def _stated(source: Source) -> dict[str, Any]:
+def _stated(source: Sources) -> dict[str, Any]:
     """Return what the provenance states of the source and the tools."""
     dataset = source.dataset
     return {

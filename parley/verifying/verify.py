@@ -11,7 +11,7 @@ from parley.base.errors import NO_MEMORY, OutputError, ParleyError, is_no_memory
 from parley.building.built import BuiltFolder, find_folder
 from parley.building.collection import Dataset, get
 from parley.building.plan import plan
-from parley.building.sources import Source, at_hand, open_source
+from parley.building.sources import Sources, at_hand, open_source
 from parley.declaring.figures import (
     A_SAMPLE,
     UNEXPLAINED,
@@ -80,7 +80,7 @@ class Verification:
 
 
 def verify(
-    built: BuiltFolder, source: Source | None = None, on_step: OnStep = lambda dataset, step: None
+    built: BuiltFolder, source: Sources | None = None, on_step: OnStep = lambda dataset, step: None
 ) -> Verification:
     """Verify a built folder.
 
@@ -108,7 +108,7 @@ def verify_figures(built: BuiltFolder, on_step: OnStep) -> Verification:
     return Verification(name, built.is_sample, checks, found)
 
 
-def verify_rows(built: BuiltFolder, source: Source | None, on_step: OnStep) -> Verification:
+def verify_rows(built: BuiltFolder, source: Sources | None, on_step: OnStep) -> Verification:
     """Check the files and the rows of a built folder; see `verify`."""
     dataset = built.dataset
     if built.is_sample:
