@@ -114,7 +114,7 @@ def verify_rows(built: BuiltFolder, source: Sources | None, on_step: OnStep) -> 
     if built.is_sample:
         source = open_source(dataset, None, sample=True)
     plans = {each.name: each for each in plan(source)} if source else {}
-    counted = integrity.Counted(built)
+    remeasured = integrity.Remeasured(built)
 
     def test(check: Callable[..., Iterator[str]], *arguments: Any, skipped: str = "") -> Check:
         on_step(dataset.name, check.__name__.replace("_", " "))
@@ -132,9 +132,9 @@ def verify_rows(built: BuiltFolder, source: Sources | None, on_step: OnStep) -> 
         if not source:
             skipped = "the upstream files are not available"
         found += [
-            test(integrity.card, built, counted),
-            test(integrity.digests, built, counted),
-            test(integrity.as_measured, built, counted),
+            test(integrity.card, built, remeasured),
+            test(integrity.digests, built, remeasured),
+            test(integrity.as_measured, built, remeasured),
             test(integrity.keys, built),
             test(integrity.labels, built),
             test(integrity.numbers, built),
@@ -142,7 +142,7 @@ def verify_rows(built: BuiltFolder, source: Sources | None, on_step: OnStep) -> 
             test(integrity.records, built, plans),
             test(integrity.chats, built),
             *(test(check, built) for check in checks_of(dataset.checks)),
-            test(integrity.source, built, plans, counted, skipped=skipped),
+            test(integrity.source, built, plans, remeasured, skipped=skipped),
         ]
     return Verification(dataset.name, built.is_sample, found)
 

@@ -133,6 +133,6 @@ def of(name):
 def found_by(check, built, figures=()):
     """Return the problems that a check finds in a build without its upstream files."""
     function = getattr(integrity, check)
-    counted = integrity.Counted(built)
-    given = {"built": built, "plans": {}, "counted": counted, "figures": figures}
+    remeasured = integrity.Remeasured(built)
+    given = {"built": built, "plans": {}, "remeasured": remeasured, "figures": figures}
     return list(function(*(given[name] for name in inspect.signature(function).parameters)))
