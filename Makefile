@@ -49,7 +49,7 @@ faults: .venv/ready
 	PARLEY_TRIALS=20 $(BIN)/python -m pytest -n 2 -q tests/faults --junitxml=build/faults.xml
 	PYTHONPATH=tests $(BIN)/python tests/faults/tables.py build/faults.xml
 
-# Renews docs/tasks.md, and each measured.json from the real files in PARLEY_SOURCE.
+# Renews docs/tasks.md, and each measured.json and card from the real files in PARLEY_SOURCE.
 measure: .venv/ready
 	$(BIN)/parley tasks --update docs/tasks.md
 	$(BIN)/parley build --allow-missing --measure --build build

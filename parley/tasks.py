@@ -1,6 +1,6 @@
 """The words of a dataset's tasks: `TASKS = {"sentiment": Task(...)}` in `NAME/tasks/`.
 
-A task has gold, a score, baselines and references. docs/adding.md shows one.
+A task has gold, a score, baselines and references. docs/tasks.md shows one.
 """
 
 from parley.declaring.prediction_formats import NO_HIT, TREC_RUN, UNREADABLE, Key, Prediction, Run

@@ -11,6 +11,12 @@ from parley.base.errors import Interrupted, ScriptError, is_no_memory
 PACKAGE = "parley_datasets"
 
 
+def module_path(folder: Path, name: str) -> Path:
+    """Return the path of a folder's module: `NAME.py`, or the folder of a package."""
+    package = folder / name
+    return package if (package / "__init__.py").exists() else folder / f"{name}.py"
+
+
 def load_module(dataset: str, folder: Path, name: str) -> ModuleType:
     """Import a module of a dataset folder once; ScriptError names its line that fails.
 
@@ -24,7 +30,6 @@ def load_module(dataset: str, folder: Path, name: str) -> ModuleType:
         for each, places in ((PACKAGE, []), (package, [str(folder)])):
             sys.modules.setdefault(each, ModuleType(each)).__path__ = places
     importlib.invalidate_caches()  # finds a new folder, too
-    path = folder / f"{name}.py"
     try:
         return importlib.import_module(f"{package}.{name}")
     except (Interrupted, KeyboardInterrupt):
@@ -37,7 +42,9 @@ def load_module(dataset: str, folder: Path, name: str) -> ModuleType:
             for frame in traceback.extract_tb(error.__traceback__)
             if Path(frame.filename).is_relative_to(folder)
         ]
-        place = f"{lines[-1].filename}, line {lines[-1].lineno}" if lines else str(path)
+        place = str(module_path(folder, name))
+        if lines:
+            place = f"{lines[-1].filename}, line {lines[-1].lineno}"
         if isinstance(error, ScriptError):  # a wrong declaration
             problems, remedy = error.problems, error.remedy
             raise ScriptError(f"{place}: {error.message}", *problems, remedy=remedy) from error

@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from parley.base.errors import Problem, ScriptError, UsageError, require_known
-from parley.base.loading import load_module
+from parley.base.loading import load_module, module_path
 from parley.declaring.shapes import problems
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 
 _YAML = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
-_BESIDE = {"figures", "checks", "transcript", "charts", "export", "jobs", "tasks", "views"}
-_BESIDE |= {"prompts", "game", "subsets", "pins"}
+_BESIDE = {"figures", "checks", "transcript", "charts", "export", "jobs", "pins", "subsets"}
+_BESIDE |= {"tasks", "views"}
 
 
 def collection_folder() -> Path:
@@ -59,7 +59,7 @@ def wrong_name(name: str) -> str:
     if name in sys.stdlib_module_names or name in ("datasets", "parley"):
         return "it is the name of a module that the script would hide"
     if name in _BESIDE:
-        return f"a dataset folder may have a module {name}.py"
+        return f"a dataset folder may have a module {name}"
     return ""
 
 
@@ -223,7 +223,7 @@ class Dataset:
 
     def has_module(self, name: str) -> bool:
         """Return whether the folder holds this module, a file or a package."""
-        return any((self.folder / each).exists() for each in (f"{name}.py", f"{name}/__init__.py"))
+        return module_path(self.folder, name).exists()
 
     @property
     def figures(self) -> ModuleType | None:
@@ -275,12 +275,12 @@ class Dataset:
 
     @property
     def tasks(self) -> "dict[str, Task]":
-        """Name -> task, from `tasks.py`; ScriptError if one is wrong."""
+        """Name -> task, from `tasks.py` or `tasks/`; ScriptError if one is wrong."""
         from parley.declaring.tasks import task_problems
 
         tasks = self._declared("tasks", "TASKS")
         if found := [each for name, task in tasks.items() for each in task_problems(task, name)]:
-            raise ScriptError(str(self.folder / "tasks.py"), *found)
+            raise ScriptError(str(module_path(self.folder, "tasks")), *found)
         return tasks
 
     def task(self, name: str) -> "Task":

@@ -142,7 +142,7 @@ def _notes(found: Result) -> Iterator[str]:
         if isinstance(value, Undefined):
             yield f"{' '.join(path)}: undefined, {value.reason}"
     for moved in found.moved:
-        yield f"{moved}; tasks.py states another result of this baseline; correct it"
+        yield f"{moved}; the task states another result of this baseline; correct it"
     kinds = {type(each) for each in found.spread.values()}
     if Folds in kinds:
         yield "±: the sample SD over folds"

@@ -1,6 +1,6 @@
 """The tasks of a dataset, as its folder declares them.
 
-A dataset folder may hold a `tasks.py` with
+A dataset folder may hold a `tasks.py`, or a `tasks/` with a file for each task, that defines
 
     TASKS = {"sentiment": Task(...)}   # name -> task
 

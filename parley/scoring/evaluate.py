@@ -150,7 +150,7 @@ def score(
         UsageError: there is no such task, option, subset or baseline, or not one thing to score.
         RecordError: naming everything that is wrong with the file.
         OutputError: the build lacks a config or split, or `keep` cannot be written.
-        ScriptError: tasks.py fails.
+        ScriptError: the task fails.
     """
     task = built.dataset.task(name)
     options = task.chosen(given)
@@ -189,7 +189,7 @@ def compute(
 ) -> Score:
     """Return the score of sound predictions, one for each key of `gold` and in its order.
 
-    ScriptError if tasks.py fails.
+    ScriptError if the task fails.
     """
     with running(built):
         task = built.dataset.task(name)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from parley.base.errors import OutputError, ParleyError, ScriptError, is_no_memory
 from parley.base.extras import extra_of
+from parley.base.loading import module_path
 from parley.building.built import BuiltFolder
 from parley.declaring.figures import MissingSplitError
 from parley.declaring.prediction_formats import Key
@@ -94,8 +95,8 @@ def rows_digest(built: BuiltFolder, task: Task) -> str:
 
 
 def script_of(built: BuiltFolder) -> str:
-    """Return the name of the script with the tasks of a build's dataset."""
-    return f"{built.dataset.name}/tasks.py"
+    """Return the file or folder with the tasks of a build's dataset, "casino/tasks"."""
+    return f"{built.dataset.name}/{module_path(built.dataset.folder, 'tasks').name}"
 
 
 @contextmanager
@@ -114,6 +115,6 @@ def running(built: BuiltFolder) -> Iterator[None]:
             raise  # the command line names the extra to install
         raise ScriptError(
             f"{script_of(built)} fails on {built.path} ({type(error).__name__}: {error})",
-            remedy=f"If `parley verify {built.dataset.name}` holds for the folder, fix tasks.py; "
+            remedy=f"If `parley verify {built.dataset.name}` holds for the folder, fix the task; "
             "else the folder is damaged: build it again.",
         ) from error

@@ -16,6 +16,7 @@ from parley.authoring.linting.dataset_folder import (
 )
 from parley.base.errors import ParleyError, RowError, few
 from parley.base.extras import extra_of
+from parley.base.loading import module_path
 from parley.building.collection import Dataset
 from parley.building.measured import FILE, Measured, every_split, measured, text_of
 from parley.declaring.declaration import Config
@@ -193,8 +194,9 @@ def exports_write_the_sample(folder: DatasetFolder) -> Iterator[str]:
 
 def tasks_score_the_sample(folder: DatasetFolder) -> Iterator[str]:
     """Each example fits its task, and the first baseline of each task scores the sample."""
+    file = module_path(folder.dataset.folder, "tasks").name
     for name, task in folder.dataset.tasks.items():
-        where = f"tasks.py: {name}"
+        where = f"{file}: {name}"
         for config in task.configs:
             if config not in folder.dataset.configs:
                 yield f"{where}: no config {config}; name one"
