@@ -188,7 +188,7 @@ class Benchmark:
         source = os.environ.get("PARLEY_SOURCE")
         if not source:
             return ["PARLEY_SOURCE is not set: real datasets skipped", ""]
-        from parley import datasets
+        from parley import list as datasets
 
         rows_folder = self._rows_of(Path(source))
         build = "`parley build` of all available files"

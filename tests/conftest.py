@@ -139,7 +139,7 @@ def piped(data):
     read, write = os.pipe()
 
     def fill():
-        with os.fdopen(write, "wb") as file, suppress(BrokenPipeError):
+        with suppress(BrokenPipeError), os.fdopen(write, "wb") as file:
             file.write(data)
 
     threading.Thread(target=fill, daemon=True).start()

@@ -95,7 +95,7 @@ def rows_digest(built: BuiltFolder, task: Task) -> str:
 
 
 def script_of(built: BuiltFolder) -> str:
-    """Return the file or folder with the tasks of a build's dataset, "casino/tasks"."""
+    """Return the file or folder with the tasks of a build's dataset, "NAME/tasks"."""
     return f"{built.dataset.name}/{module_path(built.dataset.folder, 'tasks').name}"
 
 
