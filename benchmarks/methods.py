@@ -159,13 +159,13 @@ def only_raw() -> Any:
 def parley(source: str, workers: str = "0") -> int:
     """Build with `parley`: strict rows, a digest, Parquet, provenance and card."""
     from parley.building.build import build as build_folder
-    from parley.building.sources import Source
+    from parley.building.sources import Sources
 
     dataset = only_raw()
     missing = [name for name in dataset.sources if not (Path(source) / name).exists()]
     begin()
     with tempfile.TemporaryDirectory() as folder:
-        files = Source(dataset, Path(source), missing=missing)
+        files = Sources(dataset, Path(source), missing=missing)
         (split,) = build_folder(files, Path(folder), workers=int(workers))
     return split.rows
 

@@ -27,7 +27,7 @@ from parley import dataset
 from parley import list as datasets
 from parley import open as open_folder
 from parley.building.build import build as build_folder
-from parley.building.sources import Source, at_hand
+from parley.building.sources import Sources, at_hand
 from parley.reading.site.write import write_site
 
 WATCH = """
@@ -71,19 +71,19 @@ def main() -> None:
     print("\n".join(table(COLUMNS, rows)))
 
 
-def sources(place: Path, dialogues: int) -> dict[str, Source]:
+def sources(place: Path, dialogues: int) -> dict[str, Sources]:
     """Return the sources to measure, by their name in the table."""
     cosrec = dataset("cosrec")
     missing = [file for file in cosrec.sources if file != generate.RAW]
     folder = generate.write(place / "generated", dialogues)
-    found = {"cosrec, generated": Source(cosrec, folder, missing=missing)}
+    found = {"cosrec, generated": Sources(cosrec, folder, missing=missing)}
     if real := os.environ.get("PARLEY_SOURCE"):
         at = {name: at_hand(dataset(name), Path(real)) for name in datasets()}
         found |= {name: source for name, source in at.items() if source}
     return found
 
 
-def measured(browser: Browser, source: Source, place: Path) -> list[str]:
+def measured(browser: Browser, source: Sources, place: Path) -> list[str]:
     """Return the values of a row of the table."""
     name = source.dataset.name
     built = timed(lambda: build_folder(source, place / "build"))

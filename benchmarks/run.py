@@ -288,12 +288,12 @@ class Benchmark:
         from datasets import disable_progress_bars
 
         from parley.building.build import build as build_folder
-        from parley.building.sources import Source
+        from parley.building.sources import Sources
 
         disable_progress_bars()
         source, dataset = self.source(self.dialogues), methods.only_raw()
         missing = [name for name in dataset.sources if not (source / name).exists()]
-        build_folder(Source(dataset, source, missing=missing), self.folder / "ours")
+        build_folder(Sources(dataset, source, missing=missing), self.folder / "ours")
         theirs = self.folder / "theirs"
         builder = dataset.builder(
             config_name="dialogues", data_dir=str(source), cache_dir=str(theirs), hash="benchmark"

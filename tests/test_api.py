@@ -16,7 +16,7 @@ from parley.base.errors import FetchError, OutputError, SourceError, UsageError
 from parley.building.build import build
 from parley.building.built import open_folder
 from parley.building.collection import discover, get
-from parley.building.sources import Source, open_source
+from parley.building.sources import Sources, open_source
 from parley.rows.digest import Digest
 
 
@@ -107,7 +107,7 @@ def test_load_takes_the_splits_of_a_partial_build_and_names_all_places(tmp_path,
     upstream = tmp_path / "upstream"
     shutil.copytree(dataset.sample, upstream / dataset.name)
     (upstream / dataset.name / "train.json").unlink()
-    sources = Source(dataset, upstream / dataset.name, missing=["train.json"])
+    sources = Sources(dataset, upstream / dataset.name, missing=["train.json"])
     build(sources, tmp_path / "build")
     due = parley.open("build/craigslist_bargains").rows("dialogues", "test")
     assert list(parley.load(dataset.name, split="test")) == due

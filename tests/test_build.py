@@ -18,7 +18,7 @@ from parley.base.errors import OutputError, RecordError, ScriptError, SourceErro
 from parley.building.build import build
 from parley.building.built import BuiltFolder, open_folder, read_provenance
 from parley.building.collection import Dataset, get
-from parley.building.sources import Source, open_source
+from parley.building.sources import Sources, open_source
 from parley.rows.arrow import to_batch
 from parley.rows.parquet import row_groups
 from parley.verifying.verify import verify
@@ -35,7 +35,7 @@ def casino(tmp_path):
 
 
 def build_copy(name, folder):
-    build(Source(get(name), folder, sample=True), folder.parent.parent / "build")
+    build(Sources(get(name), folder, sample=True), folder.parent.parent / "build")
 
 
 def edit(path, change):
@@ -226,7 +226,7 @@ def test_no_shard_is_larger_than_it_may_be(tmp_path):
 
 def test_shards_hold_the_same_rows(tmp_path):
     missing = sorted(set(get("cosrec").sources) - {generate.RAW})
-    source = Source(get("cosrec"), generate.write(tmp_path / "source", 1600), missing=missing)
+    source = Sources(get("cosrec"), generate.write(tmp_path / "source", 1600), missing=missing)
     for output, size in (("whole", 1 << 40), ("cut", 2_500_000), ("again", 2_500_000)):
         build(source, tmp_path / output, max_shard_size=size)
     whole, cut, again = (
@@ -253,7 +253,9 @@ def test_a_sample_with_texts_of_upstream_is_not_measured(tmp_path, copied):
     (tmp_path / "upstream").mkdir()
     (tmp_path / "upstream" / sample.name).write_text(long, encoding="utf-8")
     sample.write_text(long if copied else text, encoding="utf-8")
-    measure = partial(build, Source(dataset, tmp_path / "upstream"), tmp_path / "out", measure=True)
+    measure = partial(
+        build, Sources(dataset, tmp_path / "upstream"), tmp_path / "out", measure=True
+    )
     if copied:
         with pytest.raises(ScriptError, match="nobody else invents"):
             measure()

@@ -16,6 +16,7 @@ from parley.base.errors import OutputError
 from parley.base.marks import parts_of
 from parley.building import card
 from parley.building.build import build
+from parley.building.built import BuiltFolder
 from parley.building.card import parse, prose, renewed_card
 from parley.building.card_parts import figures_part, row_part, shown_row, splits_part
 from parley.building.collection import Dataset
@@ -34,11 +35,11 @@ def tea(tmp_path):
     return Dataset("tea", write_skeleton("tea", tmp_path))
 
 
-def card_of(dataset, module=card, known=None, **more):
+def card_of(dataset, module=card, known=None):
     """Return the card of a build of 1,234 dialogues."""
-    given = {"sample": False, "missing": (), "mirrored": {}, "fallbacks": {}, **more}
-    counted = {"dialogues": {"train": TRAIN}}
-    return module.built_card(dataset, counted, known or Measured(), shown_row(dataset), **given)
+    provenance = {"sample": False, "missing": [], "sources": {}, "configs": {}}
+    built = BuiltFolder(dataset.folder, dataset, provenance)
+    return module.built_card(built, {"dialogues": {"train": TRAIN}}, known or Measured())
 
 
 def test_the_card_of_a_build_is_its_own_one_completed(tea):

@@ -13,7 +13,7 @@ from parley.authoring.starting.new import write_skeleton
 from parley.base.errors import UsageError
 from parley.building.build import build
 from parley.building.collection import Dataset, get
-from parley.building.sources import Source
+from parley.building.sources import Sources
 
 _numbers = itertools.count()
 
@@ -231,7 +231,7 @@ def test_a_broken_rule_is_reported_in_one_line(tmp_path, rule, file, old, new, m
 )
 def test_a_change_of_what_was_measured_is_reported(tmp_path, file, old, new, problems):
     before = Dataset("tea", write_skeleton("tea", tmp_path / "before"))
-    build(Source(before, before.sample), tmp_path / "out", measure=True)
+    build(Sources(before, before.sample), tmp_path / "out", measure=True)
     after = Dataset("tea", shutil.copytree(before.folder, tmp_path / "after"))
     text = (after.folder / file).read_text()
     assert old in text
@@ -257,7 +257,7 @@ def test_a_placeholder_is_an_error_once_the_dataset_is_measured(tmp_path, file, 
     (dataset.folder / file).write_text(text.replace(old, new) if old else text)
     folder, rule = DatasetFolder(dataset, tmp_path), card_rules.placeholders_are_replaced
     assert run_rule(rule, folder).skipped
-    build(Source(dataset, dataset.sample), tmp_path / "out", measure=True)
+    build(Sources(dataset, dataset.sample), tmp_path / "out", measure=True)
     assert len(run_rule(rule, folder).problems) == 8 - fewer
 
 

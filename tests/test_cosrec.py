@@ -10,7 +10,7 @@ import pytest
 from parley.base.errors import RecordError
 from parley.building.collection import get
 from parley.building.plan import split_plan
-from parley.building.sources import Source
+from parley.building.sources import Sources
 from parley.declaring.transcript import Note
 from parley.rows.generate import generate
 
@@ -27,11 +27,11 @@ def copy(tmp_path):
 
 def records(root, config, split=None):
     """Return the records of a split, as `parley build` reads them."""
-    return list(split_plan(Source(cosrec, root), config, split or config).records())
+    return list(split_plan(Sources(cosrec, root), config, split or config).records())
 
 
 def rows(root, config, split=None):
-    return list(generate(split_plan(Source(cosrec, root), config, split or config)))
+    return list(generate(split_plan(Sources(cosrec, root), config, split or config)))
 
 
 def by_id(rows):

@@ -14,7 +14,7 @@ from parley.base.errors import RecordError
 from parley.building.built import open_folder
 from parley.building.collection import discover
 from parley.building.plan import split_plan
-from parley.building.sources import Source, open_source
+from parley.building.sources import Sources, open_source
 from parley.declaring.figures import checks_of
 from parley.declaring.shapes import parse
 from parley.rows.generate import generate
@@ -129,7 +129,7 @@ def test_a_broken_record_is_refused(tmp_path, name, file, place, change, message
     dataset = DATASETS[name]
     folder = Path(shutil.copytree(dataset.sample, tmp_path / "source"))
     rewrite(folder / file, place, change)
-    source = Source(dataset, folder, sample=True)
+    source = Sources(dataset, folder, sample=True)
     config, split = first_with(dataset, file)
     with pytest.raises(RecordError) as refused:
         list(generate(split_plan(source, config, split)))

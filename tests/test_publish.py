@@ -24,7 +24,7 @@ from parley.building.built import open_folder
 from parley.building.card_parts import figures_part
 from parley.building.collection import Dataset, get
 from parley.building.measured import measured
-from parley.building.sources import Source, at_hand
+from parley.building.sources import Sources, at_hand
 from parley.hub import guard, repository
 from parley.hub.copied import private_copy
 from parley.hub.publish import (
@@ -68,7 +68,7 @@ def tea(tmp_path_factory):
     """A dataset of two splits, and its build: each split that is read back takes a while."""
     home = tmp_path_factory.mktemp("tea")
     dataset = Dataset("tea", write_skeleton("tea", home / "datasets"))
-    build(Source(dataset, dataset.sample, sample=True), home / "build")
+    build(Sources(dataset, dataset.sample, sample=True), home / "build")
     return home
 
 

@@ -28,7 +28,7 @@ from parley.building.built import open_folder
 from parley.building.card_parts import figures_part, row_part, shown_row
 from parley.building.collection import Dataset, discover, get
 from parley.building.measured import FILE, Measured, measured
-from parley.building.sources import Source, open_source
+from parley.building.sources import Sources, open_source
 from parley.cli.report import report
 from parley.declaring.figures import (
     NO_LONGER,
@@ -307,7 +307,7 @@ def test_counted_numbers_are_compared_like_digests(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "sacremoses", None)
     path = dataset.folder / "figures.py"
     path.write_text(path.read_text() + COUNTED)
-    build_files(Source(dataset, dataset.sample), tmp_path / "out", measure=True)
+    build_files(Sources(dataset, dataset.sample), tmp_path / "out", measure=True)
     assert measured(dataset).counted == {
         "turns.a.b": 6,
         "turns.share": "0.33",

@@ -16,7 +16,7 @@ from parley.building.build import build
 from parley.building.built import PROVENANCE
 from parley.building.collection import get
 from parley.building.plan import plan
-from parley.building.sources import Source, open_source
+from parley.building.sources import Sources, open_source
 from parley.rows import workers, write
 from parley.rows.reader import Reader
 
@@ -47,7 +47,7 @@ def source_of(folder, lines):
     path = folder / "source" / generate.RAW
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(lines))
-    return Source(get("cosrec"), folder / "source", missing=MISSING)
+    return Sources(get("cosrec"), folder / "source", missing=MISSING)
 
 
 def lines_of(dialogues):

@@ -10,13 +10,12 @@ from parley.base.replace import replacing, write_whole
 from parley.base.version import __version__
 from parley.building.built import CARD, FORMAT, PROVENANCE, open_folder
 from parley.building.card import built_card
-from parley.building.card_parts import shown_row
 from parley.building.invented import require_invented
-from parley.building.measured import FILE, counted_of, every_split, measured, measured_in, text_of
+from parley.building.measure import measured_anew
+from parley.building.measured import FILE, measured, measured_in
 from parley.building.plan import plan
-from parley.building.sources import Source
+from parley.building.sources import Sources
 from parley.declaring import pins
-from parley.declaring.figures import figures
 from parley.rows import parquet
 from parley.rows.generate import paused_garbage_collection
 from parley.rows.split import BuiltSplit
@@ -24,7 +23,7 @@ from parley.rows.write import write_split
 
 
 def build(
-    source: Source,
+    source: Sources,
     output: Path,
     on_rows: Callable[[str, int], None] = lambda where, rows: None,
     *,
@@ -53,48 +52,30 @@ def build(
             upstream's sentences.
         OutputError: the folder cannot be written.
     """
-    dataset, plans = source.dataset, plan(source)
+    dataset = source.dataset
+    plans = plan(source)
+    stated = _stated(source)
+    known = measured(dataset)
     with replacing(output / dataset.name, PROVENANCE) as folder, paused_garbage_collection():
         splits = [write_split(each, folder, on_rows, max_shard_size, workers) for each in plans]
-        _write_json(folder / PROVENANCE, _provenance(source, splits))
-        counted: dict[str, dict[str, Any]] = {}
-        for split in splits:
-            counted.setdefault(split.config, {})[split.name] = split.measured
-        known, built = measured(dataset), open_folder(folder, dataset)
+        recorded = _by_config(splits, lambda split: split.recorded)
+        _write_json(folder / PROVENANCE, stated | {"configs": recorded})
+        built = open_folder(folder, dataset)
+        made = _by_config(splits, lambda split: split.measured)
         if measure:
-            require_invented(source, folder)
-            found = list(figures(dataset.figures, built))
-            numbers = counted_of(dataset, built)
-            text = text_of(dataset, every_split(dataset, counted), found, numbers)
+            if source.folder != dataset.sample:  # else the sample is what was built
+                require_invented(built)
+            text = measured_anew(built, made)
             known = measured_in(text.encode(), dataset.folder / FILE)
-        text_of_card = built_card(
-            dataset,
-            counted,
-            known,
-            shown_row(dataset, built),
-            sample=source.sample,
-            missing=source.missing,
-            mirrored=source.mirrored,
-            fallbacks=source.fallbacks,
-        )
-        (folder / CARD).write_text(text_of_card, encoding="utf-8")
+        (folder / CARD).write_text(built_card(built, made, known), encoding="utf-8")
     if measure:
         write_whole(dataset.folder / FILE, text)
     return splits
 
 
-def _provenance(source: Source, splits: list[BuiltSplit]) -> dict[str, Any]:
+def _stated(source: Sources) -> dict[str, Any]:
+    """Return what the provenance states of the source and the tools."""
     dataset = source.dataset
-    configs: dict[str, Any] = {}
-    for split in splits:
-        configs.setdefault(split.config, {})[split.name] = {
-            "rows": split.rows,
-            "digest": split.digest,
-            "files": [
-                {"path": f"{split.config}/{f.name}", "bytes": f.size, "sha256": f.sha256}
-                for f in split.files
-            ],
-        }
     return {
         "format": FORMAT,
         "dataset": dataset.name,
@@ -112,8 +93,17 @@ def _provenance(source: Source, splits: list[BuiltSplit]) -> dict[str, Any]:
             "datasets": version("datasets"),
             "pyarrow": version("pyarrow"),
         },
-        "configs": configs,
     }
+
+
+def _by_config(
+    splits: list[BuiltSplit], entry: Callable[[BuiltSplit], dict[str, Any]]
+) -> dict[str, dict[str, dict[str, Any]]]:
+    """Return config -> split -> its entry."""
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for split in splits:
+        found.setdefault(split.config, {})[split.name] = entry(split)
+    return found
 
 
 def _write_json(path: Path, value: Any) -> None:

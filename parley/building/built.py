@@ -16,7 +16,7 @@ from parley.base.errors import OutputError, Problem, UsageError
 from parley.building.collection import Dataset, discover, get
 from parley.declaring.features import item_of, labels_of
 from parley.declaring.figures import MissingSplitError
-from parley.declaring.pins import Pin
+from parley.declaring.pins import Pin, alone, places
 from parley.declaring.shapes import problems
 from parley.rows.frozen import frozen
 from parley.rows.shards import shard_names
@@ -91,6 +91,22 @@ class BuiltFolder:
     def missing(self) -> list[str]:
         """The sources that were missing when it was built."""
         return list(self.provenance["missing"])
+
+    @property
+    def fallbacks(self) -> dict[str, list[str]]:
+        """Missing source -> the sources used instead."""
+        return dict(self.provenance.get("fallbacks", {}))
+
+    @property
+    def mirrored(self) -> dict[str, Pin]:
+        """Source -> the mirror's pin, where the provenance states a mirror."""
+        stated = self.provenance["sources"]
+        return {
+            file: mirror
+            for file, pin in self.dataset.pins.items()
+            for mirror in places(pin)[1:]
+            if alone(mirror) == stated.get(file)
+        }
 
     @property
     def version(self) -> str:

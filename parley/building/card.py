@@ -16,6 +16,7 @@ import yaml
 
 from parley.base.errors import OutputError, Problem, ScriptError
 from parley.base.marks import with_parts, without_parts
+from parley.building.built import BuiltFolder
 from parley.building.card_parts import (
     Shown,
     fields_part,
@@ -91,46 +92,33 @@ def _load(text: str) -> Any:
     return yaml.load(text, _Loader)  # noqa: S506 - safe, in either form
 
 
-def built_card(
-    dataset: Dataset,
-    counted: Splits,
-    known: Measured,
-    shown: Shown | None,
-    *,
-    sample: bool,
-    missing: Sequence[str],
-    mirrored: Mapping[str, Mapping[str, Any]],
-    fallbacks: Mapping[str, Sequence[str]],
-) -> str:
+def built_card(built: BuiltFolder, made: Splits, known: Measured) -> str:
     """Return the card of a build.
 
     Args:
-        dataset: The dataset.
-        counted: Config -> split -> what was measured of the build's rows.
+        built: The build.
+        made: Config -> split -> what was measured of the build's rows.
         known: The measured values of the dataset.
-        shown: The row to show.
-        sample: Whether it is built from the sample.
-        missing: The missing sources.
-        mirrored: Source -> the mirror's pin, where a file is the mirror's and has other bytes.
-        fallbacks: Missing source -> the sources used instead.
 
     Raises:
         OutputError: the dataset's card lacks a part's marks, or names an unknown number.
     """
-    splits = every_split(dataset, counted)
-    note = "Partial build: the figures are those of `measured.json`." if missing else ""
+    dataset, sample = built.dataset, built.is_sample
+    splits = every_split(dataset, made)
+    note = "Partial build: the figures are those of `measured.json`." if built.missing else ""
+    told = list(notes(built.mirrored, built.fallbacks))
     parts = {
-        **_parts(dataset, shown),
-        "load": load_part(dataset, counted),
-        "splits": splits_part(dataset, splits, list(notes(mirrored, fallbacks)), sample),
+        **_parts(dataset, shown_row(dataset, built)),
+        "load": load_part(dataset, made),
+        "splits": splits_part(dataset, splits, told, sample),
         "figures": f"Not recomputed: {A_SAMPLE}."
         if sample
         else figures_part(known.figures(dataset), note),
     }
     front, body = parse(dataset.read_card(), str(dataset.card))
     front |= determined(dataset, splits)
-    front["configs"] = card_configs(counted, dataset.default)
-    front["dataset_info"] = [dict(_info(dataset, *each)) for each in counted.items()]
+    front["configs"] = card_configs(made, dataset.default)
+    front["dataset_info"] = [dict(_info(dataset, *each)) for each in made.items()]
     head = yaml.dump(front, Dumper=_DUMPER, sort_keys=False, allow_unicode=True, width=1000)
     return f"---\n{head}---\n{_with_parts(dataset, body, parts, known)}"
 

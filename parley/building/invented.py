@@ -9,28 +9,28 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from parley.base.errors import Problem, ScriptError
+from parley.building.built import BuiltFolder
 from parley.building.plan import plan
-from parley.building.sources import Source, open_source
+from parley.building.sources import open_source
 from parley.declaring.declaration import Config
 from parley.rows.generate import generate
 
 _LEAST = 40  # characters of a text that nobody invents twice
 
 
-def require_invented(source: Source, build: Path) -> None:
+def require_invented(built: BuiltFolder) -> None:
     """Raise ScriptError if the sample has long texts that a build of upstream's files has too.
 
     A text of fewer than 40 characters may be equal by chance. Views may put texts of their own
     around upstream's, so only the texts of a `Config` count.
     """
-    dataset = source.dataset
-    if source.folder == dataset.sample:
-        return  # it was built from the sample itself
+    dataset = built.dataset
     given = open_source(dataset, None, sample=True)
     lossless = [each for each in plan(given) if isinstance(each.config, Config)]
     configs = {each.config.name for each in lossless}
     texts = {text for each in lossless for row in generate(each) for text in _long(row)}
-    if found := sorted(_held(pa.array(texts, pa.string()), [build / each for each in configs])):
+    folders = [built.path / each for each in configs]
+    if found := sorted(_held(pa.array(texts, pa.string()), folders)):
         said = [Problem("", what=f"upstream has {text!r:.60} too") for text in found]
         raise ScriptError(f"{dataset.sample}", *said, remedy="Invent other texts for the sample.")
 

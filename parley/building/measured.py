@@ -22,11 +22,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from parley.base.errors import OutputError, ScriptError
+from parley.base.errors import OutputError
 from parley.base.strict_json import loads
 from parley.building.collection import Dataset
 from parley.declaring.features import card_yaml
-from parley.declaring.figures import NOT_CHECKED, Data, Figure, Value, every_count, recorded
+from parley.declaring.figures import NOT_CHECKED, Figure, Value, recorded
 from parley.declaring.shapes import problems
 
 FILE = "measured.json"
@@ -109,12 +109,12 @@ def descriptions(dataset: Dataset) -> dict[str, dict[str, str]]:
     }
 
 
-def every_split(dataset: Dataset, counted: Splits) -> dict[str, dict[str, Mapping[str, Any]]]:
-    """Return what was measured of every split (`counted`), or else its documented rows."""
+def every_split(dataset: Dataset, made: Splits) -> dict[str, dict[str, Mapping[str, Any]]]:
+    """Return what was measured of every split (`made`), or else its documented rows."""
     rows = dataset.documented_rows
 
     def known(config: str, split: str) -> Mapping[str, Any]:
-        if found := counted.get(config, {}).get(split):
+        if found := made.get(config, {}).get(split):
             return found
         documented = rows.get(config, {}).get(split)
         return {} if documented is None else {"documented": documented}
@@ -135,21 +135,6 @@ def text_of(
     content: dict[str, Any] = {"version": dataset.version, "configs": descriptions(dataset)}
     content |= {"splits": splits, "figures": {each.name: dict(_entry(each)) for each in figures}}
     return _text(content | ({"counted": counted} if counted else {})) + "\n"
-
-
-def counted_of(dataset: Dataset, data: Data) -> dict[str, Value | None]:
-    """Return the counted numbers of a build, None for a function that cannot count there.
-
-    ScriptError if a function fails.
-    """
-    found: dict[str, Value | None] = {}
-    for count in every_count(dataset.figures, data):
-        if count.failed:
-            raise ScriptError(f"{dataset.folder / 'figures.py'}: {count.name}: {count.reason}")
-        if count.reason:
-            found[count.name] = None
-        found |= count.numbers
-    return found
 
 
 def _text(value: Any, indent: int = 0) -> str:

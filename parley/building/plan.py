@@ -1,11 +1,11 @@
 """The plan of a build: what makes each of its splits, asked of the source once."""
 
-from parley.building.sources import Source
+from parley.building.sources import Sources
 from parley.rows.reader import Reader
 from parley.rows.split import SplitPlan
 
 
-def plan(source: Source) -> list[SplitPlan]:
+def plan(source: Sources) -> list[SplitPlan]:
     """Return the plan of each split whose files exist, in the order of the script.
 
     The plans share a reader, which checks each file once.
@@ -19,6 +19,6 @@ def plan(source: Source) -> list[SplitPlan]:
     ]
 
 
-def split_plan(source: Source, config: str, split: str) -> SplitPlan:
+def split_plan(source: Sources, config: str, split: str) -> SplitPlan:
     """Return the plan of one split, whose files exist."""
     return next(each for each in plan(source) if each.name == (config, split))

@@ -10,11 +10,11 @@ from parley.building.collection import Dataset
 from parley.declaring import pins
 
 if TYPE_CHECKING:
-    from parley.declaring import declaration
+    from parley.declaring.declaration import Source
 
 
 @dataclass(frozen=True)
-class Source:
+class Sources:
     """A folder with one dataset's files in upstream's layout.
 
     Args:
@@ -34,7 +34,7 @@ class Source:
     fallbacks: dict[str, tuple[str, ...]] = field(default_factory=dict)
     mirrored: dict[str, pins.Pin] = field(default_factory=dict)
 
-    def files(self, config: str, split: str) -> "list[declaration.Source]":
+    def files(self, config: str, split: str) -> "list[Source]":
         """Return the files of a split, or their fallbacks, each once; [] if one is missing."""
         needed = self.dataset.splits[config][split]
         paths = [path for each in needed for path in self.fallbacks.get(each.path, (each.path,))]
@@ -89,7 +89,7 @@ def _place(dataset: Dataset, folder: Path | None) -> Path:
 
 def open_source(
     dataset: Dataset, folder: Path | None, *, sample: bool = False, allow_missing: bool = False
-) -> Source:
+) -> Sources:
     """Return a dataset's source, after comparing every file with its pin.
 
     Args:
@@ -104,7 +104,7 @@ def open_source(
             `allow_missing` also if the available files make no split.
     """
     if sample:
-        return Source(dataset, dataset.sample, sample=True)
+        return Sources(dataset, dataset.sample, sample=True)
     place = _place(dataset, folder)
     sources = dataset.pins
     there = {file: pin for file, pin in sources.items() if (place / file).exists()}
@@ -123,7 +123,7 @@ def open_source(
     }
     missing = [file for file in sources if file not in there and file not in fallbacks]
     mirrored = {file: p for file, (p, _) in compared.items() if p and p is not sources[file]}
-    made = Source(dataset, place, False, missing, fallbacks, mirrored)
+    made = Sources(dataset, place, False, missing, fallbacks, mirrored)
     remedy = ""
     if missing and not (allow_missing and any(map(made.splits, dataset.configs))):
         found += [Problem(str(place / file), what="missing") for file in missing]
@@ -157,7 +157,7 @@ def _mend(pin: pins.Pin, problem: str, folder: Path | None) -> str:
     return f"Get it from {pins.whence(pin)}"
 
 
-def at_hand(dataset: Dataset, folder: Path | None) -> Source | None:
+def at_hand(dataset: Dataset, folder: Path | None) -> Sources | None:
     """Return a dataset's source with the available files, or None without any.
 
     Raises:

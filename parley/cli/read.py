@@ -14,7 +14,7 @@ from parley.cli.common import AsJson, BuildDir, Name, Names, Sample, SourceDir, 
 
 if TYPE_CHECKING:
     from parley.building.built import BuiltFolder
-    from parley.building.sources import Source
+    from parley.building.sources import Sources
 
 _TITLES = "A folder with the titles of judged documents."
 Catalogue = Annotated[Path | None, Option("--catalogue", metavar="DIR", help=_TITLES)]
@@ -59,7 +59,7 @@ def show(
         raise UsageError("--build excludes --source")
     if not sample and not common.typed(ctx, "source") and (Path("build") / name).is_dir():
         folder = folder or Path("build")
-    place: BuiltFolder | Source
+    place: BuiltFolder | Sources
     is_fallback = False
     if folder is not None:
         place = find_folder(folder, dataset)

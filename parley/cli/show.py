@@ -8,7 +8,7 @@ from parley.base.console import safe, table, to_json
 from parley.base.errors import UsageError
 from parley.building.built import BuiltFolder
 from parley.building.collection import Dataset
-from parley.building.sources import Source
+from parley.building.sources import Sources
 from parley.declaring.fields import HEADINGS, FieldTable
 from parley.declaring.transcript import Fact, Note, Table, Transcript
 from parley.reading.dialogues import Dialogue, as_id, places, related_by_dialogue, rows
@@ -17,7 +17,7 @@ _COLOURS = ("cyan", "magenta", "green", "yellow", "blue")
 
 
 def find_dialogue(
-    dataset: Dataset, id: str | None, folder: BuiltFolder | Source, origin: str
+    dataset: Dataset, id: str | None, folder: BuiltFolder | Sources, origin: str
 ) -> Dialogue:
     """Return the dialogue of this id, or the first one, with related rows; `origin` names `folder`.
 

@@ -10,12 +10,9 @@ Jobs import optional packages when they run, so help works without them.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from parley.base.errors import Problem, ScriptError, UsageError
-
-Sources = Mapping[str, Mapping[str, Any]]
-"""File -> its pin: url, size, and sha256 or git_blob."""
+from parley.declaring.pins import Pin
 
 
 @dataclass(frozen=True)
@@ -24,8 +21,8 @@ class Job:
 
     Args:
         run: The function.
-        sources: Part -> file -> pin: `parley fetch NAME --job JOB` fetches these files into the
-            folder that the job takes as `--input`.
+        sources: Part -> file -> pin, with url, size, and sha256 or git_blob: `parley fetch NAME
+            --job JOB` fetches these files into the folder that the job takes as `--input`.
         part: The word for a part, and the option of `parley fetch`.
 
     Raises:
@@ -33,7 +30,7 @@ class Job:
     """
 
     run: Callable[..., None]
-    sources: Mapping[str, Sources] = field(default_factory=dict)
+    sources: Mapping[str, Mapping[str, Pin]] = field(default_factory=dict)
     part: str = "part"
 
     def __post_init__(self) -> None:
@@ -49,7 +46,7 @@ class Job:
         """The first line of its help."""
         return (self.run.__doc__ or "").strip().split("\n")[0]
 
-    def sources_of(self, parts: list[str] | None) -> dict[str, Mapping[str, Any]]:
+    def sources_of(self, parts: list[str] | None) -> dict[str, Pin]:
         """Return file -> pin of these parts, or of all; UsageError if there is no such part."""
         if unknown := set(parts or ()) - self.sources.keys():
             raise UsageError(

@@ -24,7 +24,7 @@ from parley.building.built import BuiltFolder
 from parley.building.card import is_licensed, licence_section
 from parley.building.collection import Dataset
 from parley.building.measured import measured
-from parley.building.sources import Source
+from parley.building.sources import Sources
 from parley.hub.guard import guarded
 from parley.hub.repository import (
     BEGUN,
@@ -114,7 +114,7 @@ def files_to_upload(built: BuiltFolder) -> LocalFiles:
     return {name: LocalFile(built.path / name, h) for name, h in built.hashes().items()}
 
 
-def verify_for_upload(built: BuiltFolder, source: Source | None, permitted: bool) -> None:
+def verify_for_upload(built: BuiltFolder, source: Sources | None, permitted: bool) -> None:
     """Raise OutputError with all reasons why a private copy of a build must not be published.
 
     `permitted` tells that the user has permission to publish, whatever the card says.

@@ -11,7 +11,7 @@ from parley.base.errors import OutputError, Problem, ScriptError, is_no_memory
 from parley.base.exact import is_number, plain
 from parley.building.built import BuiltFolder
 from parley.building.collection import Dataset
-from parley.building.sources import Source
+from parley.building.sources import Sources
 from parley.declaring.features import item_of, labels_of
 from parley.declaring.transcript import Facets, Transcript, Value
 from parley.rows.frozen import frozen
@@ -210,7 +210,7 @@ def dialogues(folder: BuiltFolder) -> Iterator[Dialogue]:
                 yield Dialogue(dataset, config, split, row, beside[id], tuple(found[id]))
 
 
-def places(dataset: Dataset, folder: BuiltFolder | Source) -> list[tuple[str, str]]:
+def places(dataset: Dataset, folder: BuiltFolder | Sources) -> list[tuple[str, str]]:
     """Return the existing (config, split) pairs with dialogues, in the order of CONFIGS."""
     configs = dataset.transcript.CONFIGS if dataset.transcript else list(dataset.configs)
     return [(config, split) for config in configs for split in folder.splits(config)]
@@ -237,7 +237,7 @@ def as_id(
 
 
 def related_by_dialogue(
-    dataset: Dataset, folder: BuiltFolder | Source, split: str, only: Id | None = None
+    dataset: Dataset, folder: BuiltFolder | Sources, split: str, only: Id | None = None
 ) -> dict[Id, Beside]:
     """Return the rows of the configs in `BESIDE`: any id -> config -> rows of that split.
 
@@ -254,7 +254,7 @@ def related_by_dialogue(
     return found
 
 
-def rows(folder: BuiltFolder | Source, config: str, split: str) -> Iterable[Row]:
+def rows(folder: BuiltFolder | Sources, config: str, split: str) -> Iterable[Row]:
     """Return the rows of a split, of a built folder or made from a source."""
     if isinstance(folder, BuiltFolder):
         return folder.each_row(config, split)

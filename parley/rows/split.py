@@ -97,6 +97,18 @@ class BuiltSplit:
         return sum(file.size for file in self.files)
 
     @property
+    def recorded(self) -> dict[str, Any]:
+        """Its entry in `provenance.json`."""
+        return {
+            "rows": self.rows,
+            "digest": self.digest,
+            "files": [
+                {"path": f"{self.config}/{f.name}", "bytes": f.size, "sha256": f.sha256}
+                for f in self.files
+            ],
+        }
+
+    @property
     def measured(self) -> dict[str, Any]:
         """Its entry in `measured.json`."""
         return {

@@ -16,7 +16,6 @@ from parley.base.errors import OutputError, is_no_memory
 from parley.base.marks import parts_of
 from parley.building.built import CARD, MOST_TEXT, PROVENANCE, BuiltFolder
 from parley.building.card import built_card, parse, prose
-from parley.building.card_parts import shown_row
 from parley.building.measured import FILE, measured
 from parley.declaring import pins
 from parley.declaring.chats import CHAT
@@ -33,7 +32,7 @@ from parley.rows.split import SplitPlan
 Plans = Mapping[tuple[str, str], SplitPlan]  # of the splits that the upstream files make
 
 
-class Counted:
+class Remeasured:
     """What a build measures of its rows, computed when a check first asks for it."""
 
     def __init__(self, built: BuiltFolder) -> None:
@@ -132,7 +131,7 @@ def provenance(built: BuiltFolder, plans: Plans) -> Iterator[str]:
     """The provenance names this version and its pins, and a missing source for a missing split."""
     stated = built.provenance
     pinned = built.dataset.pins
-    missing, fallbacks = set(built.missing), stated.get("fallbacks", {})
+    missing, fallbacks = set(built.missing), built.fallbacks
     if stated["version"] != (version := built.dataset.version):
         yield f"version: expected {version}, found {stated['version']}"
     absent = pinned if built.is_sample else {*missing, *fallbacks}
@@ -174,37 +173,16 @@ def counts(built: BuiltFolder) -> Iterator[str]:
             yield f"{config}/{split}: {found} rows, provenance {said}"
 
 
-def card(built: BuiltFolder, counted: Counted) -> Iterator[str]:
+def card(built: BuiltFolder, remeasured: Remeasured) -> Iterator[str]:
     """The card is the one that a build of these rows writes, byte for byte."""
-    dataset = built.dataset
-    due = built_card(
-        dataset,
-        counted.splits,
-        measured(dataset),
-        shown_row(dataset, built),
-        sample=built.is_sample,
-        missing=built.missing,
-        mirrored=_mirrored(built),
-        fallbacks=built.provenance.get("fallbacks", {}),
-    )
+    due = built_card(built, remeasured.splits, measured(built.dataset))
     if built.card == due:
         return
     try:
-        found = [*_card_differences(parse(built.card, CARD), parse(due, CARD), dataset.name)]
+        found = [*_card_differences(parse(built.card, CARD), parse(due, CARD), built.dataset.name)]
     except OutputError as error:
         found = [str(error)]
     yield from found or ["the front matter has comments, or another form than builds write"]
-
-
-def _mirrored(built: BuiltFolder) -> dict[str, pins.Pin]:
-    """Return the pins of the mirrors that the provenance states as sources."""
-    stated = built.provenance["sources"]
-    return {
-        file: mirror
-        for file, pin in built.dataset.pins.items()
-        for mirror in pins.places(pin)[1:]
-        if pins.alone(mirror) == stated.get(file)
-    }
 
 
 def _card_differences(
@@ -230,14 +208,14 @@ def _differing_parts(body: str, due: str) -> Iterator[str]:
 
 
 def as_measured(
-    built: BuiltFolder, counted: Counted | None, figures: Sequence[Figure] = ()
+    built: BuiltFolder, remeasured: Remeasured | None, figures: Sequence[Figure] = ()
 ) -> Iterator[str]:
     """Rows and figures equal the dataset's `measured.json`, if it is of the same version."""
     dataset = built.dataset
     known = measured(dataset)
     if built.is_sample or known.version != built.version:
         return
-    for (config, split), found in counted.digests.items() if counted else ():
+    for (config, split), found in remeasured.digests.items() if remeasured else ():
         due = known.digest(config, split)
         if due not in (None, found):
             yield (
@@ -283,12 +261,12 @@ def _why_not_counted(built: BuiltFolder, version: str) -> str:
     return "" if version == built.version else f"{FILE} is not of this version"
 
 
-def digests(built: BuiltFolder, counted: Counted) -> Iterator[str]:
+def digests(built: BuiltFolder, remeasured: Remeasured) -> Iterator[str]:
     """The rows of every split have the digest that the provenance states."""
     if built.is_older:
         yield f"built by a version of parley with other digests: run {built.rebuild}"
         return
-    for (config, split), found in counted.digests.items():
+    for (config, split), found in remeasured.digests.items():
         stated = built.provenance["configs"].get(config, {}).get(split, {}).get("digest")
         if found != stated:
             yield f"{config}/{split}: expected {stated}, found {found}"
@@ -436,11 +414,11 @@ def _wrong_chat(chat: list[dict[str, str]], turns: list[list[int]]) -> Iterator[
         yield "only the system message and an opening cue may have no turn"
 
 
-def source(built: BuiltFolder, plans: Plans, counted: Counted) -> Iterator[str]:
+def source(built: BuiltFolder, plans: Plans, remeasured: Remeasured) -> Iterator[str]:
     """Every upstream record gives the built row, and the row converts back to the record."""
     for name in built.declared:
         if name in plans:
-            yield from _against_source(built, plans[name], counted.digests[name])
+            yield from _against_source(built, plans[name], remeasured.digests[name])
 
 
 def _against_source(built: BuiltFolder, plan: SplitPlan, found: str) -> Iterator[str]:

@@ -11,7 +11,7 @@ from parley.base.errors import NO_MEMORY, OutputError, ParleyError, is_no_memory
 from parley.building.built import BuiltFolder, find_folder
 from parley.building.collection import Dataset, get
 from parley.building.plan import plan
-from parley.building.sources import Source, at_hand, open_source
+from parley.building.sources import Sources, at_hand, open_source
 from parley.declaring.figures import (
     A_SAMPLE,
     UNEXPLAINED,
@@ -80,7 +80,7 @@ class Verification:
 
 
 def verify(
-    built: BuiltFolder, source: Source | None = None, on_step: OnStep = lambda dataset, step: None
+    built: BuiltFolder, source: Sources | None = None, on_step: OnStep = lambda dataset, step: None
 ) -> Verification:
     """Verify a built folder.
 
@@ -108,13 +108,13 @@ def verify_figures(built: BuiltFolder, on_step: OnStep) -> Verification:
     return Verification(name, built.is_sample, checks, found)
 
 
-def verify_rows(built: BuiltFolder, source: Source | None, on_step: OnStep) -> Verification:
+def verify_rows(built: BuiltFolder, source: Sources | None, on_step: OnStep) -> Verification:
     """Check the files and the rows of a built folder; see `verify`."""
     dataset = built.dataset
     if built.is_sample:
         source = open_source(dataset, None, sample=True)
     plans = {each.name: each for each in plan(source)} if source else {}
-    counted = integrity.Counted(built)
+    remeasured = integrity.Remeasured(built)
 
     def test(check: Callable[..., Iterator[str]], *arguments: Any, skipped: str = "") -> Check:
         on_step(dataset.name, check.__name__.replace("_", " "))
@@ -132,9 +132,9 @@ def verify_rows(built: BuiltFolder, source: Source | None, on_step: OnStep) -> V
         if not source:
             skipped = "the upstream files are not available"
         found += [
-            test(integrity.card, built, counted),
-            test(integrity.digests, built, counted),
-            test(integrity.as_measured, built, counted),
+            test(integrity.card, built, remeasured),
+            test(integrity.digests, built, remeasured),
+            test(integrity.as_measured, built, remeasured),
             test(integrity.keys, built),
             test(integrity.labels, built),
             test(integrity.numbers, built),
@@ -142,7 +142,7 @@ def verify_rows(built: BuiltFolder, source: Source | None, on_step: OnStep) -> V
             test(integrity.records, built, plans),
             test(integrity.chats, built),
             *(test(check, built) for check in checks_of(dataset.checks)),
-            test(integrity.source, built, plans, counted, skipped=skipped),
+            test(integrity.source, built, plans, remeasured, skipped=skipped),
         ]
     return Verification(dataset.name, built.is_sample, found)
 

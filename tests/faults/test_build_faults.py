@@ -20,7 +20,7 @@ from parley.base.errors import OutputError
 from parley.building.build import build
 from parley.building.collection import Dataset, get
 from parley.building.measured import FILE
-from parley.building.sources import Source
+from parley.building.sources import Sources
 
 MISSING = sorted(set(get("cosrec").sources) - {generate.RAW})
 PREPARE = """
@@ -28,12 +28,12 @@ import json
 from pathlib import Path
 from parley.building.build import build
 from parley.building.collection import get
-from parley.building.sources import Source
+from parley.building.sources import Sources
 dataset = get("cosrec")
 dataset.builder, dataset.read_card()
 """
 JOB = """build(
-                Source(dataset, Path(arguments[0]), missing=json.loads(arguments[1])),
+                Sources(dataset, Path(arguments[0]), missing=json.loads(arguments[1])),
                 Path(arguments[2]),
             )"""
 
@@ -54,7 +54,7 @@ def two_sources(place, dialogues):
     made = []
     for seed in (1, 2):
         folder = generate.write(place / f"source-{seed}", dialogues, seed)
-        build(Source(get("cosrec"), folder, missing=MISSING), place / f"built-{seed}")
+        build(Sources(get("cosrec"), folder, missing=MISSING), place / f"built-{seed}")
         made.append((folder, json.dumps(MISSING), content(place / f"built-{seed}")))
     assert made[0][2].keys() == made[1][2].keys()
     assert made[0][2] != made[1][2]
@@ -147,7 +147,7 @@ def copy_of_casino(place):
 
 def measure(dataset, output):
     """Build with `--measure` from the sample as if from upstream files."""
-    build(Source(dataset, dataset.sample), output, measure=True)
+    build(Sources(dataset, dataset.sample), output, measure=True)
 
 
 def test_a_full_disk_under_measured_values(small_disk, tmp_path, tally):

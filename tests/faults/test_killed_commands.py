@@ -23,7 +23,7 @@ from parley.base.marks import marks
 from parley.building.build import build
 from parley.building.built import open_folder
 from parley.building.collection import Dataset, get
-from parley.building.sources import Source
+from parley.building.sources import Sources
 from parley.reading.site.write import write_site
 
 TRIALS = int(os.environ.get("PARLEY_TRIALS", "4"))  # of each command; `make faults` has 20
@@ -106,7 +106,7 @@ class Workplace:
             (home / name).mkdir(parents=True)
         (home / "cache/kettle/notes.txt").write_text("a person's")
         for name in ("casino", "duo"):
-            source = Source(get(name), get(name).sample, sample=True)
+            source = Sources(get(name), get(name).sample, sample=True)
             build(source, home / "built")
             if name == "casino":
                 build(source, home / "other")
@@ -139,7 +139,7 @@ class Workplace:
         script = folder / "kettle.py"
         # a File takes no URL but https://
         script.write_text(f"{script.read_text()}\n\nvars(DATA)['pin'] = {pin!r}\n")
-        build(Source(Dataset("kettle", folder), folder / "sample"), home / "out")
+        build(Sources(Dataset("kettle", folder), folder / "sample"), home / "out")
 
     def reset(self):
         """Restore the initial state."""

@@ -14,7 +14,7 @@ from subjects import LINES, SUBJECTS
 
 from parley.base.errors import ParleyError, ScriptError
 from parley.building.plan import plan
-from parley.building.sources import Source
+from parley.building.sources import Sources
 from parley.declaring.declaration import Config
 from parley.declaring.features import arrow_schema
 from parley.rows import reader
@@ -88,7 +88,7 @@ class Trial:
             if (source / file).exists():
                 shutil.copy(source / file, folder / file)
         missing = [file for file in dataset.sources if not (folder / file).exists()]
-        self.source = Source(dataset, folder, missing=missing)
+        self.source = Sources(dataset, folder, missing=missing)
         self.schemas = {name: arrow_schema(dataset.features(name)) for name in dataset.configs}
         self.splits = {  # with the files of each
             (config, split): self._files(*(each.path for each in self.source.files(config, split)))

@@ -133,5 +133,6 @@ def of(name):
 def found_by(check, built, figures=()):
     """Return the problems that a check finds in a build without its upstream files."""
     function = getattr(integrity, check)
-    given = {"built": built, "plans": {}, "counted": integrity.Counted(built), "figures": figures}
+    remeasured = integrity.Remeasured(built)
+    given = {"built": built, "plans": {}, "remeasured": remeasured, "figures": figures}
     return list(function(*(given[name] for name in inspect.signature(function).parameters)))

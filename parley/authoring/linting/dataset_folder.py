@@ -13,7 +13,7 @@ from parley.building.built import BuiltFolder, open_folder
 from parley.building.card import parse
 from parley.building.collection import Dataset
 from parley.building.plan import split_plan
-from parley.building.sources import Source, open_source
+from parley.building.sources import Sources, open_source
 
 
 class NotYetError(Exception):
@@ -28,7 +28,7 @@ class DatasetFolder:
     work: Path  # a folder for output
 
     @cached_property
-    def source(self) -> Source:
+    def source(self) -> Sources:
         """The sample as upstream files."""
         return open_source(self.dataset, None, sample=True)
 

@@ -84,11 +84,11 @@ def measured_is_up_to_date(folder: DatasetFolder) -> Iterator[str]:
     """`measured.json`, if any, has the folder's version, features, licences and figures."""
     dataset = folder.dataset
     known = measured(dataset)
-    counted = {
+    made = {
         config: {split: found for split, found in names.items() if "rows" in found}
         for config, names in known.splits.items()
     }
-    splits = every_split(dataset, counted)
+    splits = every_split(dataset, made)
     due = text_of(dataset, splits, known.figures(dataset), dict(_numbers(dataset, known)))
     if known.version and due != (dataset.folder / FILE).read_text(encoding="utf-8"):
         said = "version, features, licences, splits or figures are not those of the folder"
