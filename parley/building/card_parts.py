@@ -67,7 +67,7 @@ from datasets import load_dataset
 rows = load_dataset("build/{dataset.name}", "{dataset.default}", split="{split}")
 ```
 
-`build/{dataset.name}` is what `parley build {dataset.name}` writes. On the Hub, take the repository's name."""
+`build/{dataset.name}` is what `parley build` writes. On the Hub, take the repository's name."""
 
 
 def shown_row(dataset: Dataset, built: BuiltFolder | None = None) -> Shown | None:
