@@ -167,7 +167,7 @@ def _proof(found: Result) -> Iterator[str]:
             f"{log['calls']:,} calls, {log['prompt_tokens'] + log['completion_tokens']:,} tokens, "
             f"{log['retries']:,} retries, {log['seconds']:,.1f} s"
         )
-        yield f"questions version {log['asking']}, sha256 {log['questions'][:12]}"
+        yield f"{found.name} questions {log['asking']}, sha256 {log['questions'][:12]}"
         yield from _advice(found.unreadable, log)
     proof = found.provenance
     yield (
