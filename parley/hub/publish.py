@@ -244,8 +244,8 @@ def _look(
         )
     if tagged and any(change.writes for change in changes):
         raise PublishError(
-            f"{repo}: {name} {built.version} is published already, and the repository changed since. "
-            "To go back to it, publish with --no-tag."
+            f"{repo}: {name} {built.version} is published already, and the repository "
+            "changed since. To go back to it, publish with --no-tag."
         )
     return head, changes, bool(tagged)
 
