@@ -24,7 +24,7 @@ from parley.cli import app
 from parley.declaring.tasks import OWN_OPTIONS
 
 ROOT = Path(__file__).parent.parent
-GUIDES = ["README.md", *(f"docs/{path.name}" for path in ROOT.glob("docs/*.md"))]
+GUIDES = ["README.md", "AGENTS.md", *(f"docs/{path.name}" for path in ROOT.glob("docs/*.md"))]
 CARDS = [f"{name}/README.md" for name in discover()]
 PAGES = {
     name: (ROOT / name).read_text(encoding="utf-8")
