@@ -154,6 +154,7 @@ def _facts(header: Mapping[str, Any], entries: Mapping[Key, Mapping[str, Any]]) 
         name: sum(call[name] for call in calls)
         for name in ("prompt_tokens", "completion_tokens", "retries")
     }
+    totals["reasoning_tokens"] = sum(call.get("reasoning_tokens", 0) for call in calls)
     return {
         "models": header["models"],
         "answered_by": dict(sorted(Counter(call["model"] for call in calls).items())),
@@ -161,6 +162,7 @@ def _facts(header: Mapping[str, Any], entries: Mapping[Key, Mapping[str, Any]]) 
         "questions": header["questions"],
         "sampling": header["sampling"],
         "schema": header["schema"],
+        "mode": header.get("mode", {}),
         "asked": len(entries),
         "calls": len(calls),
         **totals,

@@ -163,12 +163,16 @@ def _proof(found: Result) -> Iterator[str]:
         asked = ", ".join(
             f"{role}={model}" if role else model for role, model in log["models"].items()
         )
-        answered = ", ".join(log["answered_by"])
+        answered, thoughts = ", ".join(log["answered_by"]), log["reasoning_tokens"]
         yield (
             f"asked {asked}, answered by {answered}: {log['asked']:,} questions, "
-            f"{log['calls']:,} calls, {log['prompt_tokens'] + log['completion_tokens']:,} tokens, "
+            f"{log['calls']:,} calls, {log['prompt_tokens'] + log['completion_tokens']:,} tokens"
+            f"{f' ({thoughts:,} of reasoning)' * bool(thoughts)}, "
             f"{log['retries']:,} retries, {log['seconds']:,.1f} s"
         )
+        changes = {role: ", ".join(mode) or "in full" for role, mode in log["mode"].items()}
+        mode = "; ".join(f"{role}: {each}" if role else each for role, each in changes.items())
+        yield f"mode: {'with' if log['schema'] else 'without'} schema; sent {mode or 'in full'}"
         yield f"{found.name} questions {log['asking']}, sha256 {log['questions'][:12]}"
         yield from _advice(found.unreadable, log)
     proof = found.provenance
