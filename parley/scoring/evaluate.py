@@ -24,6 +24,7 @@ from parley.declaring.tasks import (
     Task,
     Undefined,
     flat,
+    tree,
     wrong_scores,
 )
 from parley.scoring.gold import ALL, Part, arguments, load_gold, rows_digest, running, script_of
@@ -90,15 +91,15 @@ class Result:
             "subset": self.part.subset,
             "pilot": self.part.limit,
             "unit": self.task.unit,
-            "metrics": _tree({path: None if path in reasons else found[path] for path in found}),
-            "undefined": _tree(reasons),
-            "spread": _tree({path: vars(each) for path, each in self.spread.items()}),
+            "metrics": tree({path: None if path in reasons else found[path] for path in found}),
+            "undefined": tree(reasons),
+            "spread": tree({path: vars(each) for path, each in self.spread.items()}),
             "counts": dict(self.score.counts),
             "unreadable": dict(self.unreadable),
             "moved": list(map(str, self.moved)),
             "references": [
-                {"name": each.name, "metrics": _tree(_numbers(each)), "unit": self.task.unit}
-                | {"decimals": _tree(_numbers(each, _decimals)), "place": each.place}
+                {"name": each.name, "metrics": tree(_numbers(each)), "unit": self.task.unit}
+                | {"decimals": tree(_numbers(each, _decimals)), "place": each.place}
                 | ({"note": each.note} if each.note else {})
                 for each in self.references
             ],
@@ -115,17 +116,6 @@ def _numbers(
 
 def _decimals(text: str) -> int:
     return len(text.partition(".")[2])
-
-
-def _tree(found: Mapping[tuple[str, ...], Any]) -> dict[str, Any]:
-    """Return nested mappings: the inverse of `flat`."""
-    tree: dict[str, Any] = {}
-    for path, value in found.items():
-        inner = tree
-        for name in path[:-1]:
-            inner = inner.setdefault(name, {})
-        inner[path[-1]] = value
-    return tree
 
 
 def score(
