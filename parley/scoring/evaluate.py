@@ -248,7 +248,7 @@ def _here(
                     if not isinstance(value, Undefined)
                 }
                 note = "; ".join(filter(None, (each.note, "on the same rows")))
-                yield replace(each, metrics=_tree(stated), note=note)
+                yield replace(each, metrics=tree(stated), note=note)
 
 
 def compute(
