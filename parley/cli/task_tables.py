@@ -186,15 +186,12 @@ def _advice(unreadable: Mapping[str, int], log: Mapping[str, Any]) -> Iterator[s
     """Yield the settings that make more answers readable, where a tenth or more are not."""
     if sum(unreadable.values()) * 10 < log["asked"] or not unreadable:
         return
-    is_game = "" not in log["models"]
     tries = []
-    if not is_game and not log["schema"]:
+    if not log["schema"]:
         tries.append("--schema, which asks for JSON of the right form, if the endpoint can")
     if TRUNCATED in unreadable:
         most = log["sampling"].get("max_tokens")
         tries.append(f"a greater --max-tokens{f' than {most}' * bool(most)}")
-        if is_game:
-            tries.append("--option 'stop=[\"\\n\"]', which ends a turn at the end of a line")
     tries.append("another model, as one that follows instructions")
     yield f"many answers are unreadable; try {'; or '.join(tries)}"
 
