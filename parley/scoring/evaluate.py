@@ -90,15 +90,15 @@ class Result:
             "subset": self.part.subset,
             "pilot": self.part.limit,
             "unit": self.task.unit,
-            "metrics": _tree({path: None if path in reasons else found[path] for path in found}),
-            "undefined": _tree(reasons),
-            "spread": _tree({path: vars(each) for path, each in self.spread.items()}),
+            "metrics": tree({path: None if path in reasons else found[path] for path in found}),
+            "undefined": tree(reasons),
+            "spread": tree({path: vars(each) for path, each in self.spread.items()}),
             "counts": dict(self.score.counts),
             "unreadable": dict(self.unreadable),
             "moved": list(map(str, self.moved)),
             "references": [
-                {"name": each.name, "metrics": _tree(_numbers(each)), "unit": self.task.unit}
-                | {"decimals": _tree(_numbers(each, _decimals)), "place": each.place}
+                {"name": each.name, "metrics": tree(_numbers(each)), "unit": self.task.unit}
+                | {"decimals": tree(_numbers(each, _decimals)), "place": each.place}
                 | ({"note": each.note} if each.note else {})
                 for each in self.references
             ],
@@ -117,7 +117,7 @@ def _decimals(text: str) -> int:
     return len(text.partition(".")[2])
 
 
-def _tree(found: Mapping[tuple[str, ...], Any]) -> dict[str, Any]:
+def tree(found: Mapping[tuple[str, ...], Any]) -> dict[str, Any]:
     """Return nested mappings: the inverse of `flat`."""
     tree: dict[str, Any] = {}
     for path, value in found.items():
