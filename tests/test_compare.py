@@ -169,21 +169,22 @@ def test_logs_are_compared_by_task_with_their_cost(logged, compared, sample_buil
 
 
 def test_logs_of_other_parts_or_rows_are_marked_and_not_compared(logged, compared, run):
-    whole = logged("casino outcomes", "one", "")
-    part = logged("casino outcomes", "two", "", limit=4)
-    other = logged("casino outcomes", "three", "")
+    whole = logged("casino outcomes", "one", "", name="all")
+    part = logged("casino outcomes", "two", "", limit=4, name="part")
+    other = logged("casino outcomes", "three", "", name="other")
     header, *entries = other.read_text().splitlines()
     changed = json.dumps(json.loads(header) | {"rows": "0" * 64}, separators=(",", ":"))
     other.write_text("\n".join([changed, *entries]) + "\n")
-    (table,) = compared(other, whole, part)
+    (table,) = compared(other, whole, part.parent)
     rows, first, limit = table["logs"]
     assert table["first"] == str(whole)
     assert (rows["metrics"], rows["differs"][0].partition(":")[0]) == ({}, "rows")
     assert first["metrics"] == limit["metrics"] == {"satisfaction": 0, "likeness": 0}
     assert (first["differs"], limit["differs"][0].partition(":")[0]) == ([], "limit")
     assert rows["differences"] == first["differences"] == limit["differences"] == {}
+    (whole.parent / "empty").mkdir()
     for given in (
-        [whole, whole],
+        [whole.parent / "empty"],
         [whole, "--metric", "f1"],
         [whole, "--price", "1"],
         [whole, "--price", "=1,2"],

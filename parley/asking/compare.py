@@ -127,19 +127,17 @@ def compare(
 
     Args:
         folder: The folder of builds.
-        paths: Logs of `parley ask`.
+        paths: Logs of `parley ask`, or folders of them; one that is named again counts once.
         prices: The prices of tokens.
         metrics: Metrics or groups of them: "f1", "f1_by_label", "person.en ed".
         advance: Takes what is computed, the samples done, and all of them.
 
     Raises:
-        UsageError: a file is no log, or twice there; no log has a metric.
+        UsageError: a file is no log, a folder has none, or no log has a metric.
         RecordError: a log is damaged, or does not answer all its questions.
     """
-    if repeated := [path for number, path in enumerate(paths) if path in paths[:number]]:
-        raise UsageError(f"{repeated[0]}: is named twice")
     groups: dict[Any, list[tuple[Path, Header, Entries]]] = {}
-    for path in paths:
+    for path in dict.fromkeys(_files(paths)):
         if not is_log(str(path)):
             raise UsageError(f"{path}: is no log", remedy="Name logs that `parley ask` wrote.")
         header, entries = read_log(path)
@@ -171,6 +169,15 @@ def compare(
     return tables
 
 
+def _files(paths: Sequence[Path]) -> Iterator[Path]:
+    """Yield logs and those of folders, by name."""
+    for path in paths:
+        files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
+        if not files:
+            raise UsageError(f"{path}: has no logs; they end in .jsonl")
+        yield from files
+
+
 class _Scored:
     """The predictions of a log and their metrics."""
 
@@ -178,7 +185,7 @@ class _Scored:
         log = open_log(built, name, {}, path, Part())
         gold, task = log.questions.gold, log.questions.task
         self.path, self.header = path, header
-        self.rows = Rows(built, name, log.questions.options, gold)
+        self.rows = Rows(built, name, log.questions.options, gold, log.questions.part)
         self.predictions = validate_predictions(log.predictions, task, gold, str(path))
         self.numbers = self.rows.numbers(self.predictions)
 
@@ -207,17 +214,20 @@ def _against_first(
     found: dict[Path, dict[str, Any]] = {}
     first: Any = None
     for log in logs:
+        if not (chosen := log.chosen(metrics)):
+            found[log.path] = {}
+            continue
         tell = partial(advance, f"{log.path.stem}: intervals")
         samples = log.rows.samples(log.predictions, tell)
         first = first or (log, samples)
-        chosen, differs = log.chosen(metrics), log.differs(first[0])
+        differs = log.differs(first[0])
         spread = intervals({names: samples[names] for names in chosen})
         compared: dict[Names, Difference] = {}
         if log is not first[0] and not differs:
             tell = partial(advance, f"{log.path.stem}: differences")
             swapped = log.rows.swapped(log.predictions, first[0].predictions, tell)
-            for names, value in chosen.items():
-                by = value - first[0].numbers.get(names, math.nan)
+            for names in [each for each in chosen if each in first[0].numbers]:
+                by = chosen[names] - first[0].numbers[names]
                 drawn = interval(samples[names] - first[1][names])
                 p = p_value(by, swapped[names], len(log.rows.units))
                 compared[names] = Difference(_known(by), drawn, p)

@@ -111,7 +111,8 @@ def _score(questions: Questions, predictions: Iterable[Prediction]) -> Any:
     found = {tuple(each[name] for name in task.key): each for each in predictions}
     gold = {key: value for key, value in questions.gold.items() if key in found}
     checked = validate_predictions(found.values(), task, gold, "the answers")
-    return compute(questions.built, questions.name, questions.options, gold, checked)
+    of = questions.built, questions.name, questions.options
+    return compute(*of, gold, checked, questions.part)
 
 
 @metric(scores="unreduced")  # type: ignore[untyped-decorator]

@@ -13,28 +13,38 @@ from parley.base.errors import Problem, RecordError, UsageError
 from parley.building.built import BuiltFolder
 from parley.declaring.prediction_formats import UNREADABLE, Key, Prediction
 from parley.declaring.questions import Playing, Unreadable
-from parley.scoring.evaluate import Result, score
+from parley.scoring.evaluate import WRONG, Result, score
 from parley.scoring.gold import Part, rows_digest
 
 
 def score_file(
-    built: BuiltFolder, name: str, given: Mapping[str, str | None], file: str, part: Part
+    built: BuiltFolder,
+    name: str,
+    given: Mapping[str, str | None],
+    file: str,
+    part: Part,
+    policy: str = WRONG,
 ) -> Result:
     """Score a file of predictions, or a log, which states its own part."""
     if not is_log(file):
-        return score(built, name, given, file=file, part=part)
-    return score_log(built, name, given, Path(file), part)
+        return score(built, name, given, file=file, part=part, policy=policy)
+    return score_log(built, name, given, Path(file), part, policy)
 
 
 def score_log(
-    built: BuiltFolder, name: str, given: Mapping[str, str | None], path: Path, part: Part
+    built: BuiltFolder,
+    name: str,
+    given: Mapping[str, str | None],
+    path: Path,
+    part: Part,
+    policy: str = WRONG,
 ) -> Result:
     """Score the answers of a log as its readers read them now.
 
     The options and the part given must be those of the log; no option and `Part()` fit any. Else
     UsageError. RecordError if it answers other questions, or too few, or has failed calls.
     """
-    return open_log(built, name, given, path, part).score()
+    return open_log(built, name, given, path, part).score(policy)
 
 
 @dataclass(frozen=True)
@@ -51,11 +61,13 @@ class AnsweredLog:
         """The predictions, in the order of the questions."""
         return [*_predictions(self.questions.task.key, self.entries, self.questions)]
 
-    def score(self) -> Result:
+    def score(self, policy: str = WRONG) -> Result:
         """Return its score, with the facts of the log."""
         of, found = self.questions, self.predictions
         due = of.gold, of.others
-        scored = score(of.built, of.name, of.options, found=found, due=due, part=of.part)
+        scored = score(
+            of.built, of.name, of.options, found=found, due=due, part=of.part, policy=policy
+        )
         facts = facts_of(self.header, self.entries)
         return Result(**{**vars(scored), "predictions": str(self.path), "run": facts})
 

@@ -12,7 +12,7 @@ from parley.cli.common import AsJson, BuildDir, app, print_result, require_file
 if TYPE_CHECKING:
     from parley.asking.compare import Prices
 
-_LOGS = "Logs of `parley ask`; the first of a task is the one that others are compared with."
+_LOGS = "Logs of `parley ask`, or folders; others of a task are compared with its first."
 _PRICE = "Prices of a million tokens read and written, for all models or one; repeatable."
 _METRIC = "A metric or a group of them [default: those outside groups]; repeatable."
 
@@ -32,7 +32,8 @@ def compare(
 
     prices = _prices(price or [])
     for path in logs:
-        require_file("LOG", path)
+        if not path.is_dir():
+            require_file("LOG", path)
     with progress("samples") as advance:
         tables = compare_logs(folder, logs, prices, metric or (), advance)
     print_result(

@@ -17,6 +17,7 @@ from parley.declaring.prediction_formats import Key, Prediction
 from parley.declaring.spread import RESAMPLES, SEED, Interval, interval, no_resamples, resamples
 from parley.declaring.tasks import Gold, Undefined, flat
 from parley.scoring.evaluate import compute
+from parley.scoring.gold import ALL, Part
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,9 +48,14 @@ class Rows:
     """The rows of a part of a task, in units, and scores of predictions for them."""
 
     def __init__(
-        self, built: BuiltFolder, name: str, options: Mapping[str, str], gold: Gold
+        self,
+        built: BuiltFolder,
+        name: str,
+        options: Mapping[str, str],
+        gold: Gold,
+        part: Part = ALL,
     ) -> None:
-        self._of, self._gold = (built, name, options), gold
+        self._of, self._gold, self._part = (built, name, options), gold, part
         self.task = built.dataset.task(name)
 
     @cached_property
@@ -71,7 +77,7 @@ class Rows:
             own = ((number, key[0]), *key[1:])  # tells repeated keys apart
             gold[own], found[own] = self._gold[key], predictions[key]
         with no_resamples():
-            metrics = flat(compute(*self._of, gold, found).metrics)
+            metrics = flat(compute(*self._of, gold, found, self._part).metrics)
         return {
             path: math.nan if isinstance(value, Undefined) else float(value)
             for path, value in metrics.items()
