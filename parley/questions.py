@@ -3,6 +3,13 @@
 `Task(asking=Asking(...))` has prompts and a reader of answers; `Task(asking=make_game(...))` rules.
 """
 
+from parley.declaring.game_scores import (
+    GAME_FIELDS,
+    GAME_METRICS,
+    game_shape,
+    score_games,
+    wrong_end,
+)
 from parley.declaring.games import Rules as NegotiationRules
 from parley.declaring.games import State as NegotiationState
 from parley.declaring.games import make_game
@@ -23,6 +30,8 @@ from parley.declaring.questions import (
 )
 
 __all__ = [
+    "GAME_FIELDS",
+    "GAME_METRICS",
     "Asking",
     "NegotiationRules",
     "NegotiationState",
@@ -31,6 +40,7 @@ __all__ = [
     "Unreadable",
     "chat",
     "choice",
+    "game_shape",
     "make_game",
     "object_schema",
     "read_labels",
@@ -38,5 +48,7 @@ __all__ = [
     "read_object",
     "read_order",
     "reader",
+    "score_games",
     "spoken",
+    "wrong_end",
 ]

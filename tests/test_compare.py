@@ -162,10 +162,9 @@ def test_logs_are_compared_by_task_with_their_cost(logged, compared, sample_buil
     assert second["cost"] == pytest.approx(second["run"]["asked"] * (7 * 2 + 3 * 10) / 1e6)
     assert deals["logs"][0]["label"] == "mturk_agent_1=one, mturk_agent_2=one"
     assert "points" not in deals["logs"][0]["metrics"]
-    (points,) = compared(logs[2], metric="points.mturk_agent_1")
-    assert points["logs"][0]["metrics"] == {"points": {"mturk_agent_1": 5}}
-    shown = run("compare", *logs[:2], "--build", sample_build).stdout
-    assert f"{by['value']:+.3f}" in shown
+    shown = run("compare", *logs[::2], "--metric", "points", "--build", sample_build).stdout
+    assert "points mturk_agent_1" in shown
+    assert "5.000 (5.000…5.000)" in shown
 
 
 def test_logs_of_other_parts_or_rows_are_marked_and_not_compared(logged, compared, run):

@@ -14,9 +14,8 @@ from parley.building.built import BuiltFolder, find_folder
 from parley.building.collection import get
 from parley.declaring.prediction_formats import UNREADABLE
 from parley.declaring.spread import RESAMPLES, Interval, interval
-from parley.declaring.tasks import Task
+from parley.declaring.tasks import Task, tree
 from parley.scoring.compare import Difference, Names, Rows, holm, intervals, p_value
-from parley.scoring.evaluate import tree
 from parley.scoring.gold import Part, rows_digest
 from parley.scoring.predictions import validate_predictions
 
@@ -236,7 +235,7 @@ def _against_first(
     tested = [
         (each["differences"], names)
         for each in found.values()
-        for names, difference in each["differences"].items()
+        for names, difference in each.get("differences", {}).items()
         if difference.p is not None
     ]
     adjusted = holm([differences[names].p for differences, names in tested])

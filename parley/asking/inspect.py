@@ -32,7 +32,6 @@ from parley.scoring.gold import Part, arguments, running
 from parley.scoring.predictions import validate_predictions
 
 READABLE = "readable"
-_FINISH = {"max_tokens": "length", "model_length": "length"}  # inspect's word -> the endpoint's
 
 
 @lru_cache(maxsize=1)
@@ -48,7 +47,7 @@ def _questions(
 
 def _answer(output: Any) -> tuple[str, str]:
     """Return the reason of an answer's end, and its text."""
-    return _FINISH.get(output.stop_reason, output.stop_reason), output.completion
+    return output.stop_reason, output.completion
 
 
 @solver  # type: ignore[untyped-decorator]
@@ -64,9 +63,7 @@ def parley_game(**which: Any) -> Any:
             messages = Sample(input=list(game.messages(at))).input
             state.output = await get_model(role=role, config=config).generate(messages)
             said.append(_answer(state.output))
-            if reason_unread(*said[-1]):
-                break
-            at = game.step(at, said[-1][1])
+            at = game.step(at, said[-1][1], reason_unread(*said[-1]))
         state.metadata["turns"] = said
         return state
 

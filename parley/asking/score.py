@@ -150,8 +150,8 @@ def _wrong_calls(
         role, stated = "", call.get("role", "")
         if isinstance(game, Playing):
             role = game.turn(state)
-            if not reason_unread(call["finish"], call["text"]):
-                state = game.step(state, call["text"])
+            reason = reason_unread(call["finish"], call["text"])
+            state = game.step(state, call["text"], reason)
         if stated != role:
             return f"call {number} is of the role {role!r}, not of {stated!r}"
         asked, answered = models.get(role, ""), call["model"]
@@ -184,6 +184,7 @@ def facts_of(header: Mapping[str, Any], entries: Mapping[Key, Mapping[str, Any]]
         name: sum(call[name] for call in calls)
         for name in ("prompt_tokens", "completion_tokens", "retries")
     }
+    totals["reasoning_tokens"] = sum(call.get("reasoning_tokens", 0) for call in calls)
     return {
         "models": header["models"],
         "answered_by": dict(sorted(Counter(call["model"] for call in calls).items())),
@@ -191,6 +192,7 @@ def facts_of(header: Mapping[str, Any], entries: Mapping[Key, Mapping[str, Any]]
         "questions": header["questions"],
         "sampling": header["sampling"],
         "schema": header["schema"],
+        "mode": header.get("mode", {}),
         "asked": len(entries),
         "calls": len(calls),
         **totals,

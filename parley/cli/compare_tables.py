@@ -25,7 +25,8 @@ def lay_out_comparison(tables: Sequence[Table]) -> RenderableType:
     if differences:
         columns = ["task", "metric", "log", "against", ">difference", ">95%", ">p", ">p, Holm"]
         parts += [table(columns, differences, "differences"), safe()]
-    columns = ["model", "task", ">questions", ">unreadable", ">read", ">written", ">cost", ">s"]
+    columns = ["model", "task", ">questions", ">unreadable", ">read", ">written", ">reasoning"]
+    columns += [">cost", ">s"]
     parts += [table(columns, logs, "tokens and time"), safe()]
     return Group(*parts, *map(safe, [*notes, *_how(tables)]))
 
@@ -89,9 +90,9 @@ def _difference(by: Difference, decimals: int) -> list[str]:
 def _logs(found: Table) -> Iterator[list[str]]:
     for log in found.logs:
         facts = log.facts
-        counts = facts["asked"], log.unreadable, facts["prompt_tokens"], facts["completion_tokens"]
+        tokens = (facts[f"{kind}_tokens"] for kind in ("prompt", "completion", "reasoning"))
         cost = "–" if log.cost is None else f"{log.cost:,.4f}"
-        numbers = [f"{count:,}" for count in counts]
+        numbers = [f"{count:,}" for count in (facts["asked"], log.unreadable, *tokens)]
         yield [log.label, _task_of(found), *numbers, cost, f"{facts['seconds']:,.1f}"]
 
 

@@ -163,13 +163,17 @@ def _proof(found: Result) -> Iterator[str]:
         asked = ", ".join(
             f"{role}={model}" if role else model for role, model in log["models"].items()
         )
-        answered = ", ".join(log["answered_by"])
+        answered, thoughts = ", ".join(log["answered_by"]), log["reasoning_tokens"]
         yield (
             f"asked {asked}, answered by {answered}: {log['asked']:,} questions, "
-            f"{log['calls']:,} calls, {log['prompt_tokens'] + log['completion_tokens']:,} tokens, "
+            f"{log['calls']:,} calls, {log['prompt_tokens'] + log['completion_tokens']:,} tokens"
+            f"{f' ({thoughts:,} of reasoning)' * bool(thoughts)}, "
             f"{log['retries']:,} retries, {log['seconds']:,.1f} s"
         )
-        yield f"questions version {log['asking']}, sha256 {log['questions'][:12]}"
+        changes = {role: ", ".join(mode) or "in full" for role, mode in log["mode"].items()}
+        mode = "; ".join(f"{role}: {each}" if role else each for role, each in changes.items())
+        yield f"mode: {'with' if log['schema'] else 'without'} schema; sent {mode or 'in full'}"
+        yield f"{found.name} questions {log['asking']}, sha256 {log['questions'][:12]}"
         yield from _advice(found.unreadable, log)
     proof = found.provenance
     yield (
@@ -182,15 +186,12 @@ def _advice(unreadable: Mapping[str, int], log: Mapping[str, Any]) -> Iterator[s
     """Yield the settings that make more answers readable, where a tenth or more are not."""
     if sum(unreadable.values()) * 10 < log["asked"] or not unreadable:
         return
-    is_game = "" not in log["models"]
     tries = []
-    if not is_game and not log["schema"]:
+    if not log["schema"]:
         tries.append("--schema, which asks for JSON of the right form, if the endpoint can")
     if TRUNCATED in unreadable:
         most = log["sampling"].get("max_tokens")
         tries.append(f"a greater --max-tokens{f' than {most}' * bool(most)}")
-        if is_game:
-            tries.append("--option 'stop=[\"\\n\"]', which ends a turn at the end of a line")
     tries.append("another model, as one that follows instructions")
     yield f"many answers are unreadable; try {'; or '.join(tries)}"
 

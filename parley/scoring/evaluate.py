@@ -25,6 +25,7 @@ from parley.declaring.tasks import (
     Task,
     Undefined,
     flat,
+    tree,
     wrong_scores,
 )
 from parley.scoring.gold import ALL, Part, arguments, load_gold, rows_digest, running, script_of
@@ -121,17 +122,6 @@ def _numbers(
 
 def _decimals(text: str) -> int:
     return len(text.partition(".")[2])
-
-
-def tree(found: Mapping[tuple[str, ...], Any]) -> dict[str, Any]:
-    """Return nested mappings: the inverse of `flat`."""
-    tree: dict[str, Any] = {}
-    for path, value in found.items():
-        inner = tree
-        for name in path[:-1]:
-            inner = inner.setdefault(name, {})
-        inner[path[-1]] = value
-    return tree
 
 
 def score(
