@@ -21,6 +21,7 @@ test-all: .venv/full .olah/ready
 check: .venv/ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/zizmor --offline --quiet .github
 	$(BIN)/mypy
 	for script in */*.py; do name=$${script%%/*}; \
 	  if [ "$$name.py" = "$${script##*/}" ]; then $(BIN)/mypy -p $$name || exit 1; fi; done
@@ -43,7 +44,7 @@ bench-quick: .venv/ready
 	$(BIN)/python benchmarks/run.py --quick
 
 # Runs the fault tests and damages records; with real files in PARLEY_SOURCE it writes what was
-# tried and lost into SECURITY.md.
+# tried and lost into docs/faults.md.
 faults: .venv/ready
 	mkdir -p build
 	PARLEY_TRIALS=20 $(BIN)/python -m pytest -n 2 -q tests/faults --junitxml=build/faults.xml

@@ -258,7 +258,7 @@ def test_a_placeholder_is_an_error_once_the_dataset_is_measured(tmp_path, file, 
     folder, rule = DatasetFolder(dataset, tmp_path), card_rules.placeholders_are_replaced
     assert run_rule(rule, folder).skipped
     build(Sources(dataset, dataset.sample), tmp_path / "out", measure=True)
-    assert len(run_rule(rule, folder).problems) == 8 - fewer
+    assert len(run_rule(rule, folder).problems) == 9 - fewer
 
 
 def test_the_command_fails_with_a_line_for_each_rule(run, tmp_path, monkeypatch):

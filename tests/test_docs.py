@@ -1,10 +1,12 @@
-"""The README and docs: their Python runs, where `org` on the Hub and `build` hold the samples."""
+"""README, docs and cards: commands and Python run in the order of the page, on the samples."""
 
+import collections
 import importlib.metadata
 import importlib.util
 import json
 import multiprocessing
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -14,6 +16,7 @@ from pathlib import Path
 import pytest
 import typer
 from hub import User
+from model_server import serving
 
 from parley.building.built import open_folder
 from parley.building.collection import discover
@@ -21,27 +24,76 @@ from parley.cli import app
 from parley.declaring.tasks import OWN_OPTIONS
 
 ROOT = Path(__file__).parent.parent
+GUIDES = ["README.md", *(f"docs/{path.name}" for path in ROOT.glob("docs/*.md"))]
+CARDS = [f"{name}/README.md" for name in discover()]
 PAGES = {
-    path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
-    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-}
-# What test_adding, test_catalogue and test_training run
-ELSEWHERE = {"docs/adding.md", "docs/catalogue.md"}
-REWARD = "## A reward for reinforcement learning"
-SCRIPTS = {  # the blocks of Python of a page as one script
-    name: "\n".join(blocks)
-    for name, text in PAGES.items()
-    if name not in ELSEWHERE
-    and (blocks := re.findall(r"^```python\n(.*?)^```$", text.split(REWARD)[0], re.M | re.S))
+    name: (ROOT / name).read_text(encoding="utf-8")
+    for name in [*sorted(GUIDES), *CARDS, "examples/README.md", "benchmarks/README.md"]
 }
 TRAINING, PUBLISHING = "docs/training.md", "docs/publishing.md"
+REWARD = "## A reward for reinforcement learning"  # test_training runs what follows
+ELSEWHERE = {  # what runs these pages instead
+    "docs/adding.md": "test_adding",
+    "docs/catalogue.md": "test_catalogue",
+    PUBLISHING: "a test below",
+}
+# Their Python needs a process of its own: it reads a Hub, or loads a trainer or an engine
+APART = {TRAINING, PUBLISHING, "docs/engines.md"}
+
+# What does not run here, by its beginning: why, or what runs it
+NOT_RUN = {
+    "make ": "sets up the environment that runs this test",
+    "pip install ": "needs a package index; test_wheel installs the wheel",
+    "parley fetch ": "needs upstream's hosts; test_fetch fetches from a local server",
+    "parley browse ": "serves until it is stopped; test_site starts it",
+    "parley run cosrec catalogue ": "needs gigabytes; test_catalogue runs it on invented files",
+    "python examples/": "test_examples and test_finetune_strategies run them",
+    "python benchmarks/": "takes minutes and gigabytes",
+    "parley score casino strategies full/": "reads what a GPU has trained",
+    "parley score cosrec retrieval run.txt": "reads what a search of the whole catalogue found",
+    "parley ask casino strategies --model my-model --answers ": "reads a batch endpoint's answers",
+    "PARLEY_DATASETS=runs/played parley browse ": "serves until it is stopped",
+    "parley export casino croissant ": "needs an extra; test_export writes it",
+    "inspect eval ": "needs an environment of its own: make inspect",
+}
+IN_PLACE_OF = {  # what the samples and this machine have instead
+    "--source upstream": "--sample",
+    "--source DIR": "--sample",
+    "show casino 12": "show casino 2001",
+}
+BLOCK = re.compile(
+    r"^ *```(?P<kind>\w*)\n(?P<code>.*?)^ *```$|(?<=\n\n)(?P<shell>(?:    [^\n]*\n)+)", re.M | re.S
+)
 
 
-@pytest.mark.parametrize("page", [*sorted(ROOT.glob("*/README.md")), *(ROOT / p for p in PAGES)])
+def blocks(page):
+    """Yield each command and each block of Python of a page, in their order."""
+    for found in BLOCK.finditer(PAGES[page].split(REWARD)[0]):
+        if found["kind"] == "python":
+            yield "python", found["code"]
+        elif found["shell"] or found["kind"] in ("", "bash"):
+            text = found["shell"] or found["code"]
+            text = re.sub(r"\\\n *", "", text)
+            lines = [re.sub(r"(^ *\$ )|^ +|  +#.*", "", line) for line in text.splitlines()]
+            shown = "\n$ " in f"\n{text}"  # commands with their output
+            kept = [
+                line
+                for line, raw in zip(lines, text.splitlines(), strict=True)
+                if line and (not shown or raw.lstrip().startswith("$ "))
+            ]
+            yield from (("command", line) for line in kept if not line.startswith("{"))
+
+
+COMMANDS = [(page, each) for page in PAGES for kind, each in blocks(page) if kind == "command"]
+SCRIPTS = {  # the Python of a page as one script
+    page: "\n".join(each for kind, each in blocks(page) if kind == "python") for page in PAGES
+}
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_no_page_says_to_install_another_project(page):
     """On the package index, parley is somebody else's."""
-    text = page.read_text(encoding="utf-8")
-    assert not re.search(r"""install[^\n]*["' ]parley\b""", text)
+    assert not re.search(r"""install[^\n]*["' ]parley\b""", PAGES[page])
 
 
 def lacking(code):
@@ -59,7 +111,7 @@ def place(hub, sample_build, tmp_path):
         folder = sample_build / name
         version = json.loads((folder / "provenance.json").read_text())["version"]
         hub.seed(f"org/{name}", folder, tags=[f"v{version}"])
-    (tmp_path / "build").symlink_to(sample_build)
+    shutil.copytree(sample_build, tmp_path / "build")
     made = json.loads((sample_build / "casino" / "provenance.json").read_text())
     cached = tmp_path / "cache" / "built" / made["version"] / "casino"  # as if fetched and built
     shutil.copytree(sample_build / "casino", cached)
@@ -67,7 +119,42 @@ def place(hub, sample_build, tmp_path):
     return tmp_path
 
 
-def run(code, hub, place):
+def stands_for(command):
+    """Return a command as the samples can run it."""
+    for written, instead in IN_PLACE_OF.items():
+        command = command.replace(written, instead)
+    if command.startswith("parley build") and "--sample" not in command:
+        command += " --sample"
+    return command
+
+
+@pytest.mark.parametrize("page", sorted(PAGES.keys() - ELSEWHERE))
+def test_the_blocks_of_a_page_run_in_its_order(page, run, place, monkeypatch):
+    monkeypatch.chdir(place)
+    monkeypatch.setenv("PARLEY_CACHE", str(place / "cache"))
+    names = {"__name__": "__main__"}
+    with serving(lambda request: "?") as server:
+        for kind, code in blocks(page):
+            if kind == "python":
+                if page not in APART:
+                    exec(compile(code, page, "exec"), names)
+            elif code.startswith("export "):
+                name, _, value = code.removeprefix("export ").partition("=")
+                monkeypatch.setenv(name, server.url if name == "OPENAI_BASE_URL" else value)
+            elif not code.startswith(tuple(NOT_RUN)):
+                program, *arguments = shlex.split(stands_for(code))
+                assert program == "parley", code
+                done = run(*arguments)
+                assert done.returncode == 0, (code, done.stdout + done.stderr)
+
+
+def test_each_reason_not_to_run_a_command_is_needed():
+    unused = [each for each in NOT_RUN if not any(c.startswith(each) for _, c in COMMANDS)]
+    assert unused == []
+
+
+def apart(code, hub, place):
+    """Run a script in a process of its own, whose Hub is the local one."""
     (place / "section.py").write_text(code, encoding="utf-8")
     for _ in range(5):
         done = subprocess.run(
@@ -88,8 +175,8 @@ def run(code, hub, place):
     assert asked == ("org/" in code)
 
 
-@pytest.mark.parametrize("page", SCRIPTS)
-def test_the_python_of_a_page_runs(page, hub, place, grouped_build):
+@pytest.mark.parametrize("page", sorted(APART))
+def test_the_python_that_needs_its_own_process_runs(page, hub, place, grouped_build):
     if missing := lacking(SCRIPTS[page]):
         pytest.skip(f"not installed: {', '.join(missing)}")
     if page == TRAINING:  # with a model made for it, and row groups enough for two workers
@@ -99,7 +186,7 @@ def test_the_python_of_a_page_runs(page, hub, place, grouped_build):
 
         tiny_model.save(place / "my-model")
         hub.seed("org/casino", grouped_build / "casino")
-    run(SCRIPTS[page], hub, place)
+    apart(SCRIPTS[page], hub, place)
 
 
 def test_the_collate_function_labels_what_the_assistant_says(sample_build, place):
@@ -138,7 +225,7 @@ def test_the_commands_of_publishing_run(hub, real_build, tmp_path):
     shutil.copytree(real_build / "casino", tmp_path / "build" / "casino")
     for command in commands:
         if command.startswith("parley verify"):
-            run(SCRIPTS[PUBLISHING], hub, tmp_path)
+            apart(SCRIPTS[PUBLISHING], hub, tmp_path)
         done = subprocess.run(
             [sys.executable, "-m", *command.split()],
             cwd=tmp_path,
@@ -156,7 +243,7 @@ def anchors(text):
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("page", [*PAGES, "examples/README.md", "benchmarks/README.md"])
+@pytest.mark.parametrize("page", PAGES)
 def test_every_link_within_the_repository_leads_somewhere(page):
     text = (ROOT / page).read_text(encoding="utf-8")
     links = re.findall(r"\]\(([^()\s]+)\)", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S))
@@ -172,31 +259,69 @@ def test_every_link_within_the_repository_leads_somewhere(page):
 
 def test_the_readme_is_short_and_leads_to_every_page():
     assert len(PAGES["README.md"].splitlines()) <= 150
-    linked = set(re.findall(r"\]\((docs/\w+\.md)\)", PAGES["README.md"]))
-    assert linked == set(PAGES) - {"README.md"}
+    linked = set(re.findall(r"\]\((docs/[\w-]+\.md)\)", PAGES["README.md"]))
+    assert linked == {page for page in PAGES if page.startswith("docs/")}
 
 
 def test_no_paragraph_stands_twice():
     """What two pages say, one of them will say wrongly one day."""
     seen = {}
     for page, text in PAGES.items():
-        for paragraph in re.split(r"\n\n+", text):
+        written = re.sub(
+            r"<!-- parley: .*? from here -->.*?<!-- .*? to here -->", "", text, flags=re.S
+        )
+        for paragraph in re.split(r"\n\n+", written):
             if len(paragraph) > 120:
                 assert seen.setdefault(paragraph, page) == page
 
 
 def test_the_commands_of_the_pages_exist():
-    """Each `parley ...` of a page is a command with options that it has."""
-    pattern = re.compile(r"^(?:    )?(?:\w+=\S+ )?parley (\S.*?)(?:  +#.*)?$", re.M)
-    found = [line for text in PAGES.values() for line in pattern.findall(text)]
-    assert len(found) > 20
+    """Each `parley ...` of a page is a command with options that it has, run or not."""
     known = typer.main.get_command(app).commands
-    parts = [job.part for dataset in discover().values() for job in dataset.jobs.values()]
+    datasets = discover().values()
+    own = [job.part for dataset in datasets for job in dataset.jobs.values()]
+    own += [
+        option for dataset in datasets for task in dataset.tasks.values() for option in task.options
+    ]
+    found = [line for _, line in COMMANDS if re.match(r"(\w+=\S+ )*parley ", line)]
+    assert len(found) > 20
     for line in found:
-        name, *rest = line.split()
+        name, *rest = line.split("parley ", 1)[1].split()
         assert name in known, line
         options = {option for each in known[name].params for option in each.opts}
-        options |= {f"--{each}" for each in (*OWN_OPTIONS, *parts)}
+        options |= {f"--{each}" for each in (*OWN_OPTIONS, *own)}
         for option in rest if name != "run" else ():  # its options are the jobs' own
             if option.startswith("--"):
                 assert option.partition("=")[0] in options, line
+
+
+def test_the_extras_of_the_pages_exist():
+    known = set(importlib.metadata.metadata("parley-datasets").get_all("Provides-Extra"))
+    named = {each for text in PAGES.values() for each in re.findall(r'"\.\[([\w,]+)\]"', text)}
+    assert named
+    assert {extra for each in named for extra in each.split(",")} <= known
+
+
+def test_the_readme_counts_the_verdicts_of_the_figures():
+    verdicts = collections.Counter(
+        figure["verdict"]
+        for name in discover()
+        for figure in json.loads((ROOT / name / "measured.json").read_text())["figures"].values()
+    )
+    told = re.search(
+        r"Of (\d+) figures\s+Parley recomputes (\d+) .*?: (\d+) match, (\d+) differ .*?"
+        r"(\d+) cannot be recomputed .*? and\s+(\d+) need",
+        PAGES["README.md"],
+        re.S,
+    )
+    same, other, never, not_here = (
+        verdicts[each] for each in ("matches", "differs", "not reproducible", "not checked")
+    )
+    assert [int(number) for number in told.groups()] == [
+        verdicts.total(),
+        same + other,
+        same,
+        other,
+        never,
+        not_here,
+    ]

@@ -221,8 +221,16 @@ def test_croissant_names_sources_and_figures(real_build, tmp_path):
     pin = get("casino").pins["data/casino.json"]
     (upstream,) = (d for d in described["distribution"] if d["name"] == "data/casino.json")
     assert (upstream["contentUrl"], upstream["sha256"]) == (pin["url"], pin["sha256"])
-    for property in ("dataCollection", "dataAnnotationProtocol", "personalSensitiveInformation"):
+    assert described["conformsTo"][0].endswith("/1.1")
+    for property in (
+        "dataCollection", "dataAnnotationProtocol", "personalSensitiveInformation", "dataBiases",
+        "dataSocialImpact", "dataLimitations", "dataPreprocessingProtocol",
+    ):  # fmt: skip
         assert len(described[f"rai:{property}"]) > 100
+    assert "predict" in described["rai:dataUseCases"][-1]
+    assert described["rai:hasSyntheticData"] is False
+    assert {"@id": pin["url"]} in described["prov:wasDerivedFrom"]
+    assert len(described["prov:wasGeneratedBy"]) == 3
     figures = {figure["name"]: figure for figure in described["variableMeasured"]}
     assert figures["number_of_dialogues"]["value"] == "1030"
     assert figures["number_of_dialogues"]["description"] == "documented 1030: matches"

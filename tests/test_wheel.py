@@ -1,13 +1,18 @@
-"""The wheel contains the datasets and works without the checkout."""
+"""The wheel: its files, its page on the index, and its work without the checkout."""
 
 import os
+import re
 import subprocess
 import sys
+import venv
 import zipfile
+from email.parser import HeaderParser
 from pathlib import Path
 
 import pytest
+import readme_renderer.markdown
 
+from parley import __version__
 from parley.building.collection import discover
 
 pytestmark = pytest.mark.slow
@@ -38,22 +43,58 @@ def test_the_wheel_contains_all_datasets(wheel):
     assert not [name for name in inside if "__pycache__" in name or name.startswith("tests/")]
 
 
-def test_the_wheel_works_from_any_folder(wheel, tmp_path):
+def test_the_wheel_works_without_the_checkout(wheel, tmp_path):
+    """It is unpacked into an environment that has its dependencies and no checkout."""
+    venv.create(tmp_path / "bare", symlinks=True)
+    (site,) = (tmp_path / "bare").glob("lib/python*/site-packages")
     with zipfile.ZipFile(wheel) as file:
-        file.extractall(tmp_path / "site")
-    program = (
-        "import sys, parley; "
-        "assert parley.__file__.startswith(sys.argv.pop()), parley.__file__; "
-        "from parley.cli import main; main()"
+        file.extractall(site)
+    here = Path(pytest.__file__).parents[1]
+    (site / "dependencies.pth").write_text(f"{here}\n")  # without the .pth of the checkout in it
+    (tmp_path / "bare.py").write_bytes((HOME / "tests" / "bare.py").read_bytes())
+    done = subprocess.run(
+        [tmp_path / "bare/bin/python", "bare.py"],
+        cwd=tmp_path,
+        env={key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+        | {"HF_HOME": str(tmp_path / "hf"), "HF_HUB_OFFLINE": "1"},
+        capture_output=True,
+        text=True,
     )
-    for command in (["build", "--sample"], ["site", "--output", "page"]):
-        done = subprocess.run(
-            [sys.executable, "-c", program, *command, str(tmp_path / "site")],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(tmp_path / "site")},
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == 0, done.stderr
-    assert sorted(p.name for p in (tmp_path / "build").iterdir()) == list(discover())
-    assert {p.name for p in (tmp_path / "page").iterdir()} > {"index.html", *discover()}
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in (tmp_path / "build").iterdir()) == list(discover())
+
+
+@pytest.fixture(scope="module")
+def metadata(wheel):
+    with zipfile.ZipFile(wheel) as file:
+        (name,) = (name for name in file.namelist() if name.endswith(".dist-info/METADATA"))
+        return HeaderParser().parsestr(file.read(name).decode())
+
+
+def test_the_page_on_the_index_leads_to_files_of_this_version(metadata):
+    """Nothing is relative to a repository that the index does not have, and no diagram undrawn."""
+    html = readme_renderer.markdown.render(metadata.get_payload(), variant="GFM")
+    links = re.findall(r'(?:href|src)="([^"]+)"', html)
+    repository = dict(line.split(", ") for line in metadata.get_all("Project-URL"))["Repository"]
+    own = [link for link in links if link.startswith(f"{repository}/")]
+    assert [link for link in links if not link.startswith(("https://", "#"))] == []
+    assert len(own) > 10
+    for link in own:
+        kind, tag, path = link.removeprefix(f"{repository}/").split("/", 2)
+        assert (kind in ("blob", "raw"), tag) == (True, f"v{__version__}")
+        assert (HOME / path.split("#")[0]).is_file()
+    assert "mermaid" not in html
+
+
+@pytest.mark.parametrize(
+    ("repository", "tag", "released"),
+    [("{}", "v{}", True), ("https://example.org/parley", "v{}", False), ("{}", "v0.0.1", False)],
+)
+def test_a_release_is_refused_from_elsewhere_and_of_another_version(
+    wheel, metadata, repository, tag, released
+):
+    urls = dict(line.split(", ") for line in metadata.get_all("Project-URL"))
+    command = [sys.executable, ".github/release.py", wheel.parent]
+    command += [repository.format(urls["Repository"]), tag.format(__version__)]
+    done = subprocess.run(command, cwd=HOME, capture_output=True, text=True)
+    assert (done.returncode == 0, bool(done.stderr)) == (released, not released)

@@ -64,10 +64,10 @@ def load_part(dataset: Dataset, built: Splits | None = None) -> str:
     return f"""```python
 from datasets import load_dataset
 
-rows = load_dataset("org/{dataset.name}", "{dataset.default}", split="{split}")
+rows = load_dataset("build/{dataset.name}", "{dataset.default}", split="{split}")
 ```
 
-`org/{dataset.name}` stands for the repository on the Hub, or for the folder that Parley builds."""
+`build/{dataset.name}` is what `parley build` writes. On the Hub, take the repository's name."""
 
 
 def shown_row(dataset: Dataset, built: BuiltFolder | None = None) -> Shown | None:

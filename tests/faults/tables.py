@@ -1,4 +1,4 @@
-"""Write the tables of `make faults` into SECURITY.md, from pytest's report.
+"""Write the tables of `make faults` into docs/faults.md, from pytest's report.
 
     pytest tests/faults --junitxml=build/faults.xml
     PYTHONPATH=tests python tests/faults/tables.py build/faults.xml
@@ -19,7 +19,7 @@ BEGIN, END = "<!-- make faults: from here -->", "<!-- make faults: to here -->"
 
 def main():
     """Replace the text between the two marks."""
-    document = Path(__file__).parents[2] / "SECURITY.md"
+    document = Path(__file__).parents[2] / "docs" / "faults.md"
     text = document.read_text(encoding="utf-8")
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)

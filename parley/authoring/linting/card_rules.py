@@ -16,10 +16,11 @@ from parley.declaring.fields import UNKNOWN, columns_of
 
 HEADINGS = (
     "Splits", "How to load", "What a row looks like", "Before you use it", "Fields",
-    "How it was collected", "Annotation", "Personal and sensitive information", "What we changed",
-    "Known limits", "Figures", "Tasks", "Citation", "Licence",
+    "How it was collected", "Annotation", "Personal and sensitive information",
+    "Biases and impact", "What we changed", "Known limits", "Figures", "Tasks",
+    "Citation", "Licence",
 )  # fmt: skip
-_OPTIONAL = ("Annotation", "Personal and sensitive information")
+_OPTIONAL = ("Annotation", "Personal and sensitive information", "Biases and impact")
 # Keys that the front matter must have
 _KEYS = ("license", "language", "pretty_name", "task_categories", "size_categories", "tags")
 # The Hub's text tasks, July 2026
@@ -31,7 +32,8 @@ TASKS = (
 )  # fmt: skip
 # Sections that the card of `parley new` only describes, and its other texts to replace
 TO_WRITE = (
-    "Before you use it", "How it was collected", "Annotation", "Known limits", "Licence",
+    "Before you use it", "How it was collected", "Annotation", "Biases and impact", "Known limits",
+    "Licence",
 )  # fmt: skip
 TO_REPLACE = ("Describe the dataset", "describe the dataset in a line", "The Title of the Paper")
 _SKELETON = Path(__file__).parent.parent / "skeleton" / "README.md"

@@ -1,16 +1,18 @@
 """Write a build as Croissant: Parquet files and a machine-readable description.
 
-    DIR/croissant.json           https://docs.mlcommons.org/croissant/, with the RAI vocabulary
+    DIR/croissant.json           https://docs.mlcommons.org/croissant/, version 1.1, with the
+                                 vocabulary of responsible AI and of provenance
     DIR/<config>/*.parquet       the files that it describes
 
 Unlike the Hub's own description, it names upstream's files with their hashes, the card's sections
-on collection, annotation, personal data and limits, and the documented figures.
+on collection, annotation, personal data, biases, impact and limits, and the documented figures.
+A property whose section the card lacks is left out.
 """
 
 import json
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +25,22 @@ from parley.declaring.features import item_of, labels_of
 
 DESCRIPTION = "croissant.json"
 _PARQUET = "application/x-parquet"
-_LISTS = ("data_preprocessing_protocol", "data_annotation_protocol", "data_limitations")
-# Property -> the card's section that it is
+_CONFORMS = ("http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0")
+# Property -> the card's section, or the paragraph of "Biases and impact", that it is
 _SAID = {
-    "data_collection": "How it was collected",
-    "data_annotation_protocol": "Annotation",
-    "personal_sensitive_information": "Personal and sensitive information",
-    "data_limitations": "Known limits",
-    "data_preprocessing_protocol": "What we changed",
+    "dataCollection": "How it was collected",
+    "dataAnnotationProtocol": "Annotation",
+    "personalSensitiveInformation": "Personal and sensitive information",
+    "dataBiases": "Biases",
+    "dataSocialImpact": "Social impact",
+    "dataLimitations": "Known limits",
+    "dataPreprocessingProtocol": "What we changed",
+}
+# Activity of the data's way -> its section
+_ACTIVITIES = {
+    "collection": "How it was collected",
+    "annotation": "Annotation",
+    "conversion by Parley": "What we changed",
 }
 
 
@@ -45,12 +55,10 @@ def croissant(built: BuiltFolder, folder: Path) -> None:
     context = mlc.Context()
     front, body = parse(built.card, "README.md")
     builder = built.dataset.builder
-    sections = _sections(body)
     try:
-        said: dict[str, Any] = {name: sections[heading] for name, heading in _SAID.items()}
-        said |= {name: [said[name]] for name in _LISTS}
         metadata = mlc.Metadata(
             ctx=context,
+            conforms_to=list(_CONFORMS),
             name=built.dataset.name,
             description=builder.description(),
             version=built.version,
@@ -61,11 +69,12 @@ def croissant(built: BuiltFolder, folder: Path) -> None:
             keywords=list(front.get("tags", ())),
             distribution=list(_files(mlc, context, built)),
             record_sets=list(_record_sets(mlc, context, built)),
-            **said,
         )
-    except (mlc.ValidationError, KeyError) as error:
+    except mlc.ValidationError as error:
         raise OutputError(f"{built.path}: cannot be described as Croissant: {error}") from error
-    described = metadata.to_json() | {"variableMeasured": list(_figures(built.dataset))}
+    described = metadata.to_json() | dict(_responsible(built, front, _sections(body)))
+    described["@context"]["prov"] = "http://www.w3.org/ns/prov#"
+    described["variableMeasured"] = list(_figures(built.dataset))
     text = json.dumps(described, indent=2, ensure_ascii=False, default=str)
     (folder / DESCRIPTION).write_text(f"{text}\n", encoding="utf-8")
 
@@ -74,7 +83,36 @@ def _sections(body: str) -> dict[str, str]:
     """Return a card's sections by their headings, without generated text."""
     own = prose(body)
     parts = re.split(r"^## (.+)\n", own, flags=re.MULTILINE)[1:]
-    return {heading: text.strip() for heading, text in zip(parts[::2], parts[1::2], strict=True)}
+    found = {heading: text.strip() for heading, text in zip(parts[::2], parts[1::2], strict=True)}
+    for paragraph in found.get("Biases and impact", "").split("\n\n"):
+        name, _, text = paragraph.partition(": ")
+        found[name] = text
+    return found
+
+
+def _responsible(
+    built: BuiltFolder, front: Mapping[str, Any], sections: Mapping[str, str]
+) -> Iterator[tuple[str, Any]]:
+    """Yield the properties of responsible AI and of provenance."""
+    yield from ((f"rai:{name}", text) for name, of in _SAID.items() if (text := sections.get(of)))
+    uses = [f"{name}: {each.use}" for name, each in built.dataset.configs.items() if each.use]
+    yield (
+        "rai:dataUseCases",
+        [*uses, *(f"to predict {t.summary}" for t in built.dataset.tasks.values())],
+    )
+    yield "rai:hasSyntheticData", "machine-generated" in front.get("language_creators", ())
+    yield (
+        "prov:wasDerivedFrom",
+        [{"@id": pin["url"]} for pin in built.provenance["sources"].values()],
+    )
+    yield (
+        "prov:wasGeneratedBy",
+        [
+            {"@type": "prov:Activity", "prov:label": name, "sc:description": text}
+            for name, of in _ACTIVITIES.items()
+            if (text := sections.get(of))
+        ],
+    )
 
 
 def _files(mlc: Any, context: Any, built: BuiltFolder) -> Iterator[Any]:

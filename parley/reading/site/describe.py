@@ -32,6 +32,7 @@ _SECTIONS = ("overview", "charts", "warnings", "configs", "fields", "figures", "
 _PLACES = {
     "": "overview",
     "Before you use it": "warnings",
+    "Biases and impact": "warnings",
     "Known limits": "warnings",
     "How to load": "configs",
     "Splits": "configs",
