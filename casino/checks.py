@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
-from parley.figures import Data, check, differing, differing_views, records_of
+from parley.figures import Data, check, check_of_views, differing, differing_views, records_of
 
 from . import views
 from .scenarios import ISSUES, SIDES
@@ -25,7 +25,7 @@ def official_split_is_a_partition(data: Data) -> Iterator[str]:
     yield from differing("official_split, sorted", rows, due)
 
 
-@check
+@check_of_views
 def views_follow_from_dialogues(data: Data) -> Iterator[str]:
     """The rows of each view are those computed from the rows of `dialogues`."""
     records = records_of(data, "dialogues")

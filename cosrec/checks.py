@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from parley.figures import Data, check, differing, differing_views, related_rows
+from parley.figures import Data, check, check_of_views, differing, differing_views, related_rows
 
 from . import views
 from .cosrec import broken_references
@@ -50,7 +50,7 @@ def references_hold(data: Data) -> Iterator[str]:
                 yield f"{where}: expected {expected}, found {found}"
 
 
-@check
+@check_of_views
 def views_follow_from_the_conversations(data: Data) -> Iterator[str]:
     """The rows of each view are those computed from the other configs, in order."""
     found = {part: records(data, part) for part in CONFIGS}

@@ -3,7 +3,15 @@
 from collections.abc import Iterator
 from typing import Any
 
-from parley.figures import Data, check, differing, differing_views, records_of, related_rows
+from parley.figures import (
+    Data,
+    check,
+    check_of_views,
+    differing,
+    differing_views,
+    records_of,
+    related_rows,
+)
 
 from . import views
 
@@ -53,7 +61,7 @@ def deals_are_accepted_offers(data: Data) -> Iterator[str]:
                 yield f"{where}: the deal is not over an offer that was accepted"
 
 
-@check
+@check_of_views
 def views_follow_from_negotiations(data: Data) -> Iterator[str]:
     """The rows of each view are those computed from the rows of `negotiations`, in order."""
     found = (views.dialogues, views.utterances, views.outcomes, views.scenarios, views.messages)

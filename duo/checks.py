@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from parley.figures import Data, check, differing, differing_views, records_of
+from parley.figures import Data, check, check_of_views, differing, differing_views, records_of
 
 from . import views
 from .duo import require_sound
@@ -55,7 +55,7 @@ def a_system_is_a_model_with_a_prompt(data: Data) -> Iterator[str]:
             yield f"system_id {system} of {setting} in {language} is {sorted(found)}"
 
 
-@check
+@check_of_views
 def views_follow_from_dialogues(data: Data) -> Iterator[str]:
     """The rows of each view are those computed from the rows of `dialogues`, in order."""
     records = records_of(data, "dialogues")

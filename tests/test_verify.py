@@ -35,6 +35,7 @@ from parley.declaring.figures import (
     UNEXPLAINED,
     Figure,
     MissingSplitError,
+    check_of_views,
     documented,
     figures,
 )
@@ -357,6 +358,17 @@ def test_a_damaged_schema_stops_what_reads_rows(build):
     assert {figure.reason for figure in found.figures if figure.verdict == "not checked"} == {
         "the Parquet files are damaged"
     }
+
+
+@pytest.mark.parametrize("is_damaged", [False, True])
+def test_a_check_of_views_runs_unless_the_source_proves_it(build, monkeypatch, is_damaged):
+    folder, checks = build("craigslist_bargains"), get("craigslist_bargains").checks
+    always = check_of_views(lambda data: iter(["it ran"]))
+    monkeypatch.setattr(checks, "views_follow_from_negotiations", always)
+    if is_damaged:
+        rewrite(folder, "scenarios/test[0].title", "Another")
+    (found,) = (c for c in verify(open_folder(folder)).checks if c.name == always.__name__)
+    assert found.failed == is_damaged
 
 
 def test_null_where_no_check_expects_it_fails_that_check(build):

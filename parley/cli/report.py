@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -22,9 +22,11 @@ from parley.declaring.figures import (
     Figure,
     tally,
 )
-from parley.hub.publish import Publication
-from parley.verifying.diff import Difference, SplitDifference
-from parley.verifying.verify import Check, Verification
+
+if TYPE_CHECKING:  # each command imports only what it runs
+    from parley.hub.publish import Publication
+    from parley.verifying.diff import Difference, SplitDifference
+    from parley.verifying.verify import Check, Verification
 
 _MOST = 10  # problems or rows shown of one kind
 # the verdicts, cut so that the table fits 80 columns
@@ -32,7 +34,7 @@ _HEADINGS = (">matches", ">differs", ">not repro- ducible", ">not checked", ">UN
 
 
 def report(
-    found: Sequence[Verification], broken: Sequence[str] = (), all_figures: bool = False
+    found: "Sequence[Verification]", broken: Sequence[str] = (), all_figures: bool = False
 ) -> RenderableType:
     """Return the verdict, the failures, a table of verdicts, and the known differences.
 
@@ -63,7 +65,7 @@ def build_table(
     return Group(table(columns, rows), safe(last))
 
 
-def checked(found: Mapping[str, Sequence[Check]]) -> RenderableType:
+def checked(found: "Mapping[str, Sequence[Check]]") -> RenderableType:
     """Return a line per rule of each dataset folder, its problems, and the verdict."""
     lines = []
     for dataset, checks in found.items():
@@ -82,12 +84,12 @@ def checked(found: Mapping[str, Sequence[Check]]) -> RenderableType:
     return Group(*lines, safe(text, style="bold red" if bad else "bold green"))
 
 
-def _made(each: Verification) -> list[Check]:
+def _made(each: "Verification") -> "list[Check]":
     """Return the checks that were made."""
     return [check for check in each.checks if check.failed or not check.skipped]
 
 
-def _verdict(found: Sequence[Verification], broken: Sequence[str]) -> RenderableType:
+def _verdict(found: "Sequence[Verification]", broken: Sequence[str]) -> RenderableType:
     """Return the verdict in one sentence."""
     names = ", ".join(each.dataset + " (a sample)" * each.sample for each in found)
     checks = [check for each in found for check in _made(each)]
@@ -118,7 +120,7 @@ def _indented(text: str, columns: int, style: str = "") -> RenderableType:
     return Padding(safe(text, style=style), (0, 0, 0, columns))
 
 
-def _failures(each: Verification) -> Iterator[RenderableType]:
+def _failures(each: "Verification") -> Iterator[RenderableType]:
     for check in each.checks:
         if check.failed:
             yield _indented(f"{check.name}: {check.definition}", 2, "bold red")
@@ -127,7 +129,7 @@ def _failures(each: Verification) -> Iterator[RenderableType]:
     yield from _figure_lines(each.figures, (UNEXPLAINED,))
 
 
-def _known(each: Verification, all_figures: bool) -> Iterator[RenderableType]:
+def _known(each: "Verification", all_figures: bool) -> Iterator[RenderableType]:
     for check in each.checks:
         if check.skipped and not check.failed:
             yield _indented(f"{check.name}: not checked, {check.skipped}", 2, "yellow")
@@ -190,7 +192,7 @@ def _measured(value: Any) -> Any:
     return "nothing" if value is None else value
 
 
-def differences(found: Difference) -> RenderableType:
+def differences(found: "Difference") -> RenderableType:
     """Return a table of splits, then the changed rows, fields and figures."""
     rows = []
     for each in found.splits:
@@ -212,7 +214,7 @@ def differences(found: Difference) -> RenderableType:
     return Group(table(columns, rows, title=found.dataset), *lines)
 
 
-def publication(found: Publication) -> RenderableType:
+def publication(found: "Publication") -> RenderableType:
     """Return a table of the files that publishing changes, and the result."""
     rows = [(change.action, change.path, size(change.size)) for change in found.changed]
     kept = len(found.changes) - len(rows) - len(found.left)
@@ -231,7 +233,7 @@ def publication(found: Publication) -> RenderableType:
     return Group(*([table(("", "file", ">size"), rows)] if rows else []), *lines)
 
 
-def _split_lines(split: SplitDifference) -> Iterator[str]:
+def _split_lines(split: "SplitDifference") -> Iterator[str]:
     where = f"{split.config}/{split.split}"
     for change in split.schema:
         yield f"{where} schema, {change}"

@@ -122,6 +122,16 @@ def check(function: Callable[[Data], Iterator[str]]) -> Callable[[Data], Iterato
     return function
 
 
+def check_of_views(function: Callable[[Data], Iterator[str]]) -> Callable[[Data], Iterator[str]]:
+    """Mark a check that views follow from other configs.
+
+    `verify` runs it unless it has made all rows again from the source and found them the same: the
+    views were then computed from the same records.
+    """
+    function.is_of_views = True  # type: ignore[attr-defined]
+    return check(function)
+
+
 def checks_of(module: ModuleType | None) -> list[Callable[[Data], Iterator[str]]]:
     """Return the functions of a `checks.py` that are marked with `check`, in its order."""
     values = vars(module).values() if module else ()

@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass, field
 from difflib import SequenceMatcher
 from typing import Any
 
-import datasets
 import pyarrow as pa
 
 from parley.base.errors import UsageError, cut
@@ -216,6 +215,8 @@ def _schema_changes(old: pa.Schema, new: pa.Schema, renamed: dict[str, str]) -> 
 
 def _labels(schema: pa.Schema) -> Iterator[tuple[str, str]]:
     """Yield path and names of each label that a footer declares."""
+    import datasets  # not at the top: slow
+
     try:
         features = datasets.Features.from_arrow_schema(schema)
     except Exception:  # the footer is untrusted

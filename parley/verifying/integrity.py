@@ -4,7 +4,7 @@ The folder's metadata is untrusted: checks compare it with the Parquet and open 
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -161,7 +161,10 @@ def provenance(built: BuiltFolder, plans: Plans) -> Iterator[str]:
 
 def counts(built: BuiltFolder) -> Iterator[str]:
     """The provenance states the number of rows."""
-    counted = {(config, split): len(built.rows(config, split)) for config, split in built.declared}
+    counted = {
+        (config, split): sum(table.num_rows for table in built.tables(config, split))
+        for config, split in built.declared
+    }
     stated = {
         (config, split): entry["rows"]
         for config, splits in built.provenance["configs"].items()
@@ -282,8 +285,7 @@ def keys(built: BuiltFolder) -> Iterator[str]:
             continue
         whole = configs[getattr(declared, "of", "") or config]
         shared = declared.splits_share_keys or whole.splits_share_keys
-        rows = built.rows(config, split)
-        found = Counter(tuple(row[column] for column in declared.keys) for row in rows)
+        found = Counter(zip(*_columns_of(built, config, split, declared.keys), strict=True))
         for key, count in found.items():
             named = ", ".join(map(str, key))
             if count > 1:
@@ -291,6 +293,14 @@ def keys(built: BuiltFolder) -> Iterator[str]:
             other = first.setdefault((config, *key), split)
             if other != split and not shared:
                 yield f"{config}/{split}: {named} is also in {other}"
+
+
+def _columns_of(
+    built: BuiltFolder, config: str, split: str, names: Iterable[str]
+) -> list[list[Any]]:
+    """Return the values of columns of a split, without the others, which takes less time."""
+    tables = list(built.tables(config, split))
+    return [[each for table in tables for each in table[name].to_pylist()] for name in names]
 
 
 def labels(built: BuiltFolder) -> Iterator[str]:
@@ -394,8 +404,9 @@ def chats(built: BuiltFolder) -> Iterator[str]:
         if isinstance(declared, Config) or not CHAT.keys() <= declared.features.keys():
             continue  # a Config holds upstream's own values
         for split in built.splits(config):
-            for number, row in enumerate(built.rows(config, split)):
-                for problem in _wrong_chat(row["messages"], row["source_turns"]):
+            chats = zip(*_columns_of(built, config, split, CHAT), strict=True)
+            for number, (messages, turns) in enumerate(chats):
+                for problem in _wrong_chat(messages, turns):
                     yield f"{config}/{split}[{number}]: {problem}"
 
 
