@@ -11,6 +11,13 @@ from parley.declaring.answers import (
     read_order,
     reader,
 )
+from parley.declaring.game_scores import (
+    GAME_FIELDS,
+    GAME_METRICS,
+    game_shape,
+    score_games,
+    wrong_end,
+)
 from parley.declaring.games import Rules as NegotiationRules
 from parley.declaring.games import State as NegotiationState
 from parley.declaring.games import make_game
@@ -25,6 +32,8 @@ from parley.declaring.questions import (
 )
 
 __all__ = [
+    "GAME_FIELDS",
+    "GAME_METRICS",
     "Asking",
     "NegotiationRules",
     "NegotiationState",
@@ -33,6 +42,7 @@ __all__ = [
     "Unreadable",
     "chat",
     "choice",
+    "game_shape",
     "make_game",
     "object_schema",
     "read_labels",
@@ -40,5 +50,7 @@ __all__ = [
     "read_object",
     "read_order",
     "reader",
+    "score_games",
     "spoken",
+    "wrong_end",
 ]

@@ -4,6 +4,7 @@ import hashlib
 import itertools
 import json
 import re
+from dataclasses import replace
 
 import hypothesis
 import hypothesis.strategies as st
@@ -17,6 +18,9 @@ from parley.declaring.answers import read_object
 from parley.declaring.games import Rules, State, legal, messages, step, turn
 from parley.declaring.questions import (
     NO_ANSWER,
+    REFUSED,
+    TOOL_CALL,
+    TRUNCATED,
     Asking,
     Unreadable,
 )
@@ -87,61 +91,111 @@ def read_price(scenario, role, terms):
     return int(terms)
 
 
-RULES = Rules(("buyer", "seller"), lambda scenario, role: f"You are {role}.", read_price, limit=4)
+RULES = Rules(("buyer", "seller"), lambda scenario, role: f"You are {role}.", read_price)
 
 
-def after(*texts):
-    state = State("a chair")
-    for text in texts:
-        state = step(RULES, state, text)
+def after(*turns, limit=6):
+    """Return the state after turns, each a text or a text and why it is no whole answer."""
+    state = State("a chair", limit)
+    for each in turns:
+        text, reason = (each, "") if isinstance(each, str) else each
+        state = step(RULES, state, text, reason)
     return state
 
 
+def contents(state):
+    return [each["content"] for each in messages(RULES, state)[1:]]
+
+
 @pytest.mark.parametrize(
-    ("texts", "end", "offer"),
+    ("turns", "end", "offer"),
     [
         (("Hi", "[Offer: 5]", "Fine. [Accept]"), "deal", 5),
         (("[offer 5]", "[REJECT]", "[Offer: 6]", "[accept]"), "deal", 6),
         (("[Offer: 5]", "[Offer: 9]", "[Accept]"), "deal", 9),
         (("[Offer: 5] [Offer: 5]", "**[Accept]**"), "deal", 5),
         (("[Offer: 5]", "No. [Reject] [Offer: 7]", "[Accept the deal]."), "deal", 7),
-        (("[Offer: 5]", "I will not [Accept] that."), "unreadable", None),
-        (("[Offer: 5]", "[Accept if you add a lamp]"), "unreadable", None),
-        (("[Offer: 5]", "[Accepted]"), "unreadable", None),
-        (("[Offer: 5",), "unreadable", None),
-        (("I don't want to [Walk-Away] yet",), "unreadable", None),
+        (("[Offer: 5]", "I [Accept] that, and add a lamp."), "deal", 5),
+        (("[Offer: 5]", ("[Accept] because the ch", TRUNCATED)), "deal", 5),
+        ((("[Offer: 5] or [Off", TRUNCATED), "[Accept]"), "deal", 5),
+        (("[Offer: 5]", "[Accept if you add a lamp]", "Hm", "[Accept]"), "deal", 5),
         (("[Walk-Away]",), "walk_away", None),
         (("Hi", "[walk away]"), "walk_away", None),
-        (("Hi", "Hello", "Well", "Bye"), "turn_limit", None),
-        (("[Accept]",), "unreadable", None),
-        (("[Offer: 5]", "[Reject]", "[Accept]"), "unreadable", None),
-        (("[Offer: five]",), "unreadable", None),
-        (("[Offer: 5] [Walk-Away]",), "unreadable", None),
-        (("<think>well</think>",), "unreadable", None),
-        (("I accept", "(accept)"), "", None),
+        (("Hi", "Hello", "Well", "Bye", "I accept", "(accept)"), "turn_limit", None),
+        (("[Offer: 5", "1", "", "2", "[Offer: five]"), "walk_away", None),
+        (("[Offer: 5", "1", "", "2", "Hi", "[Accept]"), "turn_limit", None),
     ],
 )
-def test_a_negotiation_ends(texts, end, offer):
-    state = after(*texts)
+def test_a_negotiation_ends(turns, end, offer):
+    state = after(*turns)
     assert (state.end, state.offer if state.end == "deal" else None) == (end, offer)
-    assert bool(state.reason) == (end == "unreadable")
-    if end:
-        assert turn(RULES, state) == ""
-        assert legal(RULES, state) == ()
-        with pytest.raises(ValueError, match="has ended"):
-            step(RULES, state, "more")
+    assert turn(RULES, state) == ""
+    assert legal(RULES, state) == ()
+    with pytest.raises(ValueError, match="has ended"):
+        step(RULES, state, "more")
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        "I will not [Accept], I [Reject] and [Walk-Away].",
+        "[Accept if you add a lamp]",
+        "[Accepted]",
+        "[I accept]",
+        "[Accept",
+        "[Offer: five]",
+        "[Offer: 5] [Offer: 6]",
+        "[Offer: 5] [Walk-Away]",
+        "<think>[Accept]",
+        "<think>well</think>",
+        "",
+        ("[Offer: 5", TRUNCATED),
+        ("<think>well", TRUNCATED),
+        ("[Accept]", REFUSED),
+        ("[Accept]", TOOL_CALL),
+    ],
+)
+def test_a_malformed_turn_changes_nothing_and_warns_its_side_alone(last):
+    before, state = after("[Offer: 4]"), after("[Offer: 4]", last)
+    assert state.turns[-1].fault
+    assert replace(state, turns=before.turns) == before
+    assert "[" not in contents(state)[-1]  # no action that nobody took
+    theirs = contents(step(RULES, state, "Well?"))
+    assert theirs[-1].endswith("\nWell?")
+    assert "Warning 1 of 3" in theirs[-1]
+    assert all(each["content"] for each in messages(RULES, state))
+    assert not [each for each in contents(state) if "Warning" in each]
+
+
+def test_an_answer_without_an_offer_is_malformed():
+    for turns in (["[Accept]"], ["[Offer: 5]", "[Reject]", "[Accept]"], ["Hi", "[Reject]"]):
+        assert after(*turns).turns[-1].fault
+    assert legal(RULES, after("[Offer: 5]")) == ("offer", "accept", "reject", "walk-away")
+    assert legal(RULES, after("[Offer: 5]", "no")) == ("offer", "walk-away")
 
 
 def test_each_side_sees_its_own_turns_as_the_assistants():
-    state = after("Hi", "[Offer: 5]")
-    assert legal(RULES, state) == ("offer", "accept", "reject", "walk-away")
-    system, begin, first, second = messages(RULES, state)
-    assert (system["role"], system["content"]) == ("system", "You are buyer.")
-    assert begin["role"] == "user"
-    assert (first["role"], second["role"]) == ("assistant", "user")
-    system, first = messages(RULES, after("Hi"))
-    assert (system["content"], first["role"]) == ("You are seller.", "user")
-    assert legal(RULES, after("[Offer: 5]", "no"))[1:] == ("walk-away",)
+    chat = messages(RULES, after("Hi", "[Offer: 5]"))
+    assert [each["role"] for each in chat] == ["system", "user", "assistant", "user"]
+    system, first = messages(RULES, after("Hi", limit=7))
+    assert system["content"].startswith("You are seller.")
+    assert " 7 messages" in system["content"]
+    assert (first["role"], first["content"]) == ("user", "Hi")
+
+
+def test_a_prediction_tells_who_erred_and_who_walked_away():
+    game = discover()["casino"].task("deals").asking
+    first, second = game.roles
+    faults = ["[Accept]", "Hm.", "", "Hm.", "[Offer: much]"]
+    for texts, malformed in ((faults, {first: 3, second: 0}), (["Hm.", *faults], None)):
+        state = State({}, 20)
+        for text in texts:
+            state = game.step(state, text)
+        turns = {first: 3, second: len(texts) - 3}
+        malformed = malformed or {first: 0, second: 3}
+        who = {"walked_away": first if malformed[first] else second}
+        due = {"allocation": None, **who, "turns": turns, "malformed": malformed}
+        assert game.outcome(state) == due
 
 
 @pytest.mark.parametrize(
@@ -165,9 +219,9 @@ def test_each_side_sees_its_own_turns_as_the_assistants():
 )
 def test_offers(name, terms, offer):
     game = discover()[name].task("deals").asking
-    state = game.step(State({}), f"[Offer: {terms}]")
+    state = game.step(State({}, 20), f"[Offer: {terms}]")
     if offer is None:
-        assert state.reason.startswith("invalid offer")
+        assert state.turns[-1].fault.startswith("invalid offer")
     else:
         assert (state.offer[game.roles[0]] if name == "casino" else state.offer) == offer
 
@@ -203,10 +257,10 @@ PINNED = {  # version, start of the prompts' sha256 and of the readings'
     "casino partner-priorities": "2 4986603b3f86e69a 4b6265a36127177b",
     "casino final-deal": "2 82e27f1ada4a8e75 76a7945dcbf8656b",
     "casino outcomes": "2 1bac3ef7412be364 8274dc2459f2c1ab",
-    "casino deals": "1 4d13b5c10fafe3e2 5b0784f2e5d727e0",
+    "casino deals": "2 2a5d371d00483bd5 fc4169721f7b0200",
     "cosrec intents": "2 39586cefa56069a8 2c93a21338c8bbed",
     "craigslist_bargains deal": "2 74cd30805442ffa6 ef3c6674d9bdfa11",
-    "craigslist_bargains deals": "1 885b05752536224e cebae56b68fe07da",
+    "craigslist_bargains deals": "2 05bdd8e8e6bcc6ee 61d9568c819b57f0",
     "duo agreement": "2 ac6d33d38e4d82a5 024974a73f355710",
 }
 

@@ -72,13 +72,13 @@ class Playing:
     Args:
         version: A new one for every change of a rule, prompt or reader.
         roles: The names of the two sides.
-        start: Build and the task's options -> (key, state), one for each key.
+        limit: The turns of both sides after which a game ends, unless others are asked for.
+        start: Build, the limit of turns and the task's options -> (key, state), one for each key.
         turn: State -> the role to speak, "" at the end.
         messages: State -> the chat that this role sees.
-        step: State, text of this role -> the next state.
-        outcome: State at the end -> the prediction's fields beside the key, or Unreadable.
-        points: The first state, a prediction's fields -> role -> the points of a side; no role
-            where they are undefined.
+        step: State, text of this role, why it is no whole answer or "" -> the next state.
+        outcome: State at the end -> the prediction's fields beside the key.
+        points: The first state, a prediction's fields -> role -> the points of a side.
         agreed: The field of a prediction that holds the deal, None without one.
         people: The baseline of the task with the people's own deals.
         agents: Name -> a scripted agent: state -> text.
@@ -86,12 +86,13 @@ class Playing:
     """
 
     version: str
-    roles: tuple[str, ...]
+    roles: tuple[str, str]
+    limit: int
     start: Callable[..., Iterable[tuple[Key, Any]]]
     turn: Callable[[Any], str]
     messages: Callable[[Any], tuple[Message, ...]]
-    step: Callable[[Any, str], Any]
-    outcome: Callable[[Any], Mapping[str, Any] | Unreadable]
+    step: Callable[..., Any]
+    outcome: Callable[[Any], Mapping[str, Any]]
     points: Callable[[Any, Mapping[str, Any]], Mapping[str, float]]
     agreed: str
     people: str
