@@ -27,6 +27,7 @@ from mutations import general, inner, nodes, ways
 import parley
 from parley.asking.batch import read_answers, write_requests
 from parley.asking.client import LARGEST, Sampling, reason_unread
+from parley.asking.compare import compare
 from parley.asking.log import Questions, read_log
 from parley.asking.played import write_played
 from parley.asking.run import Settings, ask
@@ -1013,7 +1014,7 @@ def test_two_models_play(name, of, tmp_path, sample_build, monkeypatch, run):
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_swapped_seats_judge_models_apart_from_sides(name, of, tmp_path):
+def test_swapped_seats_judge_models_apart_from_sides(name, of, tmp_path, sample_build):
     first, second = of(name).asking.roles
 
     def played(path, one, two, **how):
@@ -1055,6 +1056,8 @@ def test_swapped_seats_judge_models_apart_from_sides(name, of, tmp_path):
                 Settings(json.loads(header)["models"], Sampling({})),
                 tmp_path / "swapped",
             )
+    with pytest.raises(UsageError, match="swapped seats"):
+        compare(sample_build, [tmp_path / "swapped"], {})
     with pytest.raises(UsageError, match="two models"):
         played("other", "firm", "firm", swap=True)
 

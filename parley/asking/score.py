@@ -2,8 +2,8 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +47,37 @@ def score_log(
     The options and the part given must be those of the log; no option and `Part()` fit any. Else
     UsageError. RecordError if it answers other questions, or too few, or has failed calls.
     """
+    return open_log(built, name, given, path, part).score(policy)
+
+
+@dataclass(frozen=True)
+class AnsweredLog:
+    """A log that answers all its questions, and the predictions that were read."""
+
+    path: Path
+    questions: Questions
+    header: Mapping[str, Any]
+    entries: Mapping[Key, Mapping[str, Any]]
+
+    @property
+    def predictions(self) -> dict[Key, Prediction]:
+        """The predictions by the keys of the questions, and in their order."""
+        return dict(_predictions(self.questions.task.key, self.entries, self.questions))
+
+    def score(self, policy: str = WRONG) -> Result:
+        """Return its score, with the facts of the log."""
+        if self.questions.swap:
+            scored = _score_swapped(self.questions, self.predictions, self.header["models"], policy)
+        else:
+            scored = _score(self.questions, self.predictions.values(), policy)
+        facts = facts_of(self.header, self.entries)
+        return replace(scored, predictions=str(self.path), run=facts)
+
+
+def open_log(
+    built: BuiltFolder, name: str, given: Mapping[str, str | None], path: Path, part: Part
+) -> AnsweredLog:
+    """Return a log that can be scored; raises what `score_log` raises."""
     header, entries = read_log(path)
     own = header["dataset"], header["task"]
     if own != (built.dataset.name, name):
@@ -68,10 +99,7 @@ def score_log(
             remedy="`parley ask` with the same settings asks the missing questions; a log of other "
             "questions or rows cannot be scored here.",
         )
-    predictions = dict(_predictions(task.key, entries, questions))
-    score_all = _score_swapped if questions.swap else _score
-    found = score_all(questions, predictions, header["models"], policy)
-    return Result(**{**vars(found), "predictions": str(path), "run": _facts(header, entries)})
+    return AnsweredLog(path, questions, header, entries)
 
 
 def _wrong(
@@ -160,16 +188,12 @@ def _predictions(
         yield key, {**dict(zip(names, key, strict=False)), **fields}
 
 
-def _score(
-    questions: Questions,
-    predictions: Mapping[Key, Prediction],
-    models: Mapping[str, str],
-    policy: str,
-) -> Result:
+def _score(questions: Questions, predictions: Iterable[Prediction], policy: str) -> Result:
     """Return the score of predictions, one for each key of gold."""
     of, due = questions, (questions.gold, questions.others)
-    found = predictions.values()
-    return score(of.built, of.name, of.options, found=found, due=due, part=of.part, policy=policy)
+    return score(
+        of.built, of.name, of.options, found=predictions, due=due, part=of.part, policy=policy
+    )
 
 
 def _score_swapped(
@@ -183,10 +207,10 @@ def _score_swapped(
     assert isinstance(game, Playing)  # noqa: S101 - for types
     width = len(questions.task.key)
     of_seats = (
-        {key: each for key, each in predictions.items() if (len(key) > width) is is_swapped}
+        [each for key, each in predictions.items() if (len(key) > width) is is_swapped]
         for is_swapped in (False, True)
     )
-    first, second = (_score(questions, each, models, policy) for each in of_seats)
+    first, second = (_score(questions, each, policy) for each in of_seats)
     gold = {key: questions.gold[key[:width]] for key in predictions}
     of = questions.built, questions.name, questions.options
     found = compute(*of, gold, predictions, questions.part)
@@ -203,7 +227,7 @@ def _score_swapped(
     return replace(first, score=whole, provenance=proof, due=first.due + second.due)
 
 
-def _facts(header: Mapping[str, Any], entries: Mapping[Key, Mapping[str, Any]]) -> dict[str, Any]:
+def facts_of(header: Mapping[str, Any], entries: Mapping[Key, Mapping[str, Any]]) -> dict[str, Any]:
     """Return the facts of a log for a report."""
     calls = [call for entry in entries.values() for call in entry["calls"]]
     totals = {

@@ -177,7 +177,7 @@ def _proof(found: Result) -> Iterator[str]:
         if "turns" in log:
             seats = "; each scenario twice, in swapped seats" * log["swap"]
             yield f"games of {log['turns']:,} turns at most{seats}"
-        yield f"questions version {log['asking']}, sha256 {log['questions'][:12]}"
+        yield f"{found.name} questions {log['asking']}, sha256 {log['questions'][:12]}"
         yield from _advice(found.unreadable, log)
     proof = found.provenance
     yield (
