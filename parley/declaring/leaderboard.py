@@ -55,14 +55,14 @@ def section(tasks: Iterable[tuple[str, str, Task]]) -> str:
 
 def overview(tasks: Iterable[tuple[str, str, Task]]) -> str:
     """Return a table of tasks, a line for each, that leads to their sections in the cards."""
-    rows = (
+    rows = [
         (
             f"[`{dataset} {name}`](../{dataset}/README.md#{dataset}-{name})",
             task.summary,
             task.evaluated_on,
         )
         for dataset, name, task in tasks
-    )
+    ]
     return "\n".join(markdown_table(("task", "predicted", "scored on"), rows))
 
 
