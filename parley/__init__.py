@@ -242,6 +242,7 @@ def score(
     *,
     baseline: str = "",
     subset: str = "",
+    unreadable: str = "wrong",
     **options: str,
 ) -> "Result":
     """Return the score of predictions, or of a baseline, on a task.
@@ -257,13 +258,14 @@ def score(
             `parley score --template`).
         baseline: A baseline of the task, instead of predictions.
         subset: A published subset of the task.
+        unreadable: What an unreadable prediction is: "wrong", or "drop" to score the others alone.
         options: Options of the task: topics="search".
 
     Returns:
-        A result whose `as_dict()` has metrics, their unit, counts and references.
+        A result whose `as_dict()` has metrics, their unit, coverage, counts and references.
 
     Raises:
-        UsageError: no such task, option, subset or baseline, or no predictions.
+        UsageError: no such task, option, subset, baseline or policy, or no predictions.
         RecordError: the predictions have mistakes; names all of them.
         OutputError: the build lacks a split that the task reads.
     """
@@ -273,9 +275,10 @@ def score(
 
     built = _opened(folder)
     if isinstance(predictions, str | Path) and not baseline:
-        return score_file(built, task, options, str(predictions), Part(subset))
+        return score_file(built, task, options, str(predictions), Part(subset), unreadable)
     given: Any = predictions
-    return evaluate(built, task, options, baseline=baseline, found=given, part=Part(subset))
+    how: Any = {"part": Part(subset), "policy": unreadable}
+    return evaluate(built, task, options, baseline=baseline, found=given, **how)
 
 
 def select(

@@ -341,8 +341,8 @@ def test_few_bytes_that_stand_for_many_take_no_memory(of, tmp_path):
     with serving(lambda request: bomb) as server:
         tracemalloc.start()
         try:
-            log = ask(of("casino strategies", limit=1), settings(server.url), tmp_path / "log")
-            assert ["failed" in each for each in log.entries.values()] == [True]
+            with pytest.raises(ParleyError, match="larger"):
+                ask(of("casino strategies", limit=1), settings(server.url), tmp_path / "log")
             assert tracemalloc.get_traced_memory()[1] < 2**25
         finally:
             tracemalloc.stop()
@@ -406,7 +406,7 @@ def test_a_hopeless_endpoint_ends_the_run_at_once(of, tmp_path):
     with serving(lambda request: (400, {})) as server:
         with pytest.raises(ParleyError, match="10 questions in a row"):
             ask(questions, settings(server.url, at_once=1), tmp_path / "400.jsonl")
-        assert len(server.requests) == 10
+        assert sum(is_full(body) for _, body in server.requests) == 10
     with pytest.raises(ParleyError, match="in a row"):
         ask(questions, settings("http://127.0.0.1:9/v1", retries=0), tmp_path / "closed.jsonl")
 
@@ -431,6 +431,143 @@ def test_calls_keep_to_the_rate_and_the_number_at_once(of, tmp_path):
     with serving(lambda request: "none") as server:
         ask(limited, settings(server.url, per_minute=600), tmp_path / "slow.jsonl")
     assert time.monotonic() - start >= 0.3  # three gaps of a tenth
+
+
+# Dialects --------------------------------------------------------------------------------
+
+
+def roles_of(body):
+    return {each["role"] for each in body["messages"]}
+
+
+IS_IN = {
+    "response_format": lambda body: "response_format" in body,
+    "temperature": lambda body: "temperature" in body,
+    "max_tokens": lambda body: "max_tokens" in body,
+    "max_completion_tokens": lambda body: "max_completion_tokens" in body,
+    "system": lambda body: "system" in roles_of(body),
+    "developer": lambda body: "developer" in roles_of(body),
+}
+
+
+def is_full(body):
+    return all(IS_IN[part](body) for part in ("temperature", "max_tokens", "system"))
+
+
+UNNAMED = "Bad request"
+BARE = ["no schema", "no temperature", "no limit of tokens", "no system role"]
+DIALECTS = {  # what a server refuses, with which status and message; the mode that is due
+    "any request": ("", 400, UNNAMED, []),
+    "OpenAI's reasoning models": (
+        "max_tokens temperature",
+        400,
+        "Unsupported parameter: '{0}' is not supported with this model.",
+        ["no temperature", "max_completion_tokens"],
+    ),
+    "no schema": ("response_format", 400, "This response_format type is unavailable", "no schema"),
+    "no model with a schema": (
+        "response_format",
+        404,
+        "No endpoints found that can handle response_format",
+        "no schema",
+    ),
+    "a chat template": (
+        "system developer",
+        500,
+        "While executing CallExpression: Jinja Exception: System role not supported",
+        "no system role",
+    ),
+    "strict fields": (
+        "max_tokens max_completion_tokens",
+        422,
+        "body.{0}: Extra inputs are not permitted",
+        "no limit of tokens",
+    ),
+    "a new role": ("system", 400, "role must be one of developer, user", "developer role"),
+    "a silent one": ("temperature", 400, UNNAMED, "no temperature"),
+    "a silent one without system": ("system developer", 400, UNNAMED, "no system role"),
+    "a misleading one": ("temperature", 400, "no response_format, please", "no temperature"),
+    "all": (" ".join(IS_IN), 400, "no {0} role", BARE),
+    "all, silently": (" ".join(IS_IN), 422, UNNAMED, BARE),
+}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
+def test_a_run_has_the_mode_that_its_endpoint_takes(dialect, of, tmp_path):
+    parts, status, said, due = dialect
+    questions, path, answered = of("casino strategies", limit=6), tmp_path / "log.jsonl", []
+
+    def answer(request):
+        wrong = [part for part in parts.split() if IS_IN[part](request)]
+        if wrong:
+            error = {"error": {"message": said.format(wrong[0])}}
+            return status, {}, json.dumps(error).encode()
+        answered.append(request)
+        return '{"labels": ["small-talk"]}'
+
+    with serving(answer) as server:
+        ask(questions, settings(server.url, schema=True, retries=0), path)
+        whole = timeless(path)
+        assert len(answered) - len(questions.gold) <= 3  # those that a fuller mode replaced
+        path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-2]))
+        before = len(server.requests)
+        ask(questions, settings(server.url, schema=True, retries=0), path)
+        assert len(server.requests) - before == 2  # a resumed run keeps the mode
+    assert timeless(path) == whole
+    result = scored(questions, path)
+    assert result.run["mode"] == {"": [due] if isinstance(due, str) else due}
+    assert result.unreadable == {}
+    sent = "".join(each["content"] for body in answered for each in body["messages"])
+    asked = [each for question in questions.by_key.values() for each in question.messages]
+    assert all(each["content"] in sent for each in asked)
+
+
+def test_each_side_of_a_game_has_its_own_mode(of, tmp_path):
+    questions, path = of("casino deals", limit=2), tmp_path / "log.jsonl"
+    first, second = questions.asking.roles
+
+    def answer(request):
+        is_wrong = request["model"] == "two" and "temperature" in request
+        return (400, {}, b"no temperature") if is_wrong else "[Walk-Away]"
+
+    with serving(answer) as server:
+        given = replace(settings(server.url), models={first: "one", second: "two"})
+        ask(questions, given, path)
+    assert scored(questions, path).run["mode"] == {first: [], second: ["no temperature"]}
+
+
+def test_a_setting_that_somebody_chose_is_not_left_out(of, tmp_path):
+    given = Sampling({"temperature": 0.7, "max_tokens": 80})
+    with serving(lambda request: (400, {}, b"no temperature")) as server:
+        chosen = replace(settings(server.url), sampling=given)
+        with pytest.raises(ParleyError, match="no temperature"):
+            ask(of("casino strategies", limit=1), chosen, tmp_path / "log.jsonl")
+    assert all(body["temperature"] == 0.7 for _, body in server.requests)
+
+
+def test_thoughts_are_kept_apart_and_never_read(of, tmp_path):
+    questions, path = of("casino strategies", limit=4), tmp_path / "log.jsonl"
+    usage = {"completion_tokens": 9, "completion_tokens_details": {"reasoning_tokens": 6}}
+    labels = '{"labels": ["small-talk"]}'
+    answers = iter(
+        [
+            completion('{"labels": []}', "STOP", reasoning_content=labels) | {"usage": usage},
+            completion('{"labels": []}', "stop", reasoning=labels),
+            completion(f"<think>{labels * 1000}</think>" + '{"labels": []}', "Stop"),
+            completion("", "MAX_TOKENS", reasoning=labels) | {"usage": usage},
+        ]
+    )
+    with serving(lambda request: next(answers)) as server:
+        ask(questions, settings(server.url, at_once=1), path)
+    _, entries = read_log(path)
+    assert [each.get("prediction") for each in entries.values()] == [{"labels": []}] * 3 + [None]
+    assert [each["calls"][0].get("reasoning") for each in entries.values()] == [labels] * 2 + [
+        None,
+        labels,
+    ]
+    result = scored(questions, path)
+    assert result.unreadable == {"truncated": 1}
+    assert (result.run["reasoning_tokens"], result.run["completion_tokens"]) == (12, 24)
 
 
 # Settings --------------------------------------------------------------------------------
@@ -497,9 +634,9 @@ def test_a_command_names_what_cannot_be_asked(given, sample_build, run, tmp_path
 @pytest.mark.parametrize(
     ("given", "finish", "tries"),
     [
-        ("strategies", "length", {"--schema", "--max-tokens"}),
-        ("strategies", "stop", {"--schema"}),
-        ("strategies --schema", "length", {"--max-tokens"}),
+        ("strategies --no-schema", "length", {"--schema", "--max-tokens"}),
+        ("strategies --no-schema", "stop", {"--schema"}),
+        ("strategies", "length", {"--max-tokens"}),
         ("deals", "length", {"--max-tokens", "--option"}),
     ],
 )
@@ -546,7 +683,15 @@ def test_what_is_sent_is_what_is_logged(name, data, of, tmp_path_factory):
     roles = questions.asking.roles if name in GAMES else [""]
     models = {role: data.draw(st.text(min_size=1) | words.filter(bool)) for role in roles}
     left = itertools.cycle(texts)
-    with pytest.MonkeyPatch.context() as patch, serving(lambda request: next(left)) as server:
+
+    def answer(request):  # "Hello." finds the mode of a side that did not speak in the first game
+        return "Hi" if request["messages"][-1]["content"] == "Hello." else next(left)
+
+    def asked():
+        bodies = [body for _, body in server.requests]
+        return [body for body in bodies if body["messages"][-1]["content"] != "Hello."]
+
+    with pytest.MonkeyPatch.context() as patch, serving(answer) as server:
         patch.setenv("OPENAI_API_KEY", key)
         given = Settings(models, sampling, server.url, at_once=1)
         loggable = json.dumps([models, fields])
@@ -558,8 +703,9 @@ def test_what_is_sent_is_what_is_logged(name, data, of, tmp_path_factory):
         ask(questions, given, path)
         header, entries = read_log(path)
         assert repr(header["sampling"]) == repr(json.loads(json.dumps(fields)))
-        assert (header["models"], header["schema"]) == (models, sampling.schema)
-        sent = [body for _, body in server.requests]
+        assert (header["models"], header["mode"]) == (models, {role: [] for role in roles})
+        assert header["schema"] == sampling.schema
+        sent = asked()
         assert {said for said, _ in server.requests} == {f"Bearer {key}" if key else None}
         assert sent == [*requests_of(questions, header, entries)]
         said = [call["text"] for each in entries.values() for call in each["calls"]]
@@ -578,7 +724,7 @@ def test_what_is_sent_is_what_is_logged(name, data, of, tmp_path_factory):
         left = itertools.islice(itertools.cycle(texts), first, None)
         ask(questions, given, path)
         assert timeless(path) == whole
-        again = [body for _, body in server.requests[len(sent) :]]
+        again = asked()[len(sent) :]
         assert again == [*sent[: first + 1], *sent[first:]]
         assert scored(questions, path).score == result.score
 
@@ -697,7 +843,7 @@ def test_a_log_of_other_questions_is_refused_with_both_hashes(of, tmp_path):
 
 # what a log may say otherwise: settings, what an endpoint said, and when
 OTHERWISE = (
-    r"header (sampling(\..*| role)|(schema|parley|models\.\w*) another)"
+    r"header (sampling(\..*| role)|(schema|parley|models\.\w*) another|mode.*)"
     r"|entry calls\[\]\.(text|model|seconds|retries|\w+_tokens) another"
 )
 

@@ -210,7 +210,7 @@ def test_f1_exact_match_and_intervals_are_those_of_a_plain_computation(built):
     def f1(type_, keys):
         both = sum(type_ in due[key] and type_ in said[key] for key in keys)
         either = sum((type_ in due[key]) + (type_ in said[key]) for key in keys)
-        return 2 * both / either if either else 0.0
+        return 2 * both / either if either else math.nan
 
     keys = list(due)
     by_type = {type_: f1(type_, keys) for type_ in TYPES}
@@ -219,8 +219,12 @@ def test_f1_exact_match_and_intervals_are_those_of_a_plain_computation(built):
     right = mean(due[key] == set(said[key]) for key in due)
     assert found.metrics["exact_match"] == pytest.approx(right, abs=1e-12)
     assert found.counts == {"utterances": len(due), "dialogues": len({key[0] for key in due})}
-    values = [f1("search", [keys[place] for place in places]) for places in resamples(len(keys))]
-    assert found.spread["f1_by_type"]["search"] == interval(values)
+    drawn = [[keys[place] for place in places] for places in resamples(len(keys))]
+    values = [[f1(type_, each) for type_ in TYPES] for each in drawn]
+    for type_, column in zip(TYPES, zip(*values, strict=True), strict=True):
+        assert found.spread["f1_by_type"][type_] == interval(column)
+    known = interval([mean(x for x in row if not math.isnan(x)) for row in values])
+    assert vars(found.spread["macro_f1"]) == pytest.approx(vars(known))
 
 
 def test_all_empty_is_worth_nothing_and_a_type_twice_is_an_error(built):

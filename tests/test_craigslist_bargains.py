@@ -332,18 +332,21 @@ def test_no_probability_or_price_is_refused(scored, task, value, message):
 
 
 def test_samples_are_scored_as_scikit_learn_scores_each():
-    """With classes that are not there, chances that are tied, and some that are just a half."""
+    """With classes that are absent, chances that are tied, just a half, and unreadable ones."""
     metrics = pytest.importorskip("sklearn.metrics", reason="it is in the extra `tasks`")
     random = np.random.default_rng(3)
     reached, chances = random.random(9) < 0.8, random.integers(0, 5, 9) / 4
+    chances[2] = np.nan
     drawn = random.integers(0, 9, (100, 9))
     found = dict(DATASET.load_module("tasks").deal.drawn_metrics(reached, chances, drawn))
     for number, places in enumerate(drawn):
         truth, chance = reached[places], chances[places]
-        said, both = chance >= 0.5, {"labels": [False, True], "zero_division": 0}
-        one_class = truth.all() or not truth.any()
+        known = ~np.isnan(chance)
+        said = np.where(known, chance >= 0.5, 2)  # a third class, which is never right
+        both = {"labels": [0, 1], "zero_division": np.nan}
+        one_class = len(set(truth[known])) < 2
         due = {
-            "auc": np.nan if one_class else metrics.roc_auc_score(truth, chance),
+            "auc": np.nan if one_class else metrics.roc_auc_score(truth[known], chance[known]),
             "accuracy": metrics.accuracy_score(truth, said),
             "macro_f1": metrics.f1_score(truth, said, average="macro", **both),
         }

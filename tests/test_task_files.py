@@ -36,7 +36,7 @@ TASKS = '''"""Tasks of an invented dataset."""
 from parley.declaring.figures import Data
 from parley.declaring.prediction_formats import TREC_RUN
 from parley.declaring.spread import Folds
-from parley.declaring.tasks import Reference, Score, Subset, Task, Undefined
+from parley.declaring.tasks import MEASURED, Reference, Score, Subset, Task, Undefined
 from parley.base.errors import Problem
 
 
@@ -49,7 +49,7 @@ def turns(data: Data):
 
 
 def score(gold, predictions, unit):
-    right = [p["words"] == len(gold[key].split()) for key, p in predictions.items()]
+    right = [p.get("words") == len(gold[key].split()) for key, p in predictions.items()]
     order = "".join(f"{name}{turn}" for name, turn in predictions)
     return Score(
         {"right": sum(right) / len(right), "by_side": {"left": 0.25, "none": Undefined("no side")}},
@@ -87,6 +87,7 @@ TASKS = {
         baselines={"ones": ones, "none": lambda data, unit: [], "lazy": lazy},
         references=(
             Reference("a paper's", {"right": "0.9"}, "paper, Table 1", "on other turns"),
+            Reference("ones", {"right": "0.667"}, MEASURED, options={"unit": "words"}),
             Reference("letters", {"right": "0.1"}, "paper, Table 2", options={"unit": "letters"}),
         ),
         options={"unit": ("words", "letters")},
@@ -172,7 +173,7 @@ def test_a_file_is_scored_in_any_order_compressed_or_from_a_pipe(run, chatter, t
     for each in found:
         each.pop("predictions")
     assert found == [found[0]] * 8
-    (reference,) = found[0].pop("references")
+    reference, _ = found[0].pop("references")
     assert reference.pop("metrics") == {"right": 0.9}
     assert reference == {
         "name": "a paper's",
@@ -199,6 +200,8 @@ def test_a_file_is_scored_in_any_order_compressed_or_from_a_pipe(run, chatter, t
         "spread": {"right": {"sd": 0.125}},
         "counts": {"turns": 3, "one0one1two0": 12, "words": 1},
         "unreadable": {},
+        "coverage": 1.0,
+        "policy": "wrong",
         "moved": [],
         "run": {},
     }
@@ -221,17 +224,38 @@ def test_the_table_shows_the_score_and_what_it_rests_on(run):
     assert "paper, Table 2" in run(*WORDS, "-", "--unit", "letters", text=SOUND).stdout
 
 
-def test_references_of_all_data_are_marked_beside_the_score_of_a_part(run):
-    whole = run(*WORDS, "-", text=SOUND).stdout
-    part = run(*WORDS, "-", "--subset", "first", text=SOUND).stdout
-    (own,) = json.loads(run(*WORDS, "-", "--subset", "first", "--json", text=SOUND).stdout)[
-        "references"
-    ]
-    assert own["note"] != "on other turns"
-    assert f"[1] paper, Table 1; {own['note']}" in part.splitlines()
-    assert own["note"] not in whole
-    for shown in (whole, part):
-        assert not any(line.endswith((",", ", ")) for line in shown.splitlines())
+UNREAD = lines([*GOOD[:2], {"id": "two", "turn": 0, "unreadable": "nonsense"}])
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "right", "coverage", "references"),
+    [
+        (SOUND, (), 2 / 3, 1.0, {"a paper's": 0.9, "ones": 0.667}),
+        (SOUND, ("--subset", "first"), 1.0, 1.0, {"ones": 1.0}),
+        (UNREAD, (), 2 / 3, 2 / 3, {"a paper's": 0.9, "ones": 0.667}),
+        (UNREAD, ("--unreadable", "drop"), 1.0, 2 / 3, {"ones": 1.0}),
+        (UNREAD, ("--unreadable", "drop", "--unit", "letters"), 1.0, 2 / 3, {}),
+    ],
+)
+def test_references_are_of_the_scored_rows(run, text, options, right, coverage, references):
+    """An unreadable prediction is wrong, or is left out with its row; a paper scores all rows."""
+    found = json.loads(run(*WORDS, "-", *options, "--json", text=text).stdout)
+    assert found["metrics"]["right"] == right
+    assert found["coverage"] == coverage
+    assert found["policy"] == ("drop" if "drop" in options else "wrong")
+    stated = {each["name"]: each["metrics"]["right"] for each in found["references"]}
+    assert stated == references
+    shown = run(*WORDS, "-", *options, text=text).stdout
+    assert f"{coverage:.1%}" in shown
+    assert "a paper's" in shown or "a paper's" not in references
+    assert not any(line.endswith((",", ", ")) for line in shown.splitlines())
+
+
+def test_where_nothing_is_readable_nothing_can_be_left(run):
+    text = lines([{**each, "unreadable": "?"} for each in GOOD]).replace('"words": 1, ', "")
+    done = run(*WORDS, "-", "--unreadable", "drop", text=text.replace('"words": 2, ', ""))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert run(*WORDS, "-", "--unreadable", "guess", text=SOUND).returncode == 2
 
 
 def tar(data):

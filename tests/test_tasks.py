@@ -19,10 +19,11 @@ from parley.cli.task_tables import lay_out_score
 from parley.declaring import spread
 from parley.declaring.figures import agrees
 from parley.declaring.leaderboard import section
-from parley.declaring.prediction_formats import TREC_RUN
-from parley.declaring.tasks import MEASURED, flat
-from parley.scoring.evaluate import compute, score
-from parley.scoring.gold import load_gold
+from parley.declaring.prediction_formats import TREC_RUN, UNREADABLE
+from parley.declaring.questions import Asking
+from parley.declaring.tasks import MEASURED, Undefined, flat
+from parley.scoring.evaluate import POLICIES, compute, score
+from parley.scoring.gold import Part, load_gold
 from parley.scoring.predictions import write
 
 TASKS = {
@@ -99,6 +100,53 @@ def test_a_target_is_right_and_a_prediction_has_its_own_metrics(case, built):
     ]
     for metric in task.per_prediction:
         assert {each[metric] for each in own} == {due[metric]}
+
+
+BEST = {"percent": 100, "fraction": 1, "correlation": 1}
+
+
+def test_gold_is_the_best_in_every_part(case, real_build):
+    """In a pilot of ten and in each published subset: what a part lacks costs no score."""
+    dataset, name, task = case
+    if not (real_build / dataset.name).is_dir():
+        pytest.skip(f"nothing of {dataset.name} is in PARLEY_SOURCE")
+    if task.target is None:
+        pytest.skip("no prediction is the right one")
+    folder, options = open_folder(real_build / dataset.name), task.chosen({})
+    for part in (Part(limit=10), *map(Part, task.subsets)):
+        gold, _ = load_gold(folder, name, options, part)
+        right = {
+            key: {**dict(zip(task.key, key, strict=True)), **task.target(each)}
+            for key, each in gold.items()
+        }
+        found = flat(compute(folder, name, options, gold, right, part).metrics)
+        if task.unit == "correlation":  # gold is one person's rating, and the others differ
+            found = {path: value for path, value in found.items() if path[0] == "person"}
+        known = {p: value for p, value in found.items() if not isinstance(value, Undefined)}
+        assert known == dict.fromkeys(known, pytest.approx(BEST[task.unit])), part
+        assert known, part
+
+
+def test_an_unreadable_prediction_is_wrong_or_dropped(case, built):
+    _, name, task = case
+    if not isinstance(task.asking, Asking):
+        pytest.skip("no single answer is read")
+    options = task.chosen({})
+    predictions = [*next(iter(task.baselines.values()))(built, **options)]
+    first = {**{field: predictions[0][field] for field in task.key}, UNREADABLE: "nonsense"}
+    wrong, dropped = (
+        score(built, name, {}, found=[first, *predictions[1:]], policy=policy)
+        for policy in POLICIES
+    )
+    assert wrong.coverage == dropped.coverage == (len(predictions) - 1) / len(predictions)
+    found, rest = (flat(each.score.metrics) for each in (wrong, dropped))
+    for path, value in found.items():  # an unreadable one makes no number undefined
+        assert isinstance(value, Undefined) <= isinstance(rest.get(path, value), Undefined), path
+    for metric in task.per_prediction:
+        assert wrong.score.metrics[metric] <= dropped.score.metrics[metric]
+    everything = [{**{f: each[f] for f in task.key}, UNREADABLE: ""} for each in predictions]
+    found = score(built, name, {}, found=everything).score.metrics
+    assert all(isinstance(value, Undefined) or value == 0 for value in flat(found).values())
 
 
 def test_without_the_extra_it_says_so(case, sample_build, monkeypatch, run):

@@ -1,12 +1,13 @@
 """The partner's order of the three items: Findings of NAACL 2022."""
 
+import statistics
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from parley.figures import Data
 from parley.questions import Asking, Question, chat, object_schema, read_order, reader
-from parley.tasks import MEASURED, Key, Prediction, Reference, Score, Task
+from parley.tasks import MEASURED, Key, Prediction, Reference, Score, Task, means
 
 from ..scenarios import ISSUES, POINTS, SIDES
 from ..subsets import SUBSETS
@@ -81,19 +82,38 @@ def priorities_score(
 
     An open place is wrong, and so is an unreadable prediction. Both are means over the folds.
     """
-    from sklearn.metrics import accuracy_score
-
     exact: list[float] = []
     first: list[float] = []
     for keys in keys_by_fold(gold):
-        truth = [gold[key][1] for key in keys]
-        predicted = [predictions[key].get("order", _OPEN) for key in keys]
         for found, depth in ((exact, len(ISSUES)), (first, 1)):
-            tops = [[str(order[:depth]) for order in each] for each in (truth, predicted)]
-            found.append(100 * float(accuracy_score(*tops)))
-    counts = {"sides": len(gold), "dialogues": len({number for number, _ in gold})}
+            found.append(statistics.mean(right_to(depth, gold, predictions, keys)))
     metrics, spread = over_all({"exact_order": exact, "top_1": first})
-    return Score(metrics, spread, counts | {"folds": len(exact)})
+    return Score(metrics, spread, {**counted(gold), "folds": len(exact)})
+
+
+def priorities_pooled(
+    gold: Mapping[Key, tuple[int, list[str]]], predictions: Mapping[Key, Prediction]
+) -> Score:
+    """Score orders of a part, whose folds are too small: the means over all sides."""
+    depths = {"exact_order": len(ISSUES), "top_1": 1}
+    right = {n: right_to(depth, gold, predictions, gold) for n, depth in depths.items()}
+    return Score(*means(right), counted(gold))
+
+
+def right_to(
+    depth: int,
+    gold: Mapping[Key, tuple[int, list[str]]],
+    predictions: Mapping[Key, Prediction],
+    keys: Iterable[Key],
+) -> list[float]:
+    """Return 100 for each side whose highest `depth` items are right, else 0."""
+    pairs = [(gold[key][1], predictions[key].get("order", _OPEN)) for key in keys]
+    return [100.0 * (due[:depth] == order[:depth]) for due, order in pairs]
+
+
+def counted(gold: Mapping[Key, Any]) -> dict[str, int]:
+    """Return the number of sides and of their dialogues."""
+    return {"sides": len(gold), "dialogues": len({number for number, _ in gold})}
 
 
 # Baselines ---------------------------------------------------------------------------------
@@ -167,6 +187,7 @@ PRIORITIES = Task(
     subsets=SUBSETS,
     gold=priorities_gold,
     score=priorities_score,
+    score_part=priorities_pooled,
     target=lambda gold: {"order": gold[1]},
     per_prediction=("exact_order", "top_1"),
     baselines={"guesses": guesses, "lr-tfidf": from_words},

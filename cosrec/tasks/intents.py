@@ -20,6 +20,7 @@ from parley.tasks import (
     Reference,
     Score,
     Task,
+    Undefined,
     interval,
     resamples,
 )
@@ -87,21 +88,24 @@ def score_intents(gold: Mapping[Key, list[str]], predictions: Mapping[Key, Predi
 
     due = np.array([indicators(types) for types in gold.values()])
     found = np.array([indicators(each.get("types", ())) for each in predictions.values()])
-    f1 = f1_score(due, found, average=None, zero_division=0)
     # the utterances of each resample, and there the types: columns of one matrix
     drawn = resamples(len(due))
     columns = [np.moveaxis(each[drawn], 1, 0).reshape(len(due), -1) for each in (due, found)]
-    f1_drawn = f1_score(*columns, average=None, zero_division=0).reshape(len(drawn), len(TYPES))
+    f1 = f1_score(due, found, average=None, zero_division=np.nan)
+    f1_drawn = f1_score(*columns, average=None, zero_division=np.nan)
+    f1_drawn = f1_drawn.reshape(len(drawn), len(TYPES))
     is_read = np.array([UNREADABLE not in each for each in predictions.values()])
     right = (due == found).all(axis=1) & is_read
+    none = Undefined("neither in gold nor predicted")
+    by_type = {t: none if np.isnan(each) else each for t, each in zip(TYPES, f1, strict=True)}
     return Score(
         metrics={
-            "macro_f1": float(f1.mean()),
+            "macro_f1": none if np.isnan(f1).all() else float(np.nanmean(f1)),
             "exact_match": float(right.mean()),
-            "f1_by_type": dict(zip(TYPES, map(float, f1), strict=True)),
+            "f1_by_type": by_type,
         },
         spread={
-            "macro_f1": interval(f1_drawn.mean(axis=1)),
+            "macro_f1": interval(np.ma.masked_invalid(f1_drawn).mean(axis=1).filled(np.nan)),
             "exact_match": interval(right[drawn].mean(axis=1)),
             "f1_by_type": dict(zip(TYPES, map(interval, f1_drawn.T), strict=True)),
         },
@@ -206,9 +210,9 @@ INTENTS = Task(
         "types": ["search", "product_details"],
     },
     metrics={
-        "macro_f1": "mean of the F1 of the three types",
+        "macro_f1": "mean of the F1 of the three types, without those that have none",
         "exact_match": "share of utterances with exactly the right types",
-        "f1_by_type": "F1 of a type; 0 if the type is neither in gold nor predicted",
+        "f1_by_type": "F1 of a type; none if the type is neither in gold nor predicted",
     },
     inputs="the utterance and the turns before it",
     columns=("curated.turns",),

@@ -70,7 +70,7 @@ def deals_reached(data: Data, split: str = "test") -> dict[Key, bool]:
 def score_deal(gold: Mapping[Key, bool], predictions: Mapping[Key, Prediction]) -> Score:
     """Score probabilities of a deal.
 
-    An unreadable prediction is wrong and predicts neither class; it makes AUC undefined.
+    An unreadable prediction is wrong and predicts neither class; AUC is that of the readable ones.
     """
     import numpy as np
     from sklearn.metrics import f1_score, roc_auc_score
@@ -78,20 +78,21 @@ def score_deal(gold: Mapping[Key, bool], predictions: Mapping[Key, Prediction]) 
     reached = np.array(list(gold.values()))
     given = [prediction.get("probability", np.nan) for prediction in predictions.values()]
     chances = np.array(given, float)
+    is_read = ~np.isnan(chances)
     yes, no = chances >= 0.5, chances < 0.5
-    unread = int(np.isnan(chances).sum())
-    why = f"{unread} of {len(given)} predictions are unreadable" if unread else ""
-    if reached.all() or not reached.any():  # as in a sample may be
-        why = "all end alike"
     pairs = ((~reached, no), (reached, yes))
+    why = ""
+    if not is_read.any():
+        why = "no prediction is readable"
+    elif len(set(reached[is_read])) == 1:  # as in a sample may be
+        why = "all end alike"
     metrics = {
-        "auc": Undefined(why) if why else float(roc_auc_score(reached, chances)),
+        "auc": Undefined(why) if why else float(roc_auc_score(reached[is_read], chances[is_read])),
         "accuracy": float(np.where(reached, yes, no).mean()),
-        "macro_f1": float(np.mean([f1_score(*pair, zero_division=0) for pair in pairs])),
+        "macro_f1": float(np.nanmean([f1_score(*pair, zero_division=np.nan) for pair in pairs])),
     }
     drawn = drawn_metrics(reached, chances, resamples(len(reached)))
-    spread = {name: interval(values) for name, values in drawn if name != "auc" or not why}
-    spread = {name: found for name, found in spread.items() if found is not None}
+    spread = {name: found for name, values in drawn if (found := interval(values)) is not None}
     return Score(metrics, spread, {"dialogues": len(reached), "deals": int(reached.sum())})
 
 
@@ -101,16 +102,18 @@ def drawn_metrics(reached: Any, chances: Any, drawn: Any) -> Iterator[tuple[str,
     from scipy.stats import rankdata
 
     truth, chance = reached[drawn], chances[drawn]
-    yes = truth.sum(axis=1)
-    no = truth.shape[1] - yes
-    above = (rankdata(chance, axis=1) * truth).sum(axis=1) - yes * (yes + 1) / 2
+    is_read = ~np.isnan(chance)
+    ranks = rankdata(np.where(is_read, chance, np.inf), axis=1)  # the unreadable ones come last
+    yes, no = ((is_read & side).sum(axis=1) for side in (truth, ~truth))
+    above = np.where(is_read & truth, ranks, 0).sum(axis=1) - yes * (yes + 1) / 2
     yield "auc", np.divide(above, yes * no, out=np.full(len(yes), np.nan), where=yes * no > 0)
     said, denied = chance >= 0.5, chance < 0.5  # NaN, of an unreadable one, is neither
     yield "accuracy", np.where(truth, said, denied).mean(axis=1)
     both = [(said & truth, said, truth), (denied & ~truth, denied, ~truth)]
     right, *either = np.array([[each.sum(axis=1) for each in part] for part in both]).swapaxes(0, 1)
-    of = np.maximum(sum(either), 1)  # F1 of a class that is neither there nor predicted is 0
-    yield "macro_f1", (2 * right / of).mean(axis=0)
+    of = sum(either)
+    f1 = np.divide(2 * right, of, out=np.full(of.shape, np.nan), where=of > 0)
+    yield "macro_f1", np.nanmean(f1, axis=0)  # without a class that is neither there nor predicted
 
 
 def no_probability(prediction: Prediction, _: bool) -> Iterator[Problem]:
@@ -192,9 +195,10 @@ DEAL = Task(
     key=("dialogue_id",),
     example={"dialogue_id": "C_26384e52efd21aa63e37f6bc3a1c922a", "probability": 0.81},
     metrics={
-        "auc": "area under the ROC curve",
+        "auc": "area under the ROC curve of the readable predictions",
         "accuracy": "share of right dialogues",
-        "macro_f1": "mean F1 of the two classes, deal and no deal",
+        "macro_f1": "mean F1 of the two classes, deal and no deal, without a class that is neither "
+        "in gold nor predicted",
     },
     inputs="the category, the listing price, and the messages before any other action",
     columns=("outcomes.category", "outcomes.list_price", "utterances.text"),

@@ -14,6 +14,7 @@ from parley.figures import Data
 from parley.questions import Asking, Question, chat, object_schema, read_number, reader, spoken
 from parley.tasks import (
     MEASURED,
+    UNREADABLE,
     Key,
     Prediction,
     Reference,
@@ -94,7 +95,7 @@ def ratings(data: Data, aspect: str) -> dict[Key, Row]:
 
 
 def agreement(gold: Mapping[Key, Row], predictions: Mapping[Key, Prediction], aspect: str) -> Score:
-    """Correlate scores with the ratings of an aspect, in each language and setting."""
+    """Correlate the readable scores with the ratings of an aspect, in each language and setting."""
     metrics: dict[str, dict[str, Any]] = {}
     spread: dict[str, dict[str, Any]] = {}
     counts = {"dialogues": len(gold)}
@@ -103,17 +104,17 @@ def agreement(gold: Mapping[Key, Row], predictions: Mapping[Key, Prediction], as
         counts[f"rated by the {source}"] = len(rated)
         metrics[source], spread[source] = {}, {}
         for group in GROUPS:
+            of_group = {key: row for key, row in rated.items() if row["group"] == group}
             pairs = [
-                (predictions[key].get("score"), row[source])
-                for key, row in rated.items()
-                if row["group"] == group
+                (predictions[key]["score"], row[source])
+                for key, row in of_group.items()
+                if UNREADABLE not in predictions[key]
             ]
-            read = [(score, rating) for score, rating in pairs if score is not None]
-            if len(read) < len(pairs):
-                why = f"{len(pairs) - len(read)} of {len(pairs)} predictions are unreadable"
-                metrics[source][group] = dict.fromkeys(METRICS, Undefined(why))
-            elif pairs:
-                metrics[source][group], spread[source][group] = correlations(read)
+            if pairs:
+                metrics[source][group], spread[source][group] = correlations(pairs)
+            elif of_group:
+                why = Undefined("no prediction is readable")
+                metrics[source][group] = dict.fromkeys(METRICS, why)
     return Score(metrics, spread, counts)
 
 
@@ -201,7 +202,7 @@ AGREEMENT = Task(
     key=("dialogue_id",),
     example={"dialogue_id": "0901", "score": 3.7},
     metrics={
-        "pearson": "correlation of scores and ratings",
+        "pearson": "correlation of readable scores and their ratings",
         "spearman": "correlation of their ranks",
         "kendall": "tau-b",
     },

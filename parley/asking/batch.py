@@ -74,6 +74,13 @@ def read_answers(
         raise RecordError(f"{answers}: holds no answers to these requests", *wrong, remedy=remedy)
     log = Log(path, questions.header({"": model}, sampling))
     try:
+        log.begin({"": ()})  # the requests were written in full
+        if mode := log.mode.get(""):
+            raise UsageError(
+                f"{path}: holds answers to requests with {', '.join(mode)}; those of a batch are "
+                "in full",
+                remedy="Name another --log.",
+            )
         for entry in entries.values():
             log.add(entry)
         log.finish(questions.by_key)

@@ -12,6 +12,7 @@ from typing import Any
 import httpx2
 
 from parley.asking.client import LARGEST, TOO_LARGE, Call, FailedCall, call_of, said
+from parley.asking.probe import RefusedCall, names_a_part
 from parley.base.errors import ParleyError, UsageError
 from parley.base.http import open_client, retry_after, unpacker
 
@@ -30,7 +31,8 @@ class _Refused(Exception):
             found = json.loads(body)
         except (ValueError, RecursionError):
             found = body.decode("utf-8", "replace")
-        self.what = f"status {self.status}: {said(found)}"
+        self.text = f"status {self.status}: {said(found, 1000)}"
+        self.what = self.text[:200]
 
 
 class Endpoint:
@@ -66,7 +68,8 @@ class Endpoint:
     async def ask(self, body: Mapping[str, Any]) -> Call:
         """Return the answer to a request.
 
-        FailedCall if every attempt failed; ParleyError if none can succeed, as without a valid key.
+        FailedCall if every attempt failed, RefusedCall if the endpoint refuses this request;
+        ParleyError if none can succeed, as without a valid key.
         """
         start = time.monotonic()
         for attempt in range(self._retries + 1):
@@ -132,9 +135,13 @@ async def _read(response: httpx2.Response) -> bytes:
 def _failed(refused: _Refused) -> str:
     """Return the reason of a refused call that may succeed later.
 
-    FailedCall if the same call never will, ParleyError if no call will.
+    RefusedCall if the same call never will, ParleyError if no call will.
     """
     status, what = refused.status, refused.what
+    if status >= 400 and status not in (*_LATER, 401, 403) and names_a_part(refused.text):
+        raise RefusedCall(
+            what, refused.text
+        )  # also 404 and 500: a server of models, or a chat template
     if 300 <= status < 400:
         place = said(refused.headers.get("Location", "no address"))
         raise ParleyError(
@@ -147,7 +154,7 @@ def _failed(refused: _Refused) -> str:
             remedy="Check --base-url, --model and OPENAI_API_KEY; then run it again.",
         )
     if status not in _LATER and status < 500:
-        raise FailedCall(what)
+        raise RefusedCall(what, refused.text)
     return what
 
 

@@ -32,7 +32,6 @@ from parley.scoring.gold import Part, arguments, running
 from parley.scoring.predictions import validate_predictions
 
 READABLE = "readable"
-_FINISH = {"max_tokens": "length", "model_length": "length"}  # inspect's word -> the endpoint's
 
 
 @lru_cache(maxsize=1)
@@ -48,7 +47,7 @@ def _questions(
 
 def _answer(output: Any) -> tuple[str, str]:
     """Return the reason of an answer's end, and its text."""
-    return _FINISH.get(output.stop_reason, output.stop_reason), output.completion
+    return output.stop_reason, output.completion
 
 
 @solver  # type: ignore[untyped-decorator]
@@ -111,7 +110,8 @@ def _score(questions: Questions, predictions: Iterable[Prediction]) -> Any:
     found = {tuple(each[name] for name in task.key): each for each in predictions}
     gold = {key: value for key, value in questions.gold.items() if key in found}
     checked = validate_predictions(found.values(), task, gold, "the answers")
-    return compute(questions.built, questions.name, questions.options, gold, checked)
+    of = questions.built, questions.name, questions.options
+    return compute(*of, gold, checked, questions.part)
 
 
 @metric(scores="unreduced")  # type: ignore[untyped-decorator]

@@ -14,7 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-from parley.asking.client import Sampling
+from parley.asking.client import Mode, Sampling
+from parley.asking.probe import CHANGES
 from parley.base.errors import OutputError, Problem, RecordError, UsageError
 from parley.base.replace import require_outside_builds, writing
 from parley.base.secret import without_secrets
@@ -40,6 +41,8 @@ _CALL = {
     "model": str,
     "text": str,
     "finish": str,
+    "reasoning?": str,
+    "reasoning_tokens?": _COUNT,
     "prompt_tokens": _COUNT,
     "completion_tokens": _COUNT,
     "retries": _COUNT,
@@ -62,6 +65,7 @@ _HEADER = {
     "models": {str: str},
     "sampling": {str: lambda value: None},
     "schema": bool,
+    "mode?": {str: [{*CHANGES}]},
 }
 _STARTS = b'{"log":'
 
@@ -172,11 +176,12 @@ class Log:
     """A log that is being written; one process at a time.
 
     UsageError if the file is not a log, is in use, or belongs to other questions or settings.
+    `begin` writes the header of a new log, before any entry; `begun` tells whether it is there.
     """
 
     def __init__(self, path: Path, header: Mapping[str, Any]) -> None:
         self.path, self.entries = path, dict[Key, dict[str, Any]]()
-        self._header = dict(header)
+        self._header, self.begun = dict(header), False
         require_outside_builds(path.resolve())
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -205,11 +210,23 @@ class Log:
                     *wrong,
                     remedy="Name another --log, or run it with the same settings.",
                 )
+            self._header |= {"mode": there["mode"]} if "mode" in there else {}
+            self.begun = True
         elif text and not (text.startswith(_STARTS) or _STARTS.startswith(text)):
             raise UsageError(f"{self.path}: is not a log; name another --log")
         self._file.truncate(len(whole))
-        if not whole:
+
+    @property
+    def mode(self) -> Mapping[str, Mode]:
+        """Role -> the mode of its requests; no role where no endpoint was asked."""
+        return {role: tuple(mode) for role, mode in self._header.get("mode", {}).items()}
+
+    def begin(self, mode: Mapping[str, Mode]) -> None:
+        """Write the header of a new log, with the mode of each role; no other mode follows."""
+        if not self.begun:
+            self._header["mode"] = {role: [*each] for role, each in mode.items()}
             self._write(self._header)
+            self.begun = True
 
     def _write(self, value: Mapping[str, Any]) -> None:
         try:

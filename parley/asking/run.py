@@ -4,15 +4,17 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from parley.asking.client import Call, FailedCall, Sampling, reason_unread
 from parley.asking.log import Log, Questions
+from parley.asking.probe import find_mode
 from parley.asking.signals import run
 from parley.base.errors import ParleyError, UsageError
 from parley.declaring.prediction_formats import UNREADABLE, Key
-from parley.declaring.questions import Playing, Question, Unreadable
+from parley.declaring.questions import Asking, Playing, Question, Unreadable
 
 SCRIPT = "script:"  # before the name of a scripted agent, in the place of a model
 _FAILED_IN_A_ROW = 10
@@ -33,8 +35,12 @@ class Settings:
     timeout: float = 120.0  # seconds for an attempt
 
     def suited_to(self, questions: Questions) -> "Settings":
-        """Return them with a model for each role and the longest answer of the questions."""
-        own, asking = self.sampling, questions.asking
+        """Return them with a model for each role, and what the questions can be sent with.
+
+        That is the longest answer, and no schema of a turn in a game.
+        """
+        asking = questions.asking
+        own = replace(self.sampling, schema=self.sampling.schema and isinstance(asking, Asking))
         models = self.models
         if not {"max_tokens", "max_completion_tokens"} & own.fields.keys():
             own = replace(own, fields={**own.fields, "max_tokens": asking.max_tokens})
@@ -45,8 +51,13 @@ class Settings:
 
 def entry_of(asking: Any, key: Key, question: Any, calls: list[Call], roles: list[str]) -> Entry:
     """Return the log entry of a key from its calls; `read_calls` makes the prediction."""
+    optional = ("role", "reasoning", "reasoning_tokens")
     said = [
-        ({"role": role} if role else {}) | vars(call)
+        {
+            n: value
+            for n, value in {"role": role, **vars(call)}.items()
+            if value or n not in optional
+        }
         for role, call in zip(roles, calls, strict=True)
     ]
     found = read_calls(asking, question, [(each.finish, each.text) for each in calls])
@@ -110,7 +121,9 @@ def ask(
     """Ask the questions that a log lacks, write each answer into it, and close it.
 
     `advance` takes a line of progress, the number of keys with an answer, and that of all keys. An
-    entry with "failed" has no answer. ParleyError if ten questions in a row fail.
+    entry with "failed" has no answer. The first question of a new log is asked alone, until the
+    endpoint takes it; all others are asked in the mode so found. ParleyError if no question is
+    answered, or ten in a row fail.
     """
     _require_roles(questions, settings.models)
     log = Log(path, questions.header(settings.models, settings.sampling))
@@ -149,6 +162,8 @@ class _Calls:
         self._left = [
             key for key in questions.by_key if "failed" in entries.get(key, {"failed": ""})
         ]
+        roles = settings.models if log.begun else ()
+        self._mode = {role: log.mode.get(role, ()) for role in roles}
         self._start = time.monotonic()
         self._asked = self._failed_in_a_row = self._tokens = 0
 
@@ -167,11 +182,13 @@ class _Calls:
             )
         )
         waiting = iter(self._left)
-        workers = [
-            asyncio.create_task(self._work(waiting))
-            for _ in range(min(given.at_once, len(self._left)))
-        ]
+        workers: list[asyncio.Task[None]] = []
         try:
+            await self._begin(waiting)
+            workers += [
+                asyncio.create_task(self._work(waiting))
+                for _ in range(min(given.at_once, len(self._left)))
+            ]
             await asyncio.gather(*workers)
         finally:
             for worker in workers:
@@ -180,24 +197,65 @@ class _Calls:
             if self._endpoint:
                 await self._endpoint.close()
 
+    async def _begin(self, waiting: Iterator[Key]) -> None:
+        """Ask alone until a question is answered, and begin a new log with the mode so found."""
+        if self._log.begun:
+            return
+        held: list[Entry] = []
+        for key in waiting if self._endpoint else ():
+            held.append(await self._entry(key))
+            if "failed" not in held[-1]:
+                break
+            self._require_answers(held[-1], min(_FAILED_IN_A_ROW, len(self._left)))
+        if self._endpoint and isinstance(self._asking, Playing):
+            await self._find_modes(self._asking)
+        self._log.begin(self._mode)
+        for entry in held:
+            self._add(entry)
+
+    async def _find_modes(self, game: Playing) -> None:
+        """Find the mode of each side that has not spoken in the first game."""
+        state = next(iter(self._questions.by_key.values()))
+        while role := game.turn(state):
+            model = self._settings.models[role]
+            if role not in self._mode and not model.startswith(SCRIPT):
+                try:
+                    await self._call(role, game.messages(state), None)
+                except FailedCall as error:
+                    raise ParleyError(f"--role {role}={model}: no answer: {error}") from None
+            if role == game.roles[-1]:
+                return
+            state = game.step(state, "Hello.")
+
     async def _work(self, waiting: Iterator[Key]) -> None:
         for key in waiting:
-            question = self._questions.by_key[key]
-            try:
-                calls, roles = await self._calls(question)
-                entry = entry_of(self._asking, key, question, calls, roles)
-                self._failed_in_a_row = 0
-            except FailedCall as error:
-                entry = {"key": list(key), "calls": [], "failed": str(error)}
-                self._failed_in_a_row += 1
-            self._log.add(entry)
-            self._tell(entry)
+            entry = await self._entry(key)
+            self._add(entry)
             await asyncio.sleep(0)  # let others work: a scripted agent never waits
-            if self._failed_in_a_row >= _FAILED_IN_A_ROW:
-                raise ParleyError(
-                    f"{_FAILED_IN_A_ROW} questions in a row failed: {entry['failed']}",
-                    remedy="Run the same command again to ask the remaining questions.",
-                )
+            self._require_answers(entry, _FAILED_IN_A_ROW)
+
+    async def _entry(self, key: Key) -> Entry:
+        """Return the entry of a key, "failed" without an answer."""
+        question = self._questions.by_key[key]
+        try:
+            calls, roles = await self._calls(question)
+        except FailedCall as error:
+            self._failed_in_a_row += 1
+            return {"key": list(key), "calls": [], "failed": str(error)}
+        self._failed_in_a_row = 0
+        return entry_of(self._asking, key, question, calls, roles)
+
+    def _require_answers(self, entry: Entry, most: int) -> None:
+        """Raise ParleyError if too many questions in a row failed."""
+        if self._failed_in_a_row >= most:
+            raise ParleyError(
+                f"{most:,} questions in a row failed: {entry['failed']}",
+                remedy="Run the same command again to ask the remaining questions.",
+            )
+
+    def _add(self, entry: Entry) -> None:
+        self._log.add(entry)
+        self._tell()
 
     async def _calls(self, question: Any) -> tuple[list[Call], list[str]]:
         """Return the answer to a question, or those of all turns of a game."""
@@ -223,12 +281,15 @@ class _Calls:
     async def _call(self, role: str, messages: Any, schema: Any) -> Call:
         assert self._endpoint is not None  # noqa: S101 - for types
         given = self._settings
-        body = given.sampling.request(given.models[role], messages, schema)
-        call = await self._endpoint.ask(body)
+        request = partial(given.sampling.request, given.models[role], messages, schema)
+        if role in self._mode:
+            call = await self._endpoint.ask(request(self._mode[role]))
+        else:
+            call, self._mode[role] = await find_mode(self._endpoint.ask, request)
         self._tokens += call.prompt_tokens + call.completion_tokens
         return call
 
-    def _tell(self, entry: Entry) -> None:
+    def _tell(self) -> None:
         self._asked += 1
         total = len(self._questions.by_key)
         done = total - len(self._left) + self._asked

@@ -12,21 +12,31 @@ from parley.base.errors import Problem, RecordError, UsageError
 from parley.building.built import BuiltFolder
 from parley.declaring.prediction_formats import UNREADABLE, Key, Prediction
 from parley.declaring.questions import Playing, Unreadable
-from parley.scoring.evaluate import Result, score
+from parley.scoring.evaluate import WRONG, Result, score
 from parley.scoring.gold import Part, rows_digest
 
 
 def score_file(
-    built: BuiltFolder, name: str, given: Mapping[str, str | None], file: str, part: Part
+    built: BuiltFolder,
+    name: str,
+    given: Mapping[str, str | None],
+    file: str,
+    part: Part,
+    policy: str = WRONG,
 ) -> Result:
     """Score a file of predictions, or a log, which states its own part."""
     if not is_log(file):
-        return score(built, name, given, file=file, part=part)
-    return score_log(built, name, given, Path(file), part)
+        return score(built, name, given, file=file, part=part, policy=policy)
+    return score_log(built, name, given, Path(file), part, policy)
 
 
 def score_log(
-    built: BuiltFolder, name: str, given: Mapping[str, str | None], path: Path, part: Part
+    built: BuiltFolder,
+    name: str,
+    given: Mapping[str, str | None],
+    path: Path,
+    part: Part,
+    policy: str = WRONG,
 ) -> Result:
     """Score the answers of a log as its readers read them now.
 
@@ -55,7 +65,7 @@ def score_log(
         )
     predictions = [*_predictions(task.key, entries, questions)]
     due = questions.gold, questions.others
-    found = score(built, name, options, found=predictions, due=due, part=of)
+    found = score(built, name, options, found=predictions, due=due, part=of, policy=policy)
     return Result(**{**vars(found), "predictions": str(path), "run": _facts(header, entries)})
 
 
@@ -144,6 +154,7 @@ def _facts(header: Mapping[str, Any], entries: Mapping[Key, Mapping[str, Any]]) 
         name: sum(call[name] for call in calls)
         for name in ("prompt_tokens", "completion_tokens", "retries")
     }
+    totals["reasoning_tokens"] = sum(call.get("reasoning_tokens", 0) for call in calls)
     return {
         "models": header["models"],
         "answered_by": dict(sorted(Counter(call["model"] for call in calls).items())),
@@ -151,6 +162,7 @@ def _facts(header: Mapping[str, Any], entries: Mapping[Key, Mapping[str, Any]]) 
         "questions": header["questions"],
         "sampling": header["sampling"],
         "schema": header["schema"],
+        "mode": header.get("mode", {}),
         "asked": len(entries),
         "calls": len(calls),
         **totals,

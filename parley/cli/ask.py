@@ -50,7 +50,7 @@ def ask(
     seed: Annotated[int | None, Option(metavar="N", help="The seed.")] = None,
     max_tokens: Annotated[int, Option(metavar="N", help=_LONGEST, **_ZERO)] = 0,
     option: Annotated[list[str] | None, Option(metavar="K=JSON", help=_OPTION)] = None,
-    schema: Annotated[bool, Option("--schema", help="Send the JSON schema of an answer.")] = False,
+    schema: Annotated[bool, Option(help="Send the JSON schema of an answer.")] = True,
     requests: Annotated[
         Path | None, Option(metavar="FILE", help="Write a batch file instead of asking.")
     ] = None,

@@ -119,6 +119,7 @@ def _command(dataset: Dataset, name: str, task: "Task") -> Callable[..., None]:
     instead = f"Score a baseline instead: {', '.join(task.baselines)}."
     published = f"Score dialogues of a publication: {', '.join(task.subsets) or 'none'}."
     kept = "Save the predictions of the baseline."
+    unread = "Count unreadable predictions as wrong, or drop them: wrong, drop [default: wrong]."
 
     def command(
         file: Annotated[str | None, Argument(metavar="[FILE]", help=accepted)] = None,
@@ -126,6 +127,7 @@ def _command(dataset: Dataset, name: str, task: "Task") -> Callable[..., None]:
         baseline: Annotated[str | None, Option(metavar="B", help=instead)] = None,
         keep: Annotated[Path | None, Option("--save-predictions", metavar="OUT", help=kept)] = None,
         subset: Annotated[str, Option(metavar="S", help=published)] = "",
+        unreadable: Annotated[str, Option(metavar="P", help=unread)] = "wrong",
         template: Annotated[bool, Option("--template", help="Describe FILE.")] = False,
         as_json: AsJson = False,
         **own: str | None,
@@ -161,9 +163,10 @@ def _command(dataset: Dataset, name: str, task: "Task") -> Callable[..., None]:
             require_free(keep)
         built, part = find_folder(folder, dataset), Part(subset)
         if baseline:
-            result = score(built, name, asked, baseline=baseline, keep=keep, part=part)
+            how: dict[str, Any] = {"baseline": baseline, "keep": keep, "policy": unreadable}
+            result = score(built, name, asked, part=part, **how)
         else:
-            result = score_file(built, name, asked, str(file), part)
+            result = score_file(built, name, asked, str(file), part, unreadable)
         print_result(as_json, result.as_dict, lambda: lay_out_score(result))
 
     signature = inspect.signature(command)

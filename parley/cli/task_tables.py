@@ -12,7 +12,7 @@ from parley.declaring.leaderboard import leaderboard
 from parley.declaring.questions import TRUNCATED
 from parley.declaring.spread import Folds, Interval
 from parley.declaring.tasks import Task, Undefined, flat
-from parley.scoring.evaluate import Result
+from parley.scoring.evaluate import DROP, WRONG, Result
 from parley.scoring.gold import ALL
 
 _SAMPLE = "a sample, not the dataset: its records are invented\n"
@@ -89,6 +89,7 @@ def tasks_as_dicts(tasks: Iterable[tuple[str, str, Task]]) -> list[dict[str, Any
     ]
 
 
+_POLICIES = {WRONG: "counted as wrong", DROP: "dropped"}
 _WIDEST = 5  # metrics side by side; of more, each has a line
 
 
@@ -110,7 +111,7 @@ def lay_out_score(found: Result) -> RenderableType:
         safe(f"{found.dataset} {found.name}{options}: {found.predictions}", style="bold"),
         safe(_SAMPLE * found.is_sample, style="yellow", end=""),
         *([safe(f"only {found.part}", style="yellow")] if found.part != ALL else []),
-        safe(f"{task.evaluated_on}: {counts}; unit: {task.unit}\n"),
+        safe(f"{task.evaluated_on}: {counts}; unit: {task.unit}; coverage: {found.coverage:.1%}\n"),
     ]
     measured = {path: _number(value, task.decimals) for path, value in own.items()}
     spread = {path: _spread(each, task.decimals) for path, each in found.spread.items()}
@@ -156,17 +157,22 @@ def _proof(found: Result) -> Iterator[str]:
         often = sorted(found.unreadable.items(), key=lambda each: -each[1])
         reasons = ", ".join(f"{reason:.80} {count:,}" for reason, count in often[:_MOST_REASONS])
         reasons += ", ..." if len(often) > _MOST_REASONS else ""
-        yield f"unreadable: {sum(found.unreadable.values()):,} ({reasons})"
+        count = f"{sum(found.unreadable.values()):,} of {found.due:,}"
+        yield f"unreadable: {count} predictions, {_POLICIES[found.policy]} ({reasons})"
     if log := found.run:
         asked = ", ".join(
             f"{role}={model}" if role else model for role, model in log["models"].items()
         )
-        answered = ", ".join(log["answered_by"])
+        answered, thoughts = ", ".join(log["answered_by"]), log["reasoning_tokens"]
         yield (
             f"asked {asked}, answered by {answered}: {log['asked']:,} questions, "
-            f"{log['calls']:,} calls, {log['prompt_tokens'] + log['completion_tokens']:,} tokens, "
+            f"{log['calls']:,} calls, {log['prompt_tokens'] + log['completion_tokens']:,} tokens"
+            f"{f' ({thoughts:,} of reasoning)' * bool(thoughts)}, "
             f"{log['retries']:,} retries, {log['seconds']:,.1f} s"
         )
+        changes = {role: ", ".join(mode) or "in full" for role, mode in log["mode"].items()}
+        mode = "; ".join(f"{role}: {each}" if role else each for role, each in changes.items())
+        yield f"mode: {'with' if log['schema'] else 'without'} schema; sent {mode or 'in full'}"
         yield f"questions version {log['asking']}, sha256 {log['questions'][:12]}"
         yield from _advice(found.unreadable, log)
     proof = found.provenance

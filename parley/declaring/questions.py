@@ -123,7 +123,7 @@ def object_schema(**fields: Any) -> dict[str, Any]:
 
 # Readers -----------------------------------------------------------------------------------------
 
-LONGEST = 20_000  # characters of an answer; a longer one is not read
+LONGEST = 20_000  # characters of an answer after its thoughts; a longer one is not read
 _DEEPEST = 20  # levels of JSON; no answer needs as many
 _THOUGHT_ENDS = re.compile(r"</(?:think|thinking|thought|reasoning)>|\[/THINK\]", re.IGNORECASE)
 _THOUGHT = re.compile(r"<(?:think|thinking|thought|reasoning)>|\[THINK\]", re.IGNORECASE)
@@ -131,12 +131,17 @@ _HYPHENS = re.compile("[\u2010-\u2015\u2212]")
 _JSON = json.JSONDecoder()
 
 
+def after_thoughts(text: str) -> str:
+    """Return the text after the last mark that ends a thought."""
+    return _THOUGHT_ENDS.split(text)[-1]
+
+
 def final_text(text: str) -> str:
     """Return an answer without the thoughts before it; "" for thoughts alone or too long a text."""
+    text = after_thoughts(text)
     if len(text) > LONGEST:
         return ""
-    text = unicodedata.normalize("NFKC", text)
-    *_, text = _THOUGHT_ENDS.split(text)
+    text = after_thoughts(unicodedata.normalize("NFKC", text))
     return "" if _THOUGHT.search(text) else _HYPHENS.sub("-", text).strip()
 
 

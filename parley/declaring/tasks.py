@@ -23,7 +23,9 @@ from parley.declaring.questions import Asking, Playing
 from parley.declaring.shapes import parse
 from parley.declaring.spread import Folds, Interval
 
-OWN_OPTIONS = ("build", "baseline", "save-predictions", "template", "subset", "json", "help")
+OWN_OPTIONS = (
+    "build", "baseline", "save-predictions", "template", "subset", "unreadable", "json", "help",
+)  # fmt: skip
 """The options of `parley score` itself."""
 MEASURED = "run with this tool"  # the place of a reference that a baseline gives, as a test holds
 
@@ -120,7 +122,10 @@ class Task:
         example: An invented prediction.
         metrics: Name of a metric -> its meaning, in a phrase.
         gold: Build -> the right answers.
-        score: Gold, predictions -> the score.
+        score: Gold, predictions -> the score. An unreadable prediction is wrong; a metric that no
+            answer can be wrong in, as a correlation, is that of the readable ones.
+        score_part: The same for a subset or a pilot; `score` unless named. A mean over folds needs
+            one that pools the rows.
         validate: A prediction of the right shape, its gold -> problems, each placed at a field.
         baselines: Name -> a function: build -> predictions.
         references: Results to compare with, the documented ones first.
@@ -152,6 +157,7 @@ class Task:
     metrics: Mapping[str, str]
     gold: Callable[..., Gold]
     score: Callable[..., Score]
+    score_part: Callable[..., Score] | None = None
     category: str = ""
     required: tuple[str, ...] = ()
     validate: Callable[[Prediction, Any], Iterable[Problem]] = _accept

@@ -4,7 +4,8 @@ import hashlib
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -29,6 +30,10 @@ from parley.declaring.tasks import (
 from parley.scoring.gold import ALL, Part, arguments, load_gold, rows_digest, running, script_of
 from parley.scoring.predictions import read, validate_predictions, write
 
+WRONG, DROP = "wrong", "drop"
+POLICIES = (WRONG, DROP)
+"""What an unreadable prediction is: a wrong one, or none, so that the others alone are scored."""
+
 
 @dataclass(frozen=True)
 class Result:
@@ -41,20 +46,19 @@ class Result:
     predictions: str
     is_sample: bool
     score: Score
+    references: tuple[Reference, ...] = ()  # on the scored rows
     baseline: str = ""
     part: Part = ALL
     provenance: Mapping[str, str] = field(default_factory=dict)
+    due: int = 0  # predictions, also those that are unreadable
     unreadable: Mapping[str, int] = field(default_factory=dict)  # reason -> predictions
+    policy: str = WRONG
     run: Mapping[str, Any] = field(default_factory=dict)  # the facts of a log
 
     @property
-    def references(self) -> tuple[Reference, ...]:
-        """The references for the same options; a note marks them beside the score of a part."""
-        found = self.task.references_for(self.options)
-        if self.part == ALL:
-            return found
-        of_all = "of all dialogues, not of this part"
-        return tuple(replace(r, note="; ".join(filter(None, (r.note, of_all)))) for r in found)
+    def coverage(self) -> float:
+        """The share of predictions that are readable, from 0 to 1."""
+        return (self.due - sum(self.unreadable.values())) / self.due
 
     @property
     def moved(self) -> list[Problem]:
@@ -95,6 +99,8 @@ class Result:
             "spread": _tree({path: vars(each) for path, each in self.spread.items()}),
             "counts": dict(self.score.counts),
             "unreadable": dict(self.unreadable),
+            "coverage": self.coverage,
+            "policy": self.policy,
             "moved": list(map(str, self.moved)),
             "references": [
                 {"name": each.name, "metrics": _tree(_numbers(each)), "unit": self.task.unit}
@@ -139,21 +145,24 @@ def score(
     found: Iterable[Any] | None = None,
     due: tuple[Gold, Collection[Key]] | None = None,
     part: Part = ALL,
+    policy: str = WRONG,
 ) -> Result:
     """Score a file of predictions ("-": standard input), a baseline, or predictions `found`.
 
     `given` has the task's own options, as far as they are given. `keep` is a new file for the
     predictions of the baseline. Predictions of keys outside `part` are left out. `due` is what
-    `load_gold` returns, where it is known.
+    `load_gold` returns, where it is known. `policy` is one of `POLICIES`.
 
     Raises:
-        UsageError: there is no such task, option, subset or baseline, or not one thing to score.
+        UsageError: there is no such task, option, subset, baseline or policy, not one thing to
+            score, or no readable prediction is left.
         RecordError: naming everything that is wrong with the file.
         OutputError: the build lacks a config or split, or `keep` cannot be written.
         ScriptError: the task fails.
     """
     task = built.dataset.task(name)
     options = task.chosen(given)
+    require_known("parley score", "--unreadable", policy, POLICIES)
     if baseline:
         require_known(f"{built.dataset.name} {name}", "baseline", baseline, task.baselines)
     if [bool(file), bool(baseline), found is not None].count(True) != 1 or (keep and not baseline):
@@ -163,21 +172,93 @@ def score(
     gold, others = due or load_gold(built, name, options, part)
     if baseline:
         of = f"baseline {baseline}"
-        with running(built):
-            found = task.baselines[baseline](built, **options, **arguments(task, part))
-            made = f"the {of} of {script_of(built)}"
-            predictions = validate_predictions(found, task, gold, made, others)
+        predictions = _run(built, name, baseline, options, part, gold, others)
     elif found is not None:
         of = "predictions"
         predictions = validate_predictions(found, task, gold, "the predictions", others)
     else:
         of = "standard input" if file == "-" else file
         predictions = read(file, task, gold, partial(_hint, built, task, options, gold), others)
-    scored = compute(built, name, options, gold, predictions)
+    unreadable = _unreadable(predictions)
+    kept, scored = gold, predictions
+    if policy == DROP and unreadable:
+        kept = {key: gold[key] for key in gold if UNREADABLE not in predictions[key]}
+        scored = {key: predictions[key] for key in kept}
+        if not kept:
+            raise UsageError(
+                f"{of}: none of {len(gold):,} predictions is readable, so none is left to score",
+                remedy="With --unreadable wrong they count as wrong.",
+            )
+    metrics = compute(built, name, options, kept, scored, part)
+    references = task.references_for(options)
+    if part != ALL or len(kept) < len(gold):
+        others = {*others, *(gold.keys() - kept.keys())}
+        measured = (each for each in references if each.name != baseline)
+        references = (*_here(built, name, measured, options, part, kept, others),)
     if keep:  # at last: before, the same command does all of it again
         write(keep, task, predictions.values())
-    named = built.dataset.name, name, task, options, of, built.is_sample, scored, baseline, part
-    return Result(*named, _proof(built, task, predictions), _unreadable(predictions))
+    return Result(
+        built.dataset.name,
+        name,
+        task,
+        options,
+        of,
+        built.is_sample,
+        metrics,
+        references,
+        baseline,
+        part,
+        _proof(built, task, predictions),
+        len(gold),
+        unreadable,
+        policy,
+    )
+
+
+def _run(
+    built: BuiltFolder,
+    name: str,
+    baseline: str,
+    options: Mapping[str, str],
+    part: Part,
+    gold: Gold,
+    others: Collection[Key],
+) -> Mapping[Key, Prediction]:
+    """Return the predictions of a baseline for the keys of `gold`."""
+    task = built.dataset.task(name)
+    with running(built):
+        found = task.baselines[baseline](built, **options, **arguments(task, part))
+        made = f"the baseline {baseline} of {script_of(built)}"
+        return validate_predictions(found, task, gold, made, others)
+
+
+def _here(
+    built: BuiltFolder,
+    name: str,
+    references: Iterable[Reference],
+    options: Mapping[str, str],
+    part: Part,
+    gold: Gold,
+    others: Collection[Key],
+) -> Iterator[Reference]:
+    """Yield what the baselines among these references reach on the rows of `gold` alone.
+
+    The other references are of all rows, and left out; so is a baseline that cannot predict a part,
+    as one that learns from it.
+    """
+    task = built.dataset.task(name)
+    for each in references:
+        if each.place == MEASURED:
+            with suppress(UsageError):
+                predictions = _run(built, name, each.name, options, part, gold, others)
+                found = flat(compute(built, name, options, gold, predictions, part).metrics)
+                stated = {
+                    path: f"{value:.{task.decimals}f}"
+                    for path, value in found.items()
+                    if not isinstance(value, Undefined)
+                }
+                note = "; ".join(filter(None, (each.note, "on the same rows")))
+                yield replace(each, metrics=_tree(stated), note=note)
 
 
 def compute(
@@ -186,14 +267,16 @@ def compute(
     options: Mapping[str, str],
     gold: Gold,
     predictions: Mapping[Key, Prediction],
+    part: Part = ALL,
 ) -> Score:
     """Return the score of sound predictions, one for each key of `gold` and in its order.
 
-    ScriptError if the task fails.
+    `part` is the part of the task that they are from. ScriptError if the task fails.
     """
     with running(built):
         task = built.dataset.task(name)
-        scored = task.score(gold, predictions, **options)
+        compared = task.score if part == ALL else task.score_part or task.score
+        scored = compared(gold, predictions, **options)
         wrong = list(wrong_scores(scored, task.unit))
     if wrong:
         raise ScriptError(f"{script_of(built)}: {name} gives an invalid score", *wrong)
