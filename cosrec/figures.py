@@ -304,7 +304,7 @@ def number_of_ratings(data: Data) -> dict[str, int]:
 
 @counted()
 def conversations_by_mean_rating(data: Data) -> dict[str, int]:
-    """Conversations of crowd and curated with a mean rating from 3.5, 4.0 and 4.5 on, up to the next."""
+    """Conversations of crowd and curated whose mean rating is 3.5 to 4, 4 to 4.5, 4.5 to 5."""
     ratings = ([v for rating in row["ratings"] for v in rating.values()] for row in annotated(data))
     halves = Counter(2 * sum(values) // len(values) for values in ratings)
     return {"3.5": halves[7], "4.0": halves[8], "4.5": halves[9] + halves[10]}
