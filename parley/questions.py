@@ -3,6 +3,14 @@
 `Task(asking=Asking(...))` has prompts and a reader of answers; `Task(asking=make_game(...))` rules.
 """
 
+from parley.declaring.answers import (
+    choice,
+    read_labels,
+    read_number,
+    read_object,
+    read_order,
+    reader,
+)
 from parley.declaring.game_scores import (
     GAME_FIELDS,
     GAME_METRICS,
@@ -19,13 +27,7 @@ from parley.declaring.questions import (
     Question,
     Unreadable,
     chat,
-    choice,
     object_schema,
-    read_labels,
-    read_number,
-    read_object,
-    read_order,
-    reader,
     spoken,
 )
 
