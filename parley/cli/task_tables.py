@@ -1,15 +1,15 @@
 """Lay out tasks, templates of prediction files, and scores."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 
+from parley.asking.advice import advice
 from parley.base.console import safe, table
 from parley.building.collection import Dataset
 from parley.declaring.leaderboard import leaderboard
-from parley.declaring.questions import TRUNCATED
 from parley.declaring.spread import Folds, Interval
 from parley.declaring.tasks import Task, Undefined, flat
 from parley.scoring.evaluate import DROP, WRONG, Result
@@ -172,31 +172,17 @@ def _proof(found: Result) -> Iterator[str]:
         )
         changes = {role: ", ".join(mode) or "in full" for role, mode in log["mode"].items()}
         mode = "; ".join(f"{role}: {each}" if role else each for role, each in changes.items())
-        yield f"mode: {'with' if log['schema'] else 'without'} schema; sent {mode or 'in full'}"
+        again = ", asked again after unreadable answers" if log["ask_again"] else ""
+        schema = "with schema" if log["schema"] else "without schema"
+        yield f"mode: {schema}; sent {mode or 'in full'}{again}"
         yield f"questions version {log['asking']}, sha256 {log['questions'][:12]}"
-        yield from _advice(found.unreadable, log)
+        if tries := advice(found.unreadable, log["asked"], log):
+            yield tries
     proof = found.provenance
     yield (
         f"parley {proof['parley']}, {found.dataset} {proof['version']}, rows {proof['rows'][:12]}, "
         f"predictions {proof['predictions'][:12]}, {found.part}"
     )
-
-
-def _advice(unreadable: Mapping[str, int], log: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the settings that make more answers readable, where a tenth or more are not."""
-    if sum(unreadable.values()) * 10 < log["asked"] or not unreadable:
-        return
-    is_game = "" not in log["models"]
-    tries = []
-    if not is_game and not log["schema"]:
-        tries.append("--schema, which asks for JSON of the right form, if the endpoint can")
-    if TRUNCATED in unreadable:
-        most = log["sampling"].get("max_tokens")
-        tries.append(f"a greater --max-tokens{f' than {most}' * bool(most)}")
-        if is_game:
-            tries.append("--option 'stop=[\"\\n\"]', which ends a turn at the end of a line")
-    tries.append("another model, as one that follows instructions")
-    yield f"many answers are unreadable; try {'; or '.join(tries)}"
 
 
 def _spread(spread: Interval | Folds, decimals: int) -> str:
