@@ -24,7 +24,7 @@ from parley.cli import app
 from parley.declaring.tasks import OWN_OPTIONS
 
 ROOT = Path(__file__).parent.parent
-GUIDES = ["README.md", *(f"docs/{path.name}" for path in ROOT.glob("docs/*.md"))]
+GUIDES = ["README.md", "AGENTS.md", *(f"docs/{path.name}" for path in ROOT.glob("docs/*.md"))]
 CARDS = [f"{name}/README.md" for name in discover()]
 PAGES = {
     name: (ROOT / name).read_text(encoding="utf-8")
@@ -220,7 +220,7 @@ def test_the_commands_of_publishing_run(hub, real_build, tmp_path):
     """In their order, the Python between them too, logged in by the environment."""
     text = PAGES[PUBLISHING]
     commands = re.findall(r"^    (parley .+?)(?: +#.*)?$", text, re.MULTILINE)
-    assert len(commands) == 3
+    assert len(commands) == 4
     hub.tokens["hf_writes"] = User("ana", orgs=("org",))
     shutil.copytree(real_build / "casino", tmp_path / "build" / "casino")
     for command in commands:

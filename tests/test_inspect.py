@@ -2,9 +2,12 @@
 
 import json
 import math
+import subprocess
+import sys
 from collections import Counter
 
 import pytest
+from hub import Hub
 from model_server import serving
 
 from parley.asking.client import Sampling
@@ -15,6 +18,7 @@ from parley.building.built import find_folder
 from parley.building.collection import discover
 from parley.declaring.questions import Playing
 from parley.declaring.tasks import flat
+from parley.reading.export.export import export
 from parley.scoring.gold import Part
 
 inspect_ai = pytest.importorskip("inspect_ai", reason="`make inspect` runs it")
@@ -151,3 +155,24 @@ def test_a_part_in_epochs_has_finite_metrics_targets_and_answers(
     if right and "folds" not in declared.evaluated_on:
         for each in declared.per_prediction:
             assert metrics[each] == numbers(log, each)["mean"]
+
+
+def test_inspect_asks_the_exported_questions_of_a_repository(sample_build, tmp_path):
+    export(find_folder(sample_build, discover()["casino"]), "questions", tmp_path / "questions")
+    with Hub() as hub:
+        hub.seed("org/casino-questions", tmp_path / "questions")
+        command = ["eval", "hf/org/casino-questions/partner-priorities", "--model", "mockllm/model"]
+        command += ["--limit", "2", "--display", "none", "--log-format", "json"]
+        done = subprocess.run(
+            [sys.executable, "-m", "inspect_ai", *command, "--log-dir", str(tmp_path / "logs")],
+            env=hub.environ(tmp_path),
+            capture_output=True,
+        )
+    assert done.returncode == 0, done.stderr.decode()
+    (log,) = (tmp_path / "logs").glob("*.json")
+    first, second = json.loads(log.read_text())["samples"]
+    for sample in (first, second):
+        order = json.loads(sample["target"])["order"]
+        assert sorted(order) == ["Firewood", "Food", "Water"]
+        assert "Your own order" in sample["input"]
+    assert first["input"] != second["input"]

@@ -87,17 +87,13 @@ def read_calls(
             raise ValueError("answers after the one that is read")
         return read
     state = question
-    for place, (finish, text) in enumerate(answers):
+    for finish, text in answers:
         if not asking.turn(state):
             raise ValueError("turns after the end")
-        if reason := reason_unread(finish, text):
-            if place + 1 < len(answers):
-                raise ValueError("turns after the end")
-            return Unreadable(reason)
-        state = asking.step(state, text)
+        state = asking.step(state, text, reason_unread(finish, text))
     if asking.turn(state):
         raise ValueError("no end")
-    played: Mapping[str, Any] | Unreadable = asking.outcome(state)
+    played: Mapping[str, Any] = asking.outcome(state)
     return played
 
 
@@ -307,9 +303,8 @@ class _Calls:
         )
         found = f"{unread:,} of the first {self._answered:,} answers are unreadable ({why})"
         own = given.sampling
-        facts = {"models": given.models, "sampling": own.fields, "schema": own.schema}
-        facts |= {"ask_again": own.ask_again, "mode": self._mode}
-        facts |= {"reasoning_tokens": self._thoughts}
+        facts = {"sampling": own.fields, "schema": own.schema, "ask_again": own.ask_again}
+        facts |= {"mode": self._mode, "reasoning_tokens": self._thoughts}
         tries = advice(self._unreadable, self._answered, facts)
         if is_over:
             raise ParleyError(
@@ -339,9 +334,8 @@ class _Calls:
             else:
                 calls.append(await self._call(role, asking.messages(state), None))
             roles.append(role)
-            if reason_unread(calls[-1].finish, calls[-1].text):
-                break
-            state = asking.step(state, calls[-1].text)
+            reason = reason_unread(calls[-1].finish, calls[-1].text)
+            state = asking.step(state, calls[-1].text, reason)
         return calls, roles
 
     async def _call(self, role: str, messages: Any, schema: Any) -> Call:

@@ -123,8 +123,8 @@ def _wrong_calls(
         role, stated = "", call.get("role", "")
         if isinstance(game, Playing):
             role = game.turn(state)
-            if not reason_unread(call["finish"], call["text"]):
-                state = game.step(state, call["text"])
+            reason = reason_unread(call["finish"], call["text"])
+            state = game.step(state, call["text"], reason)
         if stated != role:
             return f"call {number} is of the role {role!r}, not of {stated!r}"
         asked, answered = models.get(role, ""), call["model"]

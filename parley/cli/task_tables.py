@@ -175,7 +175,7 @@ def _proof(found: Result) -> Iterator[str]:
         again = ", asked again after unreadable answers" if log["ask_again"] else ""
         schema = "with schema" if log["schema"] else "without schema"
         yield f"mode: {schema}; sent {mode or 'in full'}{again}"
-        yield f"questions version {log['asking']}, sha256 {log['questions'][:12]}"
+        yield f"{found.name} questions {log['asking']}, sha256 {log['questions'][:12]}"
         if tries := advice(found.unreadable, log["asked"], log):
             yield tries
     proof = found.provenance

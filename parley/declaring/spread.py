@@ -1,15 +1,17 @@
 """The spread of a score: over folds, or over bootstrap samples."""
 
+import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from parley.base.exact import plain
 
 if TYPE_CHECKING:
     import numpy as np
 
+Name = TypeVar("Name", bound=Hashable)
 RESAMPLES = 1000
 SEED = 0
 
@@ -54,15 +56,29 @@ def interval(values: Sequence[float]) -> Interval | None:
     return None if np.isnan(low) or np.isnan(high) else Interval(float(low), float(high))
 
 
-def means(values: Mapping[str, Sequence[float]]) -> tuple[dict[str, float], dict[str, Interval]]:
-    """Return the means of metrics, and their intervals by name where they are defined."""
+def means(
+    values: Mapping[Name, Sequence[float]], groups: Sequence[int] | None = None
+) -> tuple[dict[Name, float], dict[Name, Interval]]:
+    """Return the means of metrics, and their intervals by name where they are defined.
+
+    NaN stands for no value: it is left out of a mean, and the mean of none is NaN. `groups` has the
+    number, from 0, of the group of each value; the bootstrap draws the values of a group together.
+    """
     import numpy as np
 
     arrays = {name: np.array(each, dtype=float) for name, each in values.items()}
-    drawn = resamples(len(next(iter(arrays.values()))))
-    spread = {name: interval(array[drawn].mean(axis=1)) for name, array in arrays.items()}
-    known = {name: each for name, each in spread.items() if each is not None}
-    return {name: float(array.mean()) for name, array in arrays.items()}, known
+    of = np.arange(len(next(iter(arrays.values())))) if groups is None else np.asarray(groups)
+    drawn = resamples(int(of.max()) + 1)
+    found, spread = dict[Name, float](), dict[Name, Interval]()
+    for name, array in arrays.items():
+        is_known = ~np.isnan(array)
+        sums, counts = np.bincount(of, np.where(is_known, array, 0)), np.bincount(of, is_known)
+        found[name] = float(array[is_known].mean()) if is_known.any() else math.nan
+        with np.errstate(invalid="ignore"):  # no value in a sample
+            each = interval(sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1))
+        if each is not None:
+            spread[name] = each
+    return found, spread
 
 
 def over_folds(values: Sequence[float]) -> tuple[float, Folds | None]:

@@ -1,7 +1,7 @@
 """The right answers of a task in a build: all of them, a published subset, or a pilot."""
 
 import hashlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -63,11 +63,16 @@ def load_gold(
 def pilot(built: BuiltFolder, name: str, gold: Gold, part: Part) -> Gold:
     """Return the gold of a part's pilot, all if it has none; OutputError if the part is empty."""
     if part.limit:
-        lowest = {*sorted(gold, key=_drawn)[: part.limit]}
+        lowest = {*in_order_of_pilots(gold)[: part.limit]}
         gold = {key: value for key, value in gold.items() if key in lowest}
     if part != ALL and not gold:
         raise OutputError(f"{built.path}: {name} has nothing to score in {part}")
     return gold
+
+
+def in_order_of_pilots(keys: Iterable[Key]) -> list[Key]:
+    """Return keys by their sha256: the first N make a pilot of N."""
+    return sorted(keys, key=_drawn)
 
 
 def arguments(task: Task, part: Part) -> dict[str, str]:
