@@ -148,7 +148,8 @@ def _notes(found: Result) -> Iterator[str]:
     if Folds in kinds:
         yield "±: the sample SD over folds"
     if Interval in kinds:
-        yield "±: a 95% bootstrap interval; predictions are drawn one by one"
+        what = "scenarios, each with both games," if found.run.get("swap") else "predictions"
+        yield f"±: a 95% bootstrap interval; {what} are drawn one by one"
 
 
 def _proof(found: Result) -> Iterator[str]:
@@ -175,6 +176,9 @@ def _proof(found: Result) -> Iterator[str]:
         again = ", asked again after unreadable answers" if log["ask_again"] else ""
         schema = "with schema" if log["schema"] else "without schema"
         yield f"mode: {schema}; sent {mode or 'in full'}{again}"
+        if "turns" in log:
+            seats = "; each scenario twice, in swapped seats" * log["swap"]
+            yield f"games of {log['turns']:,} turns at most{seats}"
         yield f"{found.name} questions {log['asking']}, sha256 {log['questions'][:12]}"
         if tries := advice(found.unreadable, log["asked"], log):
             yield tries
