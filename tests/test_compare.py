@@ -181,6 +181,12 @@ def test_logs_of_other_parts_or_rows_are_marked_and_not_compared(logged, compare
     assert first["metrics"] == limit["metrics"] == {"satisfaction": 0, "likeness": 0}
     assert (first["differs"], limit["differs"][0].partition(":")[0]) == ([], "limit")
     assert rows["differences"] == first["differences"] == limit["differences"] == {}
+    older = json.loads(header) | {"asking": "1", "questions": "0" * 64}
+    other.write_text("\n".join([json.dumps(older, separators=(",", ":")), *entries]) + "\n")
+    (_, old), first = compared(whole, other)[0]["logs"], compared(other)[0]["logs"][0]
+    assert [each.partition(":")[0] for each in old["differs"]] == ["asking", "questions"]
+    assert old["differences"] == {}
+    assert first["label"] == old["label"] == "three, questions version 1"
     (whole.parent / "empty").mkdir()
     for given in (
         [whole.parent / "empty"],

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from parley.asking.log import is_log, read_log
-from parley.asking.score import facts_of, open_log
+from parley.asking.score import facts_of, is_older, open_log
 from parley.base.errors import Problem, UsageError
 from parley.building.built import BuiltFolder, find_folder
 from parley.building.collection import get
@@ -161,7 +161,7 @@ def compare(
         found = _against_first([*logs.values()], metrics, advance)
         rows = [
             _row(built, name, each, label, found.get(each[0]), prices)
-            for each, label in zip(given, _labels(given), strict=True)
+            for each, label in zip(given, _labels(given, built.dataset.task(name)), strict=True)
         ]
         task, options = built.dataset.task(name), dict(given[0][1]["options"])
         tables.append(Table(built.dataset.name, name, task, options, tuple(rows)))
@@ -258,8 +258,8 @@ def _row(
         due, what = rows_digest(built, built.dataset.task(name)), f"of other rows than {built.path}"
         found = {"differs": (Problem("rows", due, header["rows"], what),)}
     unread = sum(UNREADABLE in entry for entry in entries.values())
-    cost = _cost(header, entries, prices)
-    return Compared(path, label, facts_of(header, entries), unread, cost, **found)
+    facts = facts_of(header, entries, built.dataset.task(name).asking)
+    return Compared(path, label, facts, unread, _cost(header, entries, prices), **found)
 
 
 def _ways(names: Names) -> Iterator[str]:
@@ -267,19 +267,21 @@ def _ways(names: Names) -> Iterator[str]:
     return (".".join(names[: end + 1]) for end in range(len(names)))
 
 
-def _labels(logs: Sequence[tuple[Path, Header, Entries]]) -> list[str]:
+def _labels(logs: Sequence[tuple[Path, Header, Entries]], task: Task) -> list[str]:
     """Return the names of the models, with that of the log where two are alike."""
-    found = [models_of(header) for _, header, _ in logs]
+    found = [_label(header, task) for _, header, _ in logs]
     return [
         f"{label} ({path.stem})" if found.count(label) > 1 else label
         for label, (path, *_) in zip(found, logs, strict=True)
     ]
 
 
-def models_of(facts: Mapping[str, Any]) -> str:
-    """Return the models of a log, with their sides if it is a game."""
-    models = facts["models"].items()
-    return ", ".join(f"{role}={model}" if role else model for role, model in models)
+def _label(header: Header, task: Task) -> str:
+    """Return the models of a log, with their sides if it is a game, and older questions."""
+    models, asking = header["models"].items(), task.asking
+    label = ", ".join(f"{role}={model}" if role else model for role, model in models)
+    is_old = asking and is_older(header, asking)
+    return f"{label}, questions version {header['asking']}" if is_old else label
 
 
 def _cost(header: Header, entries: Entries, prices: Prices) -> float | None:
