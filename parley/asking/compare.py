@@ -12,7 +12,7 @@ from parley.asking.score import facts_of, is_older, open_log
 from parley.base.errors import Problem, UsageError
 from parley.building.built import BuiltFolder, find_folder
 from parley.building.collection import get
-from parley.declaring.prediction_formats import UNREADABLE
+from parley.declaring.prediction_formats import UNREADABLE, Key, Prediction
 from parley.declaring.spread import RESAMPLES, Interval, interval
 from parley.declaring.tasks import Task, tree
 from parley.scoring.compare import Difference, Names, Rows, holm, intervals, p_value
@@ -25,7 +25,7 @@ Header = Mapping[str, Any]
 Entries = Mapping[Any, Mapping[str, Any]]
 Advance = Callable[[str, int, int], None]  # takes what is computed, the samples done, and all
 _MILLION = 1_000_000
-_ASKED = ("version", "rows", "subset", "limit", "asking", "questions")  # of a header
+_ASKED = ("version", "rows", "subset", "limit", "asking", "questions", "turns", "swap")
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,8 @@ def compare(
         advance: Takes what is computed, the samples done, and all of them.
 
     Raises:
-        UsageError: a file is no log, a folder has none, or no log has a metric.
+        UsageError: a file is no log, a folder has none, a log has swapped seats, or no log has a
+            metric.
         RecordError: a log is damaged, or does not answer all its questions.
     """
     groups: dict[Any, list[tuple[Path, Header, Entries]]] = {}
@@ -140,6 +141,9 @@ def compare(
         if not is_log(str(path)):
             raise UsageError(f"{path}: is no log", remedy="Name logs that `parley ask` wrote.")
         header, entries = read_log(path)
+        if header.get("swap"):
+            what = "is a log with swapped seats; its own score compares its models"
+            raise UsageError(f"{path}: {what}", remedy="Run `parley score` on it.")
         of = header["dataset"], header["task"], *sorted(header["options"].items())
         groups.setdefault(of, []).append((path, header, entries))
     begun = []
@@ -182,10 +186,16 @@ class _Scored:
 
     def __init__(self, built: BuiltFolder, name: str, path: Path, header: Header) -> None:
         log = open_log(built, name, {}, path, Part())
-        gold, task = log.questions.gold, log.questions.task
+        of, task, width = log.questions, log.questions.task, len(log.questions.task.key)
         self.path, self.header = path, header
-        self.rows = Rows(built, name, log.questions.options, gold, log.questions.part)
-        self.predictions = validate_predictions(log.predictions, task, gold, str(path))
+        self.predictions: dict[Key, Prediction] = {}
+        seatings = dict.fromkeys(key[width:] for key in log.predictions)
+        for seating in seatings:  # two, where sides are swapped
+            own = (each for key, each in log.predictions.items() if key[width:] == seating)
+            checked = validate_predictions(own, task, of.gold, str(path))
+            self.predictions |= {(*key, *seating): each for key, each in checked.items()}
+        gold = {key: of.gold[key[:width]] for key in self.predictions}
+        self.rows = Rows(built, name, of.options, gold, of.part)
         self.numbers = self.rows.numbers(self.predictions)
 
     def chosen(self, metrics: Collection[str]) -> dict[Names, float]:
@@ -200,9 +210,11 @@ class _Scored:
     def differs(self, first: "_Scored") -> tuple[Problem, ...]:
         """Return where it differs from the first log of its table in what was asked."""
         return tuple(
-            Problem(name, what=f"{self.header[name]}, but {first.header[name]} in {first.path}")
+            Problem(
+                name, what=f"{self.header.get(name)}, but {first.header.get(name)} in {first.path}"
+            )
             for name in _ASKED
-            if self.header[name] != first.header[name]
+            if self.header.get(name) != first.header.get(name)
         )
 
 

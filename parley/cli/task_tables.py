@@ -157,7 +157,8 @@ def _notes(found: Result) -> Iterator[str]:
     if Folds in kinds:
         yield "±: the sample SD over folds"
     if Interval in kinds:
-        yield "±: a 95% bootstrap interval; predictions are drawn one by one"
+        what = "scenarios, each with both games," if found.run.get("swap") else "predictions"
+        yield f"±: a 95% bootstrap interval; {what} are drawn one by one"
 
 
 def _proof(found: Result) -> Iterator[str]:
@@ -182,6 +183,9 @@ def _proof(found: Result) -> Iterator[str]:
         changes = {role: ", ".join(mode) or "in full" for role, mode in log["mode"].items()}
         mode = "; ".join(f"{role}: {each}" if role else each for role, each in changes.items())
         yield f"mode: {'with' if log['schema'] else 'without'} schema; sent {mode or 'in full'}"
+        if "turns" in log:
+            seats = "; each scenario twice, in swapped seats" * log["swap"]
+            yield f"games of {log['turns']:,} turns at most{seats}"
         yield f"{found.name} questions {log['asking']}, sha256 {log['questions'][:12]}"
         yield from _advice(found.unreadable, log)
     proof = found.provenance
