@@ -951,6 +951,51 @@ def test_a_changed_log_is_refused(name, of, tmp_path):
         ask(questions, given, path)
 
 
+@pytest.mark.parametrize("name", ["casino outcomes", "casino deals"])
+def test_a_log_of_older_questions_is_scored_by_its_predictions_and_says_so(
+    name, of, tmp_path, sample_build, run
+):
+    questions, path = of(name), tmp_path / "log.jsonl"
+    path.write_text("")
+    roles = getattr(questions.asking, "roles", [""])
+    models = dict.fromkeys(roles, "tiny")
+    with serving(lambda request: "[Walk-Away]") as server:
+        ask(questions, replace(settings(server.url), models=models), path)
+    header, *entries = [json.loads(line) for line in path.read_text().splitlines()]
+    today = header["asking"]
+    header |= {"parley": "1.0.0", "version": "1.0.0", "asking": "1", "questions": "0" * 64}
+    header.pop("mode", None)
+    for key, entry in zip(questions.gold, entries, strict=True):
+        for reason in ("unreadable", "prediction"):
+            entry.pop(reason, None)
+        entry["prediction"] = (
+            {"allocation": None}
+            if name in GAMES
+            else {"satisfaction": questions.gold[key][0], "likeness": "Extremely like"}
+        )
+
+    def write(**other):
+        lines = [header | other, *entries]
+        path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+
+    write()
+    result = scored(questions, path)
+    assert result.score.metrics["walk_aways" if name in GAMES else "satisfaction"] == 1
+    assert (result.run["asking"], result.run["asking_today"]) == ("1", today)
+    assert "questions version 1" in run("score", *name.split(), path, "--build", sample_build)[1]
+    for change in ({"rows": "0"}, {"asking": "next"}, {"asking": str(int(today) + 1)}):
+        write(**change)
+        with pytest.raises(RecordError):
+            scored(questions, path)
+    entries.append({**entries[0], "key": [1, *entries[0]["key"][1:]]})  # no longer asked
+    write()
+    assert scored(questions, path).as_dict()["metrics"] == result.as_dict()["metrics"]
+    del entries[0]
+    write()
+    with pytest.raises(RecordError, match="1 of"):
+        scored(questions, path)
+
+
 def test_a_file_that_is_no_log_is_left_alone(of, tmp_path):
     path = tmp_path / "log.jsonl"
     for text in (b'{"my": "only line"}', b'{"my": 1}\n'):
