@@ -1,6 +1,6 @@
 """Lay out tasks, templates of prediction files, and scores."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from rich.console import Group, RenderableType
