@@ -14,7 +14,7 @@ from parley.base.errors import Problem, RecordError, UsageError
 from parley.building.built import BuiltFolder
 from parley.declaring.game_scores import score_models
 from parley.declaring.prediction_formats import UNREADABLE, Key, Prediction
-from parley.declaring.questions import Playing, Unreadable
+from parley.declaring.questions import Asking, Playing, Unreadable
 from parley.declaring.tasks import Score
 from parley.scoring.evaluate import WRONG, Result, compute, score
 from parley.scoring.gold import Part, rows_digest
@@ -44,6 +44,9 @@ def score_log(
 ) -> Result:
     """Score the answers of a log as its readers read them now.
 
+    A log of an older version of the questions is scored by the predictions that it holds, if the
+    rows are today's and no key lacks one. The result says so, and how many other keys it has.
+
     The options and the part given must be those of the log; no option and `Part()` fit any. Else
     UsageError. RecordError if it answers other questions, or too few, or has failed calls.
     """
@@ -70,8 +73,16 @@ class AnsweredLog:
             scored = _score_swapped(self.questions, self.predictions, self.header["models"], policy)
         else:
             scored = _score(self.questions, self.predictions.values(), policy)
-        facts = facts_of(self.header, self.entries)
+        facts = facts_of(self.header, self.entries, self.questions.asking)
+        if left_out := len(self.entries.keys() - self.questions.by_key.keys()):
+            facts["left_out"] = left_out
         return replace(scored, predictions=str(self.path), run=facts)
+
+
+def is_older(header: Mapping[str, Any], asking: Asking | Playing) -> bool:
+    """Tell whether a log answers an older version of its questions than today's."""
+    versions = header["asking"], asking.version
+    return all(each.isdecimal() for each in versions) and int(versions[0]) < int(versions[1])
 
 
 def open_log(
@@ -106,13 +117,11 @@ def _wrong(
     header: Mapping[str, Any], entries: Mapping[Key, Mapping[str, Any]], questions: Questions
 ) -> Iterator[Problem]:
     """Yield why a log cannot be scored."""
-    due = {
-        "version": questions.built.version,
-        "rows": rows_digest(questions.built, questions.task),
-        "asking": questions.asking.version,
-        "questions": questions.digest,
-        **questions.game_settings,
-    }
+    due: dict[str, Any] = {"rows": rows_digest(questions.built, questions.task)}
+    is_old = is_older(header, questions.asking)
+    if not is_old:
+        due |= {"version": questions.built.version, "asking": questions.asking.version}
+        due |= {"questions": questions.digest, **questions.game_settings}
     wrong = [
         Problem(name, str(value), str(header.get(name)))
         for name, value in due.items()
@@ -127,15 +136,16 @@ def _wrong(
     for key, entry in entries.items():
         place = f"key {list(key)}"
         if key not in questions.by_key:
-            yield Problem(place, what="no such question")
+            if not is_old:  # an older version may have asked for keys without a right answer
+                yield Problem(place, what="no such question")
         elif "failed" in entry:
             yield Problem(place, what=f"failed: {entry['failed']}")
-        else:
+        elif not is_old:
             read = _read(questions, key, entry)
             stated = Unreadable(entry[UNREADABLE]) if UNREADABLE in entry else entry["prediction"]
             if read != stated:
                 yield Problem(place, str(read), str(stated), "not the prediction of its answers")
-            elif odd := _wrong_calls(questions, key, entry, header["models"]):
+            elif odd := _wrong_calls(questions, key, entry, header):
                 yield Problem(place, what=odd)
 
 
@@ -152,10 +162,13 @@ def _wrong_models(models: Mapping[str, str], questions: Questions) -> Iterator[P
 
 
 def _wrong_calls(
-    questions: Questions, key: Key, entry: Mapping[str, Any], models: Mapping[str, str]
+    questions: Questions, key: Key, entry: Mapping[str, Any], header: Mapping[str, Any]
 ) -> str:
-    """Return why the calls of a readable entry cannot be those of its roles, or ""."""
-    game, state = questions.asking, questions.by_key[key]
+    """Return why the calls of an entry cannot be those of its roles and settings, or ""."""
+    game, state, models = questions.asking, questions.by_key[key], header["models"]
+    due, there = 1 + header.get("ask_again", False), len(entry["calls"])
+    if not isinstance(game, Playing) and there != due and (there > 1 or UNREADABLE in entry):
+        return f"{there} answers, not {due}"
     for number, call in enumerate(entry["calls"], 1):
         role, stated = "", call.get("role", "")
         if isinstance(game, Playing):
@@ -227,8 +240,12 @@ def _score_swapped(
     return replace(first, score=whole, provenance=proof, due=first.due + second.due)
 
 
-def facts_of(header: Mapping[str, Any], entries: Mapping[Key, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the facts of a log for a report."""
+def facts_of(
+    header: Mapping[str, Any],
+    entries: Mapping[Key, Mapping[str, Any]],
+    asking: Asking | Playing | None,
+) -> dict[str, Any]:
+    """Return the facts of a log for a report, and today's version of questions that are older."""
     calls = [call for entry in entries.values() for call in entry["calls"]]
     totals = {
         name: sum(call[name] for call in calls)
@@ -239,9 +256,11 @@ def facts_of(header: Mapping[str, Any], entries: Mapping[Key, Mapping[str, Any]]
         "models": header["models"],
         "answered_by": dict(sorted(Counter(call["model"] for call in calls).items())),
         "asking": header["asking"],
+        **({"asking_today": asking.version} if asking and is_older(header, asking) else {}),
         "questions": header["questions"],
         "sampling": header["sampling"],
         "schema": header["schema"],
+        "ask_again": header.get("ask_again", False),
         **{name: header[name] for name in ("turns", "swap") if name in header},
         "mode": header.get("mode", {}),
         "asked": len(entries),
