@@ -412,7 +412,7 @@ def _with_rows(
     if built.is_sample:
         why = "a build of the invented sample"
     elif built.version != found.version:
-        why = f"a build of version {built.version}; this is {found.version}"
+        why = f"a build of {found.name} {built.version}; this is {found.name} {found.version}"
     elif absent:
         why = f"a build without {config}/{', '.join(absent)}"
     else:

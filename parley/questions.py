@@ -3,6 +3,21 @@
 `Task(asking=Asking(...))` has prompts and a reader of answers; `Task(asking=make_game(...))` rules.
 """
 
+from parley.declaring.answers import (
+    choice,
+    read_labels,
+    read_number,
+    read_object,
+    read_order,
+    reader,
+)
+from parley.declaring.game_scores import (
+    GAME_FIELDS,
+    GAME_METRICS,
+    game_shape,
+    score_games,
+    wrong_end,
+)
 from parley.declaring.games import Rules as NegotiationRules
 from parley.declaring.games import State as NegotiationState
 from parley.declaring.games import make_game
@@ -12,17 +27,13 @@ from parley.declaring.questions import (
     Question,
     Unreadable,
     chat,
-    choice,
     object_schema,
-    read_labels,
-    read_number,
-    read_object,
-    read_order,
-    reader,
     spoken,
 )
 
 __all__ = [
+    "GAME_FIELDS",
+    "GAME_METRICS",
     "Asking",
     "NegotiationRules",
     "NegotiationState",
@@ -31,6 +42,7 @@ __all__ = [
     "Unreadable",
     "chat",
     "choice",
+    "game_shape",
     "make_game",
     "object_schema",
     "read_labels",
@@ -38,5 +50,7 @@ __all__ = [
     "read_object",
     "read_order",
     "reader",
+    "score_games",
     "spoken",
+    "wrong_end",
 ]

@@ -26,7 +26,7 @@ from mutations import general, inner, nodes, ways
 
 import parley
 from parley.asking.batch import read_answers, write_requests
-from parley.asking.client import LARGEST, Sampling
+from parley.asking.client import LARGEST, Sampling, reason_unread
 from parley.asking.log import Questions, read_log
 from parley.asking.played import write_played
 from parley.asking.run import Settings, ask
@@ -135,7 +135,7 @@ def test_a_prompt_holds_nothing_but_the_named_columns(name, of):
         found = {each.key: each.messages for each in task.asking.questions(hidden, **options)}
         assert found == {each.key: each.messages for each in questions.by_key.values()}
     else:
-        for key, state in task.asking.start(hidden, **options):
+        for key, state in task.asking.start(hidden, task.asking.limit, **options):
             assert prompts(task.asking, state) == prompts(task.asking, questions.by_key[key])
 
 
@@ -637,7 +637,6 @@ def test_a_command_names_what_cannot_be_asked(given, sample_build, run, tmp_path
         ("strategies --no-schema", "length", {"--schema", "--max-tokens"}),
         ("strategies --no-schema", "stop", {"--schema"}),
         ("strategies", "length", {"--max-tokens"}),
-        ("deals", "length", {"--max-tokens", "--option"}),
     ],
 )
 def test_a_report_of_unreadable_answers_names_settings_to_try(
@@ -738,7 +737,8 @@ def requests_of(questions, header, entries):
             body = {"model": header["models"][call.get("role", "")], **fields}
             if isinstance(questions.asking, Playing):
                 yield {**body, "messages": [*questions.asking.messages(state)]}
-                state = questions.asking.step(state, call["text"])
+                reason = reason_unread(call["finish"], call["text"])
+                state = questions.asking.step(state, call["text"], reason)
             else:
                 form = {"name": "answer", "schema": state.schema, "strict": True}
                 asked = {"response_format": {"type": "json_schema", "json_schema": form}}
@@ -982,27 +982,30 @@ def test_two_models_play(name, of, tmp_path, sample_build, monkeypatch, run):
     played = write_played(questions, path)
     rows = find_folder(tmp_path / "played" / "build", played).rows("dialogues", "train")
     people = parley.score(questions.built, "deals", baseline=questions.asking.people).score.metrics
-    is_camp = name.startswith("casino")
     for field, metrics in (("points", result.score.metrics), ("points_of_people", people)):
         for place, role in enumerate(questions.asking.roles):
             mean = sum(row["sides"][place][field] for row in rows) / len(rows)
-            assert mean == near(metrics["points"][role] if is_camp else metrics[f"{role}_utility"])
+            assert mean == near(metrics["points"][role])
     assert {(row["end"], len(row["turns"])) for row in rows} == {("deal", 2)}
     monkeypatch.setenv("PARLEY_DATASETS", str(played.folder.parent))
     assert "Fine. [Accept]" in run("show", played.name, "--build", tmp_path / "played/build")[1]
     monkeypatch.delenv("PARLEY_DATASETS")
-    for text, metric in (("[Walk-Away]", "walk_aways"), ("Hm [.", "turn_limits")):
+    for text, due in {
+        "[Walk-Away]": {"walk_aways": 1, "turns": {first: 1, second: 0}},
+        "Hm [.": {"turn_limits": 1, "turns": {first: 10, second: 10}},
+        "[Accept]": {"walk_aways": 1, "turns": {first: 3, second: 2}},
+    }.items():
         with serving(lambda request, text=text: text) as server:
             other = tmp_path / f"{text}.jsonl"
             ask(questions, Settings(models, given.sampling, server.url), other)
-        metrics = scored(questions, other).score.metrics
-        assert metrics[metric] == 1
-        assert metrics["unreadable"] == 0
-    with serving(lambda request: "[Accept]") as server:
-        ask(questions, Settings(models, given.sampling, server.url), tmp_path / "illegal.jsonl")
-    result = scored(questions, tmp_path / "illegal.jsonl")
-    assert result.unreadable == {"illegal action: accept": len(questions.gold)}
-    assert result.score.metrics["unreadable"] == 1
+        result = scored(questions, other)
+        metrics = result.score.metrics
+        assert {metric: metrics[metric] for metric in due} == due
+        faults = due["turns"] if text == "[Accept]" else {first: 0, second: 0}
+        assert metrics["malformed"] == faults
+        assert metrics["walked_away"] == {first: "walk_aways" in due, second: 0}
+        assert result.unreadable == {}
+        assert {*metrics["points"].values()} == {5.0 if name.startswith("casino") else -0.5}
 
 
 @pytest.mark.parametrize(
@@ -1012,8 +1015,8 @@ def test_two_models_play(name, of, tmp_path, sample_build, monkeypatch, run):
         ("casino deals", ("concede", "joint"), {"share_of_most": 1, "turn_limits": 0}),
         ("casino deals", ("concede", "concede"), {"share_of_most": 0.9183, "turn_limits": 0}),
         ("casino deals", ("firm", "concede"), {"turn_limits": 1}),
-        ("craigslist_bargains deals", ("joint", "joint"), {"sl": 0.5, "success_rate": 1}),
-        ("craigslist_bargains deals", ("concede", "concede"), {"sl": 0.4618, "success_rate": 1}),
+        ("craigslist_bargains deals", ("joint", "joint"), {"sl": 0.5, "deals": 1}),
+        ("craigslist_bargains deals", ("concede", "concede"), {"sl": 0.4618, "deals": 1}),
         ("craigslist_bargains deals", ("firm", "concede"), {"sl": 1, "turn_limits": 1 / 3}),
         ("craigslist_bargains deals", ("firm", "firm"), {"turn_limits": 1}),
     ],

@@ -169,7 +169,11 @@ def test_deals(built, scored):
         shares = {SIDES[0]: mine, SIDES[1]: {item: 3 - mine[item] for item in ITEMS}}
         walked.append(draw.random() < 0.2)
         allocation = None if walked[-1] else shares
-        predictions.append({"dialogue_id": row["dialogue_id"], "allocation": allocation})
+        turns = {side: draw.randrange(9) for side in SIDES}
+        given = {"turns": turns, "malformed": {SIDES[0]: 0, SIDES[1]: turns[SIDES[1]] // 3}}
+        given |= {"walked_away": draw.choice(SIDES)} if walked[-1] else {}
+        key = {"dialogue_id": row["dialogue_id"]}
+        predictions.append(key | {"allocation": allocation} | given)
 
         def worth(side, items, row=row):
             order = row[side]["value2issue"]
@@ -186,15 +190,24 @@ def test_deals(built, scored):
         optimal.append(not better)
     found = scored("deals", predictions)
     joint = [sum(got) for got in points]
+    agreed = [place for place, gone in enumerate(walked) if not gone]
+
+    def by_side(value):
+        return {side: mean(value(each, side) for each in predictions) for side in SIDES}
+
     due = {
+        "deals": 1 - mean(walked),
+        "walked_away": by_side(lambda each, side: each.get("walked_away") == side),
+        "turns": by_side(lambda each, side: each["turns"][side]),
+        "malformed": by_side(lambda each, side: each["malformed"][side]),
         "points": {SIDES[n]: mean(got[n] for got in points) for n in range(2)},
         "joint_points": mean(joint),
-        "share_of_most": mean(j / b for j, b in zip(joint, best, strict=True)),
+        "share_of_most": mean(joint[each] / best[each] for each in agreed),
         "pareto_optimal": mean(optimal),
         "walk_aways": mean(walked),
         "median_points": {SIDES[n]: median(got[n] for got in points) for n in range(2)},
-        "fairness": mean(min(got) / sum(got) for got in points),
-        "below_walk_away": mean(mean(each < 5 for each in got) for got in points),
+        "fairness": mean(min(points[each]) / joint[each] for each in agreed),
+        "below_walk_away": {SIDES[n]: mean(got[n] < 5 for got in points) for n in range(2)},
         "turn_limits": 0,
         "unreadable": 0,
     }

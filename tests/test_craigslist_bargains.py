@@ -251,21 +251,30 @@ def test_margins_and_utilities_of_prices(scored):
         "margin_to_list_price": (4100 / 5000 + 60 / 60) / 2 - 1,
         "margin_to_buyer_target": (4100 / 3800 + 60 / 30) / 2 - 1,
         "margin_to_seller_target": (4100 / 5000 + 60 / 60) / 2 - 1,
-        "buyer_utility": (300 / 600 - 1 - 0.5) / 3,
-        "seller_utility": (-300 / 600 + 1 - 0.5) / 3,
-        "success_rate": 2 / 3,
+        "deals": 2 / 3,
         "turn_limits": 0,
         "unreadable": 0,
         "sl": (900 / 1200 + 0) / 2,
         "sl_with_0_without_deal": (900 / 1200 + 0) / 3,
         "fairness": (300 / 1200 + 0) / 2,
-        "below_walk_away": (0 + 1 / 2) / 3,
     }
+    sides = {
+        "points": {"buyer": (300 / 600 - 1 - 0.5) / 3, "seller": (-300 / 600 + 1 - 0.5) / 3},
+        "median_points": {"buyer": -0.5, "seller": -0.5},
+        "below_walk_away": {"buyer": 1 / 3, "seller": 0},
+        "walked_away": {"buyer": 0, "seller": 0},  # nobody is named
+    }
+    for name, each in sides.items():
+        assert found.metrics.pop(name) == pytest.approx(each)
+    for name in ("turns", "malformed"):
+        untold = found.metrics.pop(name).values()
+        assert all(isinstance(each, Undefined) for each in untold)
     medians = found.metrics.pop("median")
     assert medians == pytest.approx({name: due[name] for name in medians}, rel=1e-12)  # of two
     assert found.metrics == pytest.approx(due, rel=1e-12)
-    no_spread = {"margin_to_list_price", "margin_to_buyer_target", "margin_to_seller_target"}
-    assert found.spread.keys() == found.metrics.keys() - no_spread - {"sl", "fairness"}
+    of_deals = {"margin_to_list_price", "margin_to_buyer_target", "margin_to_seller_target"}
+    assert not found.spread.keys() & {*of_deals, "sl", "fairness"}  # a sample without a deal
+    assert found.spread.keys() > found.metrics.keys() - of_deals - {"sl", "fairness"}
 
 
 @pytest.mark.parametrize("last", [{"price": None, "end": "turn_limit"}, {"unreadable": "empty"}])
@@ -277,13 +286,13 @@ def test_ends_without_a_deal_are_told_apart(built, last):
     is_over_time = "end" in last
     shares = [metrics[name] for name in ("walk_aways", "turn_limits", "unreadable")]
     assert shares == pytest.approx([2 / 3, is_over_time / 3, (not is_over_time) / 3])
-    assert isinstance(metrics["seller_utility"], Undefined) != is_over_time
+    assert metrics["points"] == {"buyer": -0.5, "seller": -0.5}
     assert result.unreadable == ({} if is_over_time else {"empty": 1})
 
 
 def test_where_all_walk_away_there_are_no_margins(scored):
     found = scored("deals", None, None, None)
-    assert (found.metrics["walk_aways"], found.metrics["seller_utility"]) == (1.0, -0.5)
+    assert (found.metrics["walk_aways"], found.metrics["points"]["seller"]) == (1.0, -0.5)
     margins = [value for name, value in found.metrics.items() if name.startswith("margin")]
     assert margins == [Undefined("no scenario has a deal")] * 3
 

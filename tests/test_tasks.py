@@ -18,6 +18,7 @@ from parley.building.collection import Dataset, discover
 from parley.cli.task_tables import lay_out_score
 from parley.declaring import spread
 from parley.declaring.figures import agrees
+from parley.declaring.game_scores import GAME_FIELDS
 from parley.declaring.leaderboard import section
 from parley.declaring.prediction_formats import TREC_RUN, UNREADABLE
 from parley.declaring.questions import Asking
@@ -56,7 +57,7 @@ def built(case, sample_build):
 def test_a_task_and_its_references_agree_with_themselves_and_with_its_scores(case, built):
     _, name, task = case
     assert task.node.fits(task.example)
-    assert {*task.example, "end"} >= task.fields.keys() >= task.example.keys()
+    assert {*task.example, *GAME_FIELDS} >= task.fields.keys() >= task.example.keys()
     (line,) = task.format.lines([task.example])
     assert task.format.parse(line.encode()) == task.example
     for reference in task.references:

@@ -22,8 +22,6 @@ EXAMPLE = {
 def wrong_shares(prediction: Prediction, gold: Any) -> Iterator[Problem]:
     """Object to shares of an item that are not all its packages."""
     allocation = prediction["allocation"]
-    if allocation and "end" in prediction:
-        yield Problem("end", "no field, as there is an allocation", prediction["end"])
     for issue in ISSUES if allocation else ():
         shares = [allocation[side][issue] for side in SIDES]
         if sum(shares) != PACKAGES:

@@ -1,14 +1,23 @@
 """The deals that somebody's agents make of the scenarios, and the game that they play."""
 
 import re
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from statistics import median
 from typing import Any
 
+from parley.errors import Problem
 from parley.figures import Data
-from parley.questions import NegotiationRules, NegotiationState, make_game
-from parley.tasks import MEASURED, UNREADABLE, Key, Prediction, Reference, Score, Task, means
+from parley.questions import (
+    GAME_FIELDS,
+    GAME_METRICS,
+    NegotiationRules,
+    NegotiationState,
+    game_shape,
+    make_game,
+    score_games,
+    wrong_end,
+)
+from parley.tasks import MEASURED, Key, Prediction, Reference, Score, Task
 
 from ..scenarios import (
     ISSUES,
@@ -32,15 +41,17 @@ Scenario = dict[str, Any]
 
 
 def prompt(scenario: Scenario, side: str) -> str:
-    """Return a side's private knowledge and the rules."""
+    """Return a side's private knowledge, its aim and its actions."""
     return (
         f"{briefing(scenario[side])}\n"
-        "Talk with your neighbour until you agree. Write one short message at a time; it may end "
-        "with one action:\n"
-        "[Offer: Food=2 Water=1 Firewood=0] offers that you get these packages and your neighbour "
-        "the rest of the three each.\n"
+        "Get as many points as you can. Talk with your neighbour until you agree. Write one short "
+        "message at a time; it may hold one action:\n"
+        "[Offer: Food=F Water=W Firewood=R], with numbers for F, W and R, offers that you get F "
+        "packages of food, W of water and R of firewood, and your neighbour the rest of the three "
+        "each.\n"
         "[Accept] accepts and [Reject] rejects your neighbour's last offer.\n"
-        f"[Walk-Away] ends the negotiation without a deal: each side then has {WALK_AWAY} points."
+        f"[Walk-Away] ends the negotiation without a deal. Without a deal each side has "
+        f"{WALK_AWAY} points."
     )
 
 
@@ -109,7 +120,7 @@ def firm(state: NegotiationState, side: str) -> str:
 
 def concede(state: NegotiationState, side: str) -> str:
     """Demand 36 points, and three fewer in each turn; never fewer than for walking away."""
-    turns = sum(speaker == side for speaker, _ in state.turns)
+    turns = sum(each.role == side for each in state.turns)
     return settle(state, side, best(state, side, max(36 - 3 * turns, WALK_AWAY)))
 
 
@@ -130,7 +141,7 @@ def joint(state: NegotiationState, side: str) -> str:
 
 GAME = make_game(
     NegotiationRules(SIDES, prompt, read_offer),
-    "1",
+    "2",
     start,
     points,
     agreed="allocation",
@@ -140,8 +151,10 @@ GAME = make_game(
 
 # Score -------------------------------------------------------------------------------------
 
+Sides = Mapping[str, Priorities]
 
-def deals_gold(data: Data) -> dict[Key, dict[str, Priorities]]:
+
+def deals_gold(data: Data) -> dict[Key, Sides]:
     """Return (dialogue_id,) -> side -> its `value2issue`."""
     return {
         (row["dialogue_id"],): {side: row[side]["value2issue"] for side in SIDES}
@@ -149,52 +162,69 @@ def deals_gold(data: Data) -> dict[Key, dict[str, Priorities]]:
     }
 
 
-def deals_score(
-    gold: Mapping[Key, dict[str, Priorities]], predictions: Mapping[Key, Prediction]
-) -> Score:
-    """Score allocations: means over the scenarios, with bootstrap intervals.
-
-    Without a deal each side has 5 points, after walking away and at the turn limit; that is never
-    Pareto-optimal. A side of an unreadable negotiation has none.
-    """
-    values: dict[str, list[float]] = defaultdict(list)
-    for key, sides in gold.items():
-        for name, value in measured(sides, predictions[key]).items():
-            values[name].append(value)
-    found, spread = means(values)
-    points, points_spread = (
-        {s: each.pop(s) for s in SIDES if s in each} for each in (found, spread)
-    )
-    medians = {side: float(median(values[side])) for side in SIDES}
-    metrics = {"points": points, "median_points": medians, **found}
-    ended = ("walk_aways", "turn_limits", "unreadable")
-    deals = len(gold) - int(sum(sum(values[name]) for name in ended))
-    counts = {"scenarios": len(gold), "deals": deals}
-    return Score(metrics, {"points": points_spread, **spread}, counts)
+Deal = Mapping[str, Items] | None
 
 
-def measured(sides: Mapping[str, Priorities], prediction: Prediction) -> dict[str, float]:
-    """Return the measures of one negotiation."""
-    is_read = UNREADABLE not in prediction
-    allocation = prediction.get("allocation")
-    is_over_time = prediction.get("end") == "turn_limit"
-    first, second = (
-        points_of(sides[side], None if allocation is None else allocation[side]) if is_read else 0
-        for side in SIDES
-    )
-    joint = first + second
+def gained(sides: Sides, deal: Deal) -> dict[str, float]:
+    """Return the points of both sides."""
     return {
-        SIDES[0]: first,
-        SIDES[1]: second,
-        "joint_points": joint,
-        "share_of_most": joint / most_joint_points(sides),
-        "pareto_optimal": is_pareto_optimal(sides, (first, second)),
-        "fairness": min(first, second) / joint if joint else 0.0,
-        "below_walk_away": sum(points < WALK_AWAY for points in (first, second)) / len(SIDES),
-        "walk_aways": is_read and allocation is None and not is_over_time,
-        "turn_limits": is_over_time,
-        "unreadable": not is_read,
+        side: float(points_of(sides[side], None if deal is None else deal[side])) for side in SIDES
     }
+
+
+def joint_points(sides: Sides, deal: Deal) -> float:
+    """Return the points of both sides together."""
+    return sum(gained(sides, deal).values())
+
+
+def pareto_optimal(sides: Sides, deal: Deal) -> float:
+    """Return 1 if no other deal is better for one side and no worse for the other, else 0."""
+    first, second = (int(each) for each in gained(sides, deal).values())
+    return is_pareto_optimal(sides, (first, second))
+
+
+def share_of_most(sides: Sides, deal: Deal) -> float:
+    """Return the joint points over the most that the sides can reach together."""
+    return joint_points(sides, deal) / most_joint_points(sides)
+
+
+def fairness(sides: Sides, deal: Deal) -> float:
+    """Return the smaller side's share of the joint points."""
+    return min(gained(sides, deal).values()) / joint_points(sides, deal)
+
+
+def deals_score(gold: Mapping[Key, Sides], predictions: Mapping[Key, Prediction]) -> Score:
+    """Score allocations: means with bootstrap intervals.
+
+    Without a deal each side has 5 points; that is never Pareto-optimal.
+    """
+    return score_games(
+        gold,
+        predictions,
+        "allocation",
+        gained,
+        {"joint_points": joint_points, "pareto_optimal": pareto_optimal},
+        {"share_of_most": share_of_most, "fairness": fairness},
+    )
+
+
+def wrong_deal(prediction: Prediction, gold: Any) -> Iterator[Problem]:
+    """Object to shares of an item that are not all its packages, and to an end beside a deal."""
+    yield from wrong_shares(prediction, gold)
+    yield from wrong_end(prediction, "allocation")
+
+
+def negotiated(data: Data) -> Iterator[Prediction]:
+    """Predict the participants' own negotiation; messages and actions are turns of their own."""
+    turns, left = Counter[tuple[int, str]](), dict[int, dict[str, str]]()
+    for row in data.rows("utterances", "train"):
+        turns[row["dialogue_id"], row["speaker"]] += 1
+        if row["data"] == "walk_away":
+            left[row["dialogue_id"]] = {"walked_away": row["speaker"]}
+    for each in people(data):
+        number = each["dialogue_id"]
+        counts = {"turns": {side: turns[number, side] for side in SIDES}}
+        yield {**each, **left.get(number, {}), **counts}
 
 
 # Task --------------------------------------------------------------------------------------
@@ -208,25 +238,22 @@ DEALS = Task(
         "dialogue_id": "the scenario, an integer",
         "allocation": "mturk_agent_1 and mturk_agent_2, each with its packages of Food, Water and "
         "Firewood, together three of each; null without a deal",
-        "end": "turn_limit if the negotiation ended at its turn limit without a deal; otherwise no "
-        "field, and null means walking away",
+        **GAME_FIELDS,
     },
-    shape={"dialogue_id": int, "allocation": ALLOCATION, "end?": {"turn_limit"}},
+    shape={"dialogue_id": int, "allocation": ALLOCATION, **game_shape(SIDES)},
     key=("dialogue_id",),
     example={"dialogue_id": 7, "allocation": EXAMPLE},
-    metrics={
-        "points": "points of a side: 5, 4 or 3 for each package by priority, 5 without a deal, 0 "
-        "if unreadable",
-        "median_points": "their median",
-        "joint_points": "points of both sides together",
-        "share_of_most": "joint points over the most that the two orders of priorities allow",
-        "pareto_optimal": "share of scenarios without another deal that is better for one side and "
-        "not worse for the other",
-        "fairness": "the smaller side's share of the joint points",
-        "below_walk_away": f"share of sides with fewer than {WALK_AWAY} points",
-        "walk_aways": "share of scenarios in which a side walks away",
-        "turn_limits": "share of scenarios that end at the turn limit",
-        "unreadable": "share of scenarios with an unreadable turn",
+    metrics=GAME_METRICS
+    | {
+        "points": f"points of a side: 5, 4 or 3 for each package by priority, {WALK_AWAY} without "
+        "a deal; mean over scenarios",
+        "joint_points": "points of both sides together, mean over scenarios",
+        "pareto_optimal": "share of scenarios whose deal leaves no other one that is better for "
+        "one side and not worse for the other",
+        "share_of_most": "joint points over the most that the two orders of priorities allow, mean "
+        "over deals",
+        "fairness": "the smaller side's share of what both get, 0 to 0.5: of the joint points; "
+        "mean over deals",
     },
     inputs="its own side's priorities and reasons, and the turns of both sides",
     columns=("scenarios.mturk_agent_*",),
@@ -234,22 +261,28 @@ DEALS = Task(
     subsets=SUBSETS,
     gold=deals_gold,
     score=deals_score,
-    per_prediction=("joint_points", "share_of_most", "pareto_optimal", "fairness"),
-    validate=wrong_shares,
-    baselines={"people": people},
+    per_prediction=("deals", "joint_points", "pareto_optimal"),
+    validate=wrong_deal,
+    baselines={"people": negotiated},
     references=(
         Reference(
             "people",
             {
-                "points": {"mturk_agent_1": "18.64", "mturk_agent_2": "18.63"},
-                "joint_points": "37.3",
-                "share_of_most": "0.947",
-                "pareto_optimal": "0.657",
+                "deals": "0.976",
                 "walk_aways": "0.024",
+                "joint_points": "37.3",
+                "pareto_optimal": "0.657",
+                "share_of_most": "0.964",
+                "fairness": "0.445",
+                "points": {"mturk_agent_1": "18.64", "mturk_agent_2": "18.63"},
+                "median_points": {"mturk_agent_1": "19.0", "mturk_agent_2": "19.0"},
+                "below_walk_away": {"mturk_agent_1": "0.000", "mturk_agent_2": "0.000"},
+                "walked_away": {"mturk_agent_1": "0.008", "mturk_agent_2": "0.017"},
+                "turns": {"mturk_agent_1": "6.93", "mturk_agent_2": "6.95"},
             },
             MEASURED,
-            "the participants themselves",
+            "the participants themselves; an action is a turn of its own",
         ),
     ),
-    unit="points, and shares as fractions",
+    unit="points, turns, and shares as fractions",
 )

@@ -6,7 +6,15 @@ from typing import Any
 
 from parley import problems
 from parley.figures import Data
-from parley.questions import Asking, Question, Unreadable, chat, object_schema, read_object
+from parley.questions import (
+    Asking,
+    Question,
+    Unreadable,
+    chat,
+    choice,
+    object_schema,
+    read_object,
+)
 from parley.tasks import MEASURED, UNREADABLE, Key, Prediction, Reference, Score, Task, means
 
 from ..scenarios import ISSUES, PACKAGES, SIDES
@@ -19,13 +27,20 @@ from .talks import SETTING, dialogues, seen
 _DEAL = (
     f"{SETTING} Read the talk of {SIDES[0]} and {SIDES[1]} and say who gets how many packages of "
     "each item in the end. Answer in JSON: "
-    '{"allocation": {"mturk_agent_1": {"Food": .., "Water": .., "Firewood": ..}, "mturk_agent_2": '
-    "{...}}}, where both sides together get three of each; "
+    '{"allocation": {"Food": {"mturk_agent_1": .., "mturk_agent_2": ..}, "Water": {...}, '
+    '"Firewood": {...}}}, where both sides together get three of each; '
     '{"allocation": null} if one side walks away without a deal.'
 )
-_COUNT = {"type": "integer", "minimum": 0, "maximum": PACKAGES}
-_PART = object_schema(**dict.fromkeys(ISSUES, _COUNT))
-_SCHEMA = {"anyOf": [object_schema(**dict.fromkeys(SIDES, _PART)), {"type": "null"}]}
+
+
+def _split(first: int) -> dict[str, Any]:
+    """Return the schema of an item of which the first side gets so many packages."""
+    counts = zip(SIDES, (first, PACKAGES - first), strict=True)
+    return object_schema(**{side: {"type": "integer", "enum": [n]} for side, n in counts})
+
+
+_ITEM = {"anyOf": [_split(first) for first in range(PACKAGES + 1)]}
+_SCHEMA = {"anyOf": [object_schema(**dict.fromkeys(ISSUES, _ITEM)), {"type": "null"}]}
 
 
 def final_deal(data: Data) -> Iterator[Question]:
@@ -38,13 +53,19 @@ def final_deal(data: Data) -> Iterator[Question]:
 
 
 def read_allocation(text: str, _: Question) -> Mapping[str, Any] | Unreadable:
-    """Read the packages of both sides."""
+    """Read the packages of both sides, by item or by side, or that there is no deal."""
+    if choice(text, ("null", "no deal")):
+        return {"allocation": None}
     found = read_object(text, "allocation")
+    if isinstance(found, Unreadable) and "allocation" not in text.casefold():
+        bare = [read_object(text, *names) for names in (ISSUES, SIDES)]
+        read = [each for each in bare if not isinstance(each, Unreadable)]
+        found = {"allocation": read[0]} if len(read) == 1 else found
     if isinstance(found, Unreadable):
         return found
     if found["allocation"] in (None, "null"):
         return {"allocation": None}
-    shares = folded(found["allocation"])
+    shares = by_side(folded(found["allocation"]))
     if any(problems(shares, SHARES)):
         return Unreadable()
     if any(sum(part[issue] for part in shares.values()) != PACKAGES for issue in ISSUES):
@@ -52,11 +73,19 @@ def read_allocation(text: str, _: Question) -> Mapping[str, Any] | Unreadable:
     return {"allocation": {side: {i: shares[side][i] for i in ISSUES} for side in SIDES}}
 
 
+def by_side(shares: Any) -> Any:
+    """Return shares of each item as those of each side, and others as they are."""
+    if not isinstance(shares, Mapping) or shares.keys() != {*ISSUES}:
+        return shares
+    if any(not isinstance(each, Mapping) or each.keys() != {*SIDES} for each in shares.values()):
+        return shares
+    return {side: {issue: shares[issue][side] for issue in ISSUES} for side in SIDES}
+
+
 def folded(value: Any) -> Any:
     """Return shares with the names of sides and items, and whole numbers as integers."""
     if isinstance(value, Mapping):
-        names = {name.casefold(): name for name in (*SIDES, *ISSUES)}
-        known = {names.get(str(name).casefold(), name): folded(v) for name, v in value.items()}
+        known = {choice(name, (*SIDES, *ISSUES)) or name: folded(v) for name, v in value.items()}
         return known if len(known) == len(value) else value
     if isinstance(value, str) and value.isdigit() and len(value) == 1:
         return int(value)
@@ -124,7 +153,7 @@ FINAL_DEAL = Task(
     inputs="the texts of the dialogue without deal actions",
     columns=("utterances.text",),
     leak="the deal actions and the config `messages` hold the deal",
-    asking=Asking("1", final_deal, read_allocation, max_tokens=150),
+    asking=Asking("2", final_deal, read_allocation),
     subsets=SUBSETS,
     gold=final_deal_gold,
     score=final_deal_score,

@@ -3,6 +3,7 @@
 import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import permutations
 from typing import Any
 
 from parley.figures import Data
@@ -20,12 +21,13 @@ from .talks import SETTING, dialogues, heard
 
 _PRIORITIES = (
     f"{SETTING} You are one of them. After the talk, say in which order your partner ranks the "
-    'items, the high priority first. Answer in JSON: {"order": [...]}, with Food, Water and '
-    "Firewood, each once."
+    'items, the high priority first. Answer in JSON: {"order": ".. > .. > .."}, with Food, Water '
+    "and Firewood, each once."
 )
-_WORDS = "partner partners partner's s neighbour neighbour's"  # beside the items in an answer
-_ITEM = {"type": "string", "enum": [*ISSUES]}
-_ORDER = {"type": "array", "items": _ITEM, "minItems": 3, "maxItems": 3}
+# What an answer in words holds beside the items, and the names of the places
+_WORDS = "partner partners partner's s neighbour neighbour's item items"
+_RANKS = ("high highest", "medium middle", "low lowest")
+_ORDER = {"type": "string", "enum": [" > ".join(order) for order in permutations(ISSUES)]}
 
 
 def priorities(data: Data) -> Iterator[Question]:
@@ -194,7 +196,10 @@ PRIORITIES = Task(
     leak="`partner_points_scored` and the packages of the deal give the order away: 66.9 and 80.4 "
     "without any text",
     asking=Asking(
-        "2", priorities, reader(read_order, "order", ISSUES, words=_WORDS), max_tokens=80
+        "2",
+        priorities,
+        reader(read_order, "order", ISSUES, words=_WORDS, ranks=_RANKS),
+        max_tokens=80,
     ),
     subsets=SUBSETS,
     gold=priorities_gold,

@@ -260,7 +260,13 @@ STRATEGIES = Task(
     asking=Asking(
         "2",
         strategies,
-        reader(read_labels, "labels", [*DEFINITIONS], words="strategy strategies"),
+        reader(
+            read_labels,
+            "labels",
+            [*DEFINITIONS],
+            words="strategy strategies",
+            none=["non-strategic"],  # upstream's label of an utterance without any
+        ),
         max_tokens=80,
     ),
     subsets=SUBSETS,

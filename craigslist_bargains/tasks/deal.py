@@ -31,9 +31,10 @@ from ..views import SIDES, dollars
 _PROMPT = (
     "A buyer and a seller negotiate over a post on Craigslist. Read their messages, without any "
     "offer or answer to one, and estimate the probability that they reach a deal. Answer in JSON: "
-    '{"probability": p}, with p from 0 to 1.'
+    '{"probability": p}, with p from 0 to 1, in steps of 0.01.'
 )
-_PROBABILITY = {"type": "number", "minimum": 0, "maximum": 1}
+# An enumeration, as llama.cpp does not keep to the bounds of a number that is no integer
+_PROBABILITY = {"type": "number", "enum": [0, *(step / 100 for step in range(1, 100)), 1]}
 
 
 def before_actions(rows: Iterable[dict[str, Any]]) -> Mapping[str, list[dict[str, Any]]]:
@@ -227,9 +228,9 @@ DEAL = Task(
     leak="the config `messages` ends in words such as [I accept.], which give an AUC of .998; "
     "without them, the last message alone gives .894",
     asking=Asking(
-        "1",
+        "2",
         questions,
-        reader(read_number, "probability", 0, 1, words="deal they reach"),
+        reader(read_number, "probability", 0, 1, words="p deal they reach"),
         max_tokens=60,
     ),
     subsets=SUBSETS,

@@ -6,25 +6,25 @@ prompts.
 
 import math
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from statistics import median
 from typing import Any
 
 from parley.errors import Problem
 from parley.figures import Data
-from parley.questions import NegotiationRules, NegotiationState, make_game
-from parley.tasks import (
-    MEASURED,
-    UNREADABLE,
-    Key,
-    Prediction,
-    Reference,
-    Score,
-    Task,
-    Undefined,
-    interval,
-    resamples,
+from parley.questions import (
+    GAME_FIELDS,
+    GAME_METRICS,
+    NegotiationRules,
+    NegotiationState,
+    game_shape,
+    make_game,
+    score_games,
+    wrong_end,
 )
+from parley.tasks import MEASURED, Key, Prediction, Reference, Score, Task, Undefined
 
 from ..subsets import SUBSETS
 from ..views import SIDES, dollars
@@ -45,8 +45,9 @@ def scenarios(data: Data, split: str = "test") -> dict[Key, Scenario]:
 
 
 def prompt(scenario: Scenario, side: str) -> str:
-    """Return a side's private knowledge and the rules."""
+    """Return a side's private knowledge, its aim and its actions."""
     (other,) = {*SIDES} - {side}
+    better = "lower" if side == "buyer" else "higher"
     lines = [
         f"You are the {side} and negotiate with the {other} over the price of a post on "
         f"Craigslist, in the category {scenario['category']}.",
@@ -56,9 +57,9 @@ def prompt(scenario: Scenario, side: str) -> str:
         "not know this.",
         "Description:",
         *scenario[f"{side}_description"],
-        f"Talk with the {other} until you agree. Write one short message at a time; it may end "
-        "with one action:",
-        "[Offer: 120] offers this price in dollars.",
+        f"Get the best price you can: the {better}, the better for you. Talk with the {other} "
+        "until you agree. Write one short message at a time; it may hold one action:",
+        "[Offer: PRICE], with a number for PRICE, offers this price in dollars.",
         f"[Accept] accepts and [Reject] rejects the {other}'s last offer.",
         "[Walk-Away] ends the negotiation without a deal.",
     ]
@@ -109,7 +110,7 @@ def firm(state: NegotiationState, side: str) -> str:
 
 def concede(state: NegotiationState, side: str) -> str:
     """Begin at the own target, and go 5% of the list price towards the other in each turn."""
-    turns = sum(speaker == side for speaker, _ in state.turns)
+    turns = sum(each.role == side for each in state.turns)
     sign = 1 if side == "buyer" else -1
     price = state.scenario[f"{side}_target"] + sign * turns * 0.05 * state.scenario["list_price"]
     return settle(state, side, max(price, 0.0))
@@ -126,85 +127,88 @@ def joint(state: NegotiationState, side: str) -> str:
 
 # The score ------------------------------------------------------------------------------
 
-UTILITIES = ("buyer_utility", "seller_utility")
-MARGINS = ("margin_to_list_price", "margin_to_buyer_target", "margin_to_seller_target")
-MEDIANS = (*MARGINS, "sl")
+
+def margin(name: str, scenario: Scenario, price: float) -> float:
+    """Return how far a price is above that of a scenario, as a share of it."""
+    return float(price / scenario[name] - 1)
+
+
+def sl(scenario: Scenario, price: float) -> float:
+    """Return the SL% of papers: the share of the way from the seller's target to the buyer's."""
+    buyer, seller = (scenario[f"{side}_target"] for side in SIDES)
+    return float((price - seller) / (buyer - seller))
+
+
+def sl_with_0_without_deal(scenario: Scenario, price: float | None) -> float:
+    """Return `sl`, 0 without a deal."""
+    return 0.0 if price is None else sl(scenario, price)
+
+
+def fairness(scenario: Scenario, price: float) -> float:
+    """Return the smaller side's share of the distance between the targets, 0 beyond them."""
+    buyer = sl(scenario, price)
+    return max(min(buyer, 1 - buyer), 0.0)
+
+
+Measure = Callable[[Scenario, float], float]
+MARGINS: dict[str, Measure] = {
+    f"margin_to_{name}": partial(margin, name)
+    for name in ("list_price", "buyer_target", "seller_target")
+}
+MEDIANS: dict[str, Measure] = {**MARGINS, "sl": sl}
 
 
 def score_deals(gold: Mapping[Key, Scenario], predictions: Mapping[Key, Prediction]) -> Score:
-    """Return how near prices are to the sides' targets, on average over scenarios.
+    """Return how near prices are to the sides' targets: means with bootstrap intervals, medians.
 
-    The utility is the reward of upstream's code (craigslistbargain/neural/rl_trainer.py,
+    The points are the reward of upstream's code (craigslistbargain/neural/rl_trainer.py,
     `_margin_reward`): 1 to a side at its target, 0 halfway between the targets, and in a line
-    through these, so that one side's is the other's negated; without a deal -0.5 to both. `sl` is
-    the SL% of papers, the share of the way from the seller's target to the buyer's. Unreadable
-    predictions make the utilities undefined.
+    through these, so that one side's are the other's negated; without a deal -0.5 to both.
     """
-    import numpy as np
-
-    scenarios, prices = gold.values(), [each.get("price") for each in predictions.values()]
-    price = np.array([np.nan if each is None else each for each in prices], dtype=float)
-    listed, buyer, seller = (
-        np.array([row[column] for row in scenarios], dtype=float)
-        for column in ("list_price", "buyer_target", "seller_target")
+    found = score_games(
+        gold,
+        predictions,
+        "price",
+        points,
+        {"sl_with_0_without_deal": sl_with_0_without_deal},
+        {**MEDIANS, "fairness": fairness},
     )
-    no_deal = np.isnan(price)
-    unread = np.array([UNREADABLE in each for each in predictions.values()])
-    over_time = np.array([each.get("end") == "turn_limit" for each in predictions.values()])
-    utility = (price - (buyer + seller) / 2) / ((seller - buyer) / 2)
-    margins = {
-        name: price / of - 1 for name, of in zip(MARGINS, (listed, buyer, seller), strict=True)
-    }
-    sl = (price - seller) / (buyer - seller)
-    of_deals = {**margins, "sl": sl, "fairness": np.clip(np.minimum(sl, 1 - sl), 0, None)}
-    values = {
-        "success_rate": ~no_deal * 1.0,
-        "walk_aways": (no_deal & ~over_time & ~unread) * 1.0,
-        "turn_limits": over_time * 1.0,
-        "unreadable": unread * 1.0,
-        **of_deals,
-        "sl_with_0_without_deal": np.where(no_deal, 0, sl),
-        "buyer_utility": np.where(no_deal, WITHOUT_DEAL, -utility),
-        "seller_utility": np.where(no_deal, WITHOUT_DEAL, utility),
-        "below_walk_away": np.where(unread, 1, (abs(utility) > -WITHOUT_DEAL) / len(SIDES)),
-    }
-
-    def mean(found: Any) -> float:
-        return float(found.mean()) if len(found := found[~np.isnan(found)]) else float("nan")
-
-    metrics: dict[str, Any] = {name: mean(each) for name, each in values.items()}
-    drawn = resamples(len(price))
-    spread = {name: interval([mean(each[k]) for k in drawn]) for name, each in values.items()}
-    if no_deal.all():
-        none = Undefined("no scenario has a deal")
-        metrics |= dict.fromkeys(of_deals, none) | {"median": dict.fromkeys(MEDIANS, none)}
-    else:
-        metrics["median"] = {n: float(np.median(of_deals[n][~no_deal])) for n in MEDIANS}
-    if unread.any():
-        why = f"{unread.sum()} of {len(price)} negotiations are unreadable"
-        metrics |= dict.fromkeys(UTILITIES, Undefined(why))
-        spread |= dict.fromkeys(UTILITIES)
-    known = {name: found for name, found in spread.items() if found is not None}
-    counts = {"scenarios": len(price), "deals": int((~no_deal).sum())}
-    return Score(metrics, known, counts)
+    values = defaultdict[str, list[float]](list)
+    for scenario, each in zip(gold.values(), predictions.values(), strict=True):
+        if (price := each.get("price")) is not None:
+            for name, of in MEDIANS.items():
+                values[name].append(of(scenario, price))
+    none = Undefined("no scenario has a deal")
+    medians = {name: median(values[name]) if values[name] else none for name in MEDIANS}
+    return Score({**found.metrics, "median": medians}, found.spread, found.counts)
 
 
 def no_price(prediction: Prediction, _: Scenario) -> Iterator[Problem]:
     """Object to a price that no post has, and to an end beside a price."""
-    if "end" in prediction and prediction["price"] is not None:
-        yield Problem("end", "no field, as there is a price", prediction["end"])
     if prediction["price"] is not None and not 0 <= prediction["price"] <= HIGHEST:
         yield Problem("price", f"from 0 to {HIGHEST:,}, or null", str(prediction["price"]))
+    yield from wrong_end(prediction, "price")
 
 
 # Baselines ------------------------------------------------------------------------------
 
 
 def humans(data: Data, split: str = "test") -> Iterator[Prediction]:
-    """Predict the price of each scenario's first dialogue."""
+    """Predict the first dialogue of each scenario: its price, its turns and who quit.
+
+    Messages and actions are turns of their own. Most dialogues without a deal end otherwise.
+    """
     prices = {row["dialogue_id"]: row["deal_price"] for row in data.rows("outcomes", split)}
+    turns, last = defaultdict[str, Counter[str]](Counter), dict[str, dict[str, Any]]()
+    for row in data.named("utterances", split):
+        turns[row["dialogue_id"]][row["speaker"]] += 1
+        last[row["dialogue_id"]] = row
     for (scenario_id,), row in scenarios(data, split).items():
-        yield {"scenario_id": scenario_id, "price": prices[row["dialogue_ids"][0]]}
+        first = row["dialogue_ids"][0]
+        has_quit = last[first]["action"] == "quit"
+        walked_away = {"walked_away": last[first]["speaker"]} if has_quit else {}
+        counts = {"turns": {side: turns[first][side] for side in SIDES}}
+        yield {"scenario_id": scenario_id, "price": prices[first], **walked_away, **counts}
 
 
 def halfway(data: Data, split: str = "test") -> Iterator[Prediction]:
@@ -220,33 +224,29 @@ DEALS = Task(
     category="text-generation",
     summary="the price that agents agree on when they negotiate a scenario, if any",
     evaluated_on="scenarios of test with a unique id",
-    configs=("scenarios", "outcomes"),
+    configs=("scenarios", "outcomes", "utterances"),
     fields={
         "scenario_id": "a scenario of test with a unique id",
         "price": f"of the deal, in dollars, from 0 to {HIGHEST:,}; null without a deal",
-        "end": "turn_limit if the negotiation ended at its turn limit without a deal; "
-        "otherwise no field, and null means walking away",
+        **GAME_FIELDS,
     },
-    shape={"scenario_id": str, "price": (float, int, None), "end?": {"turn_limit"}},
+    shape={"scenario_id": str, "price": (float, int, None), **game_shape(SIDES)},
     key=("scenario_id",),
     example={"scenario_id": "S_FM9Vz1N8VPcJ5WzA", "price": 4000.0},
-    metrics={
-        "success_rate": "share of scenarios with a deal",
-        "walk_aways": "share of scenarios in which a side walks away",
-        "turn_limits": "share of scenarios that end at the turn limit",
-        "unreadable": "share of scenarios with an unreadable turn",
+    metrics=GAME_METRICS
+    | {
+        "points": "points of a side, linear in the price and without bounds: 1 at its target, 0 "
+        "halfway between the targets, -1 at the other's target; -0.5 without a deal; mean over "
+        "scenarios",
+        "sl_with_0_without_deal": "sl, with 0 for scenarios without a deal; mean over scenarios",
         "margin_to_list_price": "price / listing price - 1, mean over deals",
         "margin_to_buyer_target": "price / buyer's target - 1, mean over deals",
         "margin_to_seller_target": "price / seller's target - 1, mean over deals",
-        "sl": "SL%: (price - seller's target) / (buyer's target - seller's target), mean over "
+        "sl": "SL%: (price - seller's target) / (buyer's target - seller's target), as in papers "
+        "without bounds: below 0 above the seller's target, above 1 below the buyer's; mean over "
         "deals",
-        "fairness": "the smaller side's share of the distance between the targets, 0 to 0.5; "
-        "mean over deals",
-        "sl_with_0_without_deal": "sl, with 0 for scenarios without a deal; mean over scenarios",
-        "buyer_utility": "linear in the price: 1 at the buyer's target, -1 at the seller's; "
-        "-0.5 without a deal; mean over scenarios",
-        "seller_utility": "the seller's; in a deal, the negated utility of the buyer",
-        "below_walk_away": "share of sides with a utility below -0.5; 1 if unreadable",
+        "fairness": "the smaller side's share of what both get, 0 to 0.5: of the distance between "
+        "the targets; mean over deals",
         "median": "medians over deals",
     },
     inputs="its own side's view of the post and target, and the turns of both sides",
@@ -257,7 +257,7 @@ DEALS = Task(
     ),
     asking=make_game(
         NegotiationRules(SIDES, prompt, read_offer),
-        "1",
+        "2",
         lambda data, **options: scenarios(data, **options).items(),
         points,
         agreed="price",
@@ -268,23 +268,31 @@ DEALS = Task(
     dialogues=lambda _, row: row["dialogue_ids"],
     gold=scenarios,
     score=score_deals,
-    unit="utilities and fractions",
-    per_prediction=("success_rate", "sl_with_0_without_deal", "below_walk_away"),
+    unit="points, turns, and shares as fractions",
+    per_prediction=("deals", "sl_with_0_without_deal"),
     validate=no_price,
     baselines={"humans": humans, "halfway": halfway},
     references=(
         Reference(
             "humans",
             {
+                "deals": "0.759",
                 "walk_aways": "0.241",
+                "sl": "0.788",
+                "fairness": "0.191",
                 "margin_to_list_price": "-0.171",
                 "margin_to_buyer_target": "0.184",
                 "margin_to_seller_target": "-0.171",
-                "buyer_utility": "0.317",
-                "seller_utility": "-0.558",
+                "points": {"buyer": "0.317", "seller": "-0.558"},
+                "median_points": {"buyer": "0.143", "seller": "-0.500"},
+                "below_walk_away": {"buyer": "0.057", "seller": "0.379"},
+                "walked_away": {"buyer": "0.036", "seller": "0.036"},
+                "turns": {"buyer": "4.56", "seller": "4.55"},
+                "median": {"sl": "0.750"},
             },
             MEASURED,
-            "the first dialogue of each scenario, so that all count alike; prices include slips",
+            "the first dialogue of each scenario, so that all count alike; prices include slips; "
+            "an action is a turn of its own; without a deal few quit, the others end otherwise",
         ),
     ),
 )

@@ -53,15 +53,18 @@ _MEANING = {
     },
 }
 _PROMPT = {
-    "en": "Read a dialogue of a user and a bot and rate it by one aspect: {meaning}. Give a score "
-    'from 1 (lowest) to 5 (highest). Answer in JSON: {{"score": n}}.',
+    "en": "Read a dialogue of a user and a bot and rate it by one aspect: {meaning}. Give a whole "
+    'number from 1 (lowest) to 5 (highest). Answer in JSON: {{"score": n}}.',
     "ja": "ユーザとボットの対話を読み、次の観点で評価してください：{meaning}。1（最低）から"
-    '5（最高）までの点数を付け、JSONで答えてください：{{"score": n}}',
+    '5（最高）までの整数で点数を付け、JSONで答えてください：{{"score": n}}',
 }
 _NAMES = {"en": {"Human": "User", "Bot": "Bot"}, "ja": {"Human": "ユーザ", "Bot": "ボット"}}
 _TALK = {"en": "The dialogue:", "ja": "対話："}
-_WORDS = "点数 スコア 評価 です 点 は"  # beside the number in an answer
-_SCORE = {"type": "number", "minimum": 1, "maximum": 5}
+# Beside the number in an answer; those with a digit name the scale
+_WORDS = (
+    "点数 スコア 評価 です 点 は 約 と します 5点満点中 5点満点で 5段階評価で 5段階中 5段階で /5点"
+)
+_SCORE = {"type": "integer", "enum": [1, 2, 3, 4, 5]}
 
 
 def questions(data: Data, aspect: str) -> Iterator[Question]:
@@ -79,10 +82,10 @@ def questions(data: Data, aspect: str) -> Iterator[Question]:
 
 
 def ratings(data: Data, aspect: str) -> dict[Key, Row]:
-    """Return for each dialogue its group, and how the person and the others rate this aspect.
+    """Return how the person and the others rate an aspect, and the group, of each rated dialogue.
 
-    The others' rating is the published mean of the three, with two decimals. A missing rating is
-    None: the others' of most dialogues, and an aspect of the other setting.
+    Empathy and engagingness are of one setting each. The others' rating is the published mean of
+    the three, with two decimals; it is None for most dialogues.
     """
     return {
         (row["dialogue_id"],): {
@@ -91,6 +94,7 @@ def ratings(data: Data, aspect: str) -> dict[Key, Row]:
             "others": (row["objective_evaluation"] or {}).get(aspect),
         }
         for row in data.rows("dialogues", "en", "ja")
+        if row["subjective_evaluation"][aspect] is not None
     }
 
 
@@ -177,8 +181,10 @@ def drawn_correlations(scores: Any, rated: Any, drawn: Any) -> Iterator[Any]:
 
 def own(rating: str, data: Data, aspect: str) -> Iterator[Prediction]:
     """Take the person's own rating of an aspect, which all dialogues have, for a metric."""
-    for row in data.rows("dialogues", "en", "ja"):
-        yield {"dialogue_id": row["dialogue_id"], "score": row["subjective_evaluation"][rating]}
+    rated = ratings(data, aspect)
+    for key, row in ratings(data, rating).items():
+        if key in rated:
+            yield {"dialogue_id": key[0], "score": row["person"]}
 
 
 def length(data: Data, aspect: str) -> Iterator[Prediction]:
@@ -198,7 +204,7 @@ def by_metric(*values: str) -> dict[str, str]:
 AGREEMENT = Task(
     summary="a score of a dialogue that agrees with people's ratings",
     category="text-classification",
-    evaluated_on="all dialogues",
+    evaluated_on="all dialogues; empathy and engagingness: those of one setting",
     configs=("dialogues",),
     fields={
         "dialogue_id": "a dialogue, in either language",
@@ -215,7 +221,7 @@ AGREEMENT = Task(
     },
     inputs="the dialogue",
     columns=("dialogues.dialogue",),
-    asking=Asking("1", questions, reader(read_number, "score", 1, 5, words=_WORDS), max_tokens=60),
+    asking=Asking("2", questions, reader(read_number, "score", 1, 5, words=_WORDS), max_tokens=60),
     gold=ratings,
     score=agreement,
     target=lambda rated: {"score": rated["person"]},

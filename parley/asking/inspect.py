@@ -63,9 +63,7 @@ def parley_game(**which: Any) -> Any:
             messages = Sample(input=list(game.messages(at))).input
             state.output = await get_model(role=role, config=config).generate(messages)
             said.append(_answer(state.output))
-            if reason_unread(*said[-1]):
-                break
-            at = game.step(at, said[-1][1])
+            at = game.step(at, said[-1][1], reason_unread(*said[-1]))
         state.metadata["turns"] = said
         return state
 

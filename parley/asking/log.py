@@ -94,7 +94,7 @@ class Questions:
         digest = hashlib.sha256()
         with running(built):
             if isinstance(self.asking, Playing):
-                found = dict(self.asking.start(built, **given))
+                found = dict(self.asking.start(built, self.asking.limit, **given))
             else:
                 found = {each.key: each for each in self.asking.questions(built, **given)}
             for key in whole:

@@ -10,7 +10,6 @@ from parley.base.replace import replacing, write_whole
 from parley.building.build import build
 from parley.building.collection import Dataset
 from parley.building.sources import open_source
-from parley.declaring.prediction_formats import UNREADABLE
 from parley.declaring.questions import Playing
 from parley.scoring.gold import arguments
 
@@ -60,9 +59,8 @@ def _records(questions: Questions, path: Path) -> list[dict[str, Any]]:
     found = []
     for key, state in questions.by_key.items():
         entry = entries[key]
-        prediction = entry.get("prediction", {})
-        end = "deal" if prediction.get(game.agreed) is not None else prediction.get("end")
-        end = end or ("unreadable" if UNREADABLE in entry else "walk_away")
+        prediction = entry["prediction"]
+        end = "deal" if prediction[game.agreed] is not None else prediction.get("end", "walk_away")
         own, theirs = game.points(state, prediction), game.points(state, people[key])
         turns = [{"speaker": call["role"], "text": call["text"]} for call in entry["calls"]]
         sides = [

@@ -82,17 +82,13 @@ def read_calls(
         found: Mapping[str, Any] | Unreadable = asking.read(text, question)
         return found
     state = question
-    for place, (finish, text) in enumerate(answers):
+    for finish, text in answers:
         if not asking.turn(state):
             raise ValueError("turns after the end")
-        if reason := reason_unread(finish, text):
-            if place + 1 < len(answers):
-                raise ValueError("turns after the end")
-            return Unreadable(reason)
-        state = asking.step(state, text)
+        state = asking.step(state, text, reason_unread(finish, text))
     if asking.turn(state):
         raise ValueError("no end")
-    played: Mapping[str, Any] | Unreadable = asking.outcome(state)
+    played: Mapping[str, Any] = asking.outcome(state)
     return played
 
 
@@ -273,9 +269,8 @@ class _Calls:
             else:
                 calls.append(await self._call(role, asking.messages(state), None))
             roles.append(role)
-            if reason_unread(calls[-1].finish, calls[-1].text):
-                break
-            state = asking.step(state, calls[-1].text)
+            reason = reason_unread(calls[-1].finish, calls[-1].text)
+            state = asking.step(state, calls[-1].text, reason)
         return calls, roles
 
     async def _call(self, role: str, messages: Any, schema: Any) -> Call:

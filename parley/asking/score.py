@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,38 @@ def score_log(
     The options and the part given must be those of the log; no option and `Part()` fit any. Else
     UsageError. RecordError if it answers other questions, or too few, or has failed calls.
     """
+    return open_log(built, name, given, path, part).score(policy)
+
+
+@dataclass(frozen=True)
+class AnsweredLog:
+    """A log that answers all its questions, and the predictions that were read."""
+
+    path: Path
+    questions: Questions
+    header: Mapping[str, Any]
+    entries: Mapping[Key, Mapping[str, Any]]
+
+    @property
+    def predictions(self) -> list[Prediction]:
+        """The predictions, in the order of the questions."""
+        return [*_predictions(self.questions.task.key, self.entries, self.questions)]
+
+    def score(self, policy: str = WRONG) -> Result:
+        """Return its score, with the facts of the log."""
+        of, found = self.questions, self.predictions
+        due = of.gold, of.others
+        scored = score(
+            of.built, of.name, of.options, found=found, due=due, part=of.part, policy=policy
+        )
+        facts = facts_of(self.header, self.entries)
+        return Result(**{**vars(scored), "predictions": str(self.path), "run": facts})
+
+
+def open_log(
+    built: BuiltFolder, name: str, given: Mapping[str, str | None], path: Path, part: Part
+) -> AnsweredLog:
+    """Return a log that can be scored; raises what `score_log` raises."""
     header, entries = read_log(path)
     own = header["dataset"], header["task"]
     if own != (built.dataset.name, name):
@@ -63,10 +96,7 @@ def score_log(
             remedy="`parley ask` with the same settings asks the missing questions; a log of other "
             "questions or rows cannot be scored here.",
         )
-    predictions = [*_predictions(task.key, entries, questions)]
-    due = questions.gold, questions.others
-    found = score(built, name, options, found=predictions, due=due, part=of, policy=policy)
-    return Result(**{**vars(found), "predictions": str(path), "run": _facts(header, entries)})
+    return AnsweredLog(path, questions, header, entries)
 
 
 def _wrong(
@@ -120,8 +150,8 @@ def _wrong_calls(
         role, stated = "", call.get("role", "")
         if isinstance(game, Playing):
             role = game.turn(state)
-            if not reason_unread(call["finish"], call["text"]):
-                state = game.step(state, call["text"])
+            reason = reason_unread(call["finish"], call["text"])
+            state = game.step(state, call["text"], reason)
         if stated != role:
             return f"call {number} is of the role {role!r}, not of {stated!r}"
         asked, answered = models.get(role, ""), call["model"]
@@ -147,7 +177,7 @@ def _predictions(
         yield {**dict(zip(names, key, strict=True)), **fields}
 
 
-def _facts(header: Mapping[str, Any], entries: Mapping[Key, Mapping[str, Any]]) -> dict[str, Any]:
+def facts_of(header: Mapping[str, Any], entries: Mapping[Key, Mapping[str, Any]]) -> dict[str, Any]:
     """Return the facts of a log for a report."""
     calls = [call for entry in entries.values() for call in entry["calls"]]
     totals = {

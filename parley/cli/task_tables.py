@@ -173,7 +173,7 @@ def _proof(found: Result) -> Iterator[str]:
         changes = {role: ", ".join(mode) or "in full" for role, mode in log["mode"].items()}
         mode = "; ".join(f"{role}: {each}" if role else each for role, each in changes.items())
         yield f"mode: {'with' if log['schema'] else 'without'} schema; sent {mode or 'in full'}"
-        yield f"questions version {log['asking']}, sha256 {log['questions'][:12]}"
+        yield f"{found.name} questions {log['asking']}, sha256 {log['questions'][:12]}"
         yield from _advice(found.unreadable, log)
     proof = found.provenance
     yield (
@@ -186,15 +186,12 @@ def _advice(unreadable: Mapping[str, int], log: Mapping[str, Any]) -> Iterator[s
     """Yield the settings that make more answers readable, where a tenth or more are not."""
     if sum(unreadable.values()) * 10 < log["asked"] or not unreadable:
         return
-    is_game = "" not in log["models"]
     tries = []
-    if not is_game and not log["schema"]:
+    if not log["schema"]:
         tries.append("--schema, which asks for JSON of the right form, if the endpoint can")
     if TRUNCATED in unreadable:
         most = log["sampling"].get("max_tokens")
         tries.append(f"a greater --max-tokens{f' than {most}' * bool(most)}")
-        if is_game:
-            tries.append("--option 'stop=[\"\\n\"]', which ends a turn at the end of a line")
     tries.append("another model, as one that follows instructions")
     yield f"many answers are unreadable; try {'; or '.join(tries)}"
 

@@ -1,11 +1,13 @@
 """The rules of a negotiation between two sides, as plain functions without a framework.
 
-The sides speak in turns. A turn is a text that may end with one action in brackets:
+The sides speak in turns. A turn is a text that may hold one action in brackets:
 
     [Offer: TERMS]  [Accept]  [Reject]  [Walk-Away]
 
 Accept and Reject answer the other side's last offer; an offer rejects it, too. A negotiation ends
-with a deal, with a side that walks away, at the turn limit, or with a turn that cannot be read.
+with a deal, with a side that walks away, or at the turn limit. A malformed turn is empty, or has
+several actions, or one that cannot be read or is not legal. Nothing happens in it, and the rules
+warn its side, which walks away at the third warning.
 """
 
 import re
@@ -14,22 +16,18 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from parley.declaring.game_scores import TURN_LIMIT
 from parley.declaring.prediction_formats import Key
-from parley.declaring.questions import (
-    AMBIGUOUS,
-    EMPTY,
-    INVALID,
-    Message,
-    Playing,
-    Unreadable,
-    final_text,
-)
+from parley.declaring.questions import EMPTY, TRUNCATED, Message, Playing, final_text
 
-DEAL, WALK_AWAY, TURN_LIMIT, UNREADABLE = "deal", "walk_away", "turn_limit", "unreadable"
+DEAL, WALK_AWAY = "deal", "walk_away"
+WARNINGS = 3  # of a side, at the last of which it walks away
 _VERBS = r"(?:i )?(?:counter-? ?)?(?:offer|accept|reject|walk[ _-]*away)"
 _ACTION = re.compile(rf"\[\s*({_VERBS})(\w*)\s*:?\s*([^\][]*)(\]?)", re.IGNORECASE)
+_CUT = re.compile(r"\[[^\][]*$")  # a bracket that a token limit may have left open
 _IT = ("", "offer", "the offer", "deal", "the deal", "your offer", "this offer", "this deal")
 _BEGIN = "Begin the negotiation."
+_SILENCE = "(no message)"
 
 
 @dataclass(frozen=True)
@@ -38,9 +36,10 @@ class Rules:
 
     Args:
         roles: The two sides; the first one begins.
-        prompt: Scenario, role -> the instruction of this side.
+        prompt: Scenario, role -> this side's knowledge, aim and actions. The turn limit and the
+            rule of malformed turns are added.
         read_offer: Scenario, role, terms -> the offer, or ValueError with the reason.
-        limit: The number of turns after which the negotiation ends.
+        limit: The number of turns of both sides after which the negotiation ends.
     """
 
     roles: tuple[str, str]
@@ -50,24 +49,39 @@ class Rules:
 
 
 @dataclass(frozen=True)
+class PlayedTurn:
+    """A turn of a negotiation.
+
+    Args:
+        role: The side that speaks.
+        text: What it says, "" for nothing.
+        fault: Why the turn is malformed, "" if it is not.
+    """
+
+    role: str
+    text: str
+    fault: str = ""
+
+
+@dataclass(frozen=True)
 class State:
     """A negotiation up to now.
 
     Args:
         scenario: What both sides negotiate over.
-        turns: (role, text) of each turn.
+        limit: The number of turns after which it ends.
+        turns: The turns up to now.
         offer: The offer on the table; the agreed one after a deal.
         offered_by: The role that made it, "" without an offer.
-        end: "", DEAL, WALK_AWAY, TURN_LIMIT or UNREADABLE.
-        reason: The reason of UNREADABLE.
+        end: "", DEAL, WALK_AWAY (of the last turn's side) or TURN_LIMIT.
     """
 
     scenario: Any
-    turns: tuple[tuple[str, str], ...] = ()
+    limit: int
+    turns: tuple[PlayedTurn, ...] = ()
     offer: Any = None
     offered_by: str = ""
     end: str = ""
-    reason: str = ""
 
 
 def turn(rules: Rules, state: State) -> str:
@@ -76,15 +90,41 @@ def turn(rules: Rules, state: State) -> str:
 
 
 def messages(rules: Rules, state: State) -> tuple[Message, ...]:
-    """Return the chat that the next speaker sees: its own turns are the assistant's."""
+    """Return the chat that the next speaker sees: its own turns are the assistant's.
+
+    A warning stands before the other side's answer. The other side's malformed turns are without
+    their actions, so that nobody answers an offer that was not made.
+    """
     role = turn(rules, state)
-    said = [
-        {"role": "assistant" if speaker == role else "user", "content": text}
-        for speaker, text in state.turns
-    ]
-    opening = [] if role != rules.roles[0] else [{"role": "user", "content": _BEGIN}]
-    system = {"role": "system", "content": rules.prompt(state.scenario, role)}
-    return (system, *opening, *said)
+    chat = [{"role": "system", "content": f"{rules.prompt(state.scenario, role)}\n{_rule(state)}"}]
+    if role == rules.roles[0]:
+        chat.append({"role": "user", "content": _BEGIN})
+    warnings, warning = 0, ""
+    for each in state.turns:
+        if each.role == role:
+            chat.append({"role": "assistant", "content": each.text or _SILENCE})
+            warnings += bool(each.fault)
+            warning = _warning(each.fault, warnings) if each.fault else ""
+        else:
+            said = _ACTION.sub("", each.text).strip() if each.fault else each.text
+            chat.append({"role": "user", "content": f"{warning}{said or _SILENCE}"})
+    return tuple(chat)
+
+
+def _rule(state: State) -> str:
+    return (
+        f"The negotiation ends without a deal after {state.limit} messages, those of both sides "
+        "together. A message wastes your turn if it is empty, holds two actions, or holds one that "
+        "is not written as above or not possible at that moment. At your third such message you "
+        "walk away."
+    )
+
+
+def _warning(fault: str, number: int) -> str:
+    return (
+        f"(Rules: your last message held no valid action: {fault}. Warning {number} of "
+        f"{WARNINGS}.)\n"
+    )
 
 
 def legal(rules: Rules, state: State) -> tuple[str, ...]:
@@ -95,61 +135,56 @@ def legal(rules: Rules, state: State) -> tuple[str, ...]:
     return ("offer", *answers, "walk-away")
 
 
-def step(rules: Rules, state: State, text: str) -> State:
+def step(rules: Rules, state: State, text: str, reason: str = "") -> State:
     """Return the state after the next speaker's text.
 
-    A turn that is empty, has several actions or one within its text, an action that is not legal,
-    or an offer that cannot be read ends the negotiation as UNREADABLE.
+    `reason` tells why the text is no whole answer, "" if it is one. What a truncated one says
+    counts, also a complete action; any other reason makes the turn malformed.
 
     Raises:
         ValueError: the negotiation has ended.
     """
     if not (role := turn(rules, state)):
         raise ValueError(f"the negotiation has ended: {state.end}")
-    text = final_text(text)
-    after = replace(state, turns=(*state.turns, (role, text)))
-    name, terms = _action(text)
-    if name in (EMPTY, AMBIGUOUS, INVALID):
-        return replace(after, end=UNREADABLE, reason=name)
-    if name and name not in legal(rules, state):
-        return replace(after, end=UNREADABLE, reason=f"illegal action: {name}")
+    text = final_text(text) if reason in ("", TRUNCATED) else ""
+    if reason == TRUNCATED:
+        text = _CUT.sub("", text).strip()
+    name, offer, fault = _action(rules, state, text) if text else ("", None, reason or EMPTY)
+    after = replace(state, turns=(*state.turns, PlayedTurn(role, text, fault)))
+    warnings = sum(bool(each.fault) for each in after.turns if each.role == role)
     if name == "accept":
         return replace(after, end=DEAL)
-    if name == "walk-away":
+    if name == "walk-away" or warnings == WARNINGS:
         return replace(after, end=WALK_AWAY)
-    if name == "reject":
-        after = replace(after, offer=None, offered_by="")
     if name == "offer":
-        try:
-            offer = rules.read_offer(state.scenario, role, terms)
-        except ValueError as error:
-            return replace(after, end=UNREADABLE, reason=f"invalid offer: {error}")
         after = replace(after, offer=offer, offered_by=role)
-    return replace(after, end=TURN_LIMIT) if len(after.turns) >= rules.limit else after
+    elif name == "reject":
+        after = replace(after, offer=None, offered_by="")
+    return replace(after, end=TURN_LIMIT) if len(after.turns) >= state.limit else after
 
 
-def _action(text: str) -> tuple[str, str]:
-    """Return the action at the end of a text and its terms, ("", "") without one.
-
-    In the place of the name: EMPTY; AMBIGUOUS for several actions or one within the text; INVALID
-    for one that is not closed, or has terms that it does not take.
-    """
-    if not text:
-        return EMPTY, ""
+def _action(rules: Rules, state: State, text: str) -> tuple[str, Any, str]:
+    """Return the action of a text, the offer, and why the turn is malformed."""
     found = [*_ACTION.finditer(text)]
-    if not found:
-        return "", ""
-    rest = _ACTION.sub("", text[found[0].start() :])
     actions = {(_name(match[1]), " ".join(match[3].split())) for match in found}
     if len(actions) > 1:  # an offer rejects by itself
         actions -= {("reject", terms) for terms in _IT}
-    if len(actions) > 1 or re.search(r"\w", rest):
-        return AMBIGUOUS, ""
+    if len(actions) > 1:
+        return "", None, "several actions"
+    if not actions:
+        return "", None, ""
     ((name, terms),) = actions
     is_odd = any(not match[4] or match[2] or match[1][:2].casefold() == "i " for match in found)
     if is_odd or (name != "offer" and terms.casefold().rstrip(".!") not in _IT):
-        return INVALID, ""
-    return name, terms
+        return "", None, "unreadable action"
+    if name not in legal(rules, state):
+        return "", None, f"illegal action, {name} without an offer of the other side"
+    if name != "offer":
+        return name, None, ""
+    try:
+        return name, rules.read_offer(state.scenario, turn(rules, state), terms), ""
+    except ValueError as error:
+        return "", None, f"invalid offer, {error}"
 
 
 def _name(action: str) -> str:
@@ -163,6 +198,19 @@ def _name(action: str) -> str:
         )
         if part in action.casefold()
     )
+
+
+def _outcome(rules: Rules, agreed: str, state: State) -> dict[str, Any]:
+    """Return the fields of the prediction of a negotiation at its end."""
+    told: dict[str, Any] = {agreed: state.offer if state.end == DEAL else None}
+    if state.end == TURN_LIMIT:
+        told["end"] = TURN_LIMIT
+    if state.end == WALK_AWAY:
+        told["walked_away"] = state.turns[-1].role
+    of = {role: [each for each in state.turns if each.role == role] for role in rules.roles}
+    told["turns"] = {role: len(turns) for role, turns in of.items()}
+    faults = {role: sum(bool(each.fault) for each in turns) for role, turns in of.items()}
+    return {**told, "malformed": faults}
 
 
 def make_game(
@@ -188,17 +236,11 @@ def make_game(
         max_tokens: The longest turn, in tokens.
     """
 
-    def begin(data: Any, **options: Any) -> Iterable[tuple[Key, State]]:
-        return ((key, State(scenario)) for key, scenario in start(data, **options))
-
-    def result(state: State) -> Mapping[str, Any] | Unreadable:
-        if state.end == UNREADABLE:
-            return Unreadable(state.reason)
-        end = {"end": TURN_LIMIT} if state.end == TURN_LIMIT else {}
-        return {agreed: state.offer if state.end == DEAL else None, **end}
+    def begin(data: Any, turns: int, **options: Any) -> Iterable[tuple[Key, State]]:
+        return ((key, State(scenario, turns)) for key, scenario in start(data, **options))
 
     def points_of(state: State, fields: Mapping[str, Any]) -> Mapping[str, float]:
-        return points(state.scenario, fields[agreed]) if agreed in fields else {}
+        return points(state.scenario, fields.get(agreed))
 
     def speak(agent: Callable[[State, str], str], state: State) -> str:
         return agent(state, turn(rules, state))
@@ -207,21 +249,15 @@ def make_game(
     return Playing(
         version,
         rules.roles,
+        rules.limit,
         begin,
         partial(turn, rules),
         partial(messages, rules),
         partial(step, rules),
-        result,
+        partial(_outcome, rules, agreed),
         points_of,
         agreed,
         people,
         scripted,
         max_tokens,
     )
-
-
-def play(game: Playing, state: Any, players: Mapping[str, Callable[[Any], str]]) -> Any:
-    """Return the state at the end of a game between players: role -> state -> text."""
-    while role := game.turn(state):
-        state = game.step(state, players[role](state))
-    return state

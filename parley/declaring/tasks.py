@@ -274,6 +274,17 @@ def flat(tree: Mapping[str, Any], path: tuple[str, ...] = ()) -> dict[tuple[str,
     return found
 
 
+def tree(found: Mapping[tuple[str, ...], Any]) -> dict[str, Any]:
+    """Return nested mappings: the inverse of `flat`."""
+    nested: dict[str, Any] = {}
+    for path, value in found.items():
+        inner = nested
+        for name in path[:-1]:
+            inner = inner.setdefault(name, {})
+        inner[path[-1]] = value
+    return nested
+
+
 def wrong_scores(score: Any, unit: str) -> Iterator[Problem]:
     """Yield the problems of a score with metrics in this unit."""
     if not isinstance(score, Score):

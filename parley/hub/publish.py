@@ -239,13 +239,13 @@ def _look(
     tagged = there.tags().get(version) if head and tag else None
     if tagged and not there.holds(files, tagged):
         raise PublishError(
-            f"{repo}: {version} is published already, as commit {tagged[:12]}, with "
+            f"{repo}: {name} {built.version} is published already, as commit {tagged[:12]}, with "
             f"other files. Raise VERSION in {name}.py, or leave the tag alone with --no-tag."
         )
     if tagged and any(change.writes for change in changes):
         raise PublishError(
-            f"{repo}: {version} is published already, and the repository changed since. "
-            "To go back to it, publish with --no-tag."
+            f"{repo}: {name} {built.version} is published already, and the repository "
+            "changed since. To go back to it, publish with --no-tag."
         )
     return head, changes, bool(tagged)
 

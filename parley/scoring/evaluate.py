@@ -25,6 +25,7 @@ from parley.declaring.tasks import (
     Task,
     Undefined,
     flat,
+    tree,
     wrong_scores,
 )
 from parley.scoring.gold import ALL, Part, arguments, load_gold, rows_digest, running, script_of
@@ -94,17 +95,17 @@ class Result:
             "subset": self.part.subset,
             "pilot": self.part.limit,
             "unit": self.task.unit,
-            "metrics": _tree({path: None if path in reasons else found[path] for path in found}),
-            "undefined": _tree(reasons),
-            "spread": _tree({path: vars(each) for path, each in self.spread.items()}),
+            "metrics": tree({path: None if path in reasons else found[path] for path in found}),
+            "undefined": tree(reasons),
+            "spread": tree({path: vars(each) for path, each in self.spread.items()}),
             "counts": dict(self.score.counts),
             "unreadable": dict(self.unreadable),
             "coverage": self.coverage,
             "policy": self.policy,
             "moved": list(map(str, self.moved)),
             "references": [
-                {"name": each.name, "metrics": _tree(_numbers(each)), "unit": self.task.unit}
-                | {"decimals": _tree(_numbers(each, _decimals)), "place": each.place}
+                {"name": each.name, "metrics": tree(_numbers(each)), "unit": self.task.unit}
+                | {"decimals": tree(_numbers(each, _decimals)), "place": each.place}
                 | ({"note": each.note} if each.note else {})
                 for each in self.references
             ],
@@ -121,17 +122,6 @@ def _numbers(
 
 def _decimals(text: str) -> int:
     return len(text.partition(".")[2])
-
-
-def _tree(found: Mapping[tuple[str, ...], Any]) -> dict[str, Any]:
-    """Return nested mappings: the inverse of `flat`."""
-    tree: dict[str, Any] = {}
-    for path, value in found.items():
-        inner = tree
-        for name in path[:-1]:
-            inner = inner.setdefault(name, {})
-        inner[path[-1]] = value
-    return tree
 
 
 def score(
@@ -258,7 +248,7 @@ def _here(
                     if not isinstance(value, Undefined)
                 }
                 note = "; ".join(filter(None, (each.note, "on the same rows")))
-                yield replace(each, metrics=_tree(stated), note=note)
+                yield replace(each, metrics=tree(stated), note=note)
 
 
 def compute(

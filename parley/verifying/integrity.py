@@ -133,7 +133,8 @@ def provenance(built: BuiltFolder, plans: Plans) -> Iterator[str]:
     pinned = built.dataset.pins
     missing, fallbacks = set(built.missing), built.fallbacks
     if stated["version"] != (version := built.dataset.version):
-        yield f"version: expected {version}, found {stated['version']}"
+        name = built.dataset.name
+        yield f"version: expected {name} {version}, found {name} {stated['version']}"
     absent = pinned if built.is_sample else {*missing, *fallbacks}
     for file in sorted({*pinned, *stated["sources"]}):
         places = [] if file in absent else pins.places(pinned.get(file, {}))
@@ -261,13 +262,15 @@ def counted(built: BuiltFolder, not_counted: list[str]) -> Iterator[str]:
 def _why_not_counted(built: BuiltFolder, version: str) -> str:
     if built.is_sample:
         return A_SAMPLE
-    return "" if version == built.version else f"{FILE} is not of this version"
+    own = f"{built.dataset.name} {built.version}"
+    return "" if version == built.version else f"{FILE} is not of {own}"
 
 
 def digests(built: BuiltFolder, remeasured: Remeasured) -> Iterator[str]:
     """The rows of every split have the digest that the provenance states."""
     if built.is_older:
-        yield f"built by a version of parley with other digests: run {built.rebuild}"
+        maker = built.provenance["built_with"].get("parley", "")
+        yield f"built by parley {maker} with other digests: run {built.rebuild}"
         return
     for (config, split), found in remeasured.digests.items():
         stated = built.provenance["configs"].get(config, {}).get(split, {}).get("digest")

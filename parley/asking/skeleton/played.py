@@ -25,7 +25,7 @@ RECORD = {
     "turns": Field(
         [{"speaker": SPEAKER, "text": Field(str, "the text as the model wrote it")}], "the turns"
     ),
-    "end": Field({"deal", "walk_away", "turn_limit", "unreadable"}, "how the negotiation ended"),
+    "end": Field({"deal", "walk_away", "turn_limit"}, "how the negotiation ended"),
     "sides": Field([SIDE], "both sides"),
 }
 LOG = File(

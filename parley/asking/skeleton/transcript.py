@@ -5,7 +5,7 @@ from typing import Any
 from parley.views import Facets, Table, Transcript, Turn
 
 CONFIGS = ("dialogues",)
-ORDER = {"end": ("deal", "walk_away", "turn_limit", "unreadable")}
+ORDER = {"end": ("deal", "walk_away", "turn_limit")}
 
 
 def transcript(row: dict[str, Any]) -> Transcript:
