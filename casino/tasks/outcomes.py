@@ -174,7 +174,7 @@ OUTCOMES = Task(
         "satisfaction": "share of sides with the right satisfaction",
         "likeness": "share of sides with the right likeness",
         "mae": "mean distance of the readable answers from the right ones, 0 to 4 steps",
-        "quadratic_kappa": "Cohen's kappa of the readable answers, disagreement by squared distance",
+        "quadratic_kappa": "Cohen's kappa of the readable answers, weighted by squared distance",
     },
     inputs="the texts of the dialogue without deal actions",
     columns=("utterances.text",),
