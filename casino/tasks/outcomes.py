@@ -81,9 +81,7 @@ def outcomes_score(
         name: [predictions[key].get(name) == due[place] for key, due in gold.items()]
         for place, name in enumerate(names)
     }
-    metrics: dict[str, Any]
-    spread: dict[str, Any]
-    metrics, spread = means(right)  # type: ignore[assignment]
+    metrics, spread = map(dict[str, Any], means(right))
     of_scales = {}
     for place, (name, scale) in enumerate(zip(names, (SATISFACTION, LIKENESS), strict=True)):
         pairs = [
