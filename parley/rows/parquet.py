@@ -20,7 +20,7 @@ LARGEST = 200_000_000  # bytes of Arrow data in a row group
 
 
 @dataclass(frozen=True)
-class File:
+class Shard:
     """The name, bytes and sha256 of a Parquet file, and the rows and bytes of its Arrow data."""
 
     name: str
@@ -37,7 +37,7 @@ def write_parquet(
     split: str,
     max_shard_size: int = SHARD,
     digest: Digest | None = None,
-) -> list[File]:
+) -> list[Shard]:
     """Write `split-00000-of-00001.parquet`, or several shards, into a folder.
 
     Args:
@@ -166,10 +166,10 @@ class _Shard:
             self._file.close()
         self._sink.check()
 
-    def named(self, name: str) -> File:
+    def named(self, name: str) -> Shard:
         """Give the file its final name."""
         self._path.rename(self._path.with_name(name))
-        return File(name, self._sink.size, self._sink.hash.hexdigest(), self.rows, self.arrow_size)
+        return Shard(name, self._sink.size, self._sink.hash.hexdigest(), self.rows, self.arrow_size)
 
 
 class _Sink(io.RawIOBase):
