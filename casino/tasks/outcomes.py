@@ -81,7 +81,8 @@ def outcomes_score(
         name: [predictions[key].get(name) == due[place] for key, due in gold.items()]
         for place, name in enumerate(names)
     }
-    metrics, spread = map(dict[str, Any], means(right))
+    found, intervals = means(right)
+    metrics, spread = dict[str, Any](found), dict[str, Any](intervals)
     of_scales = {}
     for place, (name, scale) in enumerate(zip(names, (SATISFACTION, LIKENESS), strict=True)):
         pairs = [
@@ -91,8 +92,8 @@ def outcomes_score(
         ]
         of_scales[name] = ordinal(pairs)
     for metric in ORDINAL:
-        metrics[metric] = {name: found[metric] for name, (found, _) in of_scales.items()}
-        spread[metric] = {name: found.get(metric) for name, (_, found) in of_scales.items()}
+        metrics[metric] = {name: values[metric] for name, (values, _) in of_scales.items()}
+        spread[metric] = {name: known.get(metric) for name, (_, known) in of_scales.items()}
     counts = {"sides": len(gold), "dialogues": len({number for number, _ in gold})}
     return Score(metrics, spread, counts)
 
