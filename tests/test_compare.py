@@ -111,11 +111,11 @@ def test_holm_closes_the_tests_of_bonferroni():
 def logged(sample_build, tmp_path):
     """Return a function that asks a model which gives one answer, and returns its log."""
 
-    def logged(task, model, answer, limit=0, name="", **options):
+    def logged(task, model, answer, limit=0, name="", swap=False, **options):
         dataset, each = task.split()
         built = find_folder(sample_build, discover()[dataset])
         chosen = built.dataset.task(each).chosen(options)
-        questions = Questions(built, each, chosen, Part("", limit))
+        questions = Questions(built, each, chosen, Part("", limit), swap=swap)
         roles = getattr(questions.asking, "roles", [""])
         path = tmp_path / f"{name or model}.{each}.jsonl"
         with serving(lambda request: answer) as server:
@@ -143,7 +143,7 @@ def test_logs_are_compared_by_task_with_their_cost(logged, compared, sample_buil
     logs = [
         logged("casino outcomes", "one", json.dumps(camp)),
         logged("casino outcomes", "two", json.dumps(camp | {"likeness": "Extremely dislike"})),
-        logged("casino deals", "one", "[Walk-Away]"),
+        logged("casino deals", "one", "[Walk-Away]", swap=True),
     ]
     outcomes, deals = compared(*logs, price="two=2,10")
     first, second = outcomes["logs"]
@@ -181,6 +181,12 @@ def test_logs_of_other_parts_or_rows_are_marked_and_not_compared(logged, compare
     assert first["metrics"] == limit["metrics"] == {"satisfaction": 0, "likeness": 0}
     assert (first["differs"], limit["differs"][0].partition(":")[0]) == ([], "limit")
     assert rows["differences"] == first["differences"] == limit["differences"] == {}
+    older = json.loads(header) | {"asking": "1", "questions": "0" * 64}
+    other.write_text("\n".join([json.dumps(older, separators=(",", ":")), *entries]) + "\n")
+    (_, old), first = compared(whole, other)[0]["logs"], compared(other)[0]["logs"][0]
+    assert [each.partition(":")[0] for each in old["differs"]] == ["asking", "questions"]
+    assert old["differences"] == {}
+    assert first["label"] == old["label"] == "three, questions version 1"
     (whole.parent / "empty").mkdir()
     for given in (
         [whole.parent / "empty"],

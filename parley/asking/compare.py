@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from parley.asking.log import is_log, read_log
-from parley.asking.score import facts_of, open_log
+from parley.asking.score import facts_of, is_older, open_log
 from parley.base.errors import Problem, UsageError
 from parley.building.built import BuiltFolder, find_folder
 from parley.building.collection import get
-from parley.declaring.prediction_formats import UNREADABLE
+from parley.declaring.prediction_formats import UNREADABLE, Key, Prediction
 from parley.declaring.spread import RESAMPLES, Interval, interval
 from parley.declaring.tasks import Task, tree
 from parley.scoring.compare import Difference, Names, Rows, holm, intervals, p_value
@@ -25,7 +25,7 @@ Header = Mapping[str, Any]
 Entries = Mapping[Any, Mapping[str, Any]]
 Advance = Callable[[str, int, int], None]  # takes what is computed, the samples done, and all
 _MILLION = 1_000_000
-_ASKED = ("version", "rows", "subset", "limit", "asking", "questions")  # of a header
+_ASKED = ("version", "rows", "subset", "limit", "asking", "questions", "turns", "swap")
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,8 @@ def compare(
         advance: Takes what is computed, the samples done, and all of them.
 
     Raises:
-        UsageError: a file is no log, a folder has none, or no log has a metric.
+        UsageError: a file is no log, a folder has none, a log has swapped seats, or no log has a
+            metric.
         RecordError: a log is damaged, or does not answer all its questions.
     """
     groups: dict[Any, list[tuple[Path, Header, Entries]]] = {}
@@ -140,6 +141,9 @@ def compare(
         if not is_log(str(path)):
             raise UsageError(f"{path}: is no log", remedy="Name logs that `parley ask` wrote.")
         header, entries = read_log(path)
+        if header.get("swap"):
+            what = "is a log with swapped seats; its own score compares its models"
+            raise UsageError(f"{path}: {what}", remedy="Run `parley score` on it.")
         of = header["dataset"], header["task"], *sorted(header["options"].items())
         groups.setdefault(of, []).append((path, header, entries))
     begun = []
@@ -161,7 +165,7 @@ def compare(
         found = _against_first([*logs.values()], metrics, advance)
         rows = [
             _row(built, name, each, label, found.get(each[0]), prices)
-            for each, label in zip(given, _labels(given), strict=True)
+            for each, label in zip(given, _labels(given, built.dataset.task(name)), strict=True)
         ]
         task, options = built.dataset.task(name), dict(given[0][1]["options"])
         tables.append(Table(built.dataset.name, name, task, options, tuple(rows)))
@@ -182,10 +186,16 @@ class _Scored:
 
     def __init__(self, built: BuiltFolder, name: str, path: Path, header: Header) -> None:
         log = open_log(built, name, {}, path, Part())
-        gold, task = log.questions.gold, log.questions.task
+        of, task, width = log.questions, log.questions.task, len(log.questions.task.key)
         self.path, self.header = path, header
-        self.rows = Rows(built, name, log.questions.options, gold, log.questions.part)
-        self.predictions = validate_predictions(log.predictions, task, gold, str(path))
+        self.predictions: dict[Key, Prediction] = {}
+        seatings = dict.fromkeys(key[width:] for key in log.predictions)
+        for seating in seatings:  # two, where sides are swapped
+            own = (each for key, each in log.predictions.items() if key[width:] == seating)
+            checked = validate_predictions(own, task, of.gold, str(path))
+            self.predictions |= {(*key, *seating): each for key, each in checked.items()}
+        gold = {key: of.gold[key[:width]] for key in self.predictions}
+        self.rows = Rows(built, name, of.options, gold, of.part)
         self.numbers = self.rows.numbers(self.predictions)
 
     def chosen(self, metrics: Collection[str]) -> dict[Names, float]:
@@ -200,9 +210,11 @@ class _Scored:
     def differs(self, first: "_Scored") -> tuple[Problem, ...]:
         """Return where it differs from the first log of its table in what was asked."""
         return tuple(
-            Problem(name, what=f"{self.header[name]}, but {first.header[name]} in {first.path}")
+            Problem(
+                name, what=f"{self.header.get(name)}, but {first.header.get(name)} in {first.path}"
+            )
             for name in _ASKED
-            if self.header[name] != first.header[name]
+            if self.header.get(name) != first.header.get(name)
         )
 
 
@@ -258,8 +270,8 @@ def _row(
         due, what = rows_digest(built, built.dataset.task(name)), f"of other rows than {built.path}"
         found = {"differs": (Problem("rows", due, header["rows"], what),)}
     unread = sum(UNREADABLE in entry for entry in entries.values())
-    cost = _cost(header, entries, prices)
-    return Compared(path, label, facts_of(header, entries), unread, cost, **found)
+    facts = facts_of(header, entries, built.dataset.task(name).asking)
+    return Compared(path, label, facts, unread, _cost(header, entries, prices), **found)
 
 
 def _ways(names: Names) -> Iterator[str]:
@@ -267,19 +279,21 @@ def _ways(names: Names) -> Iterator[str]:
     return (".".join(names[: end + 1]) for end in range(len(names)))
 
 
-def _labels(logs: Sequence[tuple[Path, Header, Entries]]) -> list[str]:
+def _labels(logs: Sequence[tuple[Path, Header, Entries]], task: Task) -> list[str]:
     """Return the names of the models, with that of the log where two are alike."""
-    found = [models_of(header) for _, header, _ in logs]
+    found = [_label(header, task) for _, header, _ in logs]
     return [
         f"{label} ({path.stem})" if found.count(label) > 1 else label
         for label, (path, *_) in zip(found, logs, strict=True)
     ]
 
 
-def models_of(facts: Mapping[str, Any]) -> str:
-    """Return the models of a log, with their sides if it is a game."""
-    models = facts["models"].items()
-    return ", ".join(f"{role}={model}" if role else model for role, model in models)
+def _label(header: Header, task: Task) -> str:
+    """Return the models of a log, with their sides if it is a game, and older questions."""
+    models, asking = header["models"].items(), task.asking
+    label = ", ".join(f"{role}={model}" if role else model for role, model in models)
+    is_old = asking and is_older(header, asking)
+    return f"{label}, questions version {header['asking']}" if is_old else label
 
 
 def _cost(header: Header, entries: Entries, prices: Prices) -> float | None:

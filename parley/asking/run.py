@@ -133,10 +133,12 @@ def ask(
 
 def _require_roles(questions: Questions, models: Mapping[str, str]) -> None:
     asking = questions.asking
-    roles = asking.roles if isinstance(asking, Playing) else ("",)
+    roles = questions.roles
     if {*roles} != models.keys() or not all(models.values()):
         due = " and ".join(f"--role {role}=MODEL" for role in roles) if roles != ("",) else ""
         raise UsageError(f"{questions.name}: name a model with --model MODEL{due and ' or ' + due}")
+    if questions.swap and len({*models.values()}) == 1:
+        raise UsageError("--swap: needs two models; one that plays both sides has both seats")
     for model in models.values():
         name = model.removeprefix(SCRIPT)
         agents = asking.agents if isinstance(asking, Playing) else {}
@@ -234,7 +236,7 @@ class _Calls:
         """Return the entry of a key, "failed" without an answer."""
         question = self._questions.by_key[key]
         try:
-            calls, roles = await self._calls(question)
+            calls, roles = await self._calls(key, question)
         except FailedCall as error:
             self._failed_in_a_row += 1
             return {"key": list(key), "calls": [], "failed": str(error)}
@@ -253,7 +255,7 @@ class _Calls:
         self._log.add(entry)
         self._tell()
 
-    async def _calls(self, question: Any) -> tuple[list[Call], list[str]]:
+    async def _calls(self, key: Key, question: Any) -> tuple[list[Call], list[str]]:
         """Return the answer to a question, or those of all turns of a game."""
         asking = self._asking
         if isinstance(question, Question):
@@ -262,12 +264,13 @@ class _Calls:
         assert isinstance(asking, Playing)  # noqa: S101 - for types
         state, calls, roles = question, list[Call](), list[str]()
         while role := asking.turn(state):
-            model = self._settings.models[role]
+            seat = self._questions.seat(key, role)
+            model = self._settings.models[seat]
             if model.startswith(SCRIPT):
                 text = asking.agents[model.removeprefix(SCRIPT)](state)
                 calls.append(Call(model, text, "stop"))
             else:
-                calls.append(await self._call(role, asking.messages(state), None))
+                calls.append(await self._call(seat, asking.messages(state), None))
             roles.append(role)
             reason = reason_unread(calls[-1].finish, calls[-1].text)
             state = asking.step(state, calls[-1].text, reason)

@@ -27,6 +27,8 @@ _OPTION = "A field of each request, such as top_p=0.9; null leaves it out; repea
 _LOG = "The folder of logs; resumes a log."
 _LONGEST = "The longest answer in tokens [default: the task's]."
 _ZERO: Any = {"min": 0, "show_default": False}
+_TURNS = "The turns after which a game ends [default: the game's]."
+_SWAP = "Play each scenario of a game twice, the second time with the models' seats swapped."
 _SET = "A value of a task's own option, such as aspect=empathy [default: each]."
 
 
@@ -42,6 +44,8 @@ def ask(
     limit: Annotated[int, Option(metavar="N", help="A pilot of N questions.", **_ZERO)] = 0,
     subset: Annotated[str, Option(metavar="S", help="Only a publication's dialogues.")] = "",
     set_: Annotated[list[str] | None, Option("--set", metavar="K=V", help=_SET)] = None,
+    turns: Annotated[int, Option(metavar="N", help=_TURNS, **_ZERO)] = 0,
+    swap: Annotated[bool, Option("--swap", help=_SWAP)] = False,
     at_once: Annotated[int, Option(min=1, metavar="N", help="Calls at the same time.")] = 8,
     per_minute: Annotated[int, Option(metavar="N", help="Calls a minute at most.", **_ZERO)] = 0,
     retries: Annotated[int, Option(min=0, metavar="N", help="Retries of a failed call.")] = 5,
@@ -77,7 +81,7 @@ def ask(
     given = _pairs("set", set_, str)
     results: list[Result] = []
     with progress("questions") as advance:
-        for questions in _each(name, task, folder, Part(subset, limit), given):
+        for questions in _each(name, task, folder, Part(subset, limit), given, turns, swap):
             if (requests or answers) and questions.options.keys() - given.keys():
                 raise UsageError(f"{task} has several questions: choose one with --set")
             settings = common_settings.suited_to(questions)
@@ -174,11 +178,21 @@ def _pairs(option: str, given: list[str] | None, read: Any) -> dict[str, Any]:
 
 
 def _each(
-    name: str | None, task: str | None, folder: Path, part: Any, chosen: dict[str, str]
+    name: str | None,
+    task: str | None,
+    folder: Path,
+    part: Any,
+    chosen: dict[str, str],
+    turns: int,
+    swap: bool,
 ) -> Iterator["Questions"]:
-    """Yield the questions of the selected tasks that can be asked, for each choice of options."""
+    """Yield the questions of the selected tasks that can be asked, for each choice of options.
+
+    `turns` and `swap` are of games: of several tasks, those that are none go without.
+    """
     from parley.asking.log import Questions
     from parley.building.built import find_folder
+    from parley.declaring.questions import Playing
 
     datasets = [get(name)] if name else common.select_built(None, folder)[0]
     found: list[tuple[Any, str, Task]] = []
@@ -191,5 +205,6 @@ def _each(
         built = find_folder(folder, dataset)
         of.chosen({key: value for key, value in chosen.items() if task or key in of.options})
         values = [(chosen[key],) if key in chosen else of.options[key] for key in of.options]
+        game = (turns, swap) if task or isinstance(of.asking, Playing) else (0, False)
         for choice in product(*values):
-            yield Questions(built, each, dict(zip(of.options, choice, strict=True)), part)
+            yield Questions(built, each, dict(zip(of.options, choice, strict=True)), part, *game)

@@ -111,6 +111,7 @@ def lay_out_score(found: Result) -> RenderableType:
         safe(f"{found.dataset} {found.name}{options}: {found.predictions}", style="bold"),
         safe(_SAMPLE * found.is_sample, style="yellow", end=""),
         *([safe(f"only {found.part}", style="yellow")] if found.part != ALL else []),
+        *([safe(_older(found.run), style="yellow")] if "asking_today" in found.run else []),
         safe(f"{task.evaluated_on}: {counts}; unit: {task.unit}; coverage: {found.coverage:.1%}\n"),
     ]
     measured = {path: _number(value, task.decimals) for path, value in own.items()}
@@ -133,6 +134,14 @@ def lay_out_score(found: Result) -> RenderableType:
     return Group(*parts, *(safe(line) for line in notes))
 
 
+def _older(log: Mapping[str, Any]) -> str:
+    left = f"; {log['left_out']:,} no longer asked are left out" if "left_out" in log else ""
+    return (
+        f"questions version {log['asking']}, today's are {log['asking_today']}: the predictions "
+        f"are those in the log, not read again{left}"
+    )
+
+
 _MOST_REASONS = 10
 _OWN, _SPREAD = "this", "  ±"  # rows of the score itself and of how much it would vary
 
@@ -148,7 +157,8 @@ def _notes(found: Result) -> Iterator[str]:
     if Folds in kinds:
         yield "±: the sample SD over folds"
     if Interval in kinds:
-        yield "±: a 95% bootstrap interval; predictions are drawn one by one"
+        what = "scenarios, each with both games," if found.run.get("swap") else "predictions"
+        yield f"±: a 95% bootstrap interval; {what} are drawn one by one"
 
 
 def _proof(found: Result) -> Iterator[str]:
@@ -173,6 +183,9 @@ def _proof(found: Result) -> Iterator[str]:
         changes = {role: ", ".join(mode) or "in full" for role, mode in log["mode"].items()}
         mode = "; ".join(f"{role}: {each}" if role else each for role, each in changes.items())
         yield f"mode: {'with' if log['schema'] else 'without'} schema; sent {mode or 'in full'}"
+        if "turns" in log:
+            seats = "; each scenario twice, in swapped seats" * log["swap"]
+            yield f"games of {log['turns']:,} turns at most{seats}"
         yield f"{found.name} questions {log['asking']}, sha256 {log['questions'][:12]}"
         yield from _advice(found.unreadable, log)
     proof = found.provenance
