@@ -188,10 +188,12 @@ def own(rating: str, data: Data, aspect: str) -> Iterator[Prediction]:
 
 
 def length(data: Data, aspect: str) -> Iterator[Prediction]:
-    """Take the number of characters of the dialogue, whatever the aspect."""
+    """Take the number of characters of each dialogue that is rated by the aspect."""
+    rated = ratings(data, aspect)
     for row in data.rows("dialogues", "en", "ja"):
-        characters = sum(len(turn["message"]) for turn in row["dialogue"])
-        yield {"dialogue_id": row["dialogue_id"], "score": characters}
+        if (row["dialogue_id"],) in rated:
+            characters = sum(len(turn["message"]) for turn in row["dialogue"])
+            yield {"dialogue_id": row["dialogue_id"], "score": characters}
 
 
 def by_metric(*values: str) -> dict[str, str]:
