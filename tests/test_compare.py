@@ -111,15 +111,16 @@ def test_holm_closes_the_tests_of_bonferroni():
 def logged(sample_build, tmp_path):
     """Return a function that asks a model which gives one answer, and returns its log."""
 
-    def logged(task, model, answer, limit=0, name="", **options):
+    def logged(task, model, answer, limit=0, name="", swap=False, **options):
         dataset, each = task.split()
         built = find_folder(sample_build, discover()[dataset])
         chosen = built.dataset.task(each).chosen(options)
-        questions = Questions(built, each, chosen, Part("", limit))
+        questions = Questions(built, each, chosen, Part("", limit), swap=swap)
         roles = getattr(questions.asking, "roles", [""])
         path = tmp_path / f"{name or model}.{each}.jsonl"
+        models = dict.fromkeys(roles, model) | ({roles[-1]: "script:joint"} if swap else {})
         with serving(lambda request: answer) as server:
-            ask(questions, Settings(dict.fromkeys(roles, model), Sampling({}), server.url), path)
+            ask(questions, Settings(models, Sampling({}), server.url), path)
         return path
 
     return logged
@@ -144,6 +145,7 @@ def test_logs_are_compared_by_task_with_their_cost(logged, compared, sample_buil
         logged("casino outcomes", "one", json.dumps(camp)),
         logged("casino outcomes", "two", json.dumps(camp | {"likeness": "Extremely dislike"})),
         logged("casino deals", "one", "[Walk-Away]"),
+        logged("casino deals", "one", "[Walk-Away]", swap=True, name="swapped"),
     ]
     outcomes, deals = compared(*logs, price="two=2,10")
     first, second = outcomes["logs"]
@@ -162,6 +164,7 @@ def test_logs_are_compared_by_task_with_their_cost(logged, compared, sample_buil
     assert second["cost"] == pytest.approx(second["run"]["asked"] * (7 * 2 + 3 * 10) / 1e6)
     assert deals["logs"][0]["label"] == "mturk_agent_1=one, mturk_agent_2=one"
     assert "points" not in deals["logs"][0]["metrics"]
+    assert (deals["logs"][1]["metrics"], len(deals["logs"][1]["differs"])) == ({}, 1)
     shown = run("compare", *logs[::2], "--metric", "points", "--build", sample_build).stdout
     assert "points mturk_agent_1" in shown
     assert "5.000 (5.000…5.000)" in shown
@@ -181,6 +184,12 @@ def test_logs_of_other_parts_or_rows_are_marked_and_not_compared(logged, compare
     assert first["metrics"] == limit["metrics"] == {"satisfaction": 0, "likeness": 0}
     assert (first["differs"], limit["differs"][0].partition(":")[0]) == ([], "limit")
     assert rows["differences"] == first["differences"] == limit["differences"] == {}
+    older = json.loads(header) | {"asking": "1", "questions": "0" * 64}
+    other.write_text("\n".join([json.dumps(older, separators=(",", ":")), *entries]) + "\n")
+    (_, old), first = compared(whole, other)[0]["logs"], compared(other)[0]["logs"][0]
+    assert [each.partition(":")[0] for each in old["differs"]] == ["asking", "questions"]
+    assert old["differences"] == {}
+    assert first["label"] == old["label"] == "three, questions version 1"
     (whole.parent / "empty").mkdir()
     for given in (
         [whole.parent / "empty"],

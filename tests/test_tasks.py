@@ -19,7 +19,7 @@ from parley.cli.task_tables import lay_out_score
 from parley.declaring import spread
 from parley.declaring.figures import agrees
 from parley.declaring.game_scores import GAME_FIELDS
-from parley.declaring.leaderboard import section
+from parley.declaring.leaderboard import overview
 from parley.declaring.prediction_formats import TREC_RUN, UNREADABLE
 from parley.declaring.questions import Asking
 from parley.declaring.tasks import MEASURED, Undefined, flat
@@ -176,7 +176,7 @@ def test_listing_tasks_needs_no_package_of_theirs():
 def test_the_page_on_tasks_is_fresh():
     tasks = [(dataset.name, name, task) for dataset, name, task in TASKS.values()]
     text = PAGE.read_text(encoding="utf-8")
-    assert with_parts(text, "docs/tasks.md", {"tasks": section(tasks)}) == text, (
+    assert with_parts(text, "docs/tasks.md", {"tasks": overview(tasks)}) == text, (
         "run `make measure`"
     )
 

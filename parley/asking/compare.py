@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from parley.asking.log import is_log, read_log
-from parley.asking.score import facts_of, open_log
+from parley.asking.score import facts_of, is_older, open_log
 from parley.base.errors import Problem, UsageError
 from parley.building.built import BuiltFolder, find_folder
 from parley.building.collection import get
@@ -25,7 +25,7 @@ Header = Mapping[str, Any]
 Entries = Mapping[Any, Mapping[str, Any]]
 Advance = Callable[[str, int, int], None]  # takes what is computed, the samples done, and all
 _MILLION = 1_000_000
-_ASKED = ("version", "rows", "subset", "limit", "asking", "questions")  # of a header
+_ASKED = ("version", "rows", "subset", "limit", "asking", "questions", "turns")
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Compared:
         unreadable: The number of answers that could not be read.
         cost: In the unit of the prices; None without a price for each model.
         differs: Where it differs from the first log of the table in what was asked; then it has no
-            differences. Where it is of other rows than the build; then it has no metrics.
+            differences. Or why it has no metrics: rows other than the build's, swapped seats.
         units: The number of units that its intervals draw.
         metrics: Name -> value, NaN if undefined.
         intervals: Name -> the 95% interval.
@@ -148,7 +148,7 @@ def compare(
         logs = {
             path: _Scored(built, name, path, header)
             for path, header, _ in given
-            if header["rows"] == rows_digest(built, built.dataset.task(name))
+            if not _apart(built, name, header)
         }
         begun.append((built, name, given, logs))
     scored = [log for *_, logs in begun for log in logs.values()]
@@ -161,7 +161,7 @@ def compare(
         found = _against_first([*logs.values()], metrics, advance)
         rows = [
             _row(built, name, each, label, found.get(each[0]), prices)
-            for each, label in zip(given, _labels(given), strict=True)
+            for each, label in zip(given, _labels(given, built.dataset.task(name)), strict=True)
         ]
         task, options = built.dataset.task(name), dict(given[0][1]["options"])
         tables.append(Table(built.dataset.name, name, task, options, tuple(rows)))
@@ -182,10 +182,10 @@ class _Scored:
 
     def __init__(self, built: BuiltFolder, name: str, path: Path, header: Header) -> None:
         log = open_log(built, name, {}, path, Part())
-        gold, task = log.questions.gold, log.questions.task
+        of, given = log.questions, log.predictions.values()
         self.path, self.header = path, header
-        self.rows = Rows(built, name, log.questions.options, gold, log.questions.part)
-        self.predictions = validate_predictions(log.predictions, task, gold, str(path))
+        self.predictions = validate_predictions(given, of.task, of.gold, str(path))
+        self.rows = Rows(built, name, of.options, of.gold, of.part)
         self.numbers = self.rows.numbers(self.predictions)
 
     def chosen(self, metrics: Collection[str]) -> dict[Names, float]:
@@ -200,9 +200,11 @@ class _Scored:
     def differs(self, first: "_Scored") -> tuple[Problem, ...]:
         """Return where it differs from the first log of its table in what was asked."""
         return tuple(
-            Problem(name, what=f"{self.header[name]}, but {first.header[name]} in {first.path}")
+            Problem(
+                name, what=f"{self.header.get(name)}, but {first.header.get(name)} in {first.path}"
+            )
             for name in _ASKED
-            if self.header[name] != first.header[name]
+            if self.header.get(name) != first.header.get(name)
         )
 
 
@@ -255,11 +257,20 @@ def _row(
     """Return a log for a table."""
     path, header, entries = log
     if found is None:
-        due, what = rows_digest(built, built.dataset.task(name)), f"of other rows than {built.path}"
-        found = {"differs": (Problem("rows", due, header["rows"], what),)}
+        found = {"differs": _apart(built, name, header)}
     unread = sum(UNREADABLE in entry for entry in entries.values())
-    cost = _cost(header, entries, prices)
-    return Compared(path, label, facts_of(header, entries), unread, cost, **found)
+    facts = facts_of(header, entries, built.dataset.task(name).asking)
+    return Compared(path, label, facts, unread, _cost(header, entries, prices), **found)
+
+
+def _apart(built: BuiltFolder, name: str, header: Header) -> tuple[Problem, ...]:
+    """Return why a log has no metrics in a table."""
+    if header["rows"] != (due := rows_digest(built, built.dataset.task(name))):
+        return (Problem("rows", due, header["rows"], f"of other rows than {built.path}"),)
+    if header.get("swap"):
+        what = "seats are swapped, so its own score compares its models: `parley score`"
+        return (Problem("swap", what=what),)
+    return ()
 
 
 def _ways(names: Names) -> Iterator[str]:
@@ -267,19 +278,21 @@ def _ways(names: Names) -> Iterator[str]:
     return (".".join(names[: end + 1]) for end in range(len(names)))
 
 
-def _labels(logs: Sequence[tuple[Path, Header, Entries]]) -> list[str]:
+def _labels(logs: Sequence[tuple[Path, Header, Entries]], task: Task) -> list[str]:
     """Return the names of the models, with that of the log where two are alike."""
-    found = [models_of(header) for _, header, _ in logs]
+    found = [_label(header, task) for _, header, _ in logs]
     return [
         f"{label} ({path.stem})" if found.count(label) > 1 else label
         for label, (path, *_) in zip(found, logs, strict=True)
     ]
 
 
-def models_of(facts: Mapping[str, Any]) -> str:
-    """Return the models of a log, with their sides if it is a game."""
-    models = facts["models"].items()
-    return ", ".join(f"{role}={model}" if role else model for role, model in models)
+def _label(header: Header, task: Task) -> str:
+    """Return the models of a log, with their sides if it is a game, and older questions."""
+    models, asking = header["models"].items(), task.asking
+    label = ", ".join(f"{role}={model}" if role else model for role, model in models)
+    is_old = asking and is_older(header, asking)
+    return f"{label}, questions version {header['asking']}" if is_old else label
 
 
 def _cost(header: Header, entries: Entries, prices: Prices) -> float | None:
