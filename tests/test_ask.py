@@ -635,9 +635,9 @@ def test_a_command_names_what_cannot_be_asked(given, sample_build, run, tmp_path
 @pytest.mark.parametrize(
     ("given", "finish", "tries"),
     [
-        ("strategies --no-schema", "length", {"--schema", "--max-tokens"}),
-        ("strategies --no-schema", "stop", {"--schema"}),
-        ("strategies", "length", {"--max-tokens"}),
+        ("strategies --no-schema", "length", {"--schema", "--max-tokens", "--ask-again"}),
+        ("strategies --no-schema", "stop", {"--schema", "--ask-again"}),
+        ("strategies", "length", {"--max-tokens", "--ask-again"}),
     ],
 )
 def test_a_report_of_unreadable_answers_names_settings_to_try(
@@ -648,6 +648,63 @@ def test_a_report_of_unreadable_answers_names_settings_to_try(
         _, out, _ = run("ask", "casino", *given.split(), *more, "--base-url", server.url)
     (advice,) = [line for line in out.splitlines() if "unreadable; try" in line]
     assert {word.strip(",;") for word in advice.split() if word.startswith("--")} == tries
+
+
+def test_a_run_warns_early_of_unreadable_answers_and_ends_if_told(sample_build, run, tmp_path):
+    def ended(server, log, *more):
+        given = ["--model", "tiny", "--build", sample_build, "--log", tmp_path / log, *more]
+        given += ["--base-url", server.url, "--at-once", 2, "--json"]
+        status, _, err = run("ask", "casino", "strategies", *given)
+        return status, err.count("--ask-again")
+
+    with serving(lambda request: "Well, well.") as server:
+        assert ended(server, "stopped", "--stop-unreadable", 0.5) == (1, 1)
+        assert 20 <= len(server.requests) <= 21
+        before = len(server.requests)
+        assert ended(server, "stopped")[0] == 0
+        assert ended(server, "told") == (0, 1)
+        assert len(server.requests) < 2 * (len(server.requests) - before)  # it resumed
+    with serving(lambda request: "none") as server:
+        assert ended(server, "read", "--stop-unreadable", 0) == (0, 0)
+
+
+def test_an_unreadable_answer_is_asked_again_once_with_the_reason(of, tmp_path):
+    questions, path = of("casino strategies", limit=4), tmp_path / "log.jsonl"
+    texts = [each.messages[1]["content"] for each in questions.by_key.values()]
+
+    def answer(request):
+        _, first, *again = request["messages"]
+        if first["content"] == texts[0]:
+            return "none"
+        assert not again or (again[0]["content"], "several" in again[1]["content"]) == (
+            "A {}" if first["content"] == texts[1] else "(no answer)",
+            False,
+        )
+        if first["content"] == texts[1]:
+            return '{"labels": ["small-talk"]}' if again else "A {}"
+        return "" if first["content"] == texts[2] or not again else "none"
+
+    given = settings(at_once=1, schema=True)
+    given = replace(given, sampling=replace(given.sampling, ask_again=True))
+    with serving(answer) as server:
+        ask(questions, replace(given, base_url=server.url), path)
+        assert len(server.requests) == 7
+    header, entries = read_log(path)
+    assert header["ask_again"]
+    assert [len(each["calls"]) for each in entries.values()] == [1, 2, 2, 2]
+    found = [each.get("prediction") for each in entries.values()]
+    assert found == [{"labels": []}, {"labels": ["small-talk"]}, None, {"labels": []}]
+    result = scored(questions, path)
+    assert (result.unreadable, result.run["ask_again"]) == ({"empty answer": 1}, True)
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    for wrong in (1, 3):  # a question that was not asked again, and settings that ask none again
+        lines[0]["ask_again"] = wrong == 1
+        lines[3]["calls"] = (
+            lines[3]["calls"][:1] if wrong == 1 else entries[(*entries,)[2]]["calls"]
+        )
+        path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+        with pytest.raises(RecordError, match="answers, not"):
+            scored(questions, path)
 
 
 # Logs ------------------------------------------------------------------------------------
@@ -848,7 +905,7 @@ def test_a_log_of_other_questions_is_refused_with_both_hashes(of, tmp_path):
 
 # what a log may say otherwise: settings, what an endpoint said, and when
 OTHERWISE = (
-    r"header (sampling(\..*| role)|(schema|parley|models\.\w*) another|mode.*)"
+    r"header (sampling(\..*| role)|(schema|parley|models\.\w*) another|(mode|ask_again).*)"
     r"|entry calls\[\]\.(text|model|seconds|retries|\w+_tokens) another"
 )
 

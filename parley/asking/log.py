@@ -66,10 +66,12 @@ _HEADER = {
     "models": {str: str},
     "sampling": {str: lambda value: None},
     "schema": bool,
+    "ask_again?": bool,
     "turns?": _COUNT,
     "swap?": bool,
     "mode?": {str: [{*CHANGES}]},
 }
+_WITHOUT = {"ask_again": False}  # settings that a header of an older version does not state
 _STARTS = b'{"log":'
 
 
@@ -174,6 +176,7 @@ class Questions:
             "models": dict(models),
             "sampling": dict(sampling.fields),
             "schema": sampling.schema,
+            "ask_again": sampling.ask_again,
             **self.game_settings,
         }
         _require_loggable(header)
@@ -302,8 +305,9 @@ class Log:
 
 def _differences(there: Mapping[str, Any], due: Mapping[str, Any]) -> Iterable[Problem]:
     for name, value in due.items():
-        if name != "parley" and there.get(name) != value:
-            yield Problem(name, str(value), str(there.get(name)))
+        stated = there.get(name, _WITHOUT.get(name))
+        if name != "parley" and stated != value:
+            yield Problem(name, str(value), str(stated))
 
 
 def is_log(file: str) -> bool:

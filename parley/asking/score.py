@@ -145,7 +145,7 @@ def _wrong(
             stated = Unreadable(entry[UNREADABLE]) if UNREADABLE in entry else entry["prediction"]
             if read != stated:
                 yield Problem(place, str(read), str(stated), "not the prediction of its answers")
-            elif odd := _wrong_calls(questions, key, entry, header["models"]):
+            elif odd := _wrong_calls(questions, key, entry, header):
                 yield Problem(place, what=odd)
 
 
@@ -162,10 +162,13 @@ def _wrong_models(models: Mapping[str, str], questions: Questions) -> Iterator[P
 
 
 def _wrong_calls(
-    questions: Questions, key: Key, entry: Mapping[str, Any], models: Mapping[str, str]
+    questions: Questions, key: Key, entry: Mapping[str, Any], header: Mapping[str, Any]
 ) -> str:
-    """Return why the calls of a readable entry cannot be those of its roles, or ""."""
-    game, state = questions.asking, questions.by_key[key]
+    """Return why the calls of an entry cannot be those of its roles and settings, or ""."""
+    game, state, models = questions.asking, questions.by_key[key], header["models"]
+    due, there = 1 + header.get("ask_again", False), len(entry["calls"])
+    if not isinstance(game, Playing) and there != due and (there > 1 or UNREADABLE in entry):
+        return f"{there} answers, not {due}"
     for number, call in enumerate(entry["calls"], 1):
         role, stated = "", call.get("role", "")
         if isinstance(game, Playing):
@@ -257,6 +260,7 @@ def facts_of(
         "questions": header["questions"],
         "sampling": header["sampling"],
         "schema": header["schema"],
+        "ask_again": header.get("ask_again", False),
         **{name: header[name] for name in ("turns", "swap") if name in header},
         "mode": header.get("mode", {}),
         "asked": len(entries),

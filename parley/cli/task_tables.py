@@ -6,10 +6,10 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.table import Table
 
+from parley.asking.advice import advice
 from parley.base.console import safe, table
 from parley.building.collection import Dataset
 from parley.declaring.leaderboard import leaderboard
-from parley.declaring.questions import TRUNCATED
 from parley.declaring.spread import Folds, Interval
 from parley.declaring.tasks import Task, Undefined, flat
 from parley.scoring.evaluate import DROP, WRONG, Result
@@ -182,31 +182,20 @@ def _proof(found: Result) -> Iterator[str]:
         )
         changes = {role: ", ".join(mode) or "in full" for role, mode in log["mode"].items()}
         mode = "; ".join(f"{role}: {each}" if role else each for role, each in changes.items())
-        yield f"mode: {'with' if log['schema'] else 'without'} schema; sent {mode or 'in full'}"
+        again = ", asked again after unreadable answers" if log["ask_again"] else ""
+        schema = "with schema" if log["schema"] else "without schema"
+        yield f"mode: {schema}; sent {mode or 'in full'}{again}"
         if "turns" in log:
             seats = "; each scenario twice, in swapped seats" * log["swap"]
             yield f"games of {log['turns']:,} turns at most{seats}"
         yield f"{found.name} questions {log['asking']}, sha256 {log['questions'][:12]}"
-        yield from _advice(found.unreadable, log)
+        if tries := advice(found.unreadable, log["asked"], log):
+            yield tries
     proof = found.provenance
     yield (
         f"parley {proof['parley']}, {found.dataset} {proof['version']}, rows {proof['rows'][:12]}, "
         f"predictions {proof['predictions'][:12]}, {found.part}"
     )
-
-
-def _advice(unreadable: Mapping[str, int], log: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the settings that make more answers readable, where a tenth or more are not."""
-    if sum(unreadable.values()) * 10 < log["asked"] or not unreadable:
-        return
-    tries = []
-    if not log["schema"]:
-        tries.append("--schema, which asks for JSON of the right form, if the endpoint can")
-    if TRUNCATED in unreadable:
-        most = log["sampling"].get("max_tokens")
-        tries.append(f"a greater --max-tokens{f' than {most}' * bool(most)}")
-    tries.append("another model, as one that follows instructions")
-    yield f"many answers are unreadable; try {'; or '.join(tries)}"
 
 
 def _spread(spread: Interval | Folds, decimals: int) -> str:
