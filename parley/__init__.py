@@ -250,7 +250,7 @@ def score(
 
     >>> result = parley.score("build/casino", "outcomes", baseline="commonest")
     >>> sorted(result.as_dict()["metrics"])
-    ['likeness', 'satisfaction']
+    ['likeness', 'mae', 'quadratic_kappa', 'satisfaction']
 
     Args:
         folder: A build, or its path.
