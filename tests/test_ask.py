@@ -3,6 +3,7 @@
 import asyncio
 import functools
 import gzip
+import hashlib
 import itertools
 import json
 import math
@@ -31,6 +32,7 @@ from parley.asking.log import Questions, read_log
 from parley.asking.played import write_played
 from parley.asking.run import Settings, ask
 from parley.asking.score import score_log
+from parley.asking.variants import AS_DECLARED, Variant
 from parley.base.errors import ParleyError, RecordError, UsageError
 from parley.base.secret import is_secret, without_secrets
 from parley.building.built import find_folder
@@ -53,10 +55,12 @@ GAMES = [name for name in ASKED if name not in SINGLE]
 def of(sample_build):
     """Return the questions of a task of the samples."""
 
-    def of(name, subset="", limit=0, turns=0, swap=False, **options):
+    def of(name, subset="", limit=0, turns=0, swap=False, variant=AS_DECLARED, **options):
         dataset, each, task = ASKED[name]
         built = find_folder(sample_build, dataset)
-        return Questions(built, each, task.chosen(options), Part(subset, limit), turns, swap)
+        return Questions(
+            built, each, task.chosen(options), Part(subset, limit), turns, swap, variant
+        )
 
     return of
 
@@ -1043,6 +1047,65 @@ def test_a_pilot_is_the_same_part_for_everyone_and_says_so(of, tmp_path, sample_
     found = parley.score(sample_build / "casino", "strategies", path)
     assert found.as_dict()["pilot"] == 3
     assert found.score.counts["utterances"] == 3
+
+
+@pytest.mark.parametrize("name", SINGLE)
+def test_examples_are_of_dialogues_that_are_not_scored(name, of):
+    part = {} if name == "craigslist_bargains deal" else {"limit": 1}
+    plain, varied = of(name, **part), of(name, **part, variant=Variant(2, "Do it."))
+    assert plain.digest != varied.digest
+    all_of = of(name) if part else plain
+    known = {each.messages[-1]["content"]: key for key, each in all_of.by_key.items()}
+    scored_dialogues = {key[0] for key in varied.by_key}
+    for key, question in varied.by_key.items():
+        system, *shown, last = question.messages
+        assert system == {"role": "system", "content": "Do it."}
+        assert last == plain.by_key[key].messages[-1]
+        assert [each["role"] for each in shown] == ["user", "assistant"] * 2
+        for asked, answer in zip(shown[::2], shown[1::2], strict=True):
+            if part:
+                own = known[asked["content"]]
+                assert own[0] not in scored_dialogues
+                fields = varied.asking.read(answer["content"], all_of.by_key[own])
+                assert fields == varied.task.target(all_of.gold[own])
+            else:
+                assert asked["content"] not in known
+    for kind in (Variant(1000), Variant(1)) if part else (Variant(1000),):
+        with pytest.raises(UsageError, match="examples"):
+            of(name, variant=kind)
+
+
+def test_a_variant_is_in_the_log_its_name_and_the_score(sample_build, run, tmp_path):
+    prompt = tmp_path / "prompt.txt"
+    prompt.write_text("Guess.\n")
+    given = ["casino", "outcomes", "--model", "m", "--limit", 2, "--build", sample_build]
+    with serving(lambda request: "none") as server:
+        more = ["--shots", 1, "--prompt", prompt, "--log", tmp_path, "--base-url", server.url]
+        status, out, err = run("ask", *given, *more)
+        assert not status, err
+        assert server.requests[-1][1]["messages"][0]["content"] == "Guess.\n"
+        assert run("ask", "casino", "deals", *given[2:], *more)[0] == 2
+        assert run("ask", "casino", *given[2:], *more)[0] == 2
+    sha256 = hashlib.sha256(b"Guess.\n").hexdigest()
+    (path,) = tmp_path.glob(f"casino.outcomes.pilot-2.shots-1.prompt-{sha256[:8]}.m.*.jsonl")
+    header, *entries = path.read_text().splitlines()
+    assert {"shots": 1, "prompt": "Guess.\n"}.items() <= json.loads(header).items()
+    assert f"shots 1, system text {sha256[:12]}" in out
+    with serving(lambda request: "none") as server:
+        run("ask", *given, "--log", tmp_path / "plain", "--base-url", server.url)
+    both = [path, tmp_path / "plain", "--metric", "likeness", "--build", sample_build]
+    (table,) = json.loads(run("compare", *both, "--json").stdout)
+    assert [(each["label"], each["differs"]) for each in table["logs"]] == [
+        (f"m, shots-1, prompt-{sha256[:8]}", []),
+        ("m", []),
+    ]
+    prompt.unlink()
+    found = parley.score(sample_build / "casino", "outcomes", path).run
+    assert (found["shots"], found["prompt"]) == (1, sha256)
+    for change in ({"shots": 2}, {"prompt": "Guess."}, {"prompt": ""}):
+        path.write_text("\n".join([json.dumps(json.loads(header) | change), *entries]) + "\n")
+        with pytest.raises(RecordError, match="questions"):
+            parley.score(sample_build / "casino", "outcomes", path)
 
 
 def test_batch_files_give_the_same_log_as_asking(of, tmp_path):

@@ -9,6 +9,7 @@ from typing import Any
 
 from parley.asking.log import is_log, read_log
 from parley.asking.score import facts_of, is_older, open_log
+from parley.asking.variants import variant_of
 from parley.base.errors import Problem, UsageError
 from parley.building.built import BuiltFolder, find_folder
 from parley.building.collection import get
@@ -291,6 +292,7 @@ def _label(header: Header, task: Task) -> str:
     """Return the models of a log, with their sides if it is a game, and older questions."""
     models, asking = header["models"].items(), task.asking
     label = ", ".join(f"{role}={model}" if role else model for role, model in models)
+    label = ", ".join([label, *filter(None, variant_of(header).names)])
     is_old = asking and is_older(header, asking)
     return f"{label}, questions version {header['asking']}" if is_old else label
 
