@@ -265,6 +265,11 @@ def _is_number(value: Any) -> bool:
     return False
 
 
+def task_id(name: str, options: Mapping[str, str]) -> str:
+    """Return the id of a task with these options on the Hub, as "agreement-empathy"."""
+    return "-".join((name, *options.values()))
+
+
 def flat(tree: Mapping[str, Any], path: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
     """Return the values of nested mappings, by the names that lead to them."""
     found: dict[tuple[str, ...], Any] = {}
