@@ -1199,12 +1199,11 @@ def test_scripted_agents_reach_what_they_aim_at(name, pair, due, of, tmp_path):
 
 def test_published_subsets_are_scored_apart(real_build, tmp_path):
     casino, bargains = real_build / "casino", real_build / "craigslist_bargains"
-    for name, count in (("kwon2024", 120), ("rlvr-batna2026", 124)):
-        for task in ("partner-priorities", "deals", "final-deal"):
-            baseline = {"partner-priorities": "guesses", "deals": "people"}.get(task, "commonest")
+    for name, count in (("kwon2024", 120), ("rlvr-batna2026", 124), ("bond2026", 150)):
+        for task, baseline in (("deals", "people"), ("outcomes", "commonest")):
             found = parley.score(casino, task, baseline=baseline, subset=name)
             assert found.as_dict()["subset"] == name
-            assert {120, 124} & {*found.score.counts.values()} == {count}
+            assert {120, 124, 150} & {*found.score.counts.values()} == {count}
     for name in ("ppdpp2024-test", "ppdpp2024-valid"):
         rows = [
             {"dialogue_id": row["dialogue_id"], "probability": float(row["deal"])}
