@@ -19,24 +19,25 @@ from parley.declaring.spread import RESAMPLES, SEED, resamples
 from parley.scoring.compare import Rows, holm, intervals, p_value
 from parley.scoring.gold import Part
 
-ANSWERS = ("right", "wrong")
+RIGHT = {"satisfaction": "Undecided", "likeness": "Undecided"}
+WRONG = {"satisfaction": "Slightly satisfied", "likeness": "Slightly like"}
 
 
 def outcomes(sample_build, dialogues):
     """Return invented rows of casino's outcomes, two sides to a dialogue."""
-    gold = {(n, side): ("right", "right") for n in range(dialogues) for side in ("one", "two")}
+    gold = {(n, side): tuple(RIGHT.values()) for n in range(dialogues) for side in ("one", "two")}
     return Rows(find_folder(sample_build, discover()["casino"]), "outcomes", {}, gold), gold
 
 
 def guesses(gold, share, seed):
     """Return predictions, a share of them right."""
     draw = random.Random(seed)
-    return {key: {"satisfaction": ANSWERS[draw.random() > share]} for key in gold}
+    return {key: WRONG if draw.random() > share else RIGHT for key in gold}
 
 
 def by_dialogue(predictions):
     """Return the mean of each dialogue, which has two sides."""
-    right = [each["satisfaction"] == "right" for each in predictions.values()]
+    right = [each is RIGHT for each in predictions.values()]
     return np.array(right, float).reshape(-1, 2).mean(axis=1)
 
 

@@ -27,7 +27,8 @@ OWN_OPTIONS = (
     "build", "baseline", "save-predictions", "template", "subset", "unreadable", "json", "help",
 )  # fmt: skip
 """The options of `parley score` itself."""
-MEASURED = "run with this tool"  # the place of a reference that a baseline gives, as a test holds
+MEASURED = "run with this tool"
+"""The place of a reference that a baseline gives, as a test holds."""
 
 _MOST = {"fraction": 1.0, "percent": 100.0}  # unit -> the greatest number
 
