@@ -199,13 +199,17 @@ class _Scored:
         }
 
     def differs(self, first: "_Scored") -> tuple[Problem, ...]:
-        """Return where it differs from the first log of its table in what was asked."""
+        """Return where it differs from the first log of its table in what was asked.
+
+        Examples and another system text make other questions, which their labels state.
+        """
+        is_same = variant_of(self.header) == variant_of(first.header)
+        due = [name for name in _ASKED if is_same or name != "questions"]
+        asked = ((name, *(log.header.get(name) for log in (self, first))) for name in due)
         return tuple(
-            Problem(
-                name, what=f"{self.header.get(name)}, but {first.header.get(name)} in {first.path}"
-            )
-            for name in _ASKED
-            if self.header.get(name) != first.header.get(name)
+            Problem(name, what=f"{own}, but {other} in {first.path}")
+            for name, own, other in asked
+            if own != other
         )
 
 
