@@ -205,10 +205,10 @@ class _Scored:
         """
         is_same = variant_of(self.header) == variant_of(first.header)
         due = [name for name in _ASKED if is_same or name != "questions"]
-        asked = ((name, *(log.header.get(name) for log in (self, first))) for name in due)
+        both = {name: [log.header.get(name) for log in (self, first)] for name in due}
         return tuple(
             Problem(name, what=f"{own}, but {other} in {first.path}")
-            for name, own, other in asked
+            for name, (own, other) in both.items()
             if own != other
         )
 
