@@ -5,6 +5,7 @@ that a side gets as {"Food": 2, "Water": 0, "Firewood": 3}.
 """
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from itertools import product
 
 SIDES = ("mturk_agent_1", "mturk_agent_2")
@@ -37,9 +38,15 @@ def allocations() -> Iterator[dict[str, Items]]:
 
 def outcomes(sides: Mapping[str, Priorities]) -> list[tuple[int, int]]:
     """Return the points of both sides in each of `allocations`; `sides` is side -> value2issue."""
+    return _outcomes(*(tuple(sides[side].items()) for side in SIDES))
+
+
+@cache  # 36 pairs of orders, each asked for again and again
+def _outcomes(*orders: tuple[tuple[str, str], ...]) -> list[tuple[int, int]]:
+    mine, theirs = map(dict, orders)
     first, second = SIDES
     return [
-        (points_of(sides[first], shares[first]), points_of(sides[second], shares[second]))
+        (points_of(mine, shares[first]), points_of(theirs, shares[second]))
         for shares in allocations()
     ]
 

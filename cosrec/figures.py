@@ -13,7 +13,6 @@ from parley.figures import Data, Differs, MissingSplitError, counted, documented
 
 from .catalogue.sources import PRODUCTS_IN_ALL
 from .rows import TYPES
-from .views import ASPECTS, LABELS
 
 Row = dict[str, Any]
 
@@ -303,29 +302,12 @@ def number_of_ratings(data: Data) -> dict[str, int]:
     return per_part(lambda part: len(ratings(data, part)))
 
 
-def bins(starts: Iterable[Any], values: Iterable[Any]) -> dict[str, int]:
-    """The number of values in each bin, by the start of the bin."""
-    found = Counter(values)
-    return {str(start): found[start] for start in starts}
-
-
 @counted()
 def conversations_by_mean_rating(data: Data) -> dict[str, int]:
-    """Conversations of crowd and curated by the mean of all their ratings, cut to half a point."""
-    rows = ([v for rating in row["ratings"] for v in rating.values()] for row in annotated(data))
-    halves = (2 * sum(values) // len(values) / 2 for values in rows)
-    return bins((half / 2 for half in range(2, 11)), halves)
-
-
-@counted()
-def conversations_by_rounded_rating(data: Data) -> dict[str, dict[str, int]]:
-    """Conversations of crowd and curated by the mean rating of an aspect, halves rounded up."""
-
-    def count(aspect: str) -> dict[str, int]:
-        rows = ([rating[aspect] for rating in row["ratings"]] for row in annotated(data))
-        return bins(range(1, 6), ((2 * sum(each) + len(each)) // (2 * len(each)) for each in rows))
-
-    return {aspect: count(aspect) for aspect in ASPECTS}
+    """Conversations of crowd and curated whose mean rating is 3.5 to 4, 4 to 4.5, 4.5 to 5."""
+    ratings = ([v for rating in row["ratings"] for v in rating.values()] for row in annotated(data))
+    halves = Counter(2 * sum(values) // len(values) for values in ratings)
+    return {"3.5": halves[7], "4.0": halves[8], "4.5": halves[9] + halves[10]}
 
 
 @counted()
@@ -387,17 +369,6 @@ def judgments_by_type(data: Data) -> dict[str, dict[str, int]]:
 def judgments_by_label(data: Data) -> Counter[str]:
     """Rows of `qrels`, by relevance."""
     return Counter(str(row["relevance"]) for row in judgments(data))
-
-
-@counted()
-def queries_by_number_of_judgments(data: Data) -> dict[str, dict[str, int]]:
-    """Rows of `queries` by their number of documents of each relevance, in bins of 25."""
-    rows = data.rows("queries", "curated")
-    starts = range(0, 101, 25)  # the last bin is open
-    return {
-        str(label): bins(starts, (min(row[f"judged_{label}"] // 25 * 25, 100) for row in rows))
-        for label in LABELS
-    }
 
 
 @counted()

@@ -8,7 +8,7 @@ import functools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from itertools import combinations, groupby, permutations, product
+from itertools import chain, combinations, groupby, permutations, product
 from statistics import correlation, mean
 from typing import Any
 
@@ -379,15 +379,21 @@ def mean_preference_in_english_wow(data: Data) -> dict[str, float]:
 
 
 @counted(decimals=2)
-def agreement(data: Data) -> dict[str, dict[str, float]]:
+def agreement(data: Data) -> dict[str, Any]:
     """Krippendorff's alpha, for ordinal values, of the three annotators of each dialogue."""
-    return {
+    found = {
         aspect: {
             column: alpha(by_others(data, column, f"{aspect}_scores"))
             for column in COLUMNS
             if ONLY_IN.get(aspect, column[3:]) == column[3:]
         }
         for aspect in ASPECTS
+    }
+    preference = found["preference"].values()
+    return found | {
+        "highest": max(chain.from_iterable(map(dict.values, found.values()))),
+        "lowest of preference": min(preference),
+        "highest of preference": max(preference),
     }
 
 

@@ -27,6 +27,7 @@ from mutations import general, inner, nodes, ways
 import parley
 from parley.asking.batch import read_answers, write_requests
 from parley.asking.client import LARGEST, Sampling, reason_unread
+from parley.asking.compare import compare
 from parley.asking.log import Questions, read_log
 from parley.asking.played import write_played
 from parley.asking.run import Settings, ask
@@ -53,10 +54,10 @@ GAMES = [name for name in ASKED if name not in SINGLE]
 def of(sample_build):
     """Return the questions of a task of the samples."""
 
-    def of(name, subset="", limit=0, **options):
+    def of(name, subset="", limit=0, turns=0, swap=False, **options):
         dataset, each, task = ASKED[name]
         built = find_folder(sample_build, dataset)
-        return Questions(built, each, task.chosen(options), Part(subset, limit))
+        return Questions(built, each, task.chosen(options), Part(subset, limit), turns, swap)
 
     return of
 
@@ -634,9 +635,9 @@ def test_a_command_names_what_cannot_be_asked(given, sample_build, run, tmp_path
 @pytest.mark.parametrize(
     ("given", "finish", "tries"),
     [
-        ("strategies --no-schema", "length", {"--schema", "--max-tokens"}),
-        ("strategies --no-schema", "stop", {"--schema"}),
-        ("strategies", "length", {"--max-tokens"}),
+        ("strategies --no-schema", "length", {"--schema", "--max-tokens", "--ask-again"}),
+        ("strategies --no-schema", "stop", {"--schema", "--ask-again"}),
+        ("strategies", "length", {"--max-tokens", "--ask-again"}),
     ],
 )
 def test_a_report_of_unreadable_answers_names_settings_to_try(
@@ -647,6 +648,63 @@ def test_a_report_of_unreadable_answers_names_settings_to_try(
         _, out, _ = run("ask", "casino", *given.split(), *more, "--base-url", server.url)
     (advice,) = [line for line in out.splitlines() if "unreadable; try" in line]
     assert {word.strip(",;") for word in advice.split() if word.startswith("--")} == tries
+
+
+def test_a_run_warns_early_of_unreadable_answers_and_ends_if_told(sample_build, run, tmp_path):
+    def ended(server, log, *more):
+        given = ["--model", "tiny", "--build", sample_build, "--log", tmp_path / log, *more]
+        given += ["--base-url", server.url, "--at-once", 2, "--json"]
+        status, _, err = run("ask", "casino", "strategies", *given)
+        return status, err.count("--ask-again")
+
+    with serving(lambda request: "Well, well.") as server:
+        assert ended(server, "stopped", "--stop-unreadable", 0.5) == (1, 1)
+        assert 20 <= len(server.requests) <= 21
+        before = len(server.requests)
+        assert ended(server, "stopped")[0] == 0
+        assert ended(server, "told") == (0, 1)
+        assert len(server.requests) < 2 * (len(server.requests) - before)  # it resumed
+    with serving(lambda request: "none") as server:
+        assert ended(server, "read", "--stop-unreadable", 0) == (0, 0)
+
+
+def test_an_unreadable_answer_is_asked_again_once_with_the_reason(of, tmp_path):
+    questions, path = of("casino strategies", limit=4), tmp_path / "log.jsonl"
+    texts = [each.messages[1]["content"] for each in questions.by_key.values()]
+
+    def answer(request):
+        _, first, *again = request["messages"]
+        if first["content"] == texts[0]:
+            return "none"
+        assert not again or (again[0]["content"], "several" in again[1]["content"]) == (
+            "A {}" if first["content"] == texts[1] else "(no answer)",
+            False,
+        )
+        if first["content"] == texts[1]:
+            return '{"labels": ["small-talk"]}' if again else "A {}"
+        return "" if first["content"] == texts[2] or not again else "none"
+
+    given = settings(at_once=1, schema=True)
+    given = replace(given, sampling=replace(given.sampling, ask_again=True))
+    with serving(answer) as server:
+        ask(questions, replace(given, base_url=server.url), path)
+        assert len(server.requests) == 7
+    header, entries = read_log(path)
+    assert header["ask_again"]
+    assert [len(each["calls"]) for each in entries.values()] == [1, 2, 2, 2]
+    found = [each.get("prediction") for each in entries.values()]
+    assert found == [{"labels": []}, {"labels": ["small-talk"]}, None, {"labels": []}]
+    result = scored(questions, path)
+    assert (result.unreadable, result.run["ask_again"]) == ({"empty answer": 1}, True)
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    for wrong in (1, 3):  # a question that was not asked again, and settings that ask none again
+        lines[0]["ask_again"] = wrong == 1
+        lines[3]["calls"] = (
+            lines[3]["calls"][:1] if wrong == 1 else entries[(*entries,)[2]]["calls"]
+        )
+        path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+        with pytest.raises(RecordError, match="answers, not"):
+            scored(questions, path)
 
 
 # Logs ------------------------------------------------------------------------------------
@@ -673,7 +731,8 @@ OFTEN = ["none", '{"labels": []}', "[Offer: Food=1 Water=1 Firewood=3]", "[Accep
 )
 @hypothesis.given(data=st.data())
 def test_what_is_sent_is_what_is_logged(name, data, of, tmp_path_factory):
-    questions, path = of(name, limit=2), tmp_path_factory.mktemp("sent") / "log.jsonl"
+    path, part = tmp_path_factory.mktemp("sent") / "log.jsonl", {"limit": 2}
+    questions = of(name, **({"limit": 1, "turns": 4, "swap": True} if name in GAMES else part))
     key = data.draw(KEYS_GIVEN)
     words = st.sampled_from(OFTEN) | st.text() | st.just(key)
     texts = data.draw(st.lists(st.lists(words).map(" ".join), min_size=1, max_size=30))
@@ -681,6 +740,7 @@ def test_what_is_sent_is_what_is_logged(name, data, of, tmp_path_factory):
     sampling = Sampling(fields, data.draw(st.booleans()))
     roles = questions.asking.roles if name in GAMES else [""]
     models = {role: data.draw(st.text(min_size=1) | words.filter(bool)) for role in roles}
+    one_in_both_seats = len({*models.values()}) < len(models)
     left = itertools.cycle(texts)
 
     def answer(request):  # "Hello." finds the mode of a side that did not speak in the first game
@@ -694,7 +754,8 @@ def test_what_is_sent_is_what_is_logged(name, data, of, tmp_path_factory):
         patch.setenv("OPENAI_API_KEY", key)
         given = Settings(models, sampling, server.url, at_once=1)
         loggable = json.dumps([models, fields])
-        if without_secrets(loggable) != loggable or any(m.startswith("script:") for m in models):
+        is_odd = any(m.startswith("script:") for m in models) or one_in_both_seats
+        if without_secrets(loggable) != loggable or is_odd:
             with pytest.raises(UsageError):
                 ask(questions, given, path)
             assert server.requests == []
@@ -734,7 +795,8 @@ def requests_of(questions, header, entries):
     for key, entry in entries.items():
         state = questions.by_key[key]
         for call in entry["calls"]:
-            body = {"model": header["models"][call.get("role", "")], **fields}
+            seat = questions.seat(key, call.get("role", ""))
+            body = {"model": header["models"][seat], **fields}
             if isinstance(questions.asking, Playing):
                 yield {**body, "messages": [*questions.asking.messages(state)]}
                 reason = reason_unread(call["finish"], call["text"])
@@ -843,7 +905,7 @@ def test_a_log_of_other_questions_is_refused_with_both_hashes(of, tmp_path):
 
 # what a log may say otherwise: settings, what an endpoint said, and when
 OTHERWISE = (
-    r"header (sampling(\..*| role)|(schema|parley|models\.\w*) another|mode.*)"
+    r"header (sampling(\..*| role)|(schema|parley|models\.\w*) another|(mode|ask_again).*)"
     r"|entry calls\[\]\.(text|model|seconds|retries|\w+_tokens) another"
 )
 
@@ -887,6 +949,51 @@ def test_a_changed_log_is_refused(name, of, tmp_path):
     path.write_text("".join(f"{json.dumps(line)}\n" for line in [*log[0], log[0][-1]]))
     with pytest.raises(RecordError, match="has an answer in a line before"):
         ask(questions, given, path)
+
+
+@pytest.mark.parametrize("name", ["casino outcomes", "casino deals"])
+def test_a_log_of_older_questions_is_scored_by_its_predictions_and_says_so(
+    name, of, tmp_path, sample_build, run
+):
+    questions, path = of(name), tmp_path / "log.jsonl"
+    path.write_text("")
+    roles = getattr(questions.asking, "roles", [""])
+    models = dict.fromkeys(roles, "tiny")
+    with serving(lambda request: "[Walk-Away]") as server:
+        ask(questions, replace(settings(server.url), models=models), path)
+    header, *entries = [json.loads(line) for line in path.read_text().splitlines()]
+    today = header["asking"]
+    header |= {"parley": "1.0.0", "version": "1.0.0", "asking": "1", "questions": "0" * 64}
+    header.pop("mode", None)
+    for key, entry in zip(questions.gold, entries, strict=True):
+        for reason in ("unreadable", "prediction"):
+            entry.pop(reason, None)
+        entry["prediction"] = (
+            {"allocation": None}
+            if name in GAMES
+            else {"satisfaction": questions.gold[key][0], "likeness": "Extremely like"}
+        )
+
+    def write(**other):
+        lines = [header | other, *entries]
+        path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+
+    write()
+    result = scored(questions, path)
+    assert result.score.metrics["walk_aways" if name in GAMES else "satisfaction"] == 1
+    assert (result.run["asking"], result.run["asking_today"]) == ("1", today)
+    assert "questions version 1" in run("score", *name.split(), path, "--build", sample_build)[1]
+    for change in ({"rows": "0"}, {"asking": "next"}, {"asking": str(int(today) + 1)}):
+        write(**change)
+        with pytest.raises(RecordError):
+            scored(questions, path)
+    entries.append({**entries[0], "key": [1, *entries[0]["key"][1:]]})  # no longer asked
+    write()
+    assert scored(questions, path).as_dict()["metrics"] == result.as_dict()["metrics"]
+    del entries[0]
+    write()
+    with pytest.raises(RecordError, match="1 of"):
+        scored(questions, path)
 
 
 def test_a_file_that_is_no_log_is_left_alone(of, tmp_path):
@@ -1008,6 +1115,63 @@ def test_two_models_play(name, of, tmp_path, sample_build, monkeypatch, run):
         assert {*metrics["points"].values()} == {5.0 if name.startswith("casino") else -0.5}
 
 
+@pytest.mark.parametrize("name", GAMES)
+def test_swapped_seats_judge_models_apart_from_sides(name, of, tmp_path, sample_build):
+    first, second = of(name).asking.roles
+
+    def played(path, one, two, **how):
+        models = {first: f"script:{one}", second: f"script:{two}"}
+        questions = of(name, turns=6, **how)
+        ask(questions, Settings(models, Sampling({})), tmp_path / path)
+        return questions, scored(questions, tmp_path / path).score
+
+    of_seats = [played(pair, *pair.split())[1].metrics for pair in ("firm joint", "joint firm")]
+    swapped, found = played("swapped", "firm", "joint", swap=True)
+    for metric in ("points", "turns", "below_walk_away"):
+        own, by_model = ([each[metric] for each in of_seats], found.metrics["by_model"][metric])
+        for role in (first, second):
+            assert found.metrics[metric][role] == near((own[0][role] + own[1][role]) / 2)
+        assert by_model["script:firm"] == near((own[0][first] + own[1][second]) / 2)
+        assert by_model["script:joint"] == near((own[0][second] + own[1][first]) / 2)
+    assert found.spread["by_model"]["points"].keys() == {"script:firm", "script:joint"}
+    assert found.counts["games"] == 2 * found.counts["scenarios"] == len(swapped.by_key)
+    rows = find_folder(
+        tmp_path / "played" / "build", write_played(swapped, tmp_path / "swapped")
+    ).rows("dialogues", "train")
+    assert {(row["sides"][0]["model"], row["id"].endswith("-swapped")) for row in rows} == {
+        ("script:firm", False),
+        ("script:joint", True),
+    }
+    whole = (tmp_path / "swapped").read_bytes()
+    header, *entries = whole.splitlines(keepends=True)
+    assert {"turns": 6, "swap": True}.items() <= json.loads(header).items()
+    for kept in (entries[:1], entries[1::2]):  # as of a run that was stopped
+        (tmp_path / "swapped").write_bytes(b"".join([header, *kept]))
+        with pytest.raises(RecordError, match="are not asked"):
+            scored(swapped, tmp_path / "swapped")
+        played("swapped", "firm", "joint", swap=True)
+        assert (tmp_path / "swapped").read_bytes() == whole
+    for how in ({"turns": 8, "swap": True}, {"turns": 6}):
+        with pytest.raises(UsageError, match="other questions"):
+            ask(
+                of(name, **how),
+                Settings(json.loads(header)["models"], Sampling({})),
+                tmp_path / "swapped",
+            )
+    with pytest.raises(UsageError, match="swapped seats"):
+        compare(sample_build, [tmp_path / "swapped"], {})
+    with pytest.raises(UsageError, match="two models"):
+        played("other", "firm", "firm", swap=True)
+
+
+@pytest.mark.parametrize("given", [["--turns", "4"], ["--swap"]])
+def test_what_only_games_have_is_refused_for_questions(given, sample_build, run, tmp_path):
+    more = ["--model", "tiny", "--build", sample_build, "--log", tmp_path, *given]
+    for task in ("strategies", *(["deals"] if given == ["--swap"] else [])):
+        assert run("ask", "casino", task, *more)[0] == 2
+    assert not any(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize(
     ("name", "pair", "due"),
     [
@@ -1035,12 +1199,11 @@ def test_scripted_agents_reach_what_they_aim_at(name, pair, due, of, tmp_path):
 
 def test_published_subsets_are_scored_apart(real_build, tmp_path):
     casino, bargains = real_build / "casino", real_build / "craigslist_bargains"
-    for name, count in (("kwon2024", 120), ("rlvr-batna2026", 124)):
-        for task in ("partner-priorities", "deals", "final-deal"):
-            baseline = {"partner-priorities": "guesses", "deals": "people"}.get(task, "commonest")
+    for name, count in (("kwon2024", 120), ("rlvr-batna2026", 124), ("bond2026", 150)):
+        for task, baseline in (("deals", "people"), ("outcomes", "commonest")):
             found = parley.score(casino, task, baseline=baseline, subset=name)
             assert found.as_dict()["subset"] == name
-            assert {120, 124} & {*found.score.counts.values()} == {count}
+            assert {120, 124, 150} & {*found.score.counts.values()} == {count}
     for name in ("ppdpp2024-test", "ppdpp2024-valid"):
         rows = [
             {"dialogue_id": row["dialogue_id"], "probability": float(row["deal"])}

@@ -171,7 +171,7 @@ BREAKS = {  # rule: (file, old text, new text, part of the message)
         (CARD, "language: [en]\n", "", "the front matter lacks language; add it"),
     ],
     "card_is_up_to_date": [
-        (CARD, '"org/skeleton", "dialogues"', '"org/skeleton"', "the part load is stale; run"),
+        (CARD, '"build/skeleton", "dialogues"', '"build/skeleton"', "the part load is stale; run"),
         (CARD, "license: cc-by-4.0", "license: mit", r"license of .*expected cc-by-4.0, found mit"),
         (CARD, "One split or", "3<!-- size.splits --> splits or", "size.splits is not counted"),
         (SCRIPT, "a chat, the clerk", "a talk, the clerk", "the part fields is stale"),

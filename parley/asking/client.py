@@ -131,10 +131,12 @@ class Sampling:
     Args:
         fields: Name -> value, as {"temperature": 0, "max_tokens": 80}; None leaves a field out.
         schema: Whether the JSON schema of a question is sent.
+        ask_again: Whether an unreadable answer to a question is followed once by the reason.
     """
 
     fields: Mapping[str, Any]
     schema: bool = True
+    ask_again: bool = False
 
     def __post_init__(self) -> None:
         own = _OWN | {"response_format"} if self.schema else _OWN

@@ -22,6 +22,7 @@ from parley.base.secret import without_secrets
 from parley.base.strict_json import loads
 from parley.base.version import __version__
 from parley.building.built import BuiltFolder
+from parley.declaring.game_scores import SWAPPED
 from parley.declaring.prediction_formats import Key
 from parley.declaring.questions import Asking, Playing, Question
 from parley.declaring.shapes import Checked, problems
@@ -65,19 +66,32 @@ _HEADER = {
     "models": {str: str},
     "sampling": {str: lambda value: None},
     "schema": bool,
+    "ask_again?": bool,
+    "turns?": _COUNT,
+    "swap?": bool,
     "mode?": {str: [{*CHANGES}]},
 }
+_WITHOUT = {"ask_again": False}  # settings that a header of an older version does not state
 _STARTS = b'{"log":'
 
 
 class Questions:
     """The questions of a part of a task, in the order of its gold, and their sha256.
 
-    The sha256 is that of all questions of the task or subset, also in a pilot.
+    The sha256 is that of all questions of the task or subset, also in a pilot. A game ends after
+    `turns`, 0 for its own limit. With `swap` each scenario is played twice: the key of the second
+    game ends in SWAPPED, and each model plays the side of the other one. UsageError for `turns` or
+    `swap` of questions.
     """
 
     def __init__(
-        self, built: BuiltFolder, name: str, options: Mapping[str, str], part: Part
+        self,
+        built: BuiltFolder,
+        name: str,
+        options: Mapping[str, str],
+        part: Part,
+        turns: int = 0,
+        swap: bool = False,
     ) -> None:
         task = built.dataset.task(name)
         if task.asking is None:
@@ -86,6 +100,14 @@ class Questions:
         self.built, self.name, self.task, self.part = built, name, task, part
         self.options = dict(options)
         self.asking: Asking | Playing = task.asking
+        self.turns, self.swap = turns, swap
+        if isinstance(self.asking, Playing):
+            self.turns = turns or self.asking.limit
+        elif turns or swap:
+            option = "--turns" if turns else "--swap"
+            raise UsageError(f"{option}: {built.dataset.name} {name} is no game")
+        if turns == 1:
+            raise UsageError("--turns 1: a deal takes two turns or more")
         whole, outside = load_gold(built, name, options, Part(part.subset))
         self.gold = pilot(built, name, whole, part)
         self.others = {*outside, *whole} - self.gold.keys()
@@ -94,20 +116,44 @@ class Questions:
         digest = hashlib.sha256()
         with running(built):
             if isinstance(self.asking, Playing):
-                found = dict(self.asking.start(built, self.asking.limit, **given))
+                found = dict(self.asking.start(built, self.turns, **given))
             else:
                 found = {each.key: each for each in self.asking.questions(built, **given)}
             for key in whole:
                 digest.update(_text(_shown(self.asking, found[key])) + b"\n")
-        self.by_key = {key: found[key] for key in self.gold}
+        self.by_key = {
+            each: found[key]
+            for key in self.gold
+            for each in (key, *([(*key, SWAPPED)] if swap else []))
+        }
         self.digest = digest.hexdigest()
+
+    def seat(self, key: Key, role: str) -> str:
+        """Return the side that the model of a side plays in the games that are not swapped."""
+        if len(key) == len(self.task.key):
+            return role
+        (other,) = {*self.roles} - {role}
+        return other
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The sides of a game, ("",) of questions."""
+        return self.asking.roles if isinstance(self.asking, Playing) else ("",)
+
+    @property
+    def game_settings(self) -> dict[str, Any]:
+        """The settings of a game in a log's header."""
+        is_game = isinstance(self.asking, Playing)
+        return {"turns": self.turns, "swap": self.swap} if is_game else {}
 
     @property
     def file_name(self) -> str:
-        """The name of a log: dataset, task, options, subset and pilot."""
+        """The name of a log: dataset, task, options, subset, pilot, turns and swap."""
         pilot = f"pilot-{self.part.limit}" if self.part.limit else ""
         dataset, own = self.built.dataset.name, self.options.values()
-        parts = (dataset, self.name, *own, self.part.subset, pilot)
+        game = [f"turns-{self.turns}" * (self.turns != getattr(self.asking, "limit", 0))]
+        game.append("swap" * self.swap)
+        parts = (dataset, self.name, *own, self.part.subset, pilot, *game)
         return ".".join(re.sub(r"[^\w-]", "-", each) for each in parts if each) + ".jsonl"
 
     def header(self, models: Mapping[str, str], sampling: Sampling) -> dict[str, Any]:
@@ -130,6 +176,8 @@ class Questions:
             "models": dict(models),
             "sampling": dict(sampling.fields),
             "schema": sampling.schema,
+            "ask_again": sampling.ask_again,
+            **self.game_settings,
         }
         _require_loggable(header)
         return header
@@ -257,8 +305,9 @@ class Log:
 
 def _differences(there: Mapping[str, Any], due: Mapping[str, Any]) -> Iterable[Problem]:
     for name, value in due.items():
-        if name != "parley" and there.get(name) != value:
-            yield Problem(name, str(value), str(there.get(name)))
+        stated = there.get(name, _WITHOUT.get(name))
+        if name != "parley" and stated != value:
+            yield Problem(name, str(value), str(stated))
 
 
 def is_log(file: str) -> bool:

@@ -61,12 +61,15 @@ def _records(questions: Questions, path: Path) -> list[dict[str, Any]]:
         entry = entries[key]
         prediction = entry["prediction"]
         end = "deal" if prediction[game.agreed] is not None else prediction.get("end", "walk_away")
-        own, theirs = game.points(state, prediction), game.points(state, people[key])
+        own, theirs = (
+            game.points(state, prediction),
+            game.points(state, people[key[: len(task.key)]]),
+        )
         turns = [{"speaker": call["role"], "text": call["text"]} for call in entry["calls"]]
         sides = [
             {
                 "speaker": role,
-                "model": header["models"][role],
+                "model": header["models"][questions.seat(key, role)],
                 "points": own.get(role),
                 "points_of_people": theirs.get(role),
             }

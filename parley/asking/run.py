@@ -2,22 +2,25 @@
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from parley.asking.advice import advice
 from parley.asking.client import Call, FailedCall, Sampling, reason_unread
 from parley.asking.log import Log, Questions
 from parley.asking.probe import find_mode
 from parley.asking.signals import run
 from parley.base.errors import ParleyError, UsageError
 from parley.declaring.prediction_formats import UNREADABLE, Key
-from parley.declaring.questions import Asking, Playing, Question, Unreadable
+from parley.declaring.questions import Message, Playing, Question, Unreadable, final_text
 
 SCRIPT = "script:"  # before the name of a scripted agent, in the place of a model
 _FAILED_IN_A_ROW = 10
+_ENOUGH = 20  # answers, to tell whether many are unreadable
 
 Entry = dict[str, Any]
 
@@ -33,15 +36,17 @@ class Settings:
     per_minute: int = 0  # calls at most, 0 for any number
     retries: int = 5  # further attempts after a temporary failure of a call
     timeout: float = 120.0  # seconds for an attempt
+    stop_unreadable: float = 1.0  # a greater share of unreadable answers ends the run
 
     def suited_to(self, questions: Questions) -> "Settings":
         """Return them with a model for each role, and what the questions can be sent with.
 
-        That is the longest answer, and no schema of a turn in a game.
+        That is the longest answer; the turns of a game have no schema and no second try.
         """
-        asking = questions.asking
-        own = replace(self.sampling, schema=self.sampling.schema and isinstance(asking, Asking))
+        own, asking = self.sampling, questions.asking
         models = self.models
+        if isinstance(asking, Playing):
+            own = replace(own, schema=False, ask_again=False)
         if not {"max_tokens", "max_completion_tokens"} & own.fields.keys():
             own = replace(own, fields={**own.fields, "max_tokens": asking.max_tokens})
         if (model := models.get("", "")) and isinstance(asking, Playing):
@@ -73,14 +78,14 @@ def read_calls(
     """Return the fields of the prediction that the answers, or the turns of a game, give.
 
     An answer is a pair of finish reason and text. `question` is a Question, which takes one answer,
-    or the first state of a game. ValueError if answers are missing or left over.
+    and another after an unreadable one, or the first state of a game. ValueError if answers are
+    missing or left over.
     """
     if isinstance(question, Question):
-        ((finish, text),) = answers
-        if reason := reason_unread(finish, text):
-            return Unreadable(reason)
-        found: Mapping[str, Any] | Unreadable = asking.read(text, question)
-        return found
+        *first, read = [_read(asking, question, *answer) for answer in answers]
+        if len(first) > 1 or not all(isinstance(each, Unreadable) for each in first):
+            raise ValueError("answers after the one that is read")
+        return read
     state = question
     for finish, text in answers:
         if not asking.turn(state):
@@ -90,6 +95,26 @@ def read_calls(
         raise ValueError("no end")
     played: Mapping[str, Any] = asking.outcome(state)
     return played
+
+
+def _read(
+    asking: Any, question: Question, finish: str, text: str
+) -> Mapping[str, Any] | Unreadable:
+    """Return what one answer gives."""
+    if reason := reason_unread(finish, text):
+        return Unreadable(reason)
+    found: Mapping[str, Any] | Unreadable = asking.read(text, question)
+    return found
+
+
+def _asked_again(question: Question, text: str, reason: str) -> tuple[Message, ...]:
+    """Return the chat that follows an unreadable answer."""
+    again = f"This answer could not be read: {reason}. Answer again, in the form asked for."
+    return (
+        *question.messages,
+        {"role": "assistant", "content": final_text(text) or "(no answer)"},
+        {"role": "user", "content": again},
+    )
 
 
 class _Pace:
@@ -113,18 +138,20 @@ def ask(
     settings: Settings,
     path: Path,
     advance: Callable[[str, int, int], None] = lambda text, done, total: None,
+    warn: Callable[[str], None] = lambda text: None,
 ) -> Log:
     """Ask the questions that a log lacks, write each answer into it, and close it.
 
     `advance` takes a line of progress, the number of keys with an answer, and that of all keys. An
     entry with "failed" has no answer. The first question of a new log is asked alone, until the
-    endpoint takes it; all others are asked in the mode so found. ParleyError if no question is
-    answered, or ten in a row fail.
+    endpoint takes it; all others are asked in the mode so found. `warn` takes advice, if more than
+    a tenth of the first twenty answers are unreadable. ParleyError if no question is answered, ten
+    in a row fail, or too many answers are unreadable.
     """
     _require_roles(questions, settings.models)
     log = Log(path, questions.header(settings.models, settings.sampling))
     try:
-        run(_Calls(questions, settings, log, advance).all())
+        run(_Calls(questions, settings, log, advance, warn).all())
         log.finish(questions.by_key)
     finally:
         log.close()
@@ -133,10 +160,12 @@ def ask(
 
 def _require_roles(questions: Questions, models: Mapping[str, str]) -> None:
     asking = questions.asking
-    roles = asking.roles if isinstance(asking, Playing) else ("",)
+    roles = questions.roles
     if {*roles} != models.keys() or not all(models.values()):
         due = " and ".join(f"--role {role}=MODEL" for role in roles) if roles != ("",) else ""
         raise UsageError(f"{questions.name}: name a model with --model MODEL{due and ' or ' + due}")
+    if questions.swap and len({*models.values()}) == 1:
+        raise UsageError("--swap: needs two models; one that plays both sides has both seats")
     for model in models.values():
         name = model.removeprefix(SCRIPT)
         agents = asking.agents if isinstance(asking, Playing) else {}
@@ -149,10 +178,15 @@ class _Calls:
     """The calls that a log lacks, a few at once."""
 
     def __init__(
-        self, questions: Questions, settings: Settings, log: Log, advance: Callable[..., None]
+        self,
+        questions: Questions,
+        settings: Settings,
+        log: Log,
+        advance: Callable[..., None],
+        warn: Callable[[str], None],
     ) -> None:
         self._questions, self._settings, self._log = questions, settings, log
-        self._asking, self._advance = questions.asking, advance
+        self._asking, self._advance, self._warn = questions.asking, advance, warn
         self._pace = _Pace(settings.per_minute)
         entries = log.entries
         self._left = [
@@ -161,7 +195,8 @@ class _Calls:
         roles = settings.models if log.begun else ()
         self._mode = {role: log.mode.get(role, ()) for role in roles}
         self._start = time.monotonic()
-        self._asked = self._failed_in_a_row = self._tokens = 0
+        self._asked = self._failed_in_a_row = self._tokens = self._thoughts = 0
+        self._answered, self._unreadable = 0, Counter[str]()
 
     async def all(self) -> None:
         """Ask everything that is left."""
@@ -234,7 +269,7 @@ class _Calls:
         """Return the entry of a key, "failed" without an answer."""
         question = self._questions.by_key[key]
         try:
-            calls, roles = await self._calls(question)
+            calls, roles = await self._calls(key, question)
         except FailedCall as error:
             self._failed_in_a_row += 1
             return {"key": list(key), "calls": [], "failed": str(error)}
@@ -252,22 +287,55 @@ class _Calls:
     def _add(self, entry: Entry) -> None:
         self._log.add(entry)
         self._tell()
+        if "failed" in entry:
+            return
+        self._answered += 1
+        self._unreadable.update([entry[UNREADABLE]] if UNREADABLE in entry else [])
+        if self._answered >= _ENOUGH:
+            self._require_readable()
 
-    async def _calls(self, question: Any) -> tuple[list[Call], list[str]]:
+    def _require_readable(self) -> None:
+        """Warn once if many answers are unreadable; raise ParleyError if too many are."""
+        given, unread = self._settings, self._unreadable.total()
+        is_over = unread > given.stop_unreadable * self._answered
+        if not is_over and self._answered > _ENOUGH:
+            return
+        why = ", ".join(
+            f"{reason:.80} {count:,}" for reason, count in self._unreadable.most_common(3)
+        )
+        found = f"{unread:,} of the first {self._answered:,} answers are unreadable ({why})"
+        own = given.sampling
+        facts = {"sampling": own.fields, "schema": own.schema, "ask_again": own.ask_again}
+        facts |= {"mode": self._mode, "reasoning_tokens": self._thoughts}
+        tries = advice(self._unreadable, self._answered, facts)
+        if is_over:
+            raise ParleyError(
+                f"{found}: more than --stop-unreadable {given.stop_unreadable:g}",
+                remedy=f"{tries}. Other settings need another --log; the same command resumes.",
+            )
+        if tries:
+            self._warn(f"{found}; {tries}")
+
+    async def _calls(self, key: Key, question: Any) -> tuple[list[Call], list[str]]:
         """Return the answer to a question, or those of all turns of a game."""
         asking = self._asking
         if isinstance(question, Question):
             call = await self._call("", question.messages, question.schema)
-            return [call], [""]
+            found = _read(asking, question, call.finish, call.text)
+            if not self._settings.sampling.ask_again or not isinstance(found, Unreadable):
+                return [call], [""]
+            chat = _asked_again(question, call.text, found.reason)
+            return [call, await self._call("", chat, question.schema)], ["", ""]
         assert isinstance(asking, Playing)  # noqa: S101 - for types
         state, calls, roles = question, list[Call](), list[str]()
         while role := asking.turn(state):
-            model = self._settings.models[role]
+            seat = self._questions.seat(key, role)
+            model = self._settings.models[seat]
             if model.startswith(SCRIPT):
                 text = asking.agents[model.removeprefix(SCRIPT)](state)
                 calls.append(Call(model, text, "stop"))
             else:
-                calls.append(await self._call(role, asking.messages(state), None))
+                calls.append(await self._call(seat, asking.messages(state), None))
             roles.append(role)
             reason = reason_unread(calls[-1].finish, calls[-1].text)
             state = asking.step(state, calls[-1].text, reason)
@@ -282,6 +350,7 @@ class _Calls:
         else:
             call, self._mode[role] = await find_mode(self._endpoint.ask, request)
         self._tokens += call.prompt_tokens + call.completion_tokens
+        self._thoughts += call.reasoning_tokens
         return call
 
     def _tell(self) -> None:

@@ -15,7 +15,6 @@ from parley.building.collection import get
 from parley.cli.common import AsJson, BuildDir, app
 
 if TYPE_CHECKING:
-    from parley.asking.client import Sampling
     from parley.asking.log import Questions
     from parley.asking.run import Settings
     from parley.declaring.tasks import Task
@@ -27,6 +26,10 @@ _OPTION = "A field of each request, such as top_p=0.9; null leaves it out; repea
 _LOG = "The folder of logs; resumes a log."
 _LONGEST = "The longest answer in tokens [default: the task's]."
 _ZERO: Any = {"min": 0, "show_default": False}
+_AGAIN = "Ask once more after an unreadable answer, with the reason; not in games."
+_STOP = "End the run if, of 20 answers or more, more than this share is unreadable."
+_TURNS = "The turns after which a game ends [default: the game's]."
+_SWAP = "Play each scenario of a game twice, the second time with the models' seats swapped."
 _SET = "A value of a task's own option, such as aspect=empathy [default: each]."
 
 
@@ -42,6 +45,8 @@ def ask(
     limit: Annotated[int, Option(metavar="N", help="A pilot of N questions.", **_ZERO)] = 0,
     subset: Annotated[str, Option(metavar="S", help="Only a publication's dialogues.")] = "",
     set_: Annotated[list[str] | None, Option("--set", metavar="K=V", help=_SET)] = None,
+    turns: Annotated[int, Option(metavar="N", help=_TURNS, **_ZERO)] = 0,
+    swap: Annotated[bool, Option("--swap", help=_SWAP)] = False,
     at_once: Annotated[int, Option(min=1, metavar="N", help="Calls at the same time.")] = 8,
     per_minute: Annotated[int, Option(metavar="N", help="Calls a minute at most.", **_ZERO)] = 0,
     retries: Annotated[int, Option(min=0, metavar="N", help="Retries of a failed call.")] = 5,
@@ -51,6 +56,8 @@ def ask(
     max_tokens: Annotated[int, Option(metavar="N", help=_LONGEST, **_ZERO)] = 0,
     option: Annotated[list[str] | None, Option(metavar="K=JSON", help=_OPTION)] = None,
     schema: Annotated[bool, Option(help="Send the JSON schema of an answer.")] = True,
+    ask_again: Annotated[bool, Option("--ask-again", help=_AGAIN)] = False,
+    stop_unreadable: Annotated[float, Option(min=0, max=1, metavar="S", help=_STOP)] = 1,
     requests: Annotated[
         Path | None, Option(metavar="FILE", help="Write a batch file instead of asking.")
     ] = None,
@@ -63,6 +70,7 @@ def ask(
 
     An interrupted run resumes with the same command. Failed calls are asked again.
     """
+    from parley.asking.client import Sampling
     from parley.asking.run import Settings
     from parley.base.console import progress, to_json
     from parley.scoring.gold import Part
@@ -71,13 +79,18 @@ def ask(
         raise UsageError("--model excludes --role")
     if (requests or answers) and (not (name and task and model) or (requests and answers)):
         raise UsageError("--requests and --answers take NAME and TASK, a --model, and not both")
-    sampling = _sampling(temperature, seed, max_tokens, _pairs("option", option, _json), schema)
+    if (requests or answers) and ask_again:
+        raise UsageError("--ask-again needs an endpoint: a batch answers each question once")
+    fields = _fields(temperature, seed, max_tokens, _pairs("option", option, _json))
+    sampling = Sampling(fields, schema, ask_again)
     models = _pairs("role", role, str) or {"": model}
-    common_settings = Settings(models, sampling, base_url, at_once, per_minute, retries, timeout)
+    common_settings = Settings(
+        models, sampling, base_url, at_once, per_minute, retries, timeout, stop_unreadable
+    )
     given = _pairs("set", set_, str)
     results: list[Result] = []
     with progress("questions") as advance:
-        for questions in _each(name, task, folder, Part(subset, limit), given):
+        for questions in _each(name, task, folder, Part(subset, limit), given, turns, swap):
             if (requests or answers) and questions.options.keys() - given.keys():
                 raise UsageError(f"{task} has several questions: choose one with --set")
             settings = common_settings.suited_to(questions)
@@ -92,15 +105,13 @@ def ask(
         typer.echo(to_json([each.as_dict() for each in results]))
 
 
-def _sampling(
-    temperature: float, seed: int | None, max_tokens: int, further: dict[str, Any], schema: bool
-) -> "Sampling":
+def _fields(
+    temperature: float, seed: int | None, max_tokens: int, further: dict[str, Any]
+) -> dict[str, Any]:
     """Return what is sent beside the questions; 0 tokens stands for the task's own limit."""
-    from parley.asking.client import Sampling
-
     fields = {"temperature": temperature, "seed": seed, "max_tokens": max_tokens or None}
     given = {field: value for field, value in fields.items() if value is not None}
-    return Sampling(given | further, schema)
+    return given | further
 
 
 def _write_requests(questions: "Questions", settings: "Settings", path: Path) -> None:
@@ -122,6 +133,7 @@ def _score(
     from parley.asking.batch import read_answers
     from parley.asking.run import ask
     from parley.asking.score import score_log
+    from parley.base.console import print_message
 
     def tell(text: str, done: int, total: int) -> None:
         advance(f"{place.stem}: {text}", done, total)
@@ -130,7 +142,7 @@ def _score(
         common.require_file("--answers", answers)
         read_answers(questions, settings.models.get("", ""), settings.sampling, answers, place)
     else:
-        ask(questions, settings, place, tell)
+        ask(questions, settings, place, tell, print_message)
     return score_log(questions.built, questions.name, questions.options, place, questions.part)
 
 
@@ -174,11 +186,21 @@ def _pairs(option: str, given: list[str] | None, read: Any) -> dict[str, Any]:
 
 
 def _each(
-    name: str | None, task: str | None, folder: Path, part: Any, chosen: dict[str, str]
+    name: str | None,
+    task: str | None,
+    folder: Path,
+    part: Any,
+    chosen: dict[str, str],
+    turns: int,
+    swap: bool,
 ) -> Iterator["Questions"]:
-    """Yield the questions of the selected tasks that can be asked, for each choice of options."""
+    """Yield the questions of the selected tasks that can be asked, for each choice of options.
+
+    `turns` and `swap` are of games: of several tasks, those that are none go without.
+    """
     from parley.asking.log import Questions
     from parley.building.built import find_folder
+    from parley.declaring.questions import Playing
 
     datasets = [get(name)] if name else common.select_built(None, folder)[0]
     found: list[tuple[Any, str, Task]] = []
@@ -191,5 +213,6 @@ def _each(
         built = find_folder(folder, dataset)
         of.chosen({key: value for key, value in chosen.items() if task or key in of.options})
         values = [(chosen[key],) if key in chosen else of.options[key] for key in of.options]
+        game = (turns, swap) if task or isinstance(of.asking, Playing) else (0, False)
         for choice in product(*values):
-            yield Questions(built, each, dict(zip(of.options, choice, strict=True)), part)
+            yield Questions(built, each, dict(zip(of.options, choice, strict=True)), part, *game)

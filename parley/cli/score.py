@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 def tasks(
     names: Names = None,
     update: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Renew the tables of tasks in FILE.")
+        Path | None, typer.Option(metavar="FILE", help="Renew the list of tasks in FILE.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -43,7 +43,7 @@ def tasks(
     from parley.base.marks import with_parts
     from parley.base.replace import write_whole
     from parley.cli.task_tables import lay_out_tasks, tasks_as_dicts
-    from parley.declaring.leaderboard import section
+    from parley.declaring.leaderboard import overview
 
     found, attempt = [], Attempts()
     for dataset in select(names):
@@ -58,7 +58,7 @@ def tasks(
             text = update.read_text(encoding="utf-8")
         except (OSError, UnicodeError) as error:
             raise OutputError(f"{update}: cannot be read: {error}") from error
-        write_whole(update, with_parts(text, str(update), {"tasks": section(found)}))
+        write_whole(update, with_parts(text, str(update), {"tasks": overview(found)}))
     else:
         print_result(as_json, lambda: tasks_as_dicts(found), lambda: lay_out_tasks(found))
     attempt.finish()

@@ -6,10 +6,10 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.table import Table
 
+from parley.asking.advice import advice
 from parley.base.console import safe, table
 from parley.building.collection import Dataset
 from parley.declaring.leaderboard import leaderboard
-from parley.declaring.questions import TRUNCATED
 from parley.declaring.spread import Folds, Interval
 from parley.declaring.tasks import Task, Undefined, flat
 from parley.scoring.evaluate import DROP, WRONG, Result
@@ -111,6 +111,7 @@ def lay_out_score(found: Result) -> RenderableType:
         safe(f"{found.dataset} {found.name}{options}: {found.predictions}", style="bold"),
         safe(_SAMPLE * found.is_sample, style="yellow", end=""),
         *([safe(f"only {found.part}", style="yellow")] if found.part != ALL else []),
+        *([safe(_older(found.run), style="yellow")] if "asking_today" in found.run else []),
         safe(f"{task.evaluated_on}: {counts}; unit: {task.unit}; coverage: {found.coverage:.1%}\n"),
     ]
     measured = {path: _number(value, task.decimals) for path, value in own.items()}
@@ -133,6 +134,14 @@ def lay_out_score(found: Result) -> RenderableType:
     return Group(*parts, *(safe(line) for line in notes))
 
 
+def _older(log: Mapping[str, Any]) -> str:
+    left = f"; {log['left_out']:,} no longer asked are left out" if "left_out" in log else ""
+    return (
+        f"questions version {log['asking']}, today's are {log['asking_today']}: the predictions "
+        f"are those in the log, not read again{left}"
+    )
+
+
 _MOST_REASONS = 10
 _OWN, _SPREAD = "this", "  ±"  # rows of the score itself and of how much it would vary
 
@@ -148,7 +157,8 @@ def _notes(found: Result) -> Iterator[str]:
     if Folds in kinds:
         yield "±: the sample SD over folds"
     if Interval in kinds:
-        yield "±: a 95% bootstrap interval; predictions are drawn one by one"
+        what = "scenarios, each with both games," if found.run.get("swap") else "predictions"
+        yield f"±: a 95% bootstrap interval; {what} are drawn one by one"
 
 
 def _proof(found: Result) -> Iterator[str]:
@@ -172,28 +182,20 @@ def _proof(found: Result) -> Iterator[str]:
         )
         changes = {role: ", ".join(mode) or "in full" for role, mode in log["mode"].items()}
         mode = "; ".join(f"{role}: {each}" if role else each for role, each in changes.items())
-        yield f"mode: {'with' if log['schema'] else 'without'} schema; sent {mode or 'in full'}"
+        again = ", asked again after unreadable answers" if log["ask_again"] else ""
+        schema = "with schema" if log["schema"] else "without schema"
+        yield f"mode: {schema}; sent {mode or 'in full'}{again}"
+        if "turns" in log:
+            seats = "; each scenario twice, in swapped seats" * log["swap"]
+            yield f"games of {log['turns']:,} turns at most{seats}"
         yield f"{found.name} questions {log['asking']}, sha256 {log['questions'][:12]}"
-        yield from _advice(found.unreadable, log)
+        if tries := advice(found.unreadable, log["asked"], log):
+            yield tries
     proof = found.provenance
     yield (
         f"parley {proof['parley']}, {found.dataset} {proof['version']}, rows {proof['rows'][:12]}, "
         f"predictions {proof['predictions'][:12]}, {found.part}"
     )
-
-
-def _advice(unreadable: Mapping[str, int], log: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the settings that make more answers readable, where a tenth or more are not."""
-    if sum(unreadable.values()) * 10 < log["asked"] or not unreadable:
-        return
-    tries = []
-    if not log["schema"]:
-        tries.append("--schema, which asks for JSON of the right form, if the endpoint can")
-    if TRUNCATED in unreadable:
-        most = log["sampling"].get("max_tokens")
-        tries.append(f"a greater --max-tokens{f' than {most}' * bool(most)}")
-    tries.append("another model, as one that follows instructions")
-    yield f"many answers are unreadable; try {'; or '.join(tries)}"
 
 
 def _spread(spread: Interval | Folds, decimals: int) -> str:

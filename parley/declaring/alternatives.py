@@ -94,8 +94,8 @@ class Alternatives(Node):
         for option in self.options:
             yield option, list(filter(option.fits, values)), path
 
-    def code(self) -> Code:
-        return listed((option.code() for option in self.options), "()")
+    def code(self, meaning: str = "") -> Code:
+        return listed((option.code(meaning) for option in self.options), "()")
 
 
 def _merged(one: tuple[Any, ...], other: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -13,7 +13,8 @@ CHAT: dict[str, Any] = {
         [
             {
                 "role": Field(
-                    {"system", "user", "assistant"}, "`assistant` for this side, `user` for others"
+                    {"system", "user", "assistant"},
+                    "`assistant` for the speaker to learn from, `user` for the other",
                 ),
                 "content": Field(str, "the text"),
             }

@@ -5,18 +5,20 @@ A side without a deal has the points of walking away, whoever walked away and at
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from statistics import median
 from typing import Any
 
 from parley.base.errors import Problem
 from parley.declaring.prediction_formats import UNREADABLE, Key, Prediction
+from parley.declaring.questions import Playing
 from parley.declaring.shapes import Checked
 from parley.declaring.spread import means
 from parley.declaring.tasks import Score, Undefined, tree
 
 TURN_LIMIT = "turn_limit"
+SWAPPED = "swapped"  # the last part of the key of a game with its seats swapped
 
 GAME_FIELDS = {
     "end": "turn_limit if the negotiation ended at its turn limit without a deal; otherwise no "
@@ -37,8 +39,8 @@ GAME_METRICS = {
     "median_points": "their median",
     "below_walk_away": "share of scenarios in which a side has fewer points than for walking away",
     "walked_away": "share of scenarios in which the prediction names this side as walking away",
-    "turns": "turns of a side, mean over scenarios",
-    "malformed": "malformed turns of a side, mean over scenarios",
+    "turns": "turns of a side, mean over readable predictions",
+    "malformed": "malformed turns of a side, the same mean",
 }
 """Metrics of any game -> their meaning; the last six are by side."""
 
@@ -81,7 +83,7 @@ def score_games(
     """Return `GAME_METRICS` and a task's own metrics, with bootstrap intervals of the means.
 
     Args:
-        gold: Key -> scenario.
+        gold: Key -> scenario; the bootstrap draws a scenario with its game in swapped seats.
         predictions: Key -> prediction.
         agreed: The field of a prediction that holds the deal, None without one.
         points: Scenario, the deal or None -> role -> points.
@@ -89,6 +91,7 @@ def score_games(
         of_deals: Metric -> its value of a scenario and the deal; a mean over deals.
     """
     values: Values = defaultdict(list)
+    scenarios = _numbers(gold)
     for key, scenario in gold.items():
         prediction = predictions[key]
         deal, is_read = prediction.get(agreed), UNREADABLE not in prediction
@@ -105,10 +108,47 @@ def score_games(
             for name, number in own.items():
                 values[name, role].append(number)
     deals = int(sum(values["deals",]))
-    metrics, spread = _summary(values)
+    metrics, spread = _summary(values, scenarios)
     if not deals:
         metrics |= dict.fromkeys(of_deals, Undefined("no scenario has a deal"))
-    return Score(metrics, spread, {"scenarios": len(gold), "deals": deals})
+    counts = {"scenarios": max(scenarios) + 1, "games": len(gold), "deals": deals}
+    if counts["games"] == counts["scenarios"]:
+        del counts["games"]
+    return Score(metrics, spread, counts)
+
+
+def score_models(
+    game: Playing,
+    states: Mapping[Key, Any],
+    predictions: Mapping[Key, Prediction],
+    models: Callable[[Key, str], str],
+) -> Score:
+    """Return what each model reaches over games in both seats: metric -> model -> value.
+
+    Args:
+        game: The game.
+        states: Key -> the first state, of each game and of the one in swapped seats.
+        predictions: Key -> the fields of its prediction.
+        models: Key, role -> the model that plays this side.
+    """
+    values: Values = defaultdict(list)
+    for key, state in states.items():
+        prediction = predictions[key]
+
+        def points(deal: Any, state: Any = state) -> Mapping[str, float]:
+            return game.points(state, {game.agreed: deal})
+
+        for role, own in _sides(prediction, game.agreed, points).items():
+            for name, number in own.items():
+                values[name, models(key, role)].append(number)
+    return Score(*_summary(values, _numbers(states)))
+
+
+def _numbers(keys: Iterable[Key]) -> list[int]:
+    """Return the number of the scenario of each key, from 0."""
+    found: dict[Key, int] = {}
+    plain = (key[:-1] if key[1:] and key[-1] == SWAPPED else key for key in keys)
+    return [found.setdefault(key, len(found)) for key in plain]
 
 
 def _sides(
@@ -129,14 +169,19 @@ def _sides(
     }
 
 
-def _summary(values: Values) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return metrics and intervals as trees: means, and the medians of points."""
-    found, spread = means(values)
+def _summary(values: Values, scenarios: Sequence[int]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return metrics and intervals as trees: means, and the medians of points.
+
+    `scenarios` has the number of the scenario of each value.
+    """
+    found, spread = means(values, scenarios)
     told: dict[tuple[str, ...], Any] = {**found}
+    unread = sum(values.get(("unreadable",), ()))  # they tell nothing, and have no place in a mean
     for path, each in values.items():
         if path[0] == "points":
             told[("median_points", path[1])] = float(median(each))
-        if path[0] in _TOLD and (lacking := sum(map(math.isnan, each))):
+        lacking = sum(map(math.isnan, each)) if path[0] in _TOLD else 0
+        if lacking > unread or lacking == len(each):
             told[path] = Undefined(f"{lacking:,} of {len(each):,} predictions do not tell it")
             spread.pop(path, None)
     return tree(told), tree(spread)

@@ -53,6 +53,19 @@ def section(tasks: Iterable[tuple[str, str, Task]]) -> str:
     return "\n".join(line for each in tasks for line in _lines(*each))
 
 
+def overview(tasks: Iterable[tuple[str, str, Task]]) -> str:
+    """Return a table of tasks, a line for each, that leads to their sections in the cards."""
+    rows = [
+        (
+            f"[`{dataset} {name}`](../{dataset}/README.md#{dataset}-{name})",
+            task.summary,
+            task.evaluated_on,
+        )
+        for dataset, name, task in tasks
+    ]
+    return "\n".join(markdown_table(("task", "predicted", "scored on"), rows))
+
+
 def _lines(dataset: str, name: str, task: Task) -> Iterator[str]:
     """Yield the prediction, the fields of a file, the metrics and the references."""
     yield f"### `{dataset} {name}`\n"

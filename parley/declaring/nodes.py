@@ -6,14 +6,14 @@ conversion both ways, the fields of that column, and its Python code.
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property
 from itertools import chain
 from typing import Any
 
-from parley.base.code import Code, listed, literal, mapped
+from parley.base.code import Code, call, listed, literal, mapped
 from parley.base.errors import Problem, ScriptError
 from parley.declaring.conversion import Conversion, each, refusal, same
 
@@ -51,6 +51,8 @@ class Node(ABC):
 
     kind: type | None = None  # the type that alone decides whether a value fits
     nullable = False  # whether the row may be null
+    shape: Any = None  # as a script writes it, of nodes that several fields may share
+    options: Sequence["Node"] = ()  # the shapes of which a value has one, if there are several
 
     @property
     def upstream(self) -> "Node":
@@ -83,13 +85,17 @@ class Node(ABC):
     def expected(self, value: Any) -> str:
         """Return a description of the expected value, for an error about another one."""
 
+    def described(self) -> str:
+        """Return a description of the values that fit."""
+        return self.expected(None)
+
     @abstractmethod
     def conversion(self, path: str = "") -> Conversion:
         """Return the conversion to a column and back, or raise ScriptError."""
 
     @abstractmethod
-    def code(self) -> Code:
-        """Return the Python code of the shape."""
+    def code(self, meaning: str = "") -> Code:
+        """Return the Python code of the shape, in which each field has this meaning, if any."""
 
     def problems(self, value: Any, path: str = "") -> Iterator[Problem]:
         """Yield each difference of a value from the shape, with its path in the value."""
@@ -140,7 +146,7 @@ class Scalar(Node):
             raise refusal(path, f"{self.kind!r} has no feature")
         return Conversion(_DTYPES[self.kind])
 
-    def code(self) -> Code:
+    def code(self, meaning: str = "") -> Code:
         return self.kind.__name__
 
 
@@ -176,7 +182,7 @@ class Choice(Node):
         (found,) = super().columns(path, null)
         return [replace(found, values=tuple(sorted(self.values)))]
 
-    def code(self) -> Code:
+    def code(self, meaning: str = "") -> Code:
         return listed(map(literal, sorted(self.values)), "{}")
 
 
@@ -194,7 +200,7 @@ class Null(Node):
     def conversion(self, path: str = "") -> Conversion:
         raise refusal(path, "is always null, and no column type fits")
 
-    def code(self) -> Code:
+    def code(self, meaning: str = "") -> Code:
         return "None"
 
 
@@ -220,7 +226,7 @@ class Function(Node):
     def conversion(self, path: str = "") -> Conversion:
         raise refusal(path, f"{self.check!r:.60} has no feature")
 
-    def code(self) -> Code:
+    def code(self, meaning: str = "") -> Code:
         return self.check.__name__
 
 
@@ -248,7 +254,7 @@ class Feature(Node):
             found = replace(found, type="ClassLabel", values=tuple(self.labels))
         return [found]
 
-    def code(self) -> Code:
+    def code(self, meaning: str = "") -> Code:
         return repr(self.feature)
 
 
@@ -292,8 +298,8 @@ class List(Node):
         items = tuple(f"[]{each}" for each in first.null_items) + ("[]",) * first.null
         return [replace(first, path=path, type=kind, null=null, null_items=items), *within]
 
-    def code(self) -> Code:
-        return listed([self.item.code()])
+    def code(self, meaning: str = "") -> Code:
+        return listed([self.item.code(meaning)])
 
     def parts(self, values: list[Any], path: str) -> Iterator[Part]:
         yield self.item, [*chain.from_iterable(values)], f"{path}[]"
@@ -337,8 +343,8 @@ class Mapping(Node):
         value, *within = self.item.columns(f"{path}[].value")
         return [entries, key, replace(value, meaning=value.meaning or "its value"), *within]
 
-    def code(self) -> Code:
-        return mapped([("str", self.item.code())])
+    def code(self, meaning: str = "") -> Code:
+        return mapped([("str", _field(self.item, meaning))])
 
     def parts(self, values: list[Any], path: str) -> Iterator[Part]:
         yield self.item, [*chain.from_iterable(map(dict.values, values))], f"{path}.*"
@@ -388,6 +394,9 @@ class Object(Node):
     def expected(self, value: Any) -> str:
         return "an object"
 
+    def described(self) -> str:
+        return f"an object of {', '.join(self.fields)}"
+
     def conversion(self, path: str = "") -> Conversion:
         if not self.fields:
             raise refusal(path, "an object without keys has no column")
@@ -433,14 +442,20 @@ class Object(Node):
         for name, node in self.fields.items():
             yield node, [each[name] for each in values if name in each], f"{path}.{name}"
 
-    def code(self) -> Code:
+    def code(self, meaning: str = "") -> Code:
         return mapped(
-            (literal(f"{name}?" if name in self.optional else name), node.code())
+            (literal(f"{name}?" if name in self.optional else name), _field(node, meaning))
             for name, node in self.fields.items()
         )
 
 
 # Code -------------------------------------------------------------------------------------
+
+
+def _field(node: Node, meaning: str) -> Code:
+    """Return the code of a field, with a meaning unless it is ""."""
+    code = node.code(meaning)
+    return call("Field", code, literal(meaning)) if meaning else code
 
 
 def held(names: dict[str, Any], value: Any = None) -> str:

@@ -134,6 +134,9 @@ class Around(Node):
     def expected(self, value: Any) -> str:
         return self.inner.expected(value)
 
+    def described(self) -> str:
+        return self.inner.described()
+
     def conversion(self, path: str = "") -> Conversion:
         return self.inner.conversion(path)
 
@@ -143,8 +146,8 @@ class Around(Node):
     def parts(self, values: list[Any], path: str) -> Iterator[Part]:
         yield self.inner, values, path
 
-    def code(self) -> Code:
-        return self.inner.code()
+    def code(self, meaning: str = "") -> Code:
+        return self.inner.code(meaning)
 
 
 class Field(Around):
@@ -167,9 +170,9 @@ class Field(Around):
         first, *within = super().columns(path, null)
         return [replace(first, meaning=self.meaning, unit=self.unit), *within]
 
-    def code(self) -> Code:
+    def code(self, meaning: str = "") -> Code:
         unit = literal(self.unit) if self.unit else ""
-        return call("Field", self.inner.code(), literal(self.meaning), unit=unit)
+        return call("Field", self.inner.code(meaning), literal(self.meaning), unit=unit)
 
 
 class Checked(Around):
@@ -244,13 +247,13 @@ class Converted(Around):
     def columns(self, path: str, null: bool = False) -> list[Column]:
         return self._column.columns(path, null or self.nullable)
 
-    def code(self) -> Code:
+    def code(self, meaning: str = "") -> Code:
         if isinstance(self._column, Scalar):
             return call("as_json", self.inner.code())
         flags = [key for key in self.into if key not in self.shape]
         kept = _object({k: v for k, v in self.into.items() if k not in flags}, "")
         keys = (literal(key.removesuffix("_absent")) for key in flags)
-        return call("null_or_absent", kept.code(), *keys)
+        return call("null_or_absent", kept.code(meaning), *keys)
 
 
 def as_json(shape: Any) -> Converted:

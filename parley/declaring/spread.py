@@ -2,7 +2,9 @@
 
 import math
 import statistics
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,6 +16,17 @@ if TYPE_CHECKING:
 Name = TypeVar("Name", bound=Hashable)
 RESAMPLES = 1000
 SEED = 0
+_count: ContextVar[int] = ContextVar("count of resamples", default=RESAMPLES)
+
+
+@contextmanager
+def no_resamples() -> Iterator[None]:
+    """Let scores of the block have no bootstrap intervals: they are themselves of resamples."""
+    before = _count.set(1)  # of no resample, arrays would have no shape
+    try:
+        yield
+    finally:
+        _count.reset(before)
 
 
 @dataclass(frozen=True)
@@ -42,16 +55,19 @@ def resamples(size: int) -> "np.ndarray[Any, np.dtype[np.int64]]":
     """Return the places drawn by a bootstrap, always the same, of shape (RESAMPLES, size)."""
     import numpy as np
 
-    return np.random.default_rng(SEED).integers(0, size, (RESAMPLES, size))
+    return np.random.default_rng(SEED).integers(0, size, (_count.get(), size))
 
 
 def interval(values: Sequence[float]) -> Interval | None:
     """Return the interval of a statistic from its value on each of the `resamples`.
 
-    None if it is undefined (NaN) on one: an interval of the rest would be too narrow.
+    None if it is undefined (NaN) on one: an interval of the rest would be too narrow. One value
+    alone has none.
     """
     import numpy as np
 
+    if len(values) == 1:
+        return None
     low, high = np.percentile(np.asarray(values, dtype=float), [2.5, 97.5])
     return None if np.isnan(low) or np.isnan(high) else Interval(float(low), float(high))
 

@@ -20,7 +20,7 @@ LARGEST = 200_000_000  # bytes of Arrow data in a row group
 
 
 @dataclass(frozen=True)
-class File:
+class Shard:
     """The name, bytes and sha256 of a Parquet file, and the rows and bytes of its Arrow data."""
 
     name: str
@@ -37,7 +37,7 @@ def write_parquet(
     split: str,
     max_shard_size: int = SHARD,
     digest: Digest | None = None,
-) -> list[File]:
+) -> list[Shard]:
     """Write `split-00000-of-00001.parquet`, or several shards, into a folder.
 
     Args:
@@ -109,7 +109,18 @@ def _join(parts: list[pa.RecordBatch]) -> pa.RecordBatch:
     Joined batches keep null bitmaps without nulls; serializing the batch drops them.
     """
     batch = pa.concat_batches(parts)
+    if not any(map(_has_bitmap, batch.columns)):
+        return batch
     return pa.ipc.read_record_batch(batch.serialize(), batch.schema)
+
+
+def _has_bitmap(array: pa.Array) -> bool:
+    """Tell whether an array, or one inside it, has a bitmap of its nulls."""
+    if array.buffers()[0] is not None:
+        return True
+    if pa.types.is_struct(array.type):
+        return any(_has_bitmap(array.field(number)) for number in range(array.type.num_fields))
+    return pa.types.is_list(array.type) and _has_bitmap(array.values)
 
 
 def _readable(batch: pa.RecordBatch, largest: int) -> Iterator[pa.RecordBatch]:
@@ -166,10 +177,10 @@ class _Shard:
             self._file.close()
         self._sink.check()
 
-    def named(self, name: str) -> File:
+    def named(self, name: str) -> Shard:
         """Give the file its final name."""
         self._path.rename(self._path.with_name(name))
-        return File(name, self._sink.size, self._sink.hash.hexdigest(), self.rows, self.arrow_size)
+        return Shard(name, self._sink.size, self._sink.hash.hexdigest(), self.rows, self.arrow_size)
 
 
 class _Sink(io.RawIOBase):

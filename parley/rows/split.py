@@ -82,7 +82,7 @@ class BuiltSplit:
     config: str
     name: str
     digest: str
-    files: list[parquet.File]
+    files: list[parquet.Shard]
     seconds: float
     nulls: list[str]  # columns, and fields of structs, that are null in all rows
 

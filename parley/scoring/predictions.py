@@ -149,7 +149,7 @@ def require_free(path: Path) -> None:
         raise OutputError(f"{path}: no such folder: {path.parent}")
 
 
-class _Table:
+class _ByKey:
     """Valid predictions by their key."""
 
     def __init__(self) -> None:
@@ -189,7 +189,7 @@ class _Checker:
         self._task, self._gold, self._unit, self._others = task, gold, unit, others
         self._unreadable = None if task.format is TREC_RUN else _unreadable(task)
         self._required = len(task.required or task.key)
-        self._found: Run | _Table = Run() if _is_run(task) else _Table()
+        self._found: Run | _ByKey = Run() if _is_run(task) else _ByKey()
         self._count = 0  # of lines
         self._seen: set[Key] = set()  # required keys, of what is wrong too
         self._causes = Causes()

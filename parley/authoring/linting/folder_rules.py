@@ -22,7 +22,6 @@ from parley.building.measured import FILE, Measured, every_split, measured, text
 from parley.declaring.declaration import Config
 from parley.declaring.fields import columns_of
 from parley.declaring.figures import FAILED, UNEXPLAINED, Value, counted_in, every_count, figures
-from parley.declaring.nodes import Choice, Feature, Node
 from parley.declaring.pins import PLACEHOLDER
 from parley.declaring.tasks import Task
 from parley.reading.export.export import export
@@ -224,7 +223,7 @@ def _open_labels(folder: DatasetFolder, name: str, task: Task) -> Iterator[tuple
     configs = [each for config, each in folder.dataset.configs.items() if config in task.configs]
     if not fields or len(configs) < len(task.configs):
         return
-    known = [found for each in configs for found in _closed(each.node)]
+    known = [{*map(str, each.values)} for config in configs for each in columns_of(config)]
     gold, _ = load_gold(folder.built, name, task.chosen({}))
     for field in fields:
         whole = [
@@ -234,16 +233,6 @@ def _open_labels(folder: DatasetFolder, name: str, task: Task) -> Iterator[tuple
         answers = {text for each in whole for text in _texts(each)}
         if fitting := [each for each in known if answers and answers <= each]:
             yield field, min(map(sorted, fitting), key=len)
-
-
-def _closed(node: Node) -> Iterator[set[str]]:
-    """Yield the closed sets of texts in a shape."""
-    if isinstance(node, Choice):
-        yield {each for each in node.values if isinstance(each, str)}
-    elif isinstance(node, Feature):
-        yield set(node.labels)
-    for inner, _, _ in node.parts([], ""):
-        yield from _closed(inner)
 
 
 def _texts(answer: Any) -> Iterator[str]:

@@ -6,9 +6,8 @@ from typing import Any
 
 from parley.authoring.linting.dataset_folder import DatasetFolder, one_line, values_of
 from parley.base.errors import ParleyError
-from parley.declaring.alternatives import Alternatives
 from parley.declaring.declaration import Config, View
-from parley.declaring.nodes import Node, Object
+from parley.declaring.nodes import Node, Part
 from parley.reading.dialogues import Dialogue, as_id, related_by_dialogue
 
 # Alternatives ---------------------------------------------------------------------------
@@ -30,20 +29,16 @@ def sample_shows_each_alternative(folder: DatasetFolder) -> Iterator[str]:
                     key = id(node.shape), number
                     if fitting:
                         shown.add(key)
-                    said = option.expected(None)
-                    if isinstance(each := option.upstream, Object):
-                        said += f" of {', '.join(each.fields)}"
-                    lacking.setdefault(key, f"{place}: no record of the sample has {said} here")
+                    said = f"no record of the sample has {option.described()} here"
+                    lacking.setdefault(key, f"{place}: {said}")
     for key, lacks in lacking.items():
         if key not in shown:
             yield f"{lacks}; add one, or narrow the shape if upstream has none"
 
 
-def _alternatives(
-    node: Node, values: list[Any], path: str
-) -> Iterator[tuple[Alternatives, list[Any], str]]:
+def _alternatives(node: Node, values: list[Any], path: str) -> Iterator[Part]:
     """Yield each node of alternatives with the values there."""
-    if isinstance(node, Alternatives):
+    if node.options:
         yield node, values, path
     for part in node.parts(values, path):
         yield from _alternatives(*part)

@@ -10,7 +10,7 @@ from parley.authoring.starting.turns import Chat
 from parley.base.code import Code, call, lay_out, listed, literal, mapped
 from parley.declaring.fields import UNKNOWN
 from parley.declaring.pins import PLACEHOLDER
-from parley.declaring.shapes import Converted, Field, null_or_absent, parse
+from parley.declaring.shapes import parse
 
 _LINES = 25  # of the record in a docstring
 # format -> the suffix with this default format
@@ -94,7 +94,7 @@ def _assign(name: str, code: Code) -> str:
 
 
 def _shapes(made: Draft) -> Iterator[str]:
-    value = parse(_described(made.value.shape)).code()
+    value = parse(made.value.shape).code(UNKNOWN)
     if made.naming is None:
         yield _assign("RECORD", value)
         return
@@ -110,21 +110,6 @@ def _shapes(made: Draft) -> Iterator[str]:
 
 def _field(shape: Code) -> Code:
     return call("Field", shape, literal(UNKNOWN))
-
-
-def _described(shape: Any) -> Any:
-    """Return a shape in which each field has a meaning, which is to be written."""
-    if isinstance(shape, dict):
-        return {key: Field(_described(inner), UNKNOWN) for key, inner in shape.items()}
-    if isinstance(shape, list):
-        return [_described(item) for item in shape]
-    if isinstance(shape, tuple):
-        return tuple(map(_described, shape))
-    if isinstance(shape, Converted) and isinstance(shape.into, dict):  # null or absent
-        absent = [key.removesuffix("_absent") for key in shape.into if key not in shape.shape]
-        kept = {key: inner for key, inner in shape.into.items() if key in shape.shape}
-        return null_or_absent(_described(kept), *absent)
-    return shape
 
 
 def _sources(made: Draft, splits: dict[str, list[Given]]) -> Iterator[str]:

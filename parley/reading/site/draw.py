@@ -63,7 +63,7 @@ class Cell(NamedTuple):
     where: Where = {}
 
 
-class Table(NamedTuple):
+class Numbers(NamedTuple):
     """The numbers of a chart."""
 
     columns: list[str]
@@ -385,42 +385,42 @@ def _point(x: float, y: float, colour: str, is_beyond: bool) -> str:
 
 
 @singledispatch
-def table(chart: Chart) -> Table:
+def table(chart: Chart) -> Numbers:
     """Return the numbers of a chart."""
     raise TypeError(f"not a chart: {chart!r:.60}")
 
 
 @table.register
-def _(chart: Bars) -> Table:
+def _(chart: Bars) -> Numbers:
     rows = [
         [Cell(shown(bar.label), bar.where), *(Cell(shown(value)) for value in bar.values)]
         for bar in chart.bars
     ]
-    return Table([chart.of, *chart.series], rows)
+    return Numbers([chart.of, *chart.series], rows)
 
 
 @table.register
-def _(chart: Heatmap) -> Table:
+def _(chart: Heatmap) -> Numbers:
     columns, rows = _axes(chart)
 
     def cell(x: Value | Range, y: Value | Range) -> Cell:
         count = chart.cells.get((x, y), 0)
         return Cell(shown(count), {chart.x: x, chart.y: y}) if count else Cell("")
 
-    return Table(
+    return Numbers(
         [f"{chart.y}, by {chart.x}", *map(shown, columns)],
         [[Cell(shown(y)), *(cell(x, y) for x in columns)] for y in rows],
     )
 
 
 @table.register
-def _(chart: Dots) -> Table:
+def _(chart: Dots) -> Numbers:
     rows = [[Cell(shown(label)), Cell(shown(s)), Cell(shown(v))] for label, s, v in chart.dots]
-    return Table(["", "from", chart.unit], rows)
+    return Numbers(["", "from", chart.unit], rows)
 
 
 @table.register
-def _(chart: Panels) -> Table:
+def _(chart: Panels) -> Numbers:
     def numbers(found: Mapping[str, float]) -> str:
         return ", ".join(f"{name} {shown(level)}" for name, level in found.items())
 
@@ -434,4 +434,4 @@ def _(chart: Panels) -> Table:
         for panel in chart.panels
         for name, line in panel.lines.items()
     ]
-    return Table(["", "levels", "series", f"{chart.x}: {chart.y}"], rows)
+    return Numbers(["", "levels", "series", f"{chart.x}: {chart.y}"], rows)

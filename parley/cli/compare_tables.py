@@ -1,0 +1,116 @@
+"""Lay out a comparison of logs."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+from rich.console import Group, RenderableType
+
+from parley.asking.compare import Compared, Table
+from parley.base.console import safe, table
+from parley.declaring.spread import RESAMPLES, Interval
+from parley.scoring.compare import Difference, Names
+
+
+def lay_out_comparison(tables: Sequence[Table]) -> RenderableType:
+    """Return the scores of models by task and metric, their differences, and their logs."""
+    notes: list[str] = []
+    models = list(dict.fromkeys(log.label for each in tables for log in each.logs))
+    scores = [row for each in tables for row in _scores(each, models, notes)]
+    differences = [row for each in tables for row in _differences(each)]
+    logs = [row for each in tables for row in _logs(each)]
+    parts: list[RenderableType] = [
+        table(["task", "metric", *(f">{model}" for model in models)], scores, "scores"),
+        safe(),
+    ]
+    if differences:
+        columns = ["task", "metric", "log", "against", ">difference", ">95%", ">p", ">p, Holm"]
+        parts += [table(columns, differences, "differences"), safe()]
+    columns = ["model", "task", ">questions", ">unreadable", ">read", ">written", ">reasoning"]
+    columns += [">cost", ">s"]
+    parts += [table(columns, logs, "tokens and time"), safe()]
+    return Group(*parts, *map(safe, [*notes, *_how(tables)]))
+
+
+def _task_of(found: Table) -> str:
+    options = "".join(f" --{name} {value}" for name, value in found.options.items())
+    return f"{found.dataset} {found.name}{options}"
+
+
+def _scores(found: Table, models: Sequence[str], notes: list[str]) -> Iterator[list[str]]:
+    """Yield a row for each metric, and note where logs differ."""
+    marks: dict[str, str] = {}
+    for log in found.logs:
+        if log.differs:
+            said = "; ".join(map(str, log.differs))
+            notes.append(f"[{len(notes) + 1}] {log.path}: no difference computed: {said}")
+            marks[log.label] = f" [{len(notes)}]"
+    names = list(dict.fromkeys(name for log in found.logs for name in log.metrics))
+    by_model = {log.label: log for log in found.logs}
+    heading = _task_of(found)
+    for name in names or [()]:
+        cells = [
+            _score(by_model[model], name, found.task.decimals) + marks.get(model, "")
+            if model in by_model
+            else ""
+            for model in models
+        ]
+        yield [heading, " ".join(name), *cells]
+        heading = ""
+
+
+def _score(log: Compared, name: Names, decimals: int) -> str:
+    value = log.metrics.get(name)
+    if value is None:
+        return "–"
+    shown = "undefined" if math.isnan(value) else f"{value:.{decimals}f}"
+    spread = log.intervals.get(name)
+    return f"{shown} ({_interval(spread, decimals)})" if spread else shown
+
+
+def _interval(spread: Interval | None, decimals: int) -> str:
+    return f"{spread.low:.{decimals}f}…{spread.high:.{decimals}f}" if spread else "–"
+
+
+def _differences(found: Table) -> Iterator[list[str]]:
+    first, heading = found.first, _task_of(found)
+    for log in found.logs:
+        for name, by in log.differences.items():
+            assert first  # noqa: S101 - for types: differences are from it
+            sides = [log.label, first.label]
+            yield [heading, " ".join(name), *sides, *_difference(by, found.task.decimals)]
+            heading = ""
+
+
+def _difference(by: Difference, decimals: int) -> list[str]:
+    value = "undefined" if by.value is None else f"{by.value:+.{decimals}f}"
+    ps = ["–" if p is None else f"{p:.3f}" for p in (by.p, by.p_holm)]
+    return [value, _interval(by.interval, decimals), *ps]
+
+
+def _logs(found: Table) -> Iterator[list[str]]:
+    for log in found.logs:
+        facts = log.facts
+        tokens = (facts[f"{kind}_tokens"] for kind in ("prompt", "completion", "reasoning"))
+        cost = "–" if log.cost is None else f"{log.cost:,.4f}"
+        numbers = [f"{count:,}" for count in (facts["asked"], log.unreadable, *tokens)]
+        yield [log.label, _task_of(found), *numbers, cost, f"{facts['seconds']:,.1f}"]
+
+
+def _how(tables: Sequence[Table]) -> Iterator[str]:
+    """Yield how intervals and p-values are computed."""
+    drawn = "; ".join(
+        f"{_task_of(each)}: {each.first.units:,} by {each.task.key[0]}"
+        for each in tables
+        if each.first
+    )
+    if drawn:
+        yield (
+            f"(low…high): a 95% interval by the percentile bootstrap, {RESAMPLES:,} samples of "
+            f"whole units, drawn with all their predictions ({drawn})"
+        )
+    if any(log.differences for each in tables for log in each.logs):
+        yield (
+            "p: paired permutation test, two-sided: the predictions of whole units change sides, "
+            f"in {RESAMPLES:,} random ways, or in all if they are fewer; Holm's correction over "
+            "the differences of a task"
+        )

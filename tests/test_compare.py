@@ -1,0 +1,215 @@
+"""Comparing logs: intervals, paired differences and p-values, cost, and logs that do not agree."""
+
+import itertools
+import json
+import math
+import random
+
+import numpy as np
+import pytest
+from model_server import serving
+from scipy import stats
+
+from parley.asking.client import Sampling
+from parley.asking.log import Questions
+from parley.asking.run import Settings, ask
+from parley.building.built import find_folder
+from parley.building.collection import discover
+from parley.declaring.spread import RESAMPLES, SEED, resamples
+from parley.scoring.compare import Rows, holm, intervals, p_value
+from parley.scoring.gold import Part
+
+RIGHT = {"satisfaction": "Undecided", "likeness": "Undecided"}
+WRONG = {"satisfaction": "Slightly satisfied", "likeness": "Slightly like"}
+
+
+def outcomes(sample_build, dialogues):
+    """Return invented rows of casino's outcomes, two sides to a dialogue."""
+    gold = {(n, side): tuple(RIGHT.values()) for n in range(dialogues) for side in ("one", "two")}
+    return Rows(find_folder(sample_build, discover()["casino"]), "outcomes", {}, gold), gold
+
+
+def guesses(gold, share, seed):
+    """Return predictions, a share of them right."""
+    draw = random.Random(seed)
+    return {key: WRONG if draw.random() > share else RIGHT for key in gold}
+
+
+def by_dialogue(predictions):
+    """Return the mean of each dialogue, which has two sides."""
+    right = [each is RIGHT for each in predictions.values()]
+    return np.array(right, float).reshape(-1, 2).mean(axis=1)
+
+
+NAME = ("satisfaction",)
+
+
+def test_intervals_of_means_are_those_of_scipy_over_dialogues(sample_build):
+    rows, gold = outcomes(sample_build, 25)
+    one, other = guesses(gold, 0.8, 1), guesses(gold, 0.6, 2)
+    samples = [rows.samples(each) for each in (one, other)]
+    by = {NAME: samples[0][NAME] - samples[1][NAME]}
+    values = [by_dialogue(each) for each in (one, other)]
+    for found, of in ((samples[0], values[0]), (by, values[0] - values[1])):
+        how = {"method": "percentile", "n_resamples": RESAMPLES, "rng": np.random.default_rng(SEED)}
+        due = stats.bootstrap((of,), np.mean, **how).confidence_interval
+        mine = intervals(found)[NAME]
+        assert (mine.low, mine.high) == pytest.approx((due.low, due.high), abs=1e-12)
+
+
+@pytest.mark.parametrize("dialogues", [4, 8, 12])  # all ways of the first two, some of the last
+def test_p_is_that_of_scipy_over_dialogues(dialogues, sample_build):
+    rows, gold = outcomes(sample_build, dialogues)
+    one, other = guesses(gold, 0.9, 3), guesses(gold, 0.4, 4)
+    by = rows.numbers(one)[NAME] - rows.numbers(other)[NAME]
+    p = p_value(by, rows.swapped(one, other)[NAME], len(rows.units))
+    of = by_dialogue(one) - by_dialogue(other)
+    due = stats.permutation_test((of,), np.mean, permutation_type="samples", n_resamples=math.inf)
+    is_all = 2**dialogues <= RESAMPLES
+    error = 1e-12 if is_all else 4 * math.sqrt(due.pvalue * (1 - due.pvalue) / RESAMPLES)
+    assert by == pytest.approx(of.mean())
+    assert p == pytest.approx(due.pvalue, abs=error)
+    assert p_value(0.0, rows.swapped(one, one)[NAME], len(rows.units)) == 1
+
+
+def test_auc_is_computed_anew_for_each_sample(sample_build, monkeypatch):
+    from sklearn.metrics import roc_auc_score
+
+    few = resamples(40)[:50]
+    monkeypatch.setattr("parley.scoring.compare.resamples", lambda size: few)
+
+    draw = random.Random(5)
+    gold = {(str(n),): draw.random() < 0.5 for n in range(40)}
+    found = {key: {"probability": round(draw.random(), 1)} for key in gold}
+    bargains = find_folder(sample_build, discover()["craigslist_bargains"])
+    samples = Rows(bargains, "deal", {}, gold).samples(found)[("auc",)]
+    truth = np.array([*gold.values()])
+    chances = np.array([each["probability"] for each in found.values()])
+    due = [roc_auc_score(truth[places], chances[places]) for places in few]
+    assert samples == pytest.approx(due, abs=1e-12)
+
+
+def test_holm_closes_the_tests_of_bonferroni():
+    draw = random.Random(6)
+    for count in range(7):
+        values = [round(draw.random() ** 3, 2) for _ in range(count)]
+        families = [
+            family
+            for size in range(1, count + 1)
+            for family in itertools.combinations(range(count), size)
+        ]
+        due = [
+            max(min(1, len(f) * min(values[n] for n in f)) for f in families if each in f)
+            for each in range(count)
+        ]
+        assert holm(values) == pytest.approx(due)
+
+
+# The command ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def logged(sample_build, tmp_path):
+    """Return a function that asks a model which gives one answer, and returns its log."""
+
+    def logged(task, model, answer, limit=0, name="", swap=False, **options):
+        dataset, each = task.split()
+        built = find_folder(sample_build, discover()[dataset])
+        chosen = built.dataset.task(each).chosen(options)
+        questions = Questions(built, each, chosen, Part("", limit), swap=swap)
+        roles = getattr(questions.asking, "roles", [""])
+        path = tmp_path / f"{name or model}.{each}.jsonl"
+        models = dict.fromkeys(roles, model) | ({roles[-1]: "script:joint"} if swap else {})
+        with serving(lambda request: answer) as server:
+            ask(questions, Settings(models, Sampling({}), server.url), path)
+        return path
+
+    return logged
+
+
+@pytest.fixture
+def compared(sample_build, run):
+    """Return a function that compares logs by the command, and returns its tables."""
+
+    def compared(*logs, **given):
+        more = [part for name, value in given.items() for part in (f"--{name}", value)]
+        status, out, err = run("compare", *logs, *more, "--build", sample_build, "--json")
+        assert not status, err
+        return json.loads(out)
+
+    return compared
+
+
+def test_logs_are_compared_by_task_with_their_cost(logged, compared, sample_build, run):
+    camp = {"satisfaction": "Slightly satisfied", "likeness": "Extremely like"}
+    logs = [
+        logged("casino outcomes", "one", json.dumps(camp)),
+        logged("casino outcomes", "two", json.dumps(camp | {"likeness": "Extremely dislike"})),
+        logged("casino deals", "one", "[Walk-Away]"),
+        logged("casino deals", "one", "[Walk-Away]", swap=True, name="swapped"),
+    ]
+    outcomes, deals = compared(*logs, price="two=2,10")
+    first, second = outcomes["logs"]
+    assert second["metrics"]["satisfaction"] == first["metrics"]["satisfaction"] > 0
+    assert second["differences"]["satisfaction"] | {"interval": None} == {
+        "value": 0,
+        "interval": None,
+        "p": 1,
+        "p_holm": 1,
+    }
+    by = second["differences"]["likeness"]
+    assert by["value"] == second["metrics"]["likeness"] - first["metrics"]["likeness"] < 0
+    assert by["interval"]["low"] <= by["value"] <= by["interval"]["high"]
+    assert by["p_holm"] == min(1, 2 * by["p"])
+    assert (first["differences"], first["cost"], first["unreadable"]) == ({}, None, 0)
+    assert second["cost"] == pytest.approx(second["run"]["asked"] * (7 * 2 + 3 * 10) / 1e6)
+    assert deals["logs"][0]["label"] == "mturk_agent_1=one, mturk_agent_2=one"
+    assert "points" not in deals["logs"][0]["metrics"]
+    assert (deals["logs"][1]["metrics"], len(deals["logs"][1]["differs"])) == ({}, 1)
+    shown = run("compare", *logs[::2], "--metric", "points", "--build", sample_build).stdout
+    assert "points mturk_agent_1" in shown
+    assert "5.000 (5.000…5.000)" in shown
+
+
+def test_logs_of_other_parts_or_rows_are_marked_and_not_compared(logged, compared, run):
+    whole = logged("casino outcomes", "one", "", name="all")
+    part = logged("casino outcomes", "two", "", limit=4, name="part")
+    other = logged("casino outcomes", "three", "", name="other")
+    header, *entries = other.read_text().splitlines()
+    changed = json.dumps(json.loads(header) | {"rows": "0" * 64}, separators=(",", ":"))
+    other.write_text("\n".join([changed, *entries]) + "\n")
+    (table,) = compared(other, whole, part.parent)
+    rows, first, limit = table["logs"]
+    assert table["first"] == str(whole)
+    assert (rows["metrics"], rows["differs"][0].partition(":")[0]) == ({}, "rows")
+    assert first["metrics"] == limit["metrics"] == {"satisfaction": 0, "likeness": 0}
+    assert (first["differs"], limit["differs"][0].partition(":")[0]) == ([], "limit")
+    assert rows["differences"] == first["differences"] == limit["differences"] == {}
+    older = json.loads(header) | {"asking": "1", "questions": "0" * 64}
+    other.write_text("\n".join([json.dumps(older, separators=(",", ":")), *entries]) + "\n")
+    (_, old), first = compared(whole, other)[0]["logs"], compared(other)[0]["logs"][0]
+    assert [each.partition(":")[0] for each in old["differs"]] == ["asking", "questions"]
+    assert old["differences"] == {}
+    assert first["label"] == old["label"] == "three, questions version 1"
+    (whole.parent / "empty").mkdir()
+    for given in (
+        [whole.parent / "empty"],
+        [whole, "--metric", "f1"],
+        [whole, "--price", "1"],
+        [whole, "--price", "=1,2"],
+        [whole, "--price", "1,nan"],
+        [whole.parent / "none.jsonl"],
+        [__file__],
+    ):
+        assert run("compare", *given, "--build", whole.parent)[0] == 2, given
+
+
+def test_options_of_a_task_are_tables_of_their_own(logged, compared):
+    logs = [
+        logged("duo agreement", "one", '{"score": 3}', name=aspect, aspect=aspect)
+        for aspect in ("empathy", "preference")
+    ]
+    assert [each["options"] for each in compared(*logs)] == [
+        {"aspect": "empathy"},
+        {"aspect": "preference"},
+    ]
