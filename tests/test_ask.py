@@ -27,7 +27,6 @@ from mutations import general, inner, nodes, ways
 import parley
 from parley.asking.batch import read_answers, write_requests
 from parley.asking.client import LARGEST, Sampling, reason_unread
-from parley.asking.compare import compare
 from parley.asking.log import Questions, read_log
 from parley.asking.played import write_played
 from parley.asking.run import Settings, ask
@@ -821,7 +820,7 @@ ASK = [sys.executable, "-m", "parley", "ask", "casino", "strategies", "--model",
 def test_a_killed_run_resumes_to_the_same_log(signum, of, sample_build, tmp_path):
     questions = of("casino strategies")
     with serving(lambda request: "none") as server:
-        ask(questions, settings(server.url), tmp_path / "whole.jsonl")
+        ask(questions, settings(server.url, schema=True), tmp_path / "whole.jsonl")
 
     half, killed = len(questions.gold) // 2, threading.Event()
 
@@ -838,7 +837,7 @@ def test_a_killed_run_resumes_to_the_same_log(signum, of, sample_build, tmp_path
         child.send_signal(signum)
         child.wait()
         killed.set()
-        log = tmp_path / "casino.strategies.jsonl"
+        (log,) = tmp_path.glob("casino.strategies.tiny.*.jsonl")
         begun = log.read_bytes()
         assert 1 < len(begun.splitlines()) < len(questions.gold)
         log.write_bytes(begun + b'{"key":[1')  # as of a kill in the middle of a line
@@ -949,6 +948,35 @@ def test_a_changed_log_is_refused(name, of, tmp_path):
     path.write_text("".join(f"{json.dumps(line)}\n" for line in [*log[0], log[0][-1]]))
     with pytest.raises(RecordError, match="has an answer in a line before"):
         ask(questions, given, path)
+
+
+def test_a_run_finds_its_log_of_an_earlier_day(sample_build, run, tmp_path):
+    folder = tmp_path / "runs"
+    given = ["casino", "outcomes", "--model", "../org/a:7b", "--limit", 2, "--build", sample_build]
+
+    def asked(*more):
+        with serving(lambda request: "none") as server:
+            status, _, err = run(
+                "ask", *given, *more, "--log", folder, "--base-url", server.url, "--no-schema"
+            )
+            assert not status, err
+            return len(server.requests), sorted(path.name for path in folder.glob("*.jsonl"))
+
+    count, (name,) = asked()
+    assert re.fullmatch(r"casino\.outcomes\.pilot-2\.\.\.-org-a-7b\.\d{4}-\d\d-\d\d\.jsonl", name)
+    assert count > 0
+    text = (folder / name).read_text()
+    header, first, _ = text.splitlines()
+    old, older = (name.replace(name[-16:-6], day) for day in ("2026-01-02", "2026-01-01"))
+    (folder / name).unlink()
+    (folder / old).write_text(f"{header}\n{first}\n")
+    (folder / older).write_text(f"{header}\n")
+    (folder / name.replace(name[-16:-6], "2026-01-03")).write_text(text.replace("7b", "8b"))
+    count, there = asked()
+    assert (count, name in there) == (1, False)
+    assert (folder / old).read_text().count("\n") == 3
+    count, there = asked("--temperature", 1)  # other settings: a log of today
+    assert (count >= 2, name in there) == (True, True)
 
 
 @pytest.mark.parametrize("name", ["casino outcomes", "casino deals"])
@@ -1158,8 +1186,6 @@ def test_swapped_seats_judge_models_apart_from_sides(name, of, tmp_path, sample_
                 Settings(json.loads(header)["models"], Sampling({})),
                 tmp_path / "swapped",
             )
-    with pytest.raises(UsageError, match="swapped seats"):
-        compare(sample_build, [tmp_path / "swapped"], {})
     with pytest.raises(UsageError, match="two models"):
         played("other", "firm", "firm", swap=True)
 
