@@ -10,6 +10,7 @@ import builtins
 import importlib
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -249,7 +250,7 @@ def score(
 
     >>> result = parley.score("build/casino", "outcomes", baseline="commonest")
     >>> sorted(result.as_dict()["metrics"])
-    ['likeness', 'satisfaction']
+    ['likeness', 'mae', 'quadratic_kappa', 'satisfaction']
 
     Args:
         folder: A build, or its path.
@@ -363,7 +364,7 @@ def ask(
     chosen = built.dataset.task(task).chosen(options)
     questions = Questions(built, task, chosen, part)
     settings = Settings({"": model}, Sampling({"temperature": 0.0}), base_url).suited_to(questions)
-    place = Path(log) / questions.file_name
+    place = questions.log_in(Path(log), settings.models, settings.sampling)
     ask_all(questions, settings, place)
     return score_log(built, task, chosen, place, part)
 
@@ -459,9 +460,14 @@ def _load_cached(
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f"parley.{name}")
-    if name not in _PLACES:
-        raise AttributeError(f"module 'parley' has no attribute {name!r}")
-    return getattr(importlib.import_module(_PLACES[name]), name)
+    if name in _PLACES:
+        return getattr(importlib.import_module(_PLACES[name]), name)
+    if not name.startswith("_") and find_spec(f"parley.{name}") is None:
+        for place in (f"parley.{module}" for module in _MODULES):
+            if name in importlib.import_module(place).__all__:
+                # `from parley import NAME` hides the message of an AttributeError
+                raise ImportError(f"{name} is in {place}: from {place} import {name}")
+    raise AttributeError(f"module 'parley' has no attribute {name!r}")
 
 
 def __dir__() -> builtins.list[str]:  # for `help(parley)`

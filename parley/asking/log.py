@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import IO, Any
 
@@ -146,15 +147,23 @@ class Questions:
         is_game = isinstance(self.asking, Playing)
         return {"turns": self.turns, "swap": self.swap} if is_game else {}
 
-    @property
-    def file_name(self) -> str:
-        """The name of a log: dataset, task, options, subset, pilot, turns and swap."""
+    def log_in(self, folder: Path, models: Mapping[str, str], sampling: Sampling) -> Path:
+        """Return the log of a run in a folder: the newest that it can resume, else today's.
+
+        The name holds dataset, task, options, subset, pilot, turns, swap, models and date (UTC).
+        """
         pilot = f"pilot-{self.part.limit}" if self.part.limit else ""
-        dataset, own = self.built.dataset.name, self.options.values()
         game = [f"turns-{self.turns}" * (self.turns != getattr(self.asking, "limit", 0))]
         game.append("swap" * self.swap)
-        parts = (dataset, self.name, *own, self.part.subset, pilot, *game)
-        return ".".join(re.sub(r"[^\w-]", "-", each) for each in parts if each) + ".jsonl"
+        asked = "+".join(dict.fromkeys(models.get(role, "") for role in self.roles))
+        own = (*self.options.values(), self.part.subset, pilot, *game, asked)
+        parts = [each for each in (self.built.dataset.name, self.name, *own) if each]
+        name = ".".join(re.sub(r"[^\w.+-]", "-", each, flags=re.ASCII)[:80] for each in parts)
+        header = self.header(models, sampling)
+        for path in sorted(folder.glob(f"{name}.{'[0-9]' * 4}-??-??.jsonl"), reverse=True):
+            if _begins(path, header):
+                return path
+        return folder / f"{name}.{datetime.now(timezone.utc).date()}.jsonl"
 
     def header(self, models: Mapping[str, str], sampling: Sampling) -> dict[str, Any]:
         """Return the first line of a log: models is role -> model, "" for a question's.
@@ -308,6 +317,14 @@ def _differences(there: Mapping[str, Any], due: Mapping[str, Any]) -> Iterable[P
         stated = there.get(name, _WITHOUT.get(name))
         if name != "parley" and stated != value:
             yield Problem(name, str(value), str(stated))
+
+
+def _begins(path: Path, header: Mapping[str, Any]) -> bool:
+    """Tell whether a file is a log with this header."""
+    with suppress(OSError, ValueError), path.open("rb") as file:
+        there = loads(file.readline())
+        return isinstance(there, dict) and not [*_differences(there, header)]
+    return False
 
 
 def is_log(file: str) -> bool:

@@ -31,9 +31,9 @@ def with_parts(text: str, where: str, parts: Mapping[str, str]) -> str:
     for part in dict.fromkeys((*named, *parts)):
         begin, end = marks(part)
         if part not in parts:
-            raise OutputError(
-                f"{where}: no part is named {part}", remedy=f"Use {', '.join(parts)}."
-            )
+            begin, end = marks(next(iter(parts)))
+            remedy = f"Use {', '.join(parts)}: `{begin}` and `{end}`."
+            raise OutputError(f"{where}: no part is named {part}", remedy=remedy)
         if found.count(part) != 1 or named.count(part) != 2:
             what = f"{where}: expected the lines {begin} and {end} once each"
             raise OutputError(what, remedy="Write them where the part belongs.")

@@ -97,7 +97,7 @@ def ask(
             if requests:
                 _write_requests(questions, settings, requests)
             else:
-                place = log / questions.file_name
+                place = questions.log_in(log, settings.models, settings.sampling)
                 results.append(_score(questions, settings, place, answers, advance))
                 if not as_json:
                     _report(questions, results[-1], place)
