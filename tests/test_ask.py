@@ -7,11 +7,12 @@ import hashlib
 import itertools
 import json
 import math
+import os
+import random
 import re
 import signal
 import subprocess
 import sys
-import threading
 import time
 import tracemalloc
 from dataclasses import replace
@@ -821,37 +822,45 @@ ASK = [sys.executable, "-m", "parley", "ask", "casino", "strategies", "--model",
 
 @pytest.mark.slow
 @pytest.mark.parametrize("signum", [signal.SIGKILL, signal.SIGTERM])
-def test_a_killed_run_resumes_to_the_same_log(signum, of, sample_build, tmp_path):
-    questions = of("casino strategies")
-    with serving(lambda request: "none") as server:
+def test_a_run_killed_at_random_moments_resumes_to_the_same_score_and_cost(
+    signum, request, tmp_path
+):
+    kills = int(os.environ.get("PARLEY_TRIALS", 3))
+    is_real = "PARLEY_TRIALS" in os.environ and "PARLEY_SOURCE" in os.environ
+    build = request.getfixturevalue("real_build" if is_real else "sample_build")
+    limit = 200 * kills if is_real else 0
+    built = find_folder(build, discover()["casino"])
+    questions = Questions(built, "strategies", {}, Part("", limit))
+
+    def answer(request):
+        text = request["messages"][-1]["content"]
+        return '{"labels": ["small-talk"]}' if sum(text.encode()) % 2 else "none"
+
+    with serving(answer) as server:
         ask(questions, settings(server.url, schema=True), tmp_path / "whole.jsonl")
+    due = scored(questions, tmp_path / "whole.jsonl")
 
-    half, killed = len(questions.gold) // 2, threading.Event()
-
-    def stops_half_way(request):
-        if len(server.requests) > half:
-            killed.wait(60)
-        return "none"
-
-    with serving(stops_half_way) as server:
-        given = ["--build", str(sample_build), "--log", str(tmp_path), "--base-url", server.url]
-        child = subprocess.Popen([*ASK, *given, "--at-once", "2"], stderr=subprocess.DEVNULL)
-        while len(server.requests) <= half and child.poll() is None:
-            time.sleep(0.005)
-        child.send_signal(signum)
-        child.wait()
-        killed.set()
-        (log,) = tmp_path.glob("casino.strategies.tiny.*.jsonl")
-        begun = log.read_bytes()
-        assert 1 < len(begun.splitlines()) < len(questions.gold)
-        log.write_bytes(begun + b'{"key":[1')  # as of a kill in the middle of a line
-        again = server.requests[:]
+    count, at_once = len(questions.gold), 4
+    moments = sorted(random.Random(signum).sample(range(1, count - 1), kills))
+    with serving(answer) as server:
+        given = ["--build", str(build), "--log", str(tmp_path), "--base-url", server.url]
+        given += ["--limit", str(limit), "--at-once", str(at_once)]
+        for moment in moments:
+            child = subprocess.Popen([*ASK, *given], stderr=subprocess.DEVNULL)
+            while len(server.requests) <= moment and child.poll() is None:
+                time.sleep(0.0005)
+            child.send_signal(signum)
+            assert child.wait() in (-signum, 128 + signum)
+            (log,) = tmp_path.glob("casino.strategies.*.jsonl")
+            with log.open("ab") as file:
+                file.write(b'{"key":[1')  # as of a kill in the middle of a line
         done = subprocess.run([*ASK, *given, "--json"], capture_output=True, check=True)
-        assert len(server.requests) - len(again) <= len(questions.gold) - begun.count(b"\n") + 1
-    assert timeless(log) == timeless(tmp_path / "whole.jsonl")
+        paid = len(server.requests)
+    print(f"{count:,} questions, {kills} times {signal.Signals(signum).name}: {paid:,} paid calls")
+    assert count <= paid <= count + kills * at_once
     (result,) = json.loads(done.stdout)
-    assert result["unreadable"] == {}
-    assert result["run"]["asked"] == len(questions.gold)
+    assert result["metrics"] == due.as_dict()["metrics"]
+    assert result["run"]["asked"] == count
 
 
 INTERRUPTED = """
