@@ -5,7 +5,7 @@ paper: Chawla et al., NAACL 2021. ConvoKit: the card of casino-corpus.
 
 from collections import Counter
 from collections.abc import Callable
-from itertools import chain, pairwise, permutations, product
+from itertools import chain, combinations, pairwise, permutations, product
 from operator import mul
 from statistics import correlation, fmean, mean
 from typing import Any
@@ -506,10 +506,13 @@ def labels_joined_wrongly_by_position(data: Data) -> dict[str, int]:
 
 @counted()
 def published_dialogues(data: Data) -> dict[str, dict[str, int]]:
-    """Dialogues of each published subset, by part of the official split, and those in both."""
+    """Dialogues of each published subset and of two of them, by part of the official split."""
     rows = data.rows("scenarios", "train")
-    ids = {name: {r["dialogue_id"] for r in rows if name in r["published_in"]} for name in SUBSETS}
-    ids["both"] = set.intersection(*ids.values())
+    there = {row["dialogue_id"] for row in rows}
+    ids = {name: there & subset.ids for name, subset in SUBSETS.items()}
+    for one, other in combinations(SUBSETS, 2):
+        if both := ids[one] & ids[other]:
+            ids[f"{one} and {other}"] = both
     split_of = {
         row["dialogue_id"]: split
         for split in data.splits("official_split")

@@ -1,6 +1,7 @@
 """Dialogues of CaSiNo that published evaluations use, by their ids.
 
-Found by comparing every message with upstream's file. The two share 21 dialogues.
+Found by comparing every message with upstream's file. The second and the third share 21 dialogues
+with the first, other ones, and none with each other.
 """
 
 from parley.tasks import Subset
@@ -33,4 +34,19 @@ SUBSETS = {
             887 890 906 913 938 944 979 980 987 997 1003 1011 1016 1019
         """),
     ),
+    # 134 lie in the official split's train, 6 in validation, 10 in test
+    "bond2026": Subset(
+        "Cui and Lin 2026, arXiv 2605.04507: kaneis1/CaSiNo_negotiation-agent at 3a2b4df5ff00, "
+        "data/casino_test.json",
+        _ids("""
+            1 4 5 16 18 33 34 38 49 53 56 61 76 85 91 113 116 121 138 149 150 177 184 185 188
+            189 192 193 195 198 202 210 211 213 221 229 231 241 247 260 281 287 289 298 302 311
+            325 328 330 342 353 360 369 375 392 396 401 403 411 415 417 418 425 427 431 435 449
+            450 451 467 477 482 485 490 495 502 509 515 516 522 533 539 548 559 568 575 579 587
+            588 596 606 611 614 617 619 624 627 631 635 641 648 672 673 691 693 695 709 716 720
+            723 725 751 759 769 772 779 782 789 792 800 806 817 823 837 840 850 855 864 873 874
+            891 898 902 910 926 931 933 941 942 948 958 965 969 971 981 993 998 1009 1017 1025
+        """),
+    ),
 }  # fmt: skip
+PUBLISHED_IN = ("kwon2024", "rlvr-batna2026")  # those of the column, whose values stay the same

@@ -12,7 +12,7 @@ from typing import Any
 from parley import CHAT, ClassLabel, Field, chat_of
 
 from .scenarios import ISSUES, PACKAGES, POINTS, SIDES, WALK_AWAY, most_joint_points
-from .subsets import SUBSETS
+from .subsets import PUBLISHED_IN, SUBSETS
 
 Record = dict[str, Any]
 Rows = Iterator[dict[str, Any]]
@@ -176,7 +176,9 @@ FEATURES: dict[str, dict[str, Any]] = {
             "the worth of a package",
         ),
         "points_after_walking_away": Field(int, "points of each side if one walks away"),
-        "published_in": Field([str], "the published subsets that have the dialogue (see Tasks)"),
+        "published_in": Field(
+            [str], "kwon2024 and rlvr-batna2026, if they have the dialogue (see Tasks)"
+        ),
     },
 }
 
@@ -399,5 +401,5 @@ def scenarios(records: Iterable[Record]) -> Rows:
             "packages": dict.fromkeys(ISSUES, PACKAGES),
             "points": dict(POINTS),
             "points_after_walking_away": WALK_AWAY,
-            "published_in": [n for n, s in SUBSETS.items() if record["dialogue_id"] in s.ids],
+            "published_in": [n for n in PUBLISHED_IN if record["dialogue_id"] in SUBSETS[n].ids],
         }

@@ -250,7 +250,7 @@ def score(
 
     >>> result = parley.score("build/casino", "outcomes", baseline="commonest")
     >>> sorted(result.as_dict()["metrics"])
-    ['likeness', 'satisfaction']
+    ['likeness', 'mae', 'quadratic_kappa', 'satisfaction']
 
     Args:
         folder: A build, or its path.
@@ -364,7 +364,7 @@ def ask(
     chosen = built.dataset.task(task).chosen(options)
     questions = Questions(built, task, chosen, part)
     settings = Settings({"": model}, Sampling({"temperature": 0.0}), base_url).suited_to(questions)
-    place = Path(log) / questions.file_name
+    place = questions.log_in(Path(log), settings.models, settings.sampling)
     ask_all(questions, settings, place)
     return score_log(built, task, chosen, place, part)
 

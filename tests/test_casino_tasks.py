@@ -13,6 +13,11 @@ from parley.scoring.evaluate import score
 SEVEN = ["small-talk", "self-need", "other-need", "no-need", "elicit-pref", "uv-part", "vouch-fair"]
 ITEMS = ["Food", "Water", "Firewood"]
 SIDES = ["mturk_agent_1", "mturk_agent_2"]
+_SCALE = "Extremely dis{0}|Slightly dis{0}|Undecided|Slightly {0}|Extremely {0}"  # from the lowest
+SCALES = {
+    "satisfaction": _SCALE.format("satisfied").split("|"),
+    "likeness": _SCALE.format("like").split("|"),
+}
 WORTH = {"High": 5, "Medium": 4, "Low": 3}
 
 
@@ -128,6 +133,31 @@ def test_partner_priorities(built, scored):
     found = score(built, "partner-priorities", {}, baseline="guesses").score
     # the folds have equally many dialogues, so that the mean over them is that over all sides
     same(found.metrics, {"exact_order": 100 * mean(both), "top_1": 100 * mean(highest)})
+
+
+def test_outcomes(built, scored):
+    metrics = pytest.importorskip("sklearn.metrics", reason="it is in the extra `tasks`")
+    task, draw = built.dataset.tasks["outcomes"], random.Random(0)
+    gold = {key: dict(task.target(each)) for key, each in task.gold(built).items()}
+    said = {key: {n: draw.choice(scale) for n, scale in SCALES.items()} for key in gold}
+    unread = next(iter(said))
+    predictions = [
+        {"dialogue_id": key[0], "speaker": key[1]}
+        | (each if key != unread else {"unreadable": "?"})
+        for key, each in said.items()
+    ]
+    found = scored("outcomes", predictions)
+    for name, scale in SCALES.items():
+        pairs = [(gold[k][name], said[k][name]) for k in gold if k != unread]
+        right = sum(due == answer for due, answer in pairs) / len(gold)
+        due, answers = ([scale.index(each) for each in side] for side in zip(*pairs, strict=True))
+        kappa = metrics.cohen_kappa_score(due, answers, weights="quadratic", labels=range(5))
+        same(found.metrics[name], right)
+        same(found.metrics["quadratic_kappa"][name], kappa)
+        same(found.metrics["mae"][name], metrics.mean_absolute_error(due, answers))
+        for metric in ("mae", "quadratic_kappa"):
+            interval = found.spread[metric][name]
+            assert interval.low < found.metrics[metric][name] < interval.high
 
 
 def test_deals(built, scored):

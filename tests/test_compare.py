@@ -19,24 +19,25 @@ from parley.declaring.spread import RESAMPLES, SEED, resamples
 from parley.scoring.compare import Rows, holm, intervals, p_value
 from parley.scoring.gold import Part
 
-ANSWERS = ("right", "wrong")
+RIGHT = {"satisfaction": "Undecided", "likeness": "Undecided"}
+WRONG = {"satisfaction": "Slightly satisfied", "likeness": "Slightly like"}
 
 
 def outcomes(sample_build, dialogues):
     """Return invented rows of casino's outcomes, two sides to a dialogue."""
-    gold = {(n, side): ("right", "right") for n in range(dialogues) for side in ("one", "two")}
+    gold = {(n, side): tuple(RIGHT.values()) for n in range(dialogues) for side in ("one", "two")}
     return Rows(find_folder(sample_build, discover()["casino"]), "outcomes", {}, gold), gold
 
 
 def guesses(gold, share, seed):
     """Return predictions, a share of them right."""
     draw = random.Random(seed)
-    return {key: {"satisfaction": ANSWERS[draw.random() > share]} for key in gold}
+    return {key: WRONG if draw.random() > share else RIGHT for key in gold}
 
 
 def by_dialogue(predictions):
     """Return the mean of each dialogue, which has two sides."""
-    right = [each["satisfaction"] == "right" for each in predictions.values()]
+    right = [each is RIGHT for each in predictions.values()]
     return np.array(right, float).reshape(-1, 2).mean(axis=1)
 
 
@@ -118,8 +119,9 @@ def logged(sample_build, tmp_path):
         questions = Questions(built, each, chosen, Part("", limit), swap=swap)
         roles = getattr(questions.asking, "roles", [""])
         path = tmp_path / f"{name or model}.{each}.jsonl"
+        models = dict.fromkeys(roles, model) | ({roles[-1]: "script:joint"} if swap else {})
         with serving(lambda request: answer) as server:
-            ask(questions, Settings(dict.fromkeys(roles, model), Sampling({}), server.url), path)
+            ask(questions, Settings(models, Sampling({}), server.url), path)
         return path
 
     return logged
@@ -143,7 +145,8 @@ def test_logs_are_compared_by_task_with_their_cost(logged, compared, sample_buil
     logs = [
         logged("casino outcomes", "one", json.dumps(camp)),
         logged("casino outcomes", "two", json.dumps(camp | {"likeness": "Extremely dislike"})),
-        logged("casino deals", "one", "[Walk-Away]", swap=True),
+        logged("casino deals", "one", "[Walk-Away]"),
+        logged("casino deals", "one", "[Walk-Away]", swap=True, name="swapped"),
     ]
     outcomes, deals = compared(*logs, price="two=2,10")
     first, second = outcomes["logs"]
@@ -162,6 +165,7 @@ def test_logs_are_compared_by_task_with_their_cost(logged, compared, sample_buil
     assert second["cost"] == pytest.approx(second["run"]["asked"] * (7 * 2 + 3 * 10) / 1e6)
     assert deals["logs"][0]["label"] == "mturk_agent_1=one, mturk_agent_2=one"
     assert "points" not in deals["logs"][0]["metrics"]
+    assert (deals["logs"][1]["metrics"], len(deals["logs"][1]["differs"])) == ({}, 1)
     shown = run("compare", *logs[::2], "--metric", "points", "--build", sample_build).stdout
     assert "points mturk_agent_1" in shown
     assert "5.000 (5.000…5.000)" in shown

@@ -7,20 +7,24 @@ import shutil
 import subprocess
 import sys
 import threading
+import types
+from hashlib import sha256
 from pathlib import Path
 
 import huggingface_hub
 import planted
 import pytest
 import unverified
+import yaml
 from folders import of_rows, restate, retable
 from hub import Hub, User, contents
+from huggingface_hub import parse_eval_result_entries
 from unverified import held
 
 from parley.authoring.starting.new import write_skeleton
 from parley.base.errors import OutputError, PublishError, UsageError
 from parley.building.build import build
-from parley.building.built import open_folder
+from parley.building.built import PROVENANCE, open_folder
 from parley.building.card_parts import figures_part
 from parley.building.collection import Dataset, get
 from parley.building.measured import measured
@@ -35,6 +39,7 @@ from parley.hub.publish import (
     verify_for_upload,
 )
 from parley.hub.published import Published
+from parley.hub.published import note as keep_note
 from parley.hub.published import published as where_published
 from parley.hub.repository import Change
 from parley.verifying.verify import verify
@@ -817,3 +822,29 @@ def test_a_build_meanwhile_does_not_change_what_is_published(hub, folder):
         go_on.set()
         publisher.communicate(timeout=60)
     assert published(hub) == expected
+
+
+def test_a_score_becomes_an_entry_of_the_published_commit(sample_build, tmp_path, run):
+    """Only of the whole task, on the rows of a build that this machine published."""
+    shutil.copytree(sample_build / "casino", tmp_path / "casino")
+    stated = tmp_path / "casino" / "provenance.json"
+    stated.write_text(json.dumps(json.loads(stated.read_text()) | {"sample": False}))
+    score = ["score", "casino", "partner-priorities", "--build"]
+    saved, entry = tmp_path / "saved.jsonl", tmp_path / "casino.yaml"
+    run(*score, tmp_path, "--baseline", "guesses", "--save-predictions", saved)
+    score += [tmp_path, saved, "--eval-results", entry]
+    home = {"PARLEY_CACHE": tmp_path / "cache"}
+    assert run(*score, **home).returncode == 2
+    note = {PROVENANCE: types.SimpleNamespace(sha256=sha256(stated.read_bytes()).hexdigest())}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PARLEY_CACHE", str(home["PARLEY_CACHE"]))
+        keep_note(note, Published("org/casino", "a" * 40))
+    assert run(*score, "--subset", "kwon2024", **home).returncode in (1, 2)
+    assert not entry.exists()
+    done = run(*score, "--json", **home)
+    (found,) = parse_eval_result_entries(yaml.safe_load(entry.read_text()))
+    metrics = json.loads(done.stdout)["metrics"]
+    assert (found.task_id, found.value) == ("partner-priorities", metrics["exact_order"])
+    assert (found.dataset_id, found.dataset_revision) == ("org/casino", "a" * 40)
+    sample = [*score[:4], sample_build, saved, "--eval-results", tmp_path / "sample.yaml"]
+    assert run(*sample, **home).returncode == 2

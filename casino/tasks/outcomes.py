@@ -6,7 +6,19 @@ from typing import Any
 
 from parley.figures import Data
 from parley.questions import Asking, Question, Unreadable, chat, choice, object_schema, read_object
-from parley.tasks import MEASURED, Key, Prediction, Reference, Score, Task, means
+from parley.tasks import (
+    MEASURED,
+    UNREADABLE,
+    Key,
+    Prediction,
+    Reference,
+    Score,
+    Task,
+    Undefined,
+    interval,
+    means,
+    resamples,
+)
 
 from ..scenarios import SIDES
 from ..subsets import SUBSETS
@@ -63,14 +75,62 @@ def outcomes_gold(data: Data) -> dict[Key, tuple[str, str]]:
 def outcomes_score(
     gold: Mapping[Key, tuple[str, str]], predictions: Mapping[Key, Prediction]
 ) -> Score:
-    """Score answers: sides with the right one of five."""
+    """Score answers: sides with the right one of five, and how far apart the two answers are."""
     names = ("satisfaction", "likeness")
     right = {
         name: [predictions[key].get(name) == due[place] for key, due in gold.items()]
         for place, name in enumerate(names)
     }
+    found, intervals = means(right)
+    metrics, spread = dict[str, Any](found), dict[str, Any](intervals)
+    of_scales = {}
+    for place, (name, scale) in enumerate(zip(names, (SATISFACTION, LIKENESS), strict=True)):
+        pairs = [
+            (scale.index(due[place]), scale.index(predictions[key][name]))
+            for key, due in gold.items()
+            if UNREADABLE not in predictions[key]
+        ]
+        of_scales[name] = ordinal(pairs)
+    for metric in ORDINAL:
+        metrics[metric] = {name: values[metric] for name, (values, _) in of_scales.items()}
+        spread[metric] = {name: known.get(metric) for name, (_, known) in of_scales.items()}
     counts = {"sides": len(gold), "dialogues": len({number for number, _ in gold})}
-    return Score(*means(right), counts)
+    return Score(metrics, spread, counts)
+
+
+def mean_absolute_error(one: Any, other: Any) -> Any:
+    """Return it along the last axis."""
+    return abs(one - other).mean(axis=-1)
+
+
+def quadratic_kappa(one: Any, other: Any) -> Any:
+    """Return Cohen's kappa with quadratic weights along the last axis; NaN if all are the same."""
+    import numpy as np
+
+    means = [each.mean(axis=-1, keepdims=True) for each in (one, other)]
+    from_means = [each - mean for each, mean in zip((one, other), means, strict=True)]
+    by_chance = sum((each**2).mean(axis=-1) for each in (*from_means, means[0] - means[1]))
+    together = 2 * (from_means[0] * from_means[1]).mean(axis=-1)
+    nan = np.full_like(together, np.nan)
+    return np.divide(together, by_chance, out=nan, where=by_chance > 0)
+
+
+ORDINAL = {"mae": mean_absolute_error, "quadratic_kappa": quadratic_kappa}
+
+
+def ordinal(pairs: list[tuple[int, int]]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return how far apart pairs of places on a scale are, by each of `ORDINAL`; intervals."""
+    import numpy as np
+
+    if not pairs:
+        return dict.fromkeys(ORDINAL, Undefined("no prediction is readable")), {}
+    one, other = np.array(pairs, float).T
+    drawn = resamples(len(pairs))
+    metrics: dict[str, Any] = {}
+    for name, measure in ORDINAL.items():
+        value = float(measure(one, other))
+        metrics[name] = Undefined("all answers are the same") if np.isnan(value) else value
+    return metrics, {n: interval(each(one[drawn], other[drawn])) for n, each in ORDINAL.items()}
 
 
 # Baseline ----------------------------------------------------------------------------------
@@ -112,6 +172,8 @@ OUTCOMES = Task(
     metrics={
         "satisfaction": "share of sides with the right satisfaction",
         "likeness": "share of sides with the right likeness",
+        "mae": "mean distance of the readable answers from the right ones, 0 to 4 steps",
+        "quadratic_kappa": "Cohen's kappa of the readable answers, weighted by squared distance",
     },
     inputs="the texts of the dialogue without deal actions",
     columns=("utterances.text",),
@@ -123,5 +185,17 @@ OUTCOMES = Task(
     target=lambda gold: dict(zip(_ANSWERS, gold, strict=True)),
     per_prediction=("satisfaction", "likeness"),
     baselines={"commonest": commonest_outcomes},
-    references=(Reference("commonest", {"satisfaction": "0.462", "likeness": "0.481"}, MEASURED),),
+    references=(
+        Reference(
+            "commonest",
+            {
+                "satisfaction": "0.462",
+                "likeness": "0.481",
+                "mae": {"satisfaction": "0.833", "likeness": "0.888"},
+                "quadratic_kappa": {"satisfaction": "0.000", "likeness": "0.000"},
+            },
+            MEASURED,
+        ),
+    ),
+    unit="fraction, but mae in steps of the scale",
 )

@@ -25,7 +25,7 @@ _PRIORITIES = (
     "and Firewood, each once."
 )
 # What an answer in words holds beside the items, and the names of the places
-_WORDS = "partner partners partner's s neighbour neighbour's item items"
+_WORDS = "partner partners partner's s neighbour neighbour's they their item items"
 _RANKS = ("high highest", "medium middle", "low lowest")
 _ORDER = {"type": "string", "enum": [" > ".join(order) for order in permutations(ISSUES)]}
 
@@ -135,6 +135,18 @@ def guesses(data: Data) -> Iterator[Prediction]:
         yield {"dialogue_id": row["dialogue_id"], "speaker": row["speaker"], "order": order}
 
 
+def as_own(data: Data) -> Iterator[Prediction]:
+    """Predict that the partner has the side's own order."""
+    for (number, side), order in orders_of(data).items():
+        yield {"dialogue_id": number, "speaker": side, "order": order}
+
+
+def against_own(data: Data) -> Iterator[Prediction]:
+    """Predict that the partner has the reverse of the side's own order."""
+    for each in as_own(data):
+        yield {**each, "order": each["order"][::-1]}
+
+
 def from_words(data: Data) -> Iterator[Prediction]:
     """Predict by logistic regression on tf-idf of the partner's texts: six classes.
 
@@ -188,6 +200,7 @@ PRIORITIES = Task(
         priorities,
         reader(read_order, "order", ISSUES, words=_WORDS, ranks=_RANKS),
         max_tokens=80,
+        answer=lambda fields: {"order": " > ".join(fields["order"])},
     ),
     subsets=SUBSETS,
     gold=priorities_gold,
@@ -195,7 +208,12 @@ PRIORITIES = Task(
     score_part=priorities_pooled,
     target=lambda gold: {"order": gold[1]},
     per_prediction=("exact_order", "top_1"),
-    baselines={"guesses": guesses, "lr-tfidf": from_words},
+    baselines={
+        "guesses": guesses,
+        "lr-tfidf": from_words,
+        "own-order": as_own,
+        "own-reversed": against_own,
+    },
     references=(
         Reference("chance", {"exact_order": "16.7", "top_1": "33.3"}, "one of six orders"),
         Reference(
@@ -205,6 +223,13 @@ PRIORITIES = Task(
             "the participants' own, after the chat",
         ),
         Reference("lr-tfidf", {"exact_order": "40.6", "top_1": "61.5"}, MEASURED),
+        Reference(
+            "own-order",
+            {"exact_order": "24.95", "top_1": "50.00"},
+            MEASURED,
+            "the side's own order, without the dialogue",
+        ),
+        Reference("own-reversed", {"exact_order": "13.50", "top_1": "25.92"}, MEASURED),
     ),
     unit="percent",
     decimals=2,

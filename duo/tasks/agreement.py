@@ -62,7 +62,8 @@ _NAMES = {"en": {"Human": "User", "Bot": "Bot"}, "ja": {"Human": "ユーザ", "B
 _TALK = {"en": "The dialogue:", "ja": "対話："}
 # Beside the number in an answer; those with a digit name the scale
 _WORDS = (
-    "点数 スコア 評価 です 点 は 約 と します 5点満点中 5点満点で 5段階評価で 5段階中 5段階で /5点"
+    "点数 スコア 評価 私の です 点 は 約 だ と します 思います "
+    "5点満点中 5点満点で 5点満点のうち 5点中 5段階評価で 5段階中 5段階で /5点"
 )
 _SCORE = {"type": "integer", "enum": [1, 2, 3, 4, 5]}
 
@@ -187,6 +188,15 @@ def own(rating: str, data: Data, aspect: str) -> Iterator[Prediction]:
             yield {"dialogue_id": key[0], "score": row["person"]}
 
 
+def length(data: Data, aspect: str) -> Iterator[Prediction]:
+    """Take the number of characters of each dialogue that is rated by the aspect."""
+    rated = ratings(data, aspect)
+    for row in data.rows("dialogues", "en", "ja"):
+        if (row["dialogue_id"],) in rated:
+            characters = sum(len(turn["message"]) for turn in row["dialogue"])
+            yield {"dialogue_id": row["dialogue_id"], "score": characters}
+
+
 def by_metric(*values: str) -> dict[str, str]:
     """Return the numbers of a reference in one language and setting."""
     return dict(zip(METRICS, values, strict=True))
@@ -219,7 +229,10 @@ AGREEMENT = Task(
     score=agreement,
     target=lambda rated: {"score": rated["person"]},
     validate=no_score,
-    baselines={f"own-{rating.replace('_', '-')}": partial(own, rating) for rating in COMMON},
+    baselines={
+        **{f"own-{rating.replace('_', '-')}": partial(own, rating) for rating in COMMON},
+        "length": length,
+    },
     references=(
         Reference(
             "own-stylistic-similarity",
@@ -252,6 +265,26 @@ AGREEMENT = Task(
             },
             MEASURED,
             "the agreement of the person's own rating with the others'",
+            options={"aspect": "preference"},
+        ),
+        Reference(
+            "length",
+            {
+                "person": {
+                    "en ed": by_metric("0.144", "0.089", "0.071"),
+                    "en wow": by_metric("0.098", "0.084", "0.062"),
+                    "ja ed": by_metric("0.042", "0.036", "0.028"),
+                    "ja wow": by_metric("-0.123", "-0.174", "-0.144"),
+                },
+                "others": {
+                    "en ed": by_metric("0.663", "0.680", "0.515"),
+                    "en wow": by_metric("0.062", "0.112", "0.090"),
+                    "ja ed": by_metric("0.213", "0.174", "0.138"),
+                    "ja wow": by_metric("0.236", "0.224", "0.166"),
+                },
+            },
+            MEASURED,
+            "the characters of the dialogue",
             options={"aspect": "preference"},
         ),
     ),

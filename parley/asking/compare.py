@@ -9,10 +9,11 @@ from typing import Any
 
 from parley.asking.log import is_log, read_log
 from parley.asking.score import facts_of, is_older, open_log
+from parley.asking.variants import variant_of
 from parley.base.errors import Problem, UsageError
 from parley.building.built import BuiltFolder, find_folder
 from parley.building.collection import get
-from parley.declaring.prediction_formats import UNREADABLE, Key, Prediction
+from parley.declaring.prediction_formats import UNREADABLE
 from parley.declaring.spread import RESAMPLES, Interval, interval
 from parley.declaring.tasks import Task, tree
 from parley.scoring.compare import Difference, Names, Rows, holm, intervals, p_value
@@ -25,7 +26,7 @@ Header = Mapping[str, Any]
 Entries = Mapping[Any, Mapping[str, Any]]
 Advance = Callable[[str, int, int], None]  # takes what is computed, the samples done, and all
 _MILLION = 1_000_000
-_ASKED = ("version", "rows", "subset", "limit", "asking", "questions", "turns", "swap")
+_ASKED = ("version", "rows", "subset", "limit", "asking", "questions", "turns")
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Compared:
         unreadable: The number of answers that could not be read.
         cost: In the unit of the prices; None without a price for each model.
         differs: Where it differs from the first log of the table in what was asked; then it has no
-            differences. Where it is of other rows than the build; then it has no metrics.
+            differences. Or why it has no metrics: rows other than the build's, swapped seats.
         units: The number of units that its intervals draw.
         metrics: Name -> value, NaN if undefined.
         intervals: Name -> the 95% interval.
@@ -132,8 +133,7 @@ def compare(
         advance: Takes what is computed, the samples done, and all of them.
 
     Raises:
-        UsageError: a file is no log, a folder has none, a log has swapped seats, or no log has a
-            metric.
+        UsageError: a file is no log, a folder has none, or no log has a metric.
         RecordError: a log is damaged, or does not answer all its questions.
     """
     groups: dict[Any, list[tuple[Path, Header, Entries]]] = {}
@@ -141,9 +141,6 @@ def compare(
         if not is_log(str(path)):
             raise UsageError(f"{path}: is no log", remedy="Name logs that `parley ask` wrote.")
         header, entries = read_log(path)
-        if header.get("swap"):
-            what = "is a log with swapped seats; its own score compares its models"
-            raise UsageError(f"{path}: {what}", remedy="Run `parley score` on it.")
         of = header["dataset"], header["task"], *sorted(header["options"].items())
         groups.setdefault(of, []).append((path, header, entries))
     begun = []
@@ -152,7 +149,7 @@ def compare(
         logs = {
             path: _Scored(built, name, path, header)
             for path, header, _ in given
-            if header["rows"] == rows_digest(built, built.dataset.task(name))
+            if not _apart(built, name, header)
         }
         begun.append((built, name, given, logs))
     scored = [log for *_, logs in begun for log in logs.values()]
@@ -186,16 +183,10 @@ class _Scored:
 
     def __init__(self, built: BuiltFolder, name: str, path: Path, header: Header) -> None:
         log = open_log(built, name, {}, path, Part())
-        of, task, width = log.questions, log.questions.task, len(log.questions.task.key)
+        of, given = log.questions, log.predictions.values()
         self.path, self.header = path, header
-        self.predictions: dict[Key, Prediction] = {}
-        seatings = dict.fromkeys(key[width:] for key in log.predictions)
-        for seating in seatings:  # two, where sides are swapped
-            own = (each for key, each in log.predictions.items() if key[width:] == seating)
-            checked = validate_predictions(own, task, of.gold, str(path))
-            self.predictions |= {(*key, *seating): each for key, each in checked.items()}
-        gold = {key: of.gold[key[:width]] for key in self.predictions}
-        self.rows = Rows(built, name, of.options, gold, of.part)
+        self.predictions = validate_predictions(given, of.task, of.gold, str(path))
+        self.rows = Rows(built, name, of.options, of.gold, of.part)
         self.numbers = self.rows.numbers(self.predictions)
 
     def chosen(self, metrics: Collection[str]) -> dict[Names, float]:
@@ -208,13 +199,17 @@ class _Scored:
         }
 
     def differs(self, first: "_Scored") -> tuple[Problem, ...]:
-        """Return where it differs from the first log of its table in what was asked."""
+        """Return where it differs from the first log of its table in what was asked.
+
+        Examples and another system text make other questions, which their labels state.
+        """
+        is_same = variant_of(self.header) == variant_of(first.header)
+        due = [name for name in _ASKED if is_same or name != "questions"]
+        both = {name: [log.header.get(name) for log in (self, first)] for name in due}
         return tuple(
-            Problem(
-                name, what=f"{self.header.get(name)}, but {first.header.get(name)} in {first.path}"
-            )
-            for name in _ASKED
-            if self.header.get(name) != first.header.get(name)
+            Problem(name, what=f"{own}, but {other} in {first.path}")
+            for name, (own, other) in both.items()
+            if own != other
         )
 
 
@@ -267,11 +262,20 @@ def _row(
     """Return a log for a table."""
     path, header, entries = log
     if found is None:
-        due, what = rows_digest(built, built.dataset.task(name)), f"of other rows than {built.path}"
-        found = {"differs": (Problem("rows", due, header["rows"], what),)}
+        found = {"differs": _apart(built, name, header)}
     unread = sum(UNREADABLE in entry for entry in entries.values())
     facts = facts_of(header, entries, built.dataset.task(name).asking)
     return Compared(path, label, facts, unread, _cost(header, entries, prices), **found)
+
+
+def _apart(built: BuiltFolder, name: str, header: Header) -> tuple[Problem, ...]:
+    """Return why a log has no metrics in a table."""
+    if header["rows"] != (due := rows_digest(built, built.dataset.task(name))):
+        return (Problem("rows", due, header["rows"], f"of other rows than {built.path}"),)
+    if header.get("swap"):
+        what = "seats are swapped, so its own score compares its models: `parley score`"
+        return (Problem("swap", what=what),)
+    return ()
 
 
 def _ways(names: Names) -> Iterator[str]:
@@ -292,6 +296,7 @@ def _label(header: Header, task: Task) -> str:
     """Return the models of a log, with their sides if it is a game, and older questions."""
     models, asking = header["models"].items(), task.asking
     label = ", ".join(f"{role}={model}" if role else model for role, model in models)
+    label = ", ".join([label, *filter(None, variant_of(header).names)])
     is_old = asking and is_older(header, asking)
     return f"{label}, questions version {header['asking']}" if is_old else label
 

@@ -119,6 +119,7 @@ def _command(dataset: Dataset, name: str, task: "Task") -> Callable[..., None]:
     instead = f"Score a baseline instead: {', '.join(task.baselines)}."
     published = f"Score dialogues of a publication: {', '.join(task.subsets) or 'none'}."
     kept = "Save the predictions of the baseline."
+    shown = "Write the score for a model repository: .eval_results/NAME.yaml on the Hub."
     unread = "Count unreadable predictions as wrong, or drop them: wrong, drop [default: wrong]."
 
     def command(
@@ -128,6 +129,7 @@ def _command(dataset: Dataset, name: str, task: "Task") -> Callable[..., None]:
         keep: Annotated[Path | None, Option("--save-predictions", metavar="OUT", help=kept)] = None,
         subset: Annotated[str, Option(metavar="S", help=published)] = "",
         unreadable: Annotated[str, Option(metavar="P", help=unread)] = "wrong",
+        entry: Annotated[Path | None, Option("--eval-results", metavar="OUT", help=shown)] = None,
         template: Annotated[bool, Option("--template", help="Describe FILE.")] = False,
         as_json: AsJson = False,
         **own: str | None,
@@ -142,7 +144,7 @@ def _command(dataset: Dataset, name: str, task: "Task") -> Callable[..., None]:
         asked = {option: own[_OWN + option] for option in task.options}
         options = task.chosen(asked)
         if template:
-            if file or baseline or keep:
+            if file or baseline or keep or entry:
                 raise UsageError("--template scores nothing: leave FILE and the other options out")
             found = (dataset, name, task, *_lines_due(dataset, name, folder, options))
             print_result(
@@ -159,14 +161,19 @@ def _command(dataset: Dataset, name: str, task: "Task") -> Callable[..., None]:
             )
         if keep and not baseline:
             raise UsageError("--save-predictions saves the predictions of a --baseline")
-        if keep:
-            require_free(keep)
+        for new in filter(None, (keep, entry)):
+            require_free(new)
         built, part = find_folder(folder, dataset), Part(subset)
         if baseline:
             how: dict[str, Any] = {"baseline": baseline, "keep": keep, "policy": unreadable}
             result = score(built, name, asked, part=part, **how)
         else:
             result = score_file(built, name, asked, str(file), part, unreadable)
+        if entry:
+            from parley.base.replace import write_whole
+            from parley.hub.results import eval_results
+
+            write_whole(entry, eval_results(result, built))
         print_result(as_json, result.as_dict, lambda: lay_out_score(result))
 
     signature = inspect.signature(command)

@@ -9,7 +9,7 @@ in lower case, such as "strategy strategies", and perhaps a last sentence that g
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from parley.base.strict_json import loads
@@ -25,7 +25,7 @@ from parley.declaring.questions import (
 # JSON --------------------------------------------------------------------------------------------
 
 _DEEPEST = 20  # levels of JSON; no answer needs as many
-_MOST_BROKEN = 20  # objects; JSON5 is parsed slowly
+_MOST = 20  # objects, whole or broken; no answer needs as many, and JSON5 is parsed slowly
 _STRICT = json.JSONDecoder()
 _STRAIGHT = {ord(curly): '"' for curly in "“”„‟«»"} | {ord(curly): "'" for curly in "‘’‚‛"}
 _PYTHONS = re.compile(r"\b(?:None|True|False)\b")
@@ -71,23 +71,27 @@ _TAKEN_BACK = re.compile(
 )
 
 
-def _objects(text: str) -> Iterator[tuple[dict[str, Any], bool]]:
-    """Yield the JSON objects in a text, outermost ones only, and whether each is meant.
+def _objects(text: str) -> list[tuple[dict[str, Any], bool]]:
+    """Return the JSON objects in a text, outermost ones only, and whether each is meant.
 
     One is not meant after "not" or "for example", or before "Wait," and the like. Nothing within a
-    broken object is read.
+    broken object is read, and nothing at all among too many.
     """
-    broken, place = 0, text.find("{")
-    while place >= 0 and broken < _MOST_BROKEN:
+    found: list[tuple[dict[str, Any], bool]] = []
+    place = text.find("{")
+    for _ in range(_MOST):
+        if place < 0:
+            return found
         try:
             value, end = _parsed(text, place)
         except (ValueError, RecursionError):
-            broken, end = broken + 1, _closed(text, place)
+            end = _closed(text, place)
         else:
             if not _is_deep(value):
                 is_denied = _DENIED.search(text[max(0, place - 60) : place])
-                yield value, not (is_denied or _TAKEN_BACK.search(text[end:]))
+                found.append((value, not (is_denied or _TAKEN_BACK.search(text[end:]))))
         place = text.find("{", end)
+    return []
 
 
 def _closed(text: str, place: int) -> int:
@@ -170,7 +174,9 @@ def choice(value: Any, options: Sequence[str]) -> str | None:
     return next((each for each in options if _plain(each) == _plain(value)), None)
 
 
-_BOXED = re.compile(r"\\boxed\{\s{0,4}(?:\\text\{)?([^{}]*)\}")
+_BOXED = re.compile(
+    r"\\boxed\{\s{0,4}(?:\\text\{)?([^{}]*)\}|<answer>([^<>]*)</answer>", re.IGNORECASE
+)
 _ANSWER = re.compile(
     r"[\W_]{0,4}(?:the |my )?(?:final )?answer(?: is)?[\W_]{0,3}[:=][\s*`]*(.*)", re.IGNORECASE
 )
@@ -189,7 +195,7 @@ def _field(text: str, field: str) -> Any:
         return given
     else:
         value = re.sub(r"^```\w*\s|```$", "", final_text(text)).strip()
-        boxed = _one(each.strip() for each in _BOXED.findall(value))
+        boxed = _one("".join(each).strip() for each in _BOXED.findall(value))
         answers = [match for line in value.splitlines() if (match := _ANSWER.match(line))]
         if isinstance(boxed, str):
             value = boxed
@@ -246,7 +252,7 @@ _NUMBER_WORDS = (
     | _SPEAKER
     | _words(
         "probability likelihood chance score rating rate rated estimate estimated give star stars "
-        "point points about around approximately roughly"
+        "point points about around approximately roughly to be"
     )
 )
 _RANGE = re.compile(r"\b(?:from )?(?:highest|high)(?: priority)? to (?:lowest|low)(?: priority)?\b")
@@ -274,8 +280,10 @@ _TURNS = _words(
     "reverse reversed inverse inverted alternatively also another other others maybe perhaps might "
     "may could possibly unsure uncertain unclear doubt guess own mine than scale percent out range "
     "half more less most least last first second third high higher highest medium low lower lowest "
-    "fail fails failed failure unlikely label labels type types order ranking rank priority "
-    "priorities probability likelihood chance chances odds score scores rating answer"
+    "fail fails failed failure unlikely against lose loses away off break breaks reject rejects "
+    "rejected refuse refuses refused decline declines end ends label labels type types order "
+    "ranking rank priority priorities probability likelihood chance chances odds score scores "
+    "rating answer"
 )
 _LONGEST_REASON = 300  # characters
 
@@ -286,7 +294,7 @@ def _without_reason(text: str, *options: str) -> str:
     The sentence names none of the options, no number, and nothing that may change the answer.
     """
     body = text.rstrip().rstrip(".!")
-    cuts = [*re.finditer(r"[.!]\s+|\n\s*|,?\s(?=because\b)", body, re.IGNORECASE)]
+    cuts = [*re.finditer(r"[.!]\s+|\n\s*|,?\s(?=(?:because|since)\b)", body, re.IGNORECASE)]
     if not cuts or len(body) - cuts[-1].end() > _LONGEST_REASON:
         return ""
     reason = body[cuts[-1].end() :].casefold().strip(" *_(").replace("each other", "")
@@ -345,11 +353,11 @@ def _labels_in_words(
     rest, named = _NUMBERED.sub(" ", final_text(given).casefold()), []
     for label in sorted((*labels, *none), key=len, reverse=True):  # one may be a part of another
         spelled = r"[-_ ]".join(map(re.escape, re.split("[-_ ]", label.casefold())))
-        rest, times = re.subn(rf"(?<![\w-]){spelled}(?![\w-])", " ", rest)
+        rest, times = re.subn(rf"(?<![\w-]){spelled}(?![\w-])", ",", rest)
         if times:
             named.append(label)
     found = {*_WORD.findall(rest)}
-    odd = bool(re.search(r"\d|\[\s*\]|[?]", rest))
+    odd = bool(re.search(r"\d|\[\s*\]|[?/|]", rest))
     if named:
         is_list = _holds_only(rest, _LABEL_WORDS | own) and not odd
         return _known(named, labels, none) if is_list else Unreadable(AMBIGUOUS)
@@ -424,14 +432,17 @@ def _order_in_words(
     if "second" not in rest:  # "A first, then B, then C"
         rest = re.sub(rf"(?<![\w-])({item})(?: is| comes| goes)? first\b", r"first \1", rest)
     sign = rf"(?<![\w-])(?:{'|'.join(map(re.escape, (*item_of, *place_of)))})(?![\w-])"
-    found = [item_of.get(each, place_of.get(each)) for each in re.findall(sign, rest)]
+    tokens = re.findall(sign, rest)
+    if tokens[:1] == ["first"] and not place_of.keys() & {*tokens[1:]}:
+        tokens = tokens[1:]
+    found = [item_of.get(each, place_of.get(each)) for each in tokens]
     orders = _ordered(found, size)
     if not orders or any(sorted(order) != sorted(items) for order in orders):
         return Unreadable(NO_ANSWER)
     rest = re.sub(sign, " ", rest)
     numbers = re.findall(r"\d+", rest)
     ascending = [str(number) for number in range(1, size + 1)] * len(orders)
-    if not _holds_only(rest, _ORDER_WORDS | own) or re.search(r"[<=?~\u2248-\u2265]", rest):
+    if not _holds_only(rest, _ORDER_WORDS | own) or re.search(r"[<=?~/+&\u2248-\u2265]", rest):
         return Unreadable(AMBIGUOUS)
     if numbers and numbers != ascending:
         return Unreadable(AMBIGUOUS)
@@ -442,10 +453,8 @@ def _order_in_words(
 def _ordered(found: list[Any], size: int) -> list[list[str]]:
     """Return the orders that items and places, numbers from 0, give in a row; [] if they do not.
 
-    Either each item has its place, always before it or always after it, or the first alone has.
+    If some items have their places, each has, always before it or always after it.
     """
-    if found[:1] == [0] and not any(isinstance(each, int) for each in found[1:]):
-        found = found[1:]
     if not any(isinstance(each, int) for each in found):
         return [found[start : start + size] for start in range(0, len(found), size)]
     orders = []
@@ -463,7 +472,7 @@ def _ordered(found: list[Any], size: int) -> list[list[str]]:
 
 _DIGITS = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:e[-+]?\d{1,3})?|\.\d+"
 _NUMBER = re.compile(
-    rf"([-+]?)({_DIGITS})(?:\s{{0,2}}(%|percent\b|/\s{{0,2}}\d+|(?:out )?of \d+))?", re.ASCII
+    rf"([-+]?)({_DIGITS})(?:\s{{0,2}}(%|per ?cent\b|/\s{{0,2}}\d+|(?:out )?of \d+))?", re.ASCII
 )
 
 
@@ -491,8 +500,9 @@ def read_number(
 def _number_in_words(
     given: str, low: float, high: float, allowed: frozenset[str]
 ) -> float | Unreadable:
-    rest = final_text(given).casefold()
-    rest = re.sub(rf"\b(?:on )?a scale (?:of|from) {low:g} to {high:g}\b", " ", rest)
+    rest = re.sub(r"^\$(.*)\$$", r"\1", final_text(given).casefold())  # of LaTeX
+    scale = rf"(?:on )?(?:a )?(?:scale )?(?:of |from )?\(?{low:g}(?: to |-){high:g}\)?"
+    rest = re.sub(rf"(?<![\w.,-]){scale}(?![\d.,/]*\d)", " ", rest)
     for each in sorted(allowed):
         if re.search(r"\d", each):
             rest = rest.replace(each, " ")
@@ -503,15 +513,18 @@ def _number_in_words(
     for match in _NUMBER.finditer(rest):
         sign, digits, unit = match[1], match[2], match[3] or ""
         value = float(digits.replace(",", "")) * (-1 if sign == "-" else 1)
-        if unit.startswith(("%", "percent")):
-            value = value / 100 if high == 1 else math.inf
+        if unit.startswith(("%", "per")):
+            # "0.8%" may be a slip for 0.8
+            value = value / 100 if high == 1 and not 0 < value < 1 else math.inf
         elif unit and float(re.sub(r"\D", "", unit)) != high:
             value = math.inf
         found.append(value)
     one = _one(found)
     if isinstance(one, Unreadable):
         return one
-    rest = re.sub(r"[=~](?=\s?$)", "", _NUMBER.sub("\n", rest), count=1, flags=re.MULTILINE)
+    if re.search(r"\$\s?\d|\d[+-](?:\s|$)", rest):  # an amount of money, "4+"
+        return Unreadable(AMBIGUOUS)
+    rest = re.sub(r"[=~\u2248](?=\s?$)", "", _NUMBER.sub("\n", rest), count=1, flags=re.MULTILINE)
     if not _holds_only(rest, allowed) or re.search(r"[<>=?~\u2248-\u2265]", rest):
         return Unreadable(AMBIGUOUS)
     return _within(one, low, high)

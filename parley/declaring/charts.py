@@ -146,6 +146,7 @@ class Panels:
 
 
 Chart = Bars | Heatmap | Dots | Panels
+"""A chart, as a function of `CHARTS` in charts.py returns it."""
 
 
 _LARGEST = 1e100  # a number of a chart: sums and shares of larger ones may be no numbers

@@ -25,6 +25,7 @@ CHAT: dict[str, Any] = {
         [[int]], f"the turns that each message is made from; none for `system` and `{START}`"
     ),
 }
+"""The columns `messages` and `source_turns` of a config of chats, as trainers read them."""
 
 
 def chat_of(turns: Iterable[tuple[str, str]], system: str = "") -> dict[str, Any]:

@@ -39,8 +39,8 @@ GAME_METRICS = {
     "median_points": "their median",
     "below_walk_away": "share of scenarios in which a side has fewer points than for walking away",
     "walked_away": "share of scenarios in which the prediction names this side as walking away",
-    "turns": "turns of a side, mean over scenarios",
-    "malformed": "malformed turns of a side, mean over scenarios",
+    "turns": "turns of a side, mean over readable predictions",
+    "malformed": "malformed turns of a side, the same mean",
 }
 """Metrics of any game -> their meaning; the last six are by side."""
 
@@ -176,10 +176,12 @@ def _summary(values: Values, scenarios: Sequence[int]) -> tuple[dict[str, Any], 
     """
     found, spread = means(values, scenarios)
     told: dict[tuple[str, ...], Any] = {**found}
+    unread = sum(values.get(("unreadable",), ()))  # they tell nothing, and have no place in a mean
     for path, each in values.items():
         if path[0] == "points":
             told[("median_points", path[1])] = float(median(each))
-        if path[0] in _TOLD and (lacking := sum(map(math.isnan, each))):
+        lacking = sum(map(math.isnan, each)) if path[0] in _TOLD else 0
+        if lacking > unread or lacking == len(each):
             told[path] = Undefined(f"{lacking:,} of {len(each):,} predictions do not tell it")
             spread.pop(path, None)
     return tree(told), tree(spread)

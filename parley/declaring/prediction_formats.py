@@ -12,8 +12,10 @@ from typing import Any
 from parley.base.strict_json import loads
 from parley.declaring.nodes import show
 
-Key = tuple[Any, ...]  # the values of the fields that tell predictions apart
-Prediction = Mapping[str, Any]  # field -> value
+Key = tuple[Any, ...]
+"""The values of the fields that tell predictions apart."""
+Prediction = Mapping[str, Any]
+"""Field -> value, the fields of the key included."""
 UNREADABLE = "unreadable"
 """The field of a prediction that could not be read, beside its key: the reason."""
 

@@ -24,10 +24,12 @@ from parley.declaring.shapes import parse
 from parley.declaring.spread import Folds, Interval
 
 OWN_OPTIONS = (
-    "build", "baseline", "save-predictions", "template", "subset", "unreadable", "json", "help",
+    "build", "baseline", "save-predictions", "template", "subset", "unreadable",
+    "eval-results", "json", "help",
 )  # fmt: skip
 """The options of `parley score` itself."""
-MEASURED = "run with this tool"  # the place of a reference that a baseline gives, as a test holds
+MEASURED = "run with this tool"
+"""The place of a reference that a baseline gives, as a test holds."""
 
 _MOST = {"fraction": 1.0, "percent": 100.0}  # unit -> the greatest number
 
@@ -263,6 +265,11 @@ def _is_number(value: Any) -> bool:
     with suppress(ValueError):
         return isinstance(value, str) and math.isfinite(float(value))
     return False
+
+
+def task_id(name: str, options: Mapping[str, str]) -> str:
+    """Return the id of a task with these options on the Hub, as "agreement-empathy"."""
+    return "-".join((name, *options.values()))
 
 
 def flat(tree: Mapping[str, Any], path: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:

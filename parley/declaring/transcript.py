@@ -31,10 +31,12 @@ which", or else "one participant". Without a facet "turns", it is the number of 
 
 from dataclasses import dataclass, field
 
-Fact = tuple[str, str]  # a label and what stands beside it
+Fact = tuple[str, str]
+"""A label and what stands beside it."""
 Value = str | int | float
 Values = Value | list[Value] | None
-Facets = dict[str, Values | dict[str, Values]]  # name -> values, or participant -> values
+Facets = dict[str, Values | dict[str, Values]]
+"""Name of a facet -> its values, or participant -> values."""
 
 
 @dataclass(frozen=True)

@@ -109,7 +109,18 @@ def _join(parts: list[pa.RecordBatch]) -> pa.RecordBatch:
     Joined batches keep null bitmaps without nulls; serializing the batch drops them.
     """
     batch = pa.concat_batches(parts)
+    if not any(map(_has_bitmap, batch.columns)):
+        return batch
     return pa.ipc.read_record_batch(batch.serialize(), batch.schema)
+
+
+def _has_bitmap(array: pa.Array) -> bool:
+    """Tell whether an array, or one inside it, has a bitmap of its nulls."""
+    if array.buffers()[0] is not None:
+        return True
+    if pa.types.is_struct(array.type):
+        return any(_has_bitmap(array.field(number)) for number in range(array.type.num_fields))
+    return pa.types.is_list(array.type) and _has_bitmap(array.values)
 
 
 def _readable(batch: pa.RecordBatch, largest: int) -> Iterator[pa.RecordBatch]:

@@ -24,6 +24,7 @@ from pyarrow import parquet
 from parley.building.built import BuiltFolder
 from parley.building.card import parse
 from parley.declaring.questions import Asking
+from parley.declaring.tasks import task_id
 from parley.scoring.gold import in_order_of_pilots, load_gold, running
 
 SPLIT = "test"
@@ -86,7 +87,7 @@ def _each_task(built: BuiltFolder) -> Iterator[tuple[str, list[dict[str, Any]]]]
                 asked = {each.key: each for each in task.asking.questions(built, **options)}
             pilot = {key: place for place, key in enumerate(in_order_of_pilots(gold))}
             yield (
-                "-".join((name, *values)),
+                task_id(name, options),
                 [
                     {
                         "key": _json(dict(zip(task.key, key, strict=True))),

@@ -1,0 +1,86 @@
+"""Lay out the pages of the documentation site in build/pages, which `make site` builds.
+
+The pages keep their places in the repository, so their links hold. The reference is made from the
+code: the public names of each module, and the commands as the program shows them. A public name
+without a docstring is an error, and so is a page that zensical.toml does not list.
+"""
+
+import importlib
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import griffe
+
+import parley
+
+ROOT = Path(__file__).parent.parent
+OUTPUT = ROOT / "build" / "pages"
+USER = ["list", "load", "open", "fetch", "build", "verify", "score", "select", "ask", "browse"]
+MODULES = ["tasks", "questions", "figures", "views", "jobs", "errors"]
+
+
+class Doctests(griffe.Extension):
+    """Shows the examples of docstrings as code."""
+
+    def on_object(self, *, obj: griffe.Object, **_: object) -> None:
+        """Fence each paragraph that begins with a prompt."""
+        if obj.docstring:
+            fenced = r"```pycon\n\1\n```"
+            obj.docstring.value = re.sub(r"(?m)^(>>> .*(?:\n.+)*)", fenced, obj.docstring.value)
+
+
+def lay_out() -> None:
+    """Copy the pages and write the reference."""
+    shutil.rmtree(OUTPUT, ignore_errors=True)
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/*.png")]
+    pages += [ROOT / name / "README.md" for name in (*parley.list(), "examples", "benchmarks")]
+    for page in pages:
+        copy = OUTPUT / page.relative_to(ROOT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        if page.suffix == ".md":
+            copy.write_text(on_the_site(page.read_text(encoding="utf-8")), encoding="utf-8")
+        else:
+            shutil.copyfile(page, copy)
+    reference = OUTPUT / "reference"
+    reference.mkdir()
+    words = [name for name in parley.__all__ if name not in {*USER, "__version__"}]
+    (reference / "functions.md").write_text(names("parley", USER, "Functions for programs"))
+    (reference / "scripts.md").write_text(names("parley", words, "Words of a script"))
+    for module in MODULES:
+        public = importlib.import_module(f"parley.{module}").__all__
+        (reference / f"{module}.md").write_text(names(f"parley.{module}", public, module.title()))
+    command = [sys.executable, "-m", "typer", "parley.cli", "utils", "docs", "--name", "parley"]
+    shown = subprocess.run(command, capture_output=True, encoding="utf-8", check=True).stdout  # noqa: S603
+    (reference / "commands.md").write_text(shown, encoding="utf-8")
+    laid_out = {page.relative_to(OUTPUT).as_posix() for page in OUTPUT.rglob("*.md")}
+    config = (ROOT / "zensical.toml").read_text(encoding="utf-8")
+    if other := laid_out ^ set(re.findall(r'= "([\w/-]+\.md)"', config)):
+        sys.exit(f"zensical.toml: not both a page and in `nav`: {', '.join(sorted(other))}")
+
+
+def on_the_site(text: str) -> str:
+    """Return a page without its front matter, its links to files that are no page as code."""
+    text = re.sub(r"\A---\n.*?\n---\n", "", text, flags=re.DOTALL)
+    return re.sub(r"\[([^\]]+)\]\((?!\w+:|#)[^)]*(?<!\.md)(?<!\.png)\)", link_to_page, text)
+
+
+def link_to_page(link: re.Match[str]) -> str:
+    """Return a link as it is if it leads to a page, else its text."""
+    return link[0] if ".md#" in link[0] else link[1]
+
+
+def names(module: str, public: list[str], title: str) -> str:
+    """Return a reference page of public names, or end with those that lack a docstring."""
+    found = griffe.load("parley")
+    path = module.removeprefix("parley").lstrip(".")
+    objects = {name: found[f"{path}.{name}" if path else name] for name in public}
+    if bare := [name for name, each in objects.items() if not each.has_docstring]:
+        sys.exit(f"{module}: without a docstring: {', '.join(bare)}")
+    return f"# {title}\n\n" + "\n".join(f"::: {module}.{name}\n" for name in objects)
+
+
+if __name__ == "__main__":
+    lay_out()

@@ -1,0 +1,54 @@
+"""A score as an entry of a model repository's `.eval_results/*.yaml`, which the Hub shows."""
+
+from datetime import datetime, timezone
+
+import yaml
+from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
+
+from parley.base.errors import UsageError
+from parley.building.built import BuiltFolder
+from parley.declaring.tasks import Undefined, flat, task_id
+from parley.hub.published import published
+from parley.scoring.evaluate import WRONG, Result
+from parley.scoring.gold import ALL
+
+
+def eval_results(result: Result, built: BuiltFolder) -> str:
+    """Return the YAML of a score's first metric.
+
+    Raises:
+        UsageError: the score is not of the whole task, or of a build that is not published.
+    """
+    for wrong, what in (
+        (result.baseline, "a baseline"),
+        (result.is_sample, "a sample"),
+        (result.part != ALL, f"{result.part}"),
+        (result.policy != WRONG, "the readable predictions alone"),
+    ):
+        if wrong:
+            raise UsageError(
+                f"--eval-results: a leaderboard takes no score of {what}",
+                remedy="Score all predictions of a model on the whole task.",
+            )
+    if not (place := published(built)):
+        raise UsageError(
+            f"--eval-results: {built.shown} is not published from this machine, so that no "
+            "repository can be named",
+            remedy=f"Run `parley publish {result.dataset} --repo ORG/{result.dataset}` first.",
+        )
+    path, value = next(iter(flat(result.score.metrics).items()))
+    if isinstance(value, Undefined):
+        raise UsageError(f"--eval-results: {' '.join(path)} is undefined: {value.reason}")
+    asked = [f"questions {result.run['asking']}"] if result.run else []
+    proof = result.provenance
+    notes = [" ".join(path), *asked, f"{result.part}", f"coverage {result.coverage:.4g}"]
+    notes += [f"parley {proof['parley']}", f"{result.dataset} {proof['version']}"]
+    entry = EvalResultEntry(
+        dataset_id=place.repo,
+        dataset_revision=place.commit,
+        task_id=task_id(result.name, result.options),
+        value=value,
+        date=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        notes=", ".join(notes),
+    )
+    return str(yaml.safe_dump(eval_result_entries_to_yaml([entry]), sort_keys=False))
