@@ -3,6 +3,7 @@
 import asyncio
 import functools
 import gzip
+import hashlib
 import itertools
 import json
 import math
@@ -32,6 +33,7 @@ from parley.asking.log import Questions, read_log
 from parley.asking.played import write_played
 from parley.asking.run import Settings, ask
 from parley.asking.score import score_log
+from parley.asking.variants import AS_DECLARED, Variant
 from parley.base.errors import ParleyError, RecordError, UsageError
 from parley.base.secret import is_secret, without_secrets
 from parley.building.built import find_folder
@@ -54,10 +56,12 @@ GAMES = [name for name in ASKED if name not in SINGLE]
 def of(sample_build):
     """Return the questions of a task of the samples."""
 
-    def of(name, subset="", limit=0, turns=0, swap=False, **options):
+    def of(name, subset="", limit=0, turns=0, swap=False, variant=AS_DECLARED, **options):
         dataset, each, task = ASKED[name]
         built = find_folder(sample_build, dataset)
-        return Questions(built, each, task.chosen(options), Part(subset, limit), turns, swap)
+        return Questions(
+            built, each, task.chosen(options), Part(subset, limit), turns, swap, variant
+        )
 
     return of
 
@@ -1055,6 +1059,65 @@ def test_a_pilot_is_the_same_part_for_everyone_and_says_so(of, tmp_path, sample_
     assert found.score.counts["utterances"] == 3
 
 
+@pytest.mark.parametrize("name", SINGLE)
+def test_examples_are_of_dialogues_that_are_not_scored(name, of):
+    part = {} if name == "craigslist_bargains deal" else {"limit": 1}
+    plain, varied = of(name, **part), of(name, **part, variant=Variant(2, "Do it."))
+    assert plain.digest != varied.digest
+    all_of = of(name) if part else plain
+    known = {each.messages[-1]["content"]: key for key, each in all_of.by_key.items()}
+    scored_dialogues = {key[0] for key in varied.by_key}
+    for key, question in varied.by_key.items():
+        system, *shown, last = question.messages
+        assert system == {"role": "system", "content": "Do it."}
+        assert last == plain.by_key[key].messages[-1]
+        assert [each["role"] for each in shown] == ["user", "assistant"] * 2
+        for asked, answer in zip(shown[::2], shown[1::2], strict=True):
+            if part:
+                own = known[asked["content"]]
+                assert own[0] not in scored_dialogues
+                fields = varied.asking.read(answer["content"], all_of.by_key[own])
+                assert fields == varied.task.target(all_of.gold[own])
+            else:
+                assert asked["content"] not in known
+    for kind in (Variant(1000), Variant(1)) if part else (Variant(1000),):
+        with pytest.raises(UsageError, match="examples"):
+            of(name, variant=kind)
+
+
+def test_a_variant_is_in_the_log_its_name_and_the_score(sample_build, run, tmp_path):
+    prompt = tmp_path / "prompt.txt"
+    prompt.write_text("Guess.\n")
+    given = ["casino", "outcomes", "--model", "m", "--limit", 2, "--build", sample_build]
+    with serving(lambda request: "none") as server:
+        more = ["--shots", 1, "--prompt", prompt, "--log", tmp_path, "--base-url", server.url]
+        status, out, err = run("ask", *given, *more)
+        assert not status, err
+        assert server.requests[-1][1]["messages"][0]["content"] == "Guess.\n"
+        assert run("ask", "casino", "deals", *given[2:], *more)[0] == 2
+        assert run("ask", "casino", *given[2:], *more)[0] == 2
+    sha256 = hashlib.sha256(b"Guess.\n").hexdigest()
+    (path,) = tmp_path.glob(f"casino.outcomes.pilot-2.shots-1.prompt-{sha256[:8]}.m.*.jsonl")
+    header, *entries = path.read_text().splitlines()
+    assert {"shots": 1, "prompt": "Guess.\n"}.items() <= json.loads(header).items()
+    assert f"shots 1, system text {sha256[:12]}" in out
+    with serving(lambda request: "none") as server:
+        run("ask", *given, "--log", tmp_path / "plain", "--base-url", server.url)
+    both = [path, tmp_path / "plain", "--metric", "likeness", "--build", sample_build]
+    (table,) = json.loads(run("compare", *both, "--json").stdout)
+    assert [(each["label"], each["differs"]) for each in table["logs"]] == [
+        (f"m, shots-1, prompt-{sha256[:8]}", []),
+        ("m", []),
+    ]
+    prompt.unlink()
+    found = parley.score(sample_build / "casino", "outcomes", path).run
+    assert (found["shots"], found["prompt"]) == (1, sha256)
+    for change in ({"shots": 2}, {"prompt": "Guess."}, {"prompt": ""}):
+        path.write_text("\n".join([json.dumps(json.loads(header) | change), *entries]) + "\n")
+        with pytest.raises(RecordError, match="questions"):
+            parley.score(sample_build / "casino", "outcomes", path)
+
+
 def test_batch_files_give_the_same_log_as_asking(of, tmp_path):
     questions = of("cosrec intents")
     requests, answers = tmp_path / "requests.jsonl", tmp_path / "answers.jsonl"
@@ -1119,11 +1182,25 @@ def test_two_models_play(name, of, tmp_path, sample_build, monkeypatch, run):
         ask(questions, Settings(models, given.sampling, server.url), path)
         asked = [body["model"] for _, body in server.requests]
         assert sorted(asked) == sorted(["one", "two"] * len(questions.gold))
+        prompts = sorted(json.dumps(body["messages"]) for _, body in server.requests)
         with pytest.raises(UsageError, match=first):
             ask(questions, given, tmp_path / "other.jsonl")
     result = scored(questions, path)
     assert result.score.counts["deals"] == len(questions.gold)
     assert parley.score(sample_build / name.split()[0], "deals", path).as_dict() == result.as_dict()
+    traces = tmp_path / "traces"
+    assert run("export", path, "traces", traces, "--build", sample_build).returncode == 0
+    chats = [[*map(json.loads, file.open())] for file in traces.glob("*.jsonl")]
+    assert {chat[0]["type"] for chat in chats} == {"session"}
+    assert len({chat[0]["id"] for chat in chats}) == 2 * len(questions.gold)
+    sent = []
+    for _, *lines in chats:
+        said = [line["message"] for line in lines]
+        at = [each["role"] for each in said].index("assistant")
+        sent.append(json.dumps(said[:at]))
+        first_model = said[at]["content"] == offer
+        assert (said[at]["model"], len(said) - at) == ("tiny", 2 if first_model else 1)
+    assert sorted(sent) == prompts
     played = write_played(questions, path)
     rows = find_folder(tmp_path / "played" / "build", played).rows("dialogues", "train")
     people = parley.score(questions.built, "deals", baseline=questions.asking.people).score.metrics
@@ -1159,37 +1236,39 @@ def test_swapped_seats_judge_models_apart_from_sides(name, of, tmp_path, sample_
 
     def played(path, one, two, **how):
         models = {first: f"script:{one}", second: f"script:{two}"}
-        questions = of(name, turns=6, **how)
+        questions = of(name, turns=18, **how)
         ask(questions, Settings(models, Sampling({})), tmp_path / path)
         return questions, scored(questions, tmp_path / path).score
 
-    of_seats = [played(pair, *pair.split())[1].metrics for pair in ("firm joint", "joint firm")]
-    swapped, found = played("swapped", "firm", "joint", swap=True)
+    of_seats = [
+        played(pair, *pair.split())[1].metrics for pair in ("concede joint", "joint concede")
+    ]
+    swapped, found = played("swapped", "concede", "joint", swap=True)
     for metric in ("points", "turns", "below_walk_away"):
         own, by_model = ([each[metric] for each in of_seats], found.metrics["by_model"][metric])
         for role in (first, second):
             assert found.metrics[metric][role] == near((own[0][role] + own[1][role]) / 2)
-        assert by_model["script:firm"] == near((own[0][first] + own[1][second]) / 2)
+        assert by_model["script:concede"] == near((own[0][first] + own[1][second]) / 2)
         assert by_model["script:joint"] == near((own[0][second] + own[1][first]) / 2)
-    assert found.spread["by_model"]["points"].keys() == {"script:firm", "script:joint"}
+    assert found.spread["by_model"]["points"].keys() == {"script:concede", "script:joint"}
     assert found.counts["games"] == 2 * found.counts["scenarios"] == len(swapped.by_key)
     rows = find_folder(
         tmp_path / "played" / "build", write_played(swapped, tmp_path / "swapped")
     ).rows("dialogues", "train")
     assert {(row["sides"][0]["model"], row["id"].endswith("-swapped")) for row in rows} == {
-        ("script:firm", False),
+        ("script:concede", False),
         ("script:joint", True),
     }
     whole = (tmp_path / "swapped").read_bytes()
     header, *entries = whole.splitlines(keepends=True)
-    assert {"turns": 6, "swap": True}.items() <= json.loads(header).items()
+    assert {"turns": 18, "swap": True}.items() <= json.loads(header).items()
     for kept in (entries[:1], entries[1::2]):  # as of a run that was stopped
         (tmp_path / "swapped").write_bytes(b"".join([header, *kept]))
         with pytest.raises(RecordError, match="are not asked"):
             scored(swapped, tmp_path / "swapped")
-        played("swapped", "firm", "joint", swap=True)
+        played("swapped", "concede", "joint", swap=True)
         assert (tmp_path / "swapped").read_bytes() == whole
-    for how in ({"turns": 8, "swap": True}, {"turns": 6}):
+    for how in ({"turns": 8, "swap": True}, {"turns": 18}):
         with pytest.raises(UsageError, match="other questions"):
             ask(
                 of(name, **how),
