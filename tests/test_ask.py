@@ -411,6 +411,7 @@ def test_a_hopeless_endpoint_ends_the_run_at_once(of, tmp_path):
     with serving(lambda request: (400, {})) as server:
         with pytest.raises(ParleyError, match="10 questions in a row"):
             ask(questions, settings(server.url, at_once=1), tmp_path / "400.jsonl")
+        assert [*tmp_path.iterdir()] == []  # nothing was answered
         assert sum(is_full(body) for _, body in server.requests) == 10
     with pytest.raises(ParleyError, match="in a row"):
         ask(questions, settings("http://127.0.0.1:9/v1", retries=0), tmp_path / "closed.jsonl")
