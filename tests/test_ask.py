@@ -1181,11 +1181,25 @@ def test_two_models_play(name, of, tmp_path, sample_build, monkeypatch, run):
         ask(questions, Settings(models, given.sampling, server.url), path)
         asked = [body["model"] for _, body in server.requests]
         assert sorted(asked) == sorted(["one", "two"] * len(questions.gold))
+        prompts = sorted(json.dumps(body["messages"]) for _, body in server.requests)
         with pytest.raises(UsageError, match=first):
             ask(questions, given, tmp_path / "other.jsonl")
     result = scored(questions, path)
     assert result.score.counts["deals"] == len(questions.gold)
     assert parley.score(sample_build / name.split()[0], "deals", path).as_dict() == result.as_dict()
+    traces = tmp_path / "traces"
+    assert run("export", path, "traces", traces, "--build", sample_build).returncode == 0
+    chats = [[*map(json.loads, file.open())] for file in traces.glob("*.jsonl")]
+    assert {chat[0]["type"] for chat in chats} == {"session"}
+    assert len({chat[0]["id"] for chat in chats}) == 2 * len(questions.gold)
+    sent = []
+    for _, *lines in chats:
+        said = [line["message"] for line in lines]
+        at = [each["role"] for each in said].index("assistant")
+        sent.append(json.dumps(said[:at]))
+        first_model = said[at]["content"] == offer
+        assert (said[at]["model"], len(said) - at) == ("tiny", 2 if first_model else 1)
+    assert sorted(sent) == prompts
     played = write_played(questions, path)
     rows = find_folder(tmp_path / "played" / "build", played).rows("dialogues", "train")
     people = parley.score(questions.built, "deals", baseline=questions.asking.people).score.metrics

@@ -55,6 +55,7 @@ NOT_RUN = {
     "parley ask casino strategies --model my-model --answers ": "reads a batch endpoint's answers",
     "PARLEY_DATASETS=runs/played parley browse ": "serves until it is stopped",
     "parley export casino croissant ": "needs an extra; test_export writes it",
+    "parley export LOG ": "takes a log of any name; test_ask exports one",
     "inspect eval ": "needs an environment of its own: make inspect",
 }
 IN_PLACE_OF = {  # what the samples and this machine have instead
