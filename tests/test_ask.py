@@ -411,6 +411,7 @@ def test_a_hopeless_endpoint_ends_the_run_at_once(of, tmp_path):
     with serving(lambda request: (400, {})) as server:
         with pytest.raises(ParleyError, match="10 questions in a row"):
             ask(questions, settings(server.url, at_once=1), tmp_path / "400.jsonl")
+        assert [*tmp_path.iterdir()] == []  # nothing was answered
         assert sum(is_full(body) for _, body in server.requests) == 10
     with pytest.raises(ParleyError, match="in a row"):
         ask(questions, settings("http://127.0.0.1:9/v1", retries=0), tmp_path / "closed.jsonl")
@@ -1235,37 +1236,39 @@ def test_swapped_seats_judge_models_apart_from_sides(name, of, tmp_path, sample_
 
     def played(path, one, two, **how):
         models = {first: f"script:{one}", second: f"script:{two}"}
-        questions = of(name, turns=6, **how)
+        questions = of(name, turns=18, **how)
         ask(questions, Settings(models, Sampling({})), tmp_path / path)
         return questions, scored(questions, tmp_path / path).score
 
-    of_seats = [played(pair, *pair.split())[1].metrics for pair in ("firm joint", "joint firm")]
-    swapped, found = played("swapped", "firm", "joint", swap=True)
+    of_seats = [
+        played(pair, *pair.split())[1].metrics for pair in ("concede joint", "joint concede")
+    ]
+    swapped, found = played("swapped", "concede", "joint", swap=True)
     for metric in ("points", "turns", "below_walk_away"):
         own, by_model = ([each[metric] for each in of_seats], found.metrics["by_model"][metric])
         for role in (first, second):
             assert found.metrics[metric][role] == near((own[0][role] + own[1][role]) / 2)
-        assert by_model["script:firm"] == near((own[0][first] + own[1][second]) / 2)
+        assert by_model["script:concede"] == near((own[0][first] + own[1][second]) / 2)
         assert by_model["script:joint"] == near((own[0][second] + own[1][first]) / 2)
-    assert found.spread["by_model"]["points"].keys() == {"script:firm", "script:joint"}
+    assert found.spread["by_model"]["points"].keys() == {"script:concede", "script:joint"}
     assert found.counts["games"] == 2 * found.counts["scenarios"] == len(swapped.by_key)
     rows = find_folder(
         tmp_path / "played" / "build", write_played(swapped, tmp_path / "swapped")
     ).rows("dialogues", "train")
     assert {(row["sides"][0]["model"], row["id"].endswith("-swapped")) for row in rows} == {
-        ("script:firm", False),
+        ("script:concede", False),
         ("script:joint", True),
     }
     whole = (tmp_path / "swapped").read_bytes()
     header, *entries = whole.splitlines(keepends=True)
-    assert {"turns": 6, "swap": True}.items() <= json.loads(header).items()
+    assert {"turns": 18, "swap": True}.items() <= json.loads(header).items()
     for kept in (entries[:1], entries[1::2]):  # as of a run that was stopped
         (tmp_path / "swapped").write_bytes(b"".join([header, *kept]))
         with pytest.raises(RecordError, match="are not asked"):
             scored(swapped, tmp_path / "swapped")
-        played("swapped", "firm", "joint", swap=True)
+        played("swapped", "concede", "joint", swap=True)
         assert (tmp_path / "swapped").read_bytes() == whole
-    for how in ({"turns": 8, "swap": True}, {"turns": 6}):
+    for how in ({"turns": 8, "swap": True}, {"turns": 18}):
         with pytest.raises(UsageError, match="other questions"):
             ask(
                 of(name, **how),

@@ -324,8 +324,10 @@ class Log:
             file.writelines(_text(line) + b"\n" for line in lines)
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file; remove it if it was not begun, as nothing was answered."""
         with suppress(OSError):
+            if not self.begun:
+                self.path.unlink()
             self._file.close()
 
 

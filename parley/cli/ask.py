@@ -142,7 +142,9 @@ def _write_requests(questions: "Questions", settings: "Settings", path: Path) ->
     from parley.asking.batch import write_requests
 
     sent = (settings.models.get("", ""), settings.sampling)
-    common.print_line(f"{path}: {write_requests(questions, *sent, path):,} requests")
+    count = write_requests(questions, *sent, path)
+    note = "in full, as a batch cannot find out what its endpoint refuses"
+    common.print_line(f"{path}: {count:,} requests {note}")
 
 
 def _score(
