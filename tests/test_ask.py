@@ -3,14 +3,16 @@
 import asyncio
 import functools
 import gzip
+import hashlib
 import itertools
 import json
 import math
+import os
+import random
 import re
 import signal
 import subprocess
 import sys
-import threading
 import time
 import tracemalloc
 from dataclasses import replace
@@ -31,6 +33,7 @@ from parley.asking.log import Questions, read_log
 from parley.asking.played import write_played
 from parley.asking.run import Settings, ask
 from parley.asking.score import score_log
+from parley.asking.variants import AS_DECLARED, Variant
 from parley.base.errors import ParleyError, RecordError, UsageError
 from parley.base.secret import is_secret, without_secrets
 from parley.building.built import find_folder
@@ -53,10 +56,12 @@ GAMES = [name for name in ASKED if name not in SINGLE]
 def of(sample_build):
     """Return the questions of a task of the samples."""
 
-    def of(name, subset="", limit=0, turns=0, swap=False, **options):
+    def of(name, subset="", limit=0, turns=0, swap=False, variant=AS_DECLARED, **options):
         dataset, each, task = ASKED[name]
         built = find_folder(sample_build, dataset)
-        return Questions(built, each, task.chosen(options), Part(subset, limit), turns, swap)
+        return Questions(
+            built, each, task.chosen(options), Part(subset, limit), turns, swap, variant
+        )
 
     return of
 
@@ -406,6 +411,7 @@ def test_a_hopeless_endpoint_ends_the_run_at_once(of, tmp_path):
     with serving(lambda request: (400, {})) as server:
         with pytest.raises(ParleyError, match="10 questions in a row"):
             ask(questions, settings(server.url, at_once=1), tmp_path / "400.jsonl")
+        assert [*tmp_path.iterdir()] == []  # nothing was answered
         assert sum(is_full(body) for _, body in server.requests) == 10
     with pytest.raises(ParleyError, match="in a row"):
         ask(questions, settings("http://127.0.0.1:9/v1", retries=0), tmp_path / "closed.jsonl")
@@ -817,37 +823,45 @@ ASK = [sys.executable, "-m", "parley", "ask", "casino", "strategies", "--model",
 
 @pytest.mark.slow
 @pytest.mark.parametrize("signum", [signal.SIGKILL, signal.SIGTERM])
-def test_a_killed_run_resumes_to_the_same_log(signum, of, sample_build, tmp_path):
-    questions = of("casino strategies")
-    with serving(lambda request: "none") as server:
+def test_a_run_killed_at_random_moments_resumes_to_the_same_score_and_cost(
+    signum, request, tmp_path
+):
+    kills = int(os.environ.get("PARLEY_TRIALS", 3))
+    is_real = "PARLEY_TRIALS" in os.environ and "PARLEY_SOURCE" in os.environ
+    build = request.getfixturevalue("real_build" if is_real else "sample_build")
+    limit = 200 * kills if is_real else 0
+    built = find_folder(build, discover()["casino"])
+    questions = Questions(built, "strategies", {}, Part("", limit))
+
+    def answer(request):
+        text = request["messages"][-1]["content"]
+        return '{"labels": ["small-talk"]}' if sum(text.encode()) % 2 else "none"
+
+    with serving(answer) as server:
         ask(questions, settings(server.url, schema=True), tmp_path / "whole.jsonl")
+    due = scored(questions, tmp_path / "whole.jsonl")
 
-    half, killed = len(questions.gold) // 2, threading.Event()
-
-    def stops_half_way(request):
-        if len(server.requests) > half:
-            killed.wait(60)
-        return "none"
-
-    with serving(stops_half_way) as server:
-        given = ["--build", str(sample_build), "--log", str(tmp_path), "--base-url", server.url]
-        child = subprocess.Popen([*ASK, *given, "--at-once", "2"], stderr=subprocess.DEVNULL)
-        while len(server.requests) <= half and child.poll() is None:
-            time.sleep(0.005)
-        child.send_signal(signum)
-        child.wait()
-        killed.set()
-        (log,) = tmp_path.glob("casino.strategies.tiny.*.jsonl")
-        begun = log.read_bytes()
-        assert 1 < len(begun.splitlines()) < len(questions.gold)
-        log.write_bytes(begun + b'{"key":[1')  # as of a kill in the middle of a line
-        again = server.requests[:]
+    count, at_once = len(questions.gold), 4
+    moments = sorted(random.Random(signum).sample(range(1, count - 1), kills))
+    with serving(answer) as server:
+        given = ["--build", str(build), "--log", str(tmp_path), "--base-url", server.url]
+        given += ["--limit", str(limit), "--at-once", str(at_once)]
+        for moment in moments:
+            child = subprocess.Popen([*ASK, *given], stderr=subprocess.DEVNULL)
+            while len(server.requests) <= moment and child.poll() is None:
+                time.sleep(0.0005)
+            child.send_signal(signum)
+            assert child.wait() in (-signum, 128 + signum)
+            (log,) = tmp_path.glob("casino.strategies.*.jsonl")
+            with log.open("ab") as file:
+                file.write(b'{"key":[1')  # as of a kill in the middle of a line
         done = subprocess.run([*ASK, *given, "--json"], capture_output=True, check=True)
-        assert len(server.requests) - len(again) <= len(questions.gold) - begun.count(b"\n") + 1
-    assert timeless(log) == timeless(tmp_path / "whole.jsonl")
+        paid = len(server.requests)
+    print(f"{count:,} questions, {kills} times {signal.Signals(signum).name}: {paid:,} paid calls")
+    assert count <= paid <= count + kills * at_once
     (result,) = json.loads(done.stdout)
-    assert result["unreadable"] == {}
-    assert result["run"]["asked"] == len(questions.gold)
+    assert result["metrics"] == due.as_dict()["metrics"]
+    assert result["run"]["asked"] == count
 
 
 INTERRUPTED = """
@@ -904,7 +918,7 @@ def test_a_log_of_other_questions_is_refused_with_both_hashes(of, tmp_path):
 
 # what a log may say otherwise: settings, what an endpoint said, and when
 OTHERWISE = (
-    r"header (sampling(\..*| role)|(schema|parley|models\.\w*) another|(mode|ask_again).*)"
+    r"header (sampling(\..*| role)|(schema|parley|models\.\w*) another|(mode|ask_again|repeat).*)"
     r"|entry calls\[\]\.(text|model|seconds|retries|\w+_tokens) another"
 )
 
@@ -1045,6 +1059,65 @@ def test_a_pilot_is_the_same_part_for_everyone_and_says_so(of, tmp_path, sample_
     assert found.score.counts["utterances"] == 3
 
 
+@pytest.mark.parametrize("name", SINGLE)
+def test_examples_are_of_dialogues_that_are_not_scored(name, of):
+    part = {} if name == "craigslist_bargains deal" else {"limit": 1}
+    plain, varied = of(name, **part), of(name, **part, variant=Variant(2, "Do it."))
+    assert plain.digest != varied.digest
+    all_of = of(name) if part else plain
+    known = {each.messages[-1]["content"]: key for key, each in all_of.by_key.items()}
+    scored_dialogues = {key[0] for key in varied.by_key}
+    for key, question in varied.by_key.items():
+        system, *shown, last = question.messages
+        assert system == {"role": "system", "content": "Do it."}
+        assert last == plain.by_key[key].messages[-1]
+        assert [each["role"] for each in shown] == ["user", "assistant"] * 2
+        for asked, answer in zip(shown[::2], shown[1::2], strict=True):
+            if part:
+                own = known[asked["content"]]
+                assert own[0] not in scored_dialogues
+                fields = varied.asking.read(answer["content"], all_of.by_key[own])
+                assert fields == varied.task.target(all_of.gold[own])
+            else:
+                assert asked["content"] not in known
+    for kind in (Variant(1000), Variant(1)) if part else (Variant(1000),):
+        with pytest.raises(UsageError, match="examples"):
+            of(name, variant=kind)
+
+
+def test_a_variant_is_in_the_log_its_name_and_the_score(sample_build, run, tmp_path):
+    prompt = tmp_path / "prompt.txt"
+    prompt.write_text("Guess.\n")
+    given = ["casino", "outcomes", "--model", "m", "--limit", 2, "--build", sample_build]
+    with serving(lambda request: "none") as server:
+        more = ["--shots", 1, "--prompt", prompt, "--log", tmp_path, "--base-url", server.url]
+        status, out, err = run("ask", *given, *more)
+        assert not status, err
+        assert server.requests[-1][1]["messages"][0]["content"] == "Guess.\n"
+        assert run("ask", "casino", "deals", *given[2:], *more)[0] == 2
+        assert run("ask", "casino", *given[2:], *more)[0] == 2
+    sha256 = hashlib.sha256(b"Guess.\n").hexdigest()
+    (path,) = tmp_path.glob(f"casino.outcomes.pilot-2.shots-1.prompt-{sha256[:8]}.m.*.jsonl")
+    header, *entries = path.read_text().splitlines()
+    assert {"shots": 1, "prompt": "Guess.\n"}.items() <= json.loads(header).items()
+    assert f"shots 1, system text {sha256[:12]}" in out
+    with serving(lambda request: "none") as server:
+        run("ask", *given, "--log", tmp_path / "plain", "--base-url", server.url)
+    both = [path, tmp_path / "plain", "--metric", "likeness", "--build", sample_build]
+    (table,) = json.loads(run("compare", *both, "--json").stdout)
+    assert [(each["label"], each["differs"]) for each in table["logs"]] == [
+        (f"m, shots-1, prompt-{sha256[:8]}", []),
+        ("m", []),
+    ]
+    prompt.unlink()
+    found = parley.score(sample_build / "casino", "outcomes", path).run
+    assert (found["shots"], found["prompt"]) == (1, sha256)
+    for change in ({"shots": 2}, {"prompt": "Guess."}, {"prompt": ""}):
+        path.write_text("\n".join([json.dumps(json.loads(header) | change), *entries]) + "\n")
+        with pytest.raises(RecordError, match="questions"):
+            parley.score(sample_build / "casino", "outcomes", path)
+
+
 def test_batch_files_give_the_same_log_as_asking(of, tmp_path):
     questions = of("cosrec intents")
     requests, answers = tmp_path / "requests.jsonl", tmp_path / "answers.jsonl"
@@ -1109,11 +1182,25 @@ def test_two_models_play(name, of, tmp_path, sample_build, monkeypatch, run):
         ask(questions, Settings(models, given.sampling, server.url), path)
         asked = [body["model"] for _, body in server.requests]
         assert sorted(asked) == sorted(["one", "two"] * len(questions.gold))
+        prompts = sorted(json.dumps(body["messages"]) for _, body in server.requests)
         with pytest.raises(UsageError, match=first):
             ask(questions, given, tmp_path / "other.jsonl")
     result = scored(questions, path)
     assert result.score.counts["deals"] == len(questions.gold)
     assert parley.score(sample_build / name.split()[0], "deals", path).as_dict() == result.as_dict()
+    traces = tmp_path / "traces"
+    assert run("export", path, "traces", traces, "--build", sample_build).returncode == 0
+    chats = [[*map(json.loads, file.open())] for file in traces.glob("*.jsonl")]
+    assert {chat[0]["type"] for chat in chats} == {"session"}
+    assert len({chat[0]["id"] for chat in chats}) == 2 * len(questions.gold)
+    sent = []
+    for _, *lines in chats:
+        said = [line["message"] for line in lines]
+        at = [each["role"] for each in said].index("assistant")
+        sent.append(json.dumps(said[:at]))
+        first_model = said[at]["content"] == offer
+        assert (said[at]["model"], len(said) - at) == ("tiny", 2 if first_model else 1)
+    assert sorted(sent) == prompts
     played = write_played(questions, path)
     rows = find_folder(tmp_path / "played" / "build", played).rows("dialogues", "train")
     people = parley.score(questions.built, "deals", baseline=questions.asking.people).score.metrics
@@ -1149,37 +1236,39 @@ def test_swapped_seats_judge_models_apart_from_sides(name, of, tmp_path, sample_
 
     def played(path, one, two, **how):
         models = {first: f"script:{one}", second: f"script:{two}"}
-        questions = of(name, turns=6, **how)
+        questions = of(name, turns=18, **how)
         ask(questions, Settings(models, Sampling({})), tmp_path / path)
         return questions, scored(questions, tmp_path / path).score
 
-    of_seats = [played(pair, *pair.split())[1].metrics for pair in ("firm joint", "joint firm")]
-    swapped, found = played("swapped", "firm", "joint", swap=True)
+    of_seats = [
+        played(pair, *pair.split())[1].metrics for pair in ("concede joint", "joint concede")
+    ]
+    swapped, found = played("swapped", "concede", "joint", swap=True)
     for metric in ("points", "turns", "below_walk_away"):
         own, by_model = ([each[metric] for each in of_seats], found.metrics["by_model"][metric])
         for role in (first, second):
             assert found.metrics[metric][role] == near((own[0][role] + own[1][role]) / 2)
-        assert by_model["script:firm"] == near((own[0][first] + own[1][second]) / 2)
+        assert by_model["script:concede"] == near((own[0][first] + own[1][second]) / 2)
         assert by_model["script:joint"] == near((own[0][second] + own[1][first]) / 2)
-    assert found.spread["by_model"]["points"].keys() == {"script:firm", "script:joint"}
+    assert found.spread["by_model"]["points"].keys() == {"script:concede", "script:joint"}
     assert found.counts["games"] == 2 * found.counts["scenarios"] == len(swapped.by_key)
     rows = find_folder(
         tmp_path / "played" / "build", write_played(swapped, tmp_path / "swapped")
     ).rows("dialogues", "train")
     assert {(row["sides"][0]["model"], row["id"].endswith("-swapped")) for row in rows} == {
-        ("script:firm", False),
+        ("script:concede", False),
         ("script:joint", True),
     }
     whole = (tmp_path / "swapped").read_bytes()
     header, *entries = whole.splitlines(keepends=True)
-    assert {"turns": 6, "swap": True}.items() <= json.loads(header).items()
+    assert {"turns": 18, "swap": True}.items() <= json.loads(header).items()
     for kept in (entries[:1], entries[1::2]):  # as of a run that was stopped
         (tmp_path / "swapped").write_bytes(b"".join([header, *kept]))
         with pytest.raises(RecordError, match="are not asked"):
             scored(swapped, tmp_path / "swapped")
-        played("swapped", "firm", "joint", swap=True)
+        played("swapped", "concede", "joint", swap=True)
         assert (tmp_path / "swapped").read_bytes() == whole
-    for how in ({"turns": 8, "swap": True}, {"turns": 6}):
+    for how in ({"turns": 8, "swap": True}, {"turns": 18}):
         with pytest.raises(UsageError, match="other questions"):
             ask(
                 of(name, **how),

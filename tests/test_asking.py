@@ -117,7 +117,7 @@ def contents(state):
         (("[Offer: 5]", "No. [Reject] [Offer: 7]", "[Accept the deal]."), "deal", 7),
         (("[Offer: 5]", "I [Accept] that, and add a lamp."), "deal", 5),
         (("[Offer: 5]", ("[Accept] because the ch", TRUNCATED)), "deal", 5),
-        ((("[Offer: 5] or [Off", TRUNCATED), "[Accept]"), "deal", 5),
+        ((("[Offer: 5] or [Offer: 6", TRUNCATED), "[Accept]"), "deal", 5),
         (("[Offer: 5]", "[Accept if you add a lamp]", "Hm", "[Accept]"), "deal", 5),
         (("[Walk-Away]",), "walk_away", None),
         (("Hi", "[walk away]"), "walk_away", None),

@@ -224,6 +224,33 @@ def test_what_people_agreed_on_has_the_points_that_are_recorded(built):
         due = mean(row["points_scored"] for row in sides if row["speaker"] == side)
         assert found.metrics["points"][side] == pytest.approx(due, abs=1e-9)
     assert found.counts["deals"] == sum(row["deal"] for row in sides) / 2
+    scenarios = found.counts["scenarios"]
+    said = built.rows("utterances", "train")
+    for side in SIDES:
+        own = [row for row in said if row["speaker"] == side]
+        left = sum(row["data"] == "walk_away" for row in own)
+        assert found.metrics["turns"][side] == pytest.approx(len(own) / scenarios, abs=1e-9)
+        assert found.metrics["walked_away"][side] == pytest.approx(left / scenarios, abs=1e-9)
+    assert found.metrics["walk_aways"] == pytest.approx(sum(found.metrics["walked_away"].values()))
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ({"end": "turn_limit"}, "end: expected no field"),
+        ({"walked_away": SIDES[0]}, "walked_away: expected no field"),
+        ({"allocation": None, "end": "turn_limit", "walked_away": SIDES[0]}, "walked_away: expect"),
+        ({"allocation": None, "walked_away": "buyer"}, "walked_away: expected"),
+        ({"turns": {SIDES[0]: 3}}, "turns.mturk_agent_2: missing"),
+        ({"malformed": {SIDES[0]: 3, SIDES[1]: -1}}, "malformed.mturk_agent_2: expected 0 or more"),
+    ],
+)
+def test_a_prediction_tells_one_end_of_a_game(sample_build, fields, problem):
+    built = open_folder(sample_build / "casino")
+    first, *rest = built.dataset.tasks["deals"].baselines["people"](built)
+    assert first["allocation"]
+    with pytest.raises(RecordError, match=problem):
+        score(built, "deals", {}, found=[{**first, **fields}, *rest])
 
 
 def waters(mine, theirs):

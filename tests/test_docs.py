@@ -51,14 +51,17 @@ NOT_RUN = {
     "python benchmarks/": "takes minutes and gigabytes",
     "parley score casino strategies full/": "reads what a GPU has trained",
     "parley score cosrec retrieval run.txt": "reads what a search of the whole catalogue found",
+    "llama-server ": "a program of its own; make endpoint starts one like it",
     "parley ask casino strategies --model my-model --answers ": "reads a batch endpoint's answers",
     "PARLEY_DATASETS=runs/played parley browse ": "serves until it is stopped",
     "parley export casino croissant ": "needs an extra; test_export writes it",
+    "parley export LOG ": "takes a log of any name; test_ask exports one",
     "inspect eval ": "needs an environment of its own: make inspect",
 }
 IN_PLACE_OF = {  # what the samples and this machine have instead
     "--source upstream": "--sample",
     "--source DIR": "--sample",
+    "my-prompt.txt": str(ROOT / "LICENSE"),
     "show casino 12": "show casino 2001",
 }
 BLOCK = re.compile(

@@ -237,3 +237,12 @@ def test_an_interrupted_run_keeps_no_predictions(sample_build, tmp_path, monkeyp
     with pytest.raises(KeyboardInterrupt):
         score(built, name, {}, baseline=baseline, keep=tmp_path / "kept")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_mean_leaves_out_what_has_no_value_and_draws_groups_together():
+    nan = float("nan")
+    alone = spread.means({"a": [1.0, 5.0, 6.0], "b": [1.0, nan, 3.0], "c": [nan] * 3})
+    assert alone[0] == pytest.approx({"a": 4, "b": 2, "c": nan}, nan_ok=True)
+    assert alone[1].keys() == {"a"}  # a sample may hold no value of b
+    twice = spread.means({"a": [1.0, 1.0, 5.0, 5.0, 6.0, 6.0]}, [0, 0, 1, 1, 2, 2])
+    assert (twice[0]["a"], twice[1]["a"]) == (alone[0]["a"], alone[1]["a"])

@@ -73,6 +73,13 @@ def read_allocation(text: str, _: Question) -> Mapping[str, Any] | Unreadable:
     return {"allocation": {side: {i: shares[side][i] for i in ISSUES} for side in SIDES}}
 
 
+def answered(fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a prediction as the prompt asks for it: the packages by item."""
+    shares = fields["allocation"]
+    by_item = shares and {issue: {side: shares[side][issue] for side in SIDES} for issue in ISSUES}
+    return {"allocation": by_item}
+
+
 def by_side(shares: Any) -> Any:
     """Return shares of each item as those of each side, and others as they are."""
     if not isinstance(shares, Mapping) or shares.keys() != {*ISSUES}:
@@ -153,7 +160,7 @@ FINAL_DEAL = Task(
     inputs="the texts of the dialogue without deal actions",
     columns=("utterances.text",),
     leak="the deal actions and the config `messages` hold the deal",
-    asking=Asking("2", final_deal, read_allocation),
+    asking=Asking("2", final_deal, read_allocation, answer=answered),
     subsets=SUBSETS,
     gold=final_deal_gold,
     score=final_deal_score,

@@ -200,6 +200,7 @@ PRIORITIES = Task(
         priorities,
         reader(read_order, "order", ISSUES, words=_WORDS, ranks=_RANKS),
         max_tokens=80,
+        answer=lambda fields: {"order": " > ".join(fields["order"])},
     ),
     subsets=SUBSETS,
     gold=priorities_gold,

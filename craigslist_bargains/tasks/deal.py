@@ -232,6 +232,7 @@ DEAL = Task(
         questions,
         reader(read_number, "probability", 0, 1, words="p deal they reach"),
         max_tokens=60,
+        examples={"split": "validation"},
     ),
     subsets=SUBSETS,
     gold=deals_reached,

@@ -83,12 +83,12 @@ def read_offer(_: Scenario, side: str, terms: str) -> float:
 
 
 def points(scenario: Scenario, price: float | None) -> dict[str, float]:
-    """Return the utilities of both sides, as `score_deals` explains them."""
+    """Return the points of both sides, as `score_deals` explains them."""
     if price is None:
         return dict.fromkeys(SIDES, WITHOUT_DEAL)
     buyer, seller = (scenario[f"{side}_target"] for side in SIDES)
     utility = (price - (buyer + seller) / 2) / ((seller - buyer) / 2)
-    return {"buyer": -utility, "seller": utility}
+    return {"buyer": 0.0 - utility, "seller": utility}  # no -0.0
 
 
 # Scripted agents ------------------------------------------------------------------------

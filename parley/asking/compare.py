@@ -9,6 +9,7 @@ from typing import Any
 
 from parley.asking.log import is_log, read_log
 from parley.asking.score import facts_of, is_older, open_log
+from parley.asking.variants import variant_of
 from parley.base.errors import Problem, UsageError
 from parley.building.built import BuiltFolder, find_folder
 from parley.building.collection import get
@@ -198,13 +199,17 @@ class _Scored:
         }
 
     def differs(self, first: "_Scored") -> tuple[Problem, ...]:
-        """Return where it differs from the first log of its table in what was asked."""
+        """Return where it differs from the first log of its table in what was asked.
+
+        Examples and another system text make other questions, which their labels state.
+        """
+        is_same = variant_of(self.header) == variant_of(first.header)
+        due = [name for name in _ASKED if is_same or name != "questions"]
+        both = {name: [log.header.get(name) for log in (self, first)] for name in due}
         return tuple(
-            Problem(
-                name, what=f"{self.header.get(name)}, but {first.header.get(name)} in {first.path}"
-            )
-            for name in _ASKED
-            if self.header.get(name) != first.header.get(name)
+            Problem(name, what=f"{own}, but {other} in {first.path}")
+            for name, (own, other) in both.items()
+            if own != other
         )
 
 
@@ -291,6 +296,7 @@ def _label(header: Header, task: Task) -> str:
     """Return the models of a log, with their sides if it is a game, and older questions."""
     models, asking = header["models"].items(), task.asking
     label = ", ".join(f"{role}={model}" if role else model for role, model in models)
+    label = ", ".join([label, *filter(None, variant_of(header).names)])
     is_old = asking and is_older(header, asking)
     return f"{label}, questions version {header['asking']}" if is_old else label
 

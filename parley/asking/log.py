@@ -17,6 +17,7 @@ from typing import IO, Any
 
 from parley.asking.client import Mode, Sampling
 from parley.asking.probe import CHANGES
+from parley.asking.variants import AS_DECLARED, Variant, varied
 from parley.base.errors import OutputError, Problem, RecordError, UsageError
 from parley.base.replace import require_outside_builds, writing
 from parley.base.secret import without_secrets
@@ -68,11 +69,19 @@ _HEADER = {
     "sampling": {str: lambda value: None},
     "schema": bool,
     "ask_again?": bool,
+    "repeat?": _COUNT,
     "turns?": _COUNT,
     "swap?": bool,
+    "shots?": _COUNT,
+    "prompt?": str,
     "mode?": {str: [{*CHANGES}]},
 }
-_WITHOUT = {"ask_again": False}  # settings that a header of an older version does not state
+_WITHOUT = {
+    "ask_again": False,
+    "repeat": 1,
+    "shots": 0,
+    "prompt": "",
+}  # settings that a header of an older version does not state
 _STARTS = b'{"log":'
 
 
@@ -82,7 +91,7 @@ class Questions:
     The sha256 is that of all questions of the task or subset, also in a pilot. A game ends after
     `turns`, 0 for its own limit. With `swap` each scenario is played twice: the key of the second
     game ends in SWAPPED, and each model plays the side of the other one. UsageError for `turns` or
-    `swap` of questions.
+    `swap` of questions, and for a `variant` of a game.
     """
 
     def __init__(
@@ -93,6 +102,7 @@ class Questions:
         part: Part,
         turns: int = 0,
         swap: bool = False,
+        variant: Variant = AS_DECLARED,
     ) -> None:
         task = built.dataset.task(name)
         if task.asking is None:
@@ -101,9 +111,12 @@ class Questions:
         self.built, self.name, self.task, self.part = built, name, task, part
         self.options = dict(options)
         self.asking: Asking | Playing = task.asking
-        self.turns, self.swap = turns, swap
+        self.turns, self.swap, self.variant = turns, swap, variant
         if isinstance(self.asking, Playing):
             self.turns = turns or self.asking.limit
+            if variant != AS_DECLARED:
+                option = "--shots" if variant.shots else "--prompt"
+                raise UsageError(f"{option}: {built.dataset.name} {name} is a game")
         elif turns or swap:
             option = "--turns" if turns else "--swap"
             raise UsageError(f"{option}: {built.dataset.name} {name} is no game")
@@ -120,6 +133,7 @@ class Questions:
                 found = dict(self.asking.start(built, self.turns, **given))
             else:
                 found = {each.key: each for each in self.asking.questions(built, **given)}
+                found = varied(built, name, given, self.gold, found, variant)
             for key in whole:
                 digest.update(_text(_shown(self.asking, found[key])) + b"\n")
         self.by_key = {
@@ -142,21 +156,23 @@ class Questions:
         return self.asking.roles if isinstance(self.asking, Playing) else ("",)
 
     @property
-    def game_settings(self) -> dict[str, Any]:
-        """The settings of a game in a log's header."""
+    def settings(self) -> dict[str, Any]:
+        """The settings of questions, or of a game, in a log's header."""
         is_game = isinstance(self.asking, Playing)
-        return {"turns": self.turns, "swap": self.swap} if is_game else {}
+        return {"turns": self.turns, "swap": self.swap} if is_game else self.variant.header
 
     def log_in(self, folder: Path, models: Mapping[str, str], sampling: Sampling) -> Path:
         """Return the log of a run in a folder: the newest that it can resume, else today's.
 
-        The name holds dataset, task, options, subset, pilot, turns, swap, models and date (UTC).
+        The name holds dataset, task, options, subset, pilot, settings, models and date (UTC).
         """
         pilot = f"pilot-{self.part.limit}" if self.part.limit else ""
         game = [f"turns-{self.turns}" * (self.turns != getattr(self.asking, "limit", 0))]
         game.append("swap" * self.swap)
         asked = "+".join(dict.fromkeys(models.get(role, "") for role in self.roles))
-        own = (*self.options.values(), self.part.subset, pilot, *game, asked)
+        repeat = f"r{sampling.repeat}" * (sampling.repeat > 1)
+        settings = (*game, *self.variant.names, repeat)
+        own = (*self.options.values(), self.part.subset, pilot, *settings, asked)
         parts = [each for each in (self.built.dataset.name, self.name, *own) if each]
         name = ".".join(re.sub(r"[^\w.+-]", "-", each, flags=re.ASCII)[:80] for each in parts)
         header = self.header(models, sampling)
@@ -186,7 +202,8 @@ class Questions:
             "sampling": dict(sampling.fields),
             "schema": sampling.schema,
             "ask_again": sampling.ask_again,
-            **self.game_settings,
+            "repeat": sampling.repeat,
+            **self.settings,
         }
         _require_loggable(header)
         return header
@@ -307,8 +324,10 @@ class Log:
             file.writelines(_text(line) + b"\n" for line in lines)
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file; remove it if it was not begun, as nothing was answered."""
         with suppress(OSError):
+            if not self.begun:
+                self.path.unlink()
             self._file.close()
 
 

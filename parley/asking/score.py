@@ -10,6 +10,7 @@ from typing import Any
 from parley.asking.client import reason_unread
 from parley.asking.log import Questions, is_log, read_log
 from parley.asking.run import SCRIPT, read_calls
+from parley.asking.variants import variant_of
 from parley.base.errors import Problem, RecordError, UsageError
 from parley.building.built import BuiltFolder
 from parley.declaring.game_scores import score_models
@@ -101,8 +102,8 @@ def open_log(
     of = Part(header["subset"], header["limit"])
     if part not in (Part(), of):
         raise UsageError(f"{path}: is a log of {of}, not of {part}")
-    game = header.get("turns", 0), header.get("swap", False)
-    questions = Questions(built, name, options, of, *game)
+    settings = header.get("turns", 0), header.get("swap", False), variant_of(header)
+    questions = Questions(built, name, options, of, *settings)
     if wrong := [*_wrong(header, entries, questions)]:
         raise RecordError(
             f"{path}: cannot be scored",
@@ -121,7 +122,7 @@ def _wrong(
     is_old = is_older(header, questions.asking)
     if not is_old:
         due |= {"version": questions.built.version, "asking": questions.asking.version}
-        due |= {"questions": questions.digest, **questions.game_settings}
+        due |= {"questions": questions.digest, **questions.settings}
     wrong = [
         Problem(name, str(value), str(header.get(name)))
         for name, value in due.items()
@@ -261,7 +262,9 @@ def facts_of(
         "sampling": header["sampling"],
         "schema": header["schema"],
         "ask_again": header.get("ask_again", False),
+        "repeat": header.get("repeat", 1),
         **{name: header[name] for name in ("turns", "swap") if name in header},
+        **variant_of(header).facts(),
         "mode": header.get("mode", {}),
         "asked": len(entries),
         "calls": len(calls),

@@ -188,7 +188,10 @@ def _proof(found: Result) -> Iterator[str]:
         if "turns" in log:
             seats = "; each scenario twice, in swapped seats" * log["swap"]
             yield f"games of {log['turns']:,} turns at most{seats}"
-        yield f"{found.name} questions {log['asking']}, sha256 {log['questions'][:12]}"
+        shots = f", shots {log['shots']:,}" * bool(log["shots"])
+        prompt = f", system text {log['prompt'][:12]}" * bool(log["prompt"])
+        asking = f"{found.name} questions {log['asking']}, sha256 {log['questions'][:12]}"
+        yield f"{asking}{shots}{prompt}"
         if tries := advice(found.unreadable, log["asked"], log):
             yield tries
     proof = found.provenance

@@ -6,7 +6,7 @@ A task has an `Asking` or `Playing`; nothing here calls a model.
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from parley.declaring.prediction_formats import Key
@@ -55,12 +55,17 @@ class Asking:
         questions: Build and the task's options -> the questions, one for each key.
         read: An answer and its question -> the prediction's fields beside the key, or Unreadable.
         max_tokens: The longest answer, in tokens.
+        answer: The fields of a prediction -> the object of an answer, for examples.
+        examples: Keywords for `questions` and `gold` that give rows to take examples of, if others
+            than those of the task: {"split": "validation"}.
     """
 
     version: str
     questions: Callable[..., Iterable[Question]]
     read: Callable[[str, Question], Mapping[str, Any] | Unreadable]
     max_tokens: int = 200
+    answer: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
+    examples: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

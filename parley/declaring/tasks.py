@@ -24,7 +24,8 @@ from parley.declaring.shapes import parse
 from parley.declaring.spread import Folds, Interval
 
 OWN_OPTIONS = (
-    "build", "baseline", "save-predictions", "template", "subset", "unreadable", "json", "help",
+    "build", "baseline", "save-predictions", "template", "subset", "unreadable",
+    "eval-results", "json", "help",
 )  # fmt: skip
 """The options of `parley score` itself."""
 MEASURED = "run with this tool"
