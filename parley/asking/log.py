@@ -75,7 +75,6 @@ _HEADER = {
     "prompt?": str,
     "mode?": {str: [{*CHANGES}]},
 }
-_WITHOUT = {"ask_again": False}  # settings that a header of an older version does not state
 _STARTS = b'{"log":'
 
 
@@ -325,9 +324,8 @@ class Log:
 
 def _differences(there: Mapping[str, Any], due: Mapping[str, Any]) -> Iterable[Problem]:
     for name, value in due.items():
-        stated = there.get(name, _WITHOUT.get(name))
-        if name != "parley" and stated != value:
-            yield Problem(name, str(value), str(stated))
+        if name != "parley" and there.get(name) != value:
+            yield Problem(name, str(value), str(there.get(name)))
 
 
 def _begins(path: Path, header: Mapping[str, Any]) -> bool:
