@@ -152,8 +152,7 @@ def verify(
 
     Args:
         folder: A build, or its path.
-        source: The folder of upstream files, with one folder for each dataset, to compare the rows
-            with; by default that of `PARLEY_SOURCE`, else the cache.
+        source: Upstream files to compare the rows with; else `PARLEY_SOURCE`, else the cache.
 
     Returns:
         Its `checks`, `figures` with verdicts, and `failed`.
@@ -255,8 +254,7 @@ def score(
     Args:
         folder: A build, or its path.
         task: A task of its dataset (`parley tasks` lists them).
-        predictions: A file of predictions, a log of `parley ask`, or predictions (see
-            `parley score --template`).
+        predictions: A file of predictions, a log, or predictions (`parley score --template`).
         baseline: A baseline of the task, instead of predictions.
         subset: A published subset of the task.
         unreadable: What an unreadable prediction is: "wrong", or "drop" to score the others alone.

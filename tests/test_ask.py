@@ -918,7 +918,7 @@ def test_a_log_of_other_questions_is_refused_with_both_hashes(of, tmp_path):
 
 # what a log may say otherwise: settings, what an endpoint said, and when
 OTHERWISE = (
-    r"header (sampling(\..*| role)|(schema|parley|models\.\w*) another|(mode|ask_again).*)"
+    r"header (sampling(\..*| role)|(schema|parley|models\.\w*) another|(mode|ask_again|repeat).*)"
     r"|entry calls\[\]\.(text|model|seconds|retries|\w+_tokens) another"
 )
 

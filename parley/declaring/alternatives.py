@@ -22,7 +22,10 @@ from parley.declaring.nodes import Choice, Column, Mapping, Node, Null, Object, 
 
 
 class Alternatives(Node):
-    """One of several shapes, of which null may be one."""
+    """One of several shapes, of which null may be one.
+
+    `shape` is what a script writes, which several fields may share.
+    """
 
     def __init__(self, options: Sequence[Node], shape: Any = None) -> None:
         self.options, self.shape = options, shape

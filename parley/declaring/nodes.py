@@ -6,7 +6,7 @@ conversion both ways, the fields of that column, and its Python code.
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property
@@ -51,8 +51,6 @@ class Node(ABC):
 
     kind: type | None = None  # the type that alone decides whether a value fits
     nullable = False  # whether the row may be null
-    shape: Any = None  # as a script writes it, of nodes that several fields may share
-    options: Sequence["Node"] = ()  # the shapes of which a value has one, if there are several
 
     @property
     def upstream(self) -> "Node":

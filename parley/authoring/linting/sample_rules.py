@@ -6,8 +6,9 @@ from typing import Any
 
 from parley.authoring.linting.dataset_folder import DatasetFolder, one_line, values_of
 from parley.base.errors import ParleyError
+from parley.declaring.alternatives import Alternatives
 from parley.declaring.declaration import Config, View
-from parley.declaring.nodes import Node, Part
+from parley.declaring.nodes import Node
 from parley.reading.dialogues import Dialogue, as_id, related_by_dialogue
 
 # Alternatives ---------------------------------------------------------------------------
@@ -36,9 +37,11 @@ def sample_shows_each_alternative(folder: DatasetFolder) -> Iterator[str]:
             yield f"{lacks}; add one, or narrow the shape if upstream has none"
 
 
-def _alternatives(node: Node, values: list[Any], path: str) -> Iterator[Part]:
+def _alternatives(
+    node: Node, values: list[Any], path: str
+) -> Iterator[tuple[Alternatives, list[Any], str]]:
     """Yield each node of alternatives with the values there."""
-    if node.options:
+    if isinstance(node, Alternatives):
         yield node, values, path
     for part in node.parts(values, path):
         yield from _alternatives(*part)
