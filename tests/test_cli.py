@@ -34,7 +34,7 @@ def _elsewhere(tmp_path, monkeypatch):
     ("commands", "allowed"),
     [
         (("--help", "list", "run", "run cosrec catalogue --help", "fetch --help"), []),
-        (("tasks", "tasks casino"), []),
+        (("tasks", "tasks casino", "verify --build none"), []),
         (("show casino --build {build}", "show duo --build {build} --json"), ["pyarrow"]),
     ],
 )

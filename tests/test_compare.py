@@ -190,7 +190,7 @@ def test_logs_of_other_parts_or_rows_are_marked_and_not_compared(logged, compare
     (_, old), first = compared(whole, other)[0]["logs"], compared(other)[0]["logs"][0]
     assert [each.partition(":")[0] for each in old["differs"]] == ["asking", "questions"]
     assert old["differences"] == {}
-    assert first["label"] == old["label"] == "three, questions version 1"
+    assert first["label"] == old["label"] == "three, questions 1"
     (whole.parent / "empty").mkdir()
     for given in (
         [whole.parent / "empty"],
@@ -213,3 +213,38 @@ def test_options_of_a_task_are_tables_of_their_own(logged, compared):
         {"aspect": "empathy"},
         {"aspect": "preference"},
     ]
+
+
+def test_repetitions_are_scored_together(sample_build, run, tmp_path):
+    camp = {"satisfaction": "Slightly satisfied", "likeness": "Extremely like"}
+    answers = {
+        5: camp,
+        6: camp | {"likeness": "Slightly like"},
+        7: camp | {"likeness": "Slightly like", "satisfaction": "Undecided"},
+    }
+    more = ["--model", "m", "--build", sample_build, "--log", tmp_path, "--seed", 5, "--json"]
+
+    def asked(*given, status=0):
+        with serving(lambda request: json.dumps(answers[request["seed"]])) as server:
+            url = ["--base-url", server.url]
+            done = run("ask", "casino", "outcomes", *given, *more, *url)
+        assert done.returncode == status, done.stderr
+        return json.loads(done.stdout) if not status else len(server.requests)
+
+    assert asked("--repeat", 3, status=2) == 0  # at temperature 0
+    assert asked("--repeat", 3, "--temperature", 1, "--requests", tmp_path / "r", status=2) == 0
+    *first, last = asked("--repeat", 3, "--temperature", 1)
+    names = sorted(path.name.split(".")[2] for path in tmp_path.glob("casino.outcomes.*.jsonl"))
+    assert names == ["m", "r2", "r3"]
+    found, each = last["repeats"], [one["metrics"] for one in (*first, last)]
+    likeness = [one["likeness"] for one in each]
+    assert found["count"] == 3
+    assert found["mean"]["likeness"] == pytest.approx(np.mean(likeness))
+    assert found["se_samples"]["likeness"] == pytest.approx(stats.sem(likeness))
+    assert found["majority"]["likeness"] == pytest.approx(likeness[1])  # two of three
+    assert found["majority"]["satisfaction"] == pytest.approx(each[0]["satisfaction"])
+    assert found["passed"]["likeness"] == pytest.approx(
+        [np.mean(likeness), (2 * likeness[0] + 3 * likeness[1]) / 3, likeness[0] + likeness[1]]
+    )
+    (result,) = asked("--temperature", 1)  # the first repetition is a run by itself
+    assert result["run"] == first[0]["run"]

@@ -132,11 +132,13 @@ class Sampling:
         fields: Name -> value, as {"temperature": 0, "max_tokens": 80}; None leaves a field out.
         schema: Whether the JSON schema of a question is sent.
         ask_again: Whether an unreadable answer to a question is followed once by the reason.
+        repeat: The number of the repetition, from 1.
     """
 
     fields: Mapping[str, Any]
     schema: bool = True
     ask_again: bool = False
+    repeat: int = 1
 
     def __post_init__(self) -> None:
         own = _OWN | {"response_format"} if self.schema else _OWN

@@ -69,13 +69,19 @@ _HEADER = {
     "sampling": {str: lambda value: None},
     "schema": bool,
     "ask_again?": bool,
+    "repeat?": _COUNT,
     "turns?": _COUNT,
     "swap?": bool,
     "shots?": _COUNT,
     "prompt?": str,
     "mode?": {str: [{*CHANGES}]},
 }
-_WITHOUT = {"ask_again": False}  # settings that a header of an older version does not state
+_WITHOUT = {
+    "ask_again": False,
+    "repeat": 1,
+    "shots": 0,
+    "prompt": "",
+}  # settings that a header of an older version does not state
 _STARTS = b'{"log":'
 
 
@@ -164,7 +170,8 @@ class Questions:
         game = [f"turns-{self.turns}" * (self.turns != getattr(self.asking, "limit", 0))]
         game.append("swap" * self.swap)
         asked = "+".join(dict.fromkeys(models.get(role, "") for role in self.roles))
-        settings = (*game, *self.variant.names)
+        repeat = f"r{sampling.repeat}" * (sampling.repeat > 1)
+        settings = (*game, *self.variant.names, repeat)
         own = (*self.options.values(), self.part.subset, pilot, *settings, asked)
         parts = [each for each in (self.built.dataset.name, self.name, *own) if each]
         name = ".".join(re.sub(r"[^\w.+-]", "-", each, flags=re.ASCII)[:80] for each in parts)
@@ -195,6 +202,7 @@ class Questions:
             "sampling": dict(sampling.fields),
             "schema": sampling.schema,
             "ask_again": sampling.ask_again,
+            "repeat": sampling.repeat,
             **self.settings,
         }
         _require_loggable(header)

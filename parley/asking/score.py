@@ -262,6 +262,7 @@ def facts_of(
         "sampling": header["sampling"],
         "schema": header["schema"],
         "ask_again": header.get("ask_again", False),
+        "repeat": header.get("repeat", 1),
         **{name: header[name] for name in ("turns", "swap") if name in header},
         **variant_of(header).facts(),
         "mode": header.get("mode", {}),

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -28,6 +29,7 @@ _LONGEST = "The longest answer in tokens [default: the task's]."
 _ZERO: Any = {"min": 0, "show_default": False}
 _AGAIN = "Ask once more after an unreadable answer, with the reason; not in games."
 _STOP = "End the run if, of 20 answers or more, more than this share is unreadable."
+_REPEAT = "Ask each question N times, at a temperature above 0; a log for each time."
 _SHOTS = "Examples with right answers before each question, of dialogues that are not scored."
 _PROMPT = "A system text in the place of the task's own."
 _TURNS = "The turns after which a game ends [default: the game's]."
@@ -60,6 +62,7 @@ def ask(
     schema: Annotated[bool, Option(help="Send the JSON schema of an answer.")] = True,
     ask_again: Annotated[bool, Option("--ask-again", help=_AGAIN)] = False,
     stop_unreadable: Annotated[float, Option(min=0, max=1, metavar="S", help=_STOP)] = 1,
+    repeat: Annotated[int, Option(min=1, metavar="N", help=_REPEAT)] = 1,
     shots: Annotated[int, Option(metavar="K", help=_SHOTS, **_ZERO)] = 0,
     prompt: Annotated[Path | None, Option(metavar="FILE", help=_PROMPT)] = None,
     requests: Annotated[
@@ -75,9 +78,11 @@ def ask(
     An interrupted run resumes with the same command. Failed calls are asked again.
     """
     from parley.asking.client import Sampling
+    from parley.asking.repeats import repetitions, score_logs
     from parley.asking.run import Settings
     from parley.asking.variants import Variant
-    from parley.base.console import progress, to_json
+    from parley.base.console import print_output, progress, to_json
+    from parley.cli.compare_tables import lay_out_repeats
     from parley.scoring.gold import Part
 
     if model and role:
@@ -86,31 +91,41 @@ def ask(
         raise UsageError("--requests and --answers take NAME and TASK, a --model, and not both")
     if (requests or answers) and ask_again:
         raise UsageError("--ask-again needs an endpoint: a batch answers each question once")
+    if repeat > 1 and (requests or answers or swap):
+        raise UsageError("--repeat excludes --swap, and the batches of --requests and --answers")
     fields = _fields(temperature, seed, max_tokens, _pairs("option", option, _json))
-    sampling = Sampling(fields, schema, ask_again)
+    samplings = repetitions(Sampling(fields, schema, ask_again), repeat)
     models = _pairs("role", role, str) or {"": model}
     common_settings = Settings(
-        models, sampling, base_url, at_once, per_minute, retries, timeout, stop_unreadable
+        models, samplings[0], base_url, at_once, per_minute, retries, timeout, stop_unreadable
     )
     given = _pairs("set", set_, str)
     if prompt and not task:
         raise UsageError("--prompt is the system text of one TASK: parley ask NAME TASK")
     settings = turns, swap, Variant(shots, _text(prompt) if prompt else "")
-    results: list[Result] = []
+    results: list[dict[str, Any]] = []
     with progress("questions") as advance:
         for questions in _each(name, task, folder, Part(subset, limit), given, settings):
             if (requests or answers) and questions.options.keys() - given.keys():
                 raise UsageError(f"{task} has several questions: choose one with --set")
-            own = common_settings.suited_to(questions)
-            if requests:
-                _write_requests(questions, own, requests)
-            else:
-                place = questions.log_in(log, own.models, own.sampling)
-                results.append(_score(questions, own, place, answers, advance))
+            places: list[Path] = []
+            for sampling in samplings:
+                own = replace(common_settings, sampling=sampling).suited_to(questions)
+                if requests:
+                    _write_requests(questions, own, requests)
+                    continue
+                places.append(questions.log_in(log, own.models, own.sampling))
+                result = _score(questions, own, places[-1], answers, advance)
+                results.append(result.as_dict())
                 if not as_json:
-                    _report(questions, results[-1], place)
+                    _report(questions, result, places[-1])
+            if repeat > 1:
+                repeats = score_logs(questions, places)
+                results[-1]["repeats"] = repeats.as_dict()
+                if not as_json:
+                    print_output(lay_out_repeats(questions.task, repeats))
     if as_json:
-        typer.echo(to_json([each.as_dict() for each in results]))
+        typer.echo(to_json(results))
 
 
 def _fields(

@@ -1,4 +1,4 @@
-"""Lay out a comparison of logs."""
+"""Lay out a comparison of logs, and the score of repetitions."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -8,7 +8,9 @@ from rich.console import Group, RenderableType
 from parley.asking.compare import Compared, Table
 from parley.base.console import safe, table
 from parley.declaring.spread import RESAMPLES, Interval
+from parley.declaring.tasks import Task
 from parley.scoring.compare import Difference, Names
+from parley.scoring.repeats import Repeats
 
 
 def lay_out_comparison(tables: Sequence[Table]) -> RenderableType:
@@ -29,6 +31,29 @@ def lay_out_comparison(tables: Sequence[Table]) -> RenderableType:
     columns += [">cost", ">s"]
     parts += [table(columns, logs, "tokens and time"), safe()]
     return Group(*parts, *map(safe, [*notes, *_how(tables)]))
+
+
+def lay_out_repeats(task: Task, found: Repeats) -> RenderableType:
+    """Return the metrics of repetitions together."""
+    columns = [found.mean, found.se_samples, found.se_rows, found.majority]
+    rows = [
+        [" ".join(name), *(_number(of.get(name), task.decimals) for of in columns)]
+        for name in found.mean
+    ]
+    heads = ["metric", ">mean", ">SE of answers", ">SE of rows", ">majority"]
+    notes = [
+        f"{name}, right in one of k answers: "
+        + ", ".join(f"{k}: {value:.3f}" for k, value in enumerate(values, 1))
+        for name, values in found.passed.items()
+    ]
+    title = f"{found.count:,} repetitions"
+    return Group(table(heads, rows, title), safe(), *map(safe, notes))
+
+
+def _number(value: float | None, decimals: int) -> str:
+    if value is None:
+        return "–"
+    return "undefined" if math.isnan(value) else f"{value:.{decimals}f}"
 
 
 def _task_of(found: Table) -> str:
@@ -59,10 +84,7 @@ def _scores(found: Table, models: Sequence[str], notes: list[str]) -> Iterator[l
 
 
 def _score(log: Compared, name: Names, decimals: int) -> str:
-    value = log.metrics.get(name)
-    if value is None:
-        return "–"
-    shown = "undefined" if math.isnan(value) else f"{value:.{decimals}f}"
+    shown = _number(log.metrics.get(name), decimals)
     spread = log.intervals.get(name)
     return f"{shown} ({_interval(spread, decimals)})" if spread else shown
 

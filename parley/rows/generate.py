@@ -90,8 +90,9 @@ def paused_garbage_collection() -> Iterator[None]:
 
 
 def are_unique(hashes: "array[int]") -> bool:
-    """Tell whether all numbers differ."""
-    ordered = np.sort(np.frombuffer(hashes, np.int64))  # takes much less memory than a set
+    """Tell whether all numbers differ; sort them in place, which takes no memory."""
+    ordered = np.frombuffer(hashes, np.int64)
+    ordered.sort()
     return not (ordered[1:] == ordered[:-1]).any()
 
 

@@ -83,11 +83,18 @@ class Rows:
             for path, value in metrics.items()
         }
 
+    def alone(self, key: Key, predictions: Predictions) -> dict[Names, float]:
+        """Return the metrics of the prediction of a row as if there were no other."""
+        return self._numbers([(key, predictions)])
+
     def samples(
-        self, predictions: Predictions, advance: Advance = lambda done, total: None
+        self,
+        predictions: Predictions,
+        advance: Advance = lambda done, total: None,
+        most: int = RESAMPLES,
     ) -> dict[Names, "np.ndarray[Any, Any]"]:
         """Return the metrics of bootstrap samples of the units, the same samples for each model."""
-        drawn = resamples(len(self.units))
+        drawn = resamples(len(self.units))[:most]
         return _columns(
             self.numbers(predictions),
             (
