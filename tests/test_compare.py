@@ -128,8 +128,9 @@ def logged(sample_build, tmp_path):
 
 
 @pytest.fixture
-def compared(sample_build, run):
-    """Return a function that compares logs by the command, and returns its tables."""
+def compared(sample_build, run, monkeypatch):
+    """Return a function that compares logs by the command, with few samples; returns its tables."""
+    monkeypatch.setattr("parley.scoring.compare.resamples", lambda size: resamples(size)[:50])
 
     def compared(*logs, **given):
         more = [part for name, value in given.items() for part in (f"--{name}", value)]
