@@ -229,7 +229,7 @@ AGREEMENT = Task(
         questions,
         reader(read_number, "score", 1, 5, words=_WORDS),
         max_tokens=60,
-        answer=lambda fields: {"score": int(fields["score"])},  # people rate in whole numbers
+        answer=lambda fields: {"score": int(fields["score"])},  # the prompt asks for whole ones
     ),
     gold=ratings,
     score=agreement,
