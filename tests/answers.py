@@ -109,6 +109,7 @@ OF_STRATEGIES = [
     ('{"labels": ["small-talk"', NONE),
     ('{"draft": {"labels": ["small-talk"]}, "labels": [}', NONE),
     ('{"labels": ["no-need"], "labels": ["self-need"]}', NONE),
+    ("{'labels': ['no-need'], 'labels': ['self-need']}", NONE),
     ('{"label": ["no-need"], "labels": ["self-need"]}', NONE),
     ('{"excluded": ["small-talk"]}', NONE),
     ("{}", NONE),

@@ -1024,7 +1024,7 @@ def test_a_log_of_older_questions_is_scored_by_its_predictions_and_says_so(
     result = scored(questions, path)
     assert result.score.metrics["walk_aways" if name in GAMES else "satisfaction"] == 1
     assert (result.run["asking"], result.run["asking_today"]) == ("1", today)
-    assert "questions version 1" in run("score", *name.split(), path, "--build", sample_build)[1]
+    assert "questions 1" in run("score", *name.split(), path, "--build", sample_build)[1]
     for change in ({"rows": "0"}, {"asking": "next"}, {"asking": str(int(today) + 1)}):
         write(**change)
         with pytest.raises(RecordError):

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import types
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from hub import Hub, User, contents
 from huggingface_hub import parse_eval_result_entries
 from unverified import held
 
+import parley
 from parley.authoring.starting.new import write_skeleton
 from parley.base.errors import OutputError, PublishError, UsageError
 from parley.building.build import build
@@ -42,6 +44,8 @@ from parley.hub.published import Published
 from parley.hub.published import note as keep_note
 from parley.hub.published import published as where_published
 from parley.hub.repository import Change
+from parley.hub.results import eval_results
+from parley.scoring.gold import Part
 from parley.verifying.verify import verify
 
 # huggingface_hub's upload of LFS files, in the words of the HTTP library under it
@@ -824,27 +828,31 @@ def test_a_build_meanwhile_does_not_change_what_is_published(hub, folder):
     assert published(hub) == expected
 
 
-def test_a_score_becomes_an_entry_of_the_published_commit(sample_build, tmp_path, run):
-    """Only of the whole task, on the rows of a build that this machine published."""
+def test_a_score_becomes_an_entry_of_the_published_commit(sample_build, tmp_path, run, monkeypatch):
+    """Only of all predictions on the whole task, and of a build that this machine published."""
+    monkeypatch.setenv("PARLEY_CACHE", str(tmp_path / "cache"))
     shutil.copytree(sample_build / "casino", tmp_path / "casino")
     stated = tmp_path / "casino" / "provenance.json"
     stated.write_text(json.dumps(json.loads(stated.read_text()) | {"sample": False}))
-    score = ["score", "casino", "partner-priorities", "--build"]
     saved, entry = tmp_path / "saved.jsonl", tmp_path / "casino.yaml"
-    run(*score, tmp_path, "--baseline", "guesses", "--save-predictions", saved)
-    score += [tmp_path, saved, "--eval-results", entry]
-    home = {"PARLEY_CACHE": tmp_path / "cache"}
-    assert run(*score, **home).returncode == 2
+    score = ["score", "casino", "partner-priorities", "--build", tmp_path]
+    run(*score, "--baseline", "guesses", "--save-predictions", saved)
+    score += [saved, "--eval-results", entry]
+    assert run(*score).returncode == 2
     note = {PROVENANCE: types.SimpleNamespace(sha256=sha256(stated.read_bytes()).hexdigest())}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PARLEY_CACHE", str(home["PARLEY_CACHE"]))
-        keep_note(note, Published("org/casino", "a" * 40))
-    assert run(*score, "--subset", "kwon2024", **home).returncode in (1, 2)
+    keep_note(note, Published("org/casino", "a" * 40))
     assert not entry.exists()
-    done = run(*score, "--json", **home)
+    assert run(*score).returncode == 0
     (found,) = parse_eval_result_entries(yaml.safe_load(entry.read_text()))
-    metrics = json.loads(done.stdout)["metrics"]
-    assert (found.task_id, found.value) == ("partner-priorities", metrics["exact_order"])
+    built = open_folder(tmp_path / "casino")
+    result = parley.score(built, "partner-priorities", saved)
+    assert (found.task_id, found.value) == (
+        "partner-priorities",
+        result.score.metrics["exact_order"],
+    )
     assert (found.dataset_id, found.dataset_revision) == ("org/casino", "a" * 40)
-    sample = [*score[:4], sample_build, saved, "--eval-results", tmp_path / "sample.yaml"]
-    assert run(*sample, **home).returncode == 2
+    assert eval_results(result, built)
+    refused = {"baseline": "guesses"}, {"is_sample": True}, {"policy": "drop"}
+    for part in (*refused, {"part": Part("kwon2024")}, {"part": Part(limit=2)}):
+        with pytest.raises(UsageError):
+            eval_results(replace(result, **part), built)

@@ -549,10 +549,10 @@ def test_tasks_are_listed_and_a_page_is_renewed_between_its_marks(run, tmp_path)
     update = ("tasks", "chatter", "--update", "page.md")
     assert run(*update).returncode == 0
     text = page.read_text()
-    assert text.startswith(f"# Before\n\n{begin}\n\n### `chatter words`\n")
+    assert text.startswith(f"# Before\n\n{begin}\n\n| task |")
+    assert "[`chatter words`]" in text
     assert text.endswith(f"{end}\n\nafter\n")
     assert "\nold\n" not in text
-    assert "\n| letters `--unit letters` | 0.1 | paper, Table 2 |\n" in text
     run(*update)
     assert page.read_text() == text
     for bad in ("# Page\n", f"{end}\n{begin}\n", f"{begin}\n{begin}\n{end}\n"):

@@ -52,15 +52,17 @@ def test_the_wheel_works_without_the_checkout(wheel, tmp_path):
     here = Path(pytest.__file__).parents[1]
     (site / "dependencies.pth").write_text(f"{here}\n")  # without the .pth of the checkout in it
     (tmp_path / "bare.py").write_bytes((HOME / "tests" / "bare.py").read_bytes())
-    done = subprocess.run(
-        [tmp_path / "bare/bin/python", "bare.py"],
-        cwd=tmp_path,
-        env={key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-        | {"HF_HOME": str(tmp_path / "hf"), "HF_HUB_OFFLINE": "1"},
-        capture_output=True,
-        text=True,
-    )
+    environ = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    environ |= {"HF_HOME": str(tmp_path / "hf"), "HF_HUB_OFFLINE": "1"}
+
+    def run(*args):
+        command = [tmp_path / "bare/bin/python", *args]
+        return subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True)
+
+    done = run("bare.py")
     assert done.returncode == 0, done.stderr
+    lacking = "import sys; sys.modules['jinja2'] = None; from parley.cli import main; main()"
+    assert "parley-datasets[site]" in run("-c", lacking, "site", "--output", "page").stderr
     assert sorted(path.name for path in (tmp_path / "build").iterdir()) == list(discover())
 
 

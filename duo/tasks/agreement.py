@@ -224,7 +224,13 @@ AGREEMENT = Task(
     },
     inputs="the dialogue",
     columns=("dialogues.dialogue",),
-    asking=Asking("2", questions, reader(read_number, "score", 1, 5, words=_WORDS), max_tokens=60),
+    asking=Asking(
+        "2",
+        questions,
+        reader(read_number, "score", 1, 5, words=_WORDS),
+        max_tokens=60,
+        answer=lambda fields: {"score": int(fields["score"])},  # the prompt asks for whole ones
+    ),
     gold=ratings,
     score=agreement,
     target=lambda rated: {"score": rated["person"]},

@@ -298,7 +298,7 @@ def _label(header: Header, task: Task) -> str:
     label = ", ".join(f"{role}={model}" if role else model for role, model in models)
     label = ", ".join([label, *filter(None, variant_of(header).names)])
     is_old = asking and is_older(header, asking)
-    return f"{label}, questions version {header['asking']}" if is_old else label
+    return f"{label}, questions {header['asking']}" if is_old else label
 
 
 def _cost(header: Header, entries: Entries, prices: Prices) -> float | None:

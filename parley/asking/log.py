@@ -278,7 +278,7 @@ class Log:
         whole = text[: text.rfind(b"\n") + 1]  # a kill may leave half a line
         if whole:
             there, self.entries = read_log(self.path, whole)
-            if wrong := [*_differences(there, self._header)]:
+            if wrong := [*differences(there, self._header)]:
                 raise UsageError(
                     f"{self.path}: holds answers to other questions",
                     *wrong,
@@ -331,7 +331,8 @@ class Log:
             self._file.close()
 
 
-def _differences(there: Mapping[str, Any], due: Mapping[str, Any]) -> Iterable[Problem]:
+def differences(there: Mapping[str, Any], due: Mapping[str, Any]) -> Iterable[Problem]:
+    """Yield where the header of a log differs from what is due, but for the version of Parley."""
     for name, value in due.items():
         stated = there.get(name, _WITHOUT.get(name))
         if name != "parley" and stated != value:
@@ -342,7 +343,7 @@ def _begins(path: Path, header: Mapping[str, Any]) -> bool:
     """Tell whether a file is a log with this header."""
     with suppress(OSError, ValueError), path.open("rb") as file:
         there = loads(file.readline())
-        return isinstance(there, dict) and not [*_differences(there, header)]
+        return isinstance(there, dict) and not [*differences(there, header)]
     return False
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from parley.asking.client import reason_unread
-from parley.asking.log import Questions, is_log, read_log
+from parley.asking.log import Questions, differences, is_log, read_log
 from parley.asking.run import SCRIPT, read_calls
 from parley.asking.variants import variant_of
 from parley.base.errors import Problem, RecordError, UsageError
@@ -123,11 +123,7 @@ def _wrong(
     if not is_old:
         due |= {"version": questions.built.version, "asking": questions.asking.version}
         due |= {"questions": questions.digest, **questions.settings}
-    wrong = [
-        Problem(name, str(value), str(header.get(name)))
-        for name, value in due.items()
-        if header.get(name) != value
-    ]
+    wrong = [*differences(header, due)]
     yield from wrong
     if wrong:
         return

@@ -26,12 +26,14 @@ if TYPE_CHECKING:
 _YAML = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
 _BESIDE = {"figures", "checks", "transcript", "charts", "export", "jobs", "pins", "subsets"}
 _BESIDE |= {"tasks", "views"}
+IN_WHEEL = "collection_data"
+"""The folder of parley's own datasets in the installed package."""
 
 
 def collection_folder() -> Path:
     """Return the folder of parley's own datasets."""
     package = Path(__file__).parent.parent
-    installed = package / "collection_data"
+    installed = package / IN_WHEEL
     return installed if installed.is_dir() else package.parent
 
 

@@ -137,7 +137,7 @@ def lay_out_score(found: Result) -> RenderableType:
 def _older(log: Mapping[str, Any]) -> str:
     left = f"; {log['left_out']:,} no longer asked are left out" if "left_out" in log else ""
     return (
-        f"questions version {log['asking']}, today's are {log['asking_today']}: the predictions "
+        f"questions {log['asking']}, today's are {log['asking_today']}: the predictions "
         f"are those in the log, not read again{left}"
     )
 

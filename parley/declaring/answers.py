@@ -42,20 +42,12 @@ def _parsed(text: str, place: int) -> tuple[Any, int]:
         straight = _PYTHONS.sub(lambda match: of_python[match[0]], text.translate(_STRAIGHT))
         for each in (text, straight):  # of the same length
             value, error, end = json5.parse(
-                each,
-                start=place,
-                consume_trailing=False,
-                allow_duplicate_keys=False,
-                parse_constant=_no_number,
+                each, start=place, consume_trailing=False, allow_duplicate_keys=False
             )
             if not error:
                 return loads(json.dumps(value)), end
         raise
     return loads(text[place:end]), end  # refuses repeated keys, NaN and halves of characters
-
-
-def _no_number(name: str) -> None:
-    raise ValueError(f"{name} is no number")
 
 
 # What stands before an object that is no answer, and after one that is taken back
@@ -453,7 +445,7 @@ def _order_in_words(
 def _ordered(found: list[Any], size: int) -> list[list[str]]:
     """Return the orders that items and places, numbers from 0, give in a row; [] if they do not.
 
-    If some items have their places, each has, always before it or always after it.
+    If some items have their places, each has, before it or after it.
     """
     if not any(isinstance(each, int) for each in found):
         return [found[start : start + size] for start in range(0, len(found), size)]
@@ -461,9 +453,6 @@ def _ordered(found: list[Any], size: int) -> list[list[str]]:
     for start in range(0, len(found), 2 * size):
         pairs = [*zip(found[start : start + 2 * size : 2], found[start + 1 :: 2], strict=False)]
         by_place = {one: other for pair in pairs for one, other in (pair, pair[::-1])}
-        is_first = isinstance(found[start], int)
-        if any(isinstance(one, int) is not is_first for one, _ in pairs):
-            return []
         orders.append([str(by_place.get(place)) for place in range(size)])
     return orders
 
