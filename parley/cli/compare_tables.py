@@ -127,12 +127,12 @@ def _how(tables: Sequence[Table]) -> Iterator[str]:
     )
     if drawn:
         yield (
-            f"(low…high): a 95% interval by the percentile bootstrap, {RESAMPLES:,} samples of "
-            f"whole units, drawn with all their predictions ({drawn})"
+            f"(low…high): a 95% interval by the percentile bootstrap, {RESAMPLES:,} draws of "
+            f"whole dialogues with all their predictions ({drawn})"
         )
     if any(log.differences for each in tables for log in each.logs):
         yield (
-            "p: paired permutation test, two-sided: the predictions of whole units change sides, "
+            "p: paired permutation test, two-sided: the logs swap predictions of whole dialogues, "
             f"in {RESAMPLES:,} random ways, or in all if they are fewer; Holm's correction over "
             "the differences of a task"
         )

@@ -120,7 +120,7 @@ def _command(dataset: Dataset, name: str, task: "Task") -> Callable[..., None]:
     published = f"Score dialogues of a publication: {', '.join(task.subsets) or 'none'}."
     kept = "Save the predictions of the baseline."
     shown = "Write the score for a model repository: .eval_results/NAME.yaml on the Hub."
-    unread = "Count unreadable predictions as wrong, or drop them: wrong, drop [default: wrong]."
+    unread = "Count unreadable predictions as wrong, or drop them: wrong, drop."
 
     def command(
         file: Annotated[str | None, Argument(metavar="[FILE]", help=accepted)] = None,
