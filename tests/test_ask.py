@@ -528,6 +528,27 @@ def test_a_run_has_the_mode_that_its_endpoint_takes(dialect, of, tmp_path):
     assert all(each["content"] in sent for each in asked)
 
 
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        (502, '<div role="main">Bad gateway</div>'),
+        (500, '{"error": "the system role of this node is moving"}'),
+        (400, "'max_tokens' is too large: 80. The model's maximum context length is 512 tokens."),
+    ],
+)
+def test_an_error_of_the_moment_or_of_one_question_changes_no_mode(status, said, of, tmp_path):
+    questions, path = of("casino strategies", limit=3), tmp_path / "log.jsonl"
+
+    def answer(request):
+        return (status, {}, said.encode()) if len(server.requests) == 1 else '{"labels": []}'
+
+    with serving(answer) as server:
+        ask(questions, settings(server.url, schema=True, retries=1, at_once=1), path)
+        ask(questions, settings(server.url, schema=True, retries=1, at_once=1), path)
+    assert len(server.requests) == 4
+    assert scored(questions, path).run["mode"] == {"": []}
+
+
 def test_each_side_of_a_game_has_its_own_mode(of, tmp_path):
     questions, path = of("casino deals", limit=2), tmp_path / "log.jsonl"
     first, second = questions.asking.roles
@@ -710,6 +731,22 @@ def test_an_unreadable_answer_is_asked_again_once_with_the_reason(of, tmp_path):
         path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
         with pytest.raises(RecordError, match="answers, not"):
             scored(questions, path)
+
+
+def test_an_unreadable_answer_stays_if_asking_again_is_refused(of, tmp_path):
+    questions, path = of("casino strategies", limit=2), tmp_path / "log.jsonl"
+
+    def answer(request):
+        return (400, {}, b"a chat of four messages") if len(request["messages"]) > 2 else "A {}"
+
+    given = settings(retries=0)
+    given = replace(given, sampling=replace(given.sampling, ask_again=True))
+    with serving(answer) as server:
+        ask(questions, replace(given, base_url=server.url), path)
+    for entry in read_log(path)[1].values():
+        assert [each["text"] for each in entry["calls"]] == ["A {}", ""]
+    (reason,) = scored(questions, path).unreadable
+    assert "refused, status 400" in reason
 
 
 # Logs ------------------------------------------------------------------------------------

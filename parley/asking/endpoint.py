@@ -4,6 +4,7 @@ import asyncio
 import json
 import math
 import os
+import re
 import time
 import zlib
 from collections.abc import Awaitable, Callable, Mapping
@@ -18,6 +19,10 @@ from parley.base.http import open_client, retry_after, unpacker
 
 _OPENAI = "https://api.openai.com/v1"
 _HOPELESS = {401: "no valid key", 403: "no permission", 404: "no such address or model"}
+# of a question, whatever else the message names
+_TOO_LONG = re.compile(
+    r"context.{0,9}(?:length|window|size)|tokens\W{1,3}is too large", re.IGNORECASE
+)
 _LATER = (408, 409, 429)  # and 5xx: the same call may succeed later
 
 
@@ -31,6 +36,7 @@ class _Refused(Exception):
             found = json.loads(body)
         except (ValueError, RecursionError):
             found = body.decode("utf-8", "replace")
+        self.is_json = isinstance(found, dict)  # by the model's server, not by a proxy before it
         self.text = f"status {self.status}: {said(found, 1000)}"
         self.what = self.text[:200]
 
@@ -78,7 +84,8 @@ class Endpoint:
                 answer = await asyncio.wait_for(self._attempt(body), self._timeout)
                 return call_of(answer, attempt, time.monotonic() - start)
             except _Refused as refused:
-                failed, pause = _failed(refused), _pause(refused, attempt)
+                is_again = attempt > 0 or not self._retries
+                failed, pause = _failed(refused, is_again), _pause(refused, attempt)
             except (httpx2.RequestError, asyncio.TimeoutError) as error:
                 is_late = isinstance(error, asyncio.TimeoutError | httpx2.TimeoutException)
                 why = said(error) or type(error).__name__
@@ -132,16 +139,20 @@ async def _read(response: httpx2.Response) -> bytes:
     return bytes(found)
 
 
-def _failed(refused: _Refused) -> str:
+def _failed(refused: _Refused, is_again: bool) -> str:
     """Return the reason of a refused call that may succeed later.
 
-    RefusedCall if the same call never will, ParleyError if no call will.
+    RefusedCall if the same call never will, FailedCall if this question is too long, ParleyError if
+    no call will. Status 500 may be an error of the moment, so it refuses only when it comes again.
     """
     status, what = refused.status, refused.what
-    if status >= 400 and status not in (*_LATER, 401, 403) and names_a_part(refused.text):
-        raise RefusedCall(
-            what, refused.text
-        )  # also 404 and 500: a server of models, or a chat template
+    if 400 <= status < 500 and status not in _LATER and _TOO_LONG.search(refused.text):
+        raise FailedCall(what)
+    # a server of models answers 404, a chat template 500
+    may_name = 400 <= status < 500 and status not in (*_LATER, 401, 403)
+    may_name |= status == 500 and refused.is_json and is_again
+    if may_name and names_a_part(refused.text):
+        raise RefusedCall(what, refused.text)
     if 300 <= status < 400:
         place = said(refused.headers.get("Location", "no address"))
         raise ParleyError(

@@ -12,7 +12,7 @@ from typing import Any
 from parley.asking.advice import advice
 from parley.asking.client import Call, FailedCall, Sampling, reason_unread
 from parley.asking.log import Log, Questions
-from parley.asking.probe import find_mode
+from parley.asking.probe import RefusedCall, find_mode
 from parley.asking.signals import run
 from parley.base.errors import ParleyError, UsageError
 from parley.declaring.prediction_formats import UNREADABLE, Key
@@ -325,7 +325,11 @@ class _Calls:
             if not self._settings.sampling.ask_again or not isinstance(found, Unreadable):
                 return [call], [""]
             chat = _asked_again(question, call.text, found.reason)
-            return [call, await self._call("", chat, question.schema)], ["", ""]
+            try:
+                second = await self._call("", chat, question.schema)
+            except RefusedCall as refusal:  # as of a longer chat: the first answer stays
+                second = Call(call.model, "", f"refused, {refusal}")
+            return [call, second], ["", ""]
         assert isinstance(asking, Playing)  # noqa: S101 - for types
         state, calls, roles = question, list[Call](), list[str]()
         while role := asking.turn(state):

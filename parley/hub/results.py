@@ -1,6 +1,8 @@
 """A score as an entry of a model repository's `.eval_results/*.yaml`, which the Hub shows."""
 
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timezone
+from typing import Any
 
 import yaml
 from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
@@ -39,7 +41,7 @@ def eval_results(result: Result, built: BuiltFolder) -> str:
     path, value = next(iter(flat(result.score.metrics).items()))
     if isinstance(value, Undefined):
         raise UsageError(f"--eval-results: {' '.join(path)} is undefined: {value.reason}")
-    asked = [f"questions {result.run['asking']}"] if result.run else []
+    asked = [*_asked(result.run)] if result.run else []
     proof = result.provenance
     notes = [" ".join(path), *asked, f"{result.part}", f"coverage {result.coverage:.4g}"]
     notes += [f"parley {proof['parley']}", f"{result.dataset} {proof['version']}"]
@@ -52,3 +54,13 @@ def eval_results(result: Result, built: BuiltFolder) -> str:
         notes=", ".join(notes),
     )
     return str(yaml.safe_dump(eval_result_entries_to_yaml([entry]), sort_keys=False))
+
+
+def _asked(run: Mapping[str, Any]) -> Iterator[str]:
+    """Yield how a model was asked, from the facts of its log: all that may change its score."""
+    yield f"questions {run['asking']}"
+    yield "with schema" if run["schema"] else "without schema"
+    yield from (f"{name} {run[name]}" for name in ("shots", "prompt", "turns") if run.get(name))
+    yield from [f"repeat {run['repeat']}"] if run["repeat"] > 1 else []
+    yield from (name.replace("_", " ") for name in ("ask_again", "swap") if run.get(name))
+    yield from (change for mode in run["mode"].values() for change in mode)

@@ -179,12 +179,13 @@ def score(
                 f"{of}: none of {len(gold):,} predictions is readable, so none is left to score",
                 remedy="With --unreadable wrong they count as wrong.",
             )
-    metrics = compute(built, name, options, kept, scored, part)
+    of_rows = part if len(kept) == len(gold) else replace(part, limit=len(kept))  # what is left
+    metrics = compute(built, name, options, kept, scored, of_rows)
     references = task.references_for(options)
-    if part != ALL or len(kept) < len(gold):
+    if of_rows != ALL:
         others = {*others, *(gold.keys() - kept.keys())}
         measured = (each for each in references if each.name != baseline)
-        references = (*_here(built, name, measured, options, part, kept, others),)
+        references = (*_here(built, name, measured, options, of_rows, kept, others),)
     if keep:  # at last: before, the same command does all of it again
         write(keep, task, predictions.values())
     return Result(
