@@ -139,6 +139,8 @@ def test_a_negotiation_ends(turns, end, offer):
     "last",
     [
         "I will not [Accept], I [Reject] and [Walk-Away].",
+        "You may [Accept] or [Reject].",
+        "I [Walk-Away]. Well, rather: [Reject]",
         "[Accept if you add a lamp]",
         "[Accepted]",
         "[I accept]",

@@ -167,7 +167,7 @@ def _action(rules: Rules, state: State, text: str) -> tuple[str, Any, str]:
     """Return the action of a text, the offer, and why the turn is malformed."""
     found = [*_ACTION.finditer(text)]
     actions = {(_name(match[1]), " ".join(match[3].split())) for match in found}
-    if len(actions) > 1:  # an offer rejects by itself
+    if any(name == "offer" for name, _ in actions):  # it rejects by itself
         actions -= {("reject", terms) for terms in _IT}
     if len(actions) > 1:
         return "", None, "several actions"
