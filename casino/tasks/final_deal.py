@@ -57,15 +57,18 @@ def read_allocation(text: str, _: Question) -> Mapping[str, Any] | Unreadable:
     if choice(text, ("null", "no deal")):
         return {"allocation": None}
     found = read_object(text, "allocation")
+    bare = [read_object(text, *names) for names in (ISSUES, SIDES)]
+    read = [each for each in bare if not isinstance(each, Unreadable)]
     if isinstance(found, Unreadable) and "allocation" not in text.casefold():
-        bare = [read_object(text, *names) for names in (ISSUES, SIDES)]
-        read = [each for each in bare if not isinstance(each, Unreadable)]
         found = {"allocation": read[0]} if len(read) == 1 else found
     if isinstance(found, Unreadable):
         return found
-    if found["allocation"] in (None, "null"):
-        return {"allocation": None}
     shares = by_side(folded(found["allocation"]))
+    others = [by_side(folded(each)) for each in read]
+    if any(each != shares and not any(problems(each, SHARES)) for each in others):
+        return Unreadable("several answers")
+    if shares in (None, "null"):
+        return {"allocation": None}
     if any(problems(shares, SHARES)):
         return Unreadable()
     if any(sum(part[issue] for part in shares.values()) != PACKAGES for issue in ISSUES):

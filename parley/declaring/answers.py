@@ -22,6 +22,15 @@ from parley.declaring.questions import (
     final_text,
 )
 
+_RAISED = "[²³¹\u2070\u2074-\u2079\u2080-\u2089\u2460-\u249b\u24ea]"
+_JOINT = re.compile(rf"(?<=\d)(?={_RAISED})|(?<=\d[.,])(?={_RAISED})|(?<={_RAISED})(?=[.,]?\d)")
+
+
+def written(text: str) -> str:
+    """Return the final text of an answer; "120²" becomes "120^2" and so no other number."""
+    return final_text(_JOINT.sub("^", text))
+
+
 # JSON --------------------------------------------------------------------------------------------
 
 _DEEPEST = 20  # levels of JSON; no answer needs as many
@@ -52,15 +61,22 @@ def _parsed(text: str, place: int) -> tuple[Any, int]:
 
 # What stands before an object that is no answer, and after one that is taken back
 _DENIED = re.compile(
-    r"(?:\bnot|n['’]t|\bnever|\bexample|\be\.g\.|\binstead of|\bunlike|\bwrong|\bformat)"
-    r"(?:\s+(?:answer|output))?\W*(?:json\W*)?$",
+    r"(?:(?:\bnot|n['’]t|\bnever|\binstead of|\bunlike|\bwrong|"
+    r"(?<!in )\bthe (?:\w+ ){0,2}format (?:is|was)|"
+    r"\ban? (?:perfect|ideal) \w+ (?:would )?(?:gets?|has|have|receives?|scores?))"
+    r"(?: (?:answer|output))?[^\w.!?;。)\]\n]*|"
+    r"\b(?:example(?: (?:answer|output))?|e\.g\.)[^\w.!?;。)\]]*)"
+    r"(?:(?::|```)\W*)?(?:json\W*)?$",
     re.IGNORECASE,
 )
 _TAKEN_BACK = re.compile(
-    r"(?:\A|[.!?\n*(])\s{0,4}(?:no[,.!:]|(?:actually|wait|sorry|oops|correction|hmm|scratch that|"
-    r"on second thoughts?)\b)",
+    r"(?:\A\W{0,6}|[.!?\n*(]\s{0,4})(?:no[,.!:]|(?:actually|wait|sorry|oops|correction|hmm|"
+    r"scratch that|on second thoughts?|on (?:further )?reflection)\b)|"
+    r"\A[^\w\n.!?]{0,6}(?:is|was|would be)(?:n['’]t| not| wrong| incorrect| false)\b",
     re.IGNORECASE,
 )
+_FIGURE = re.compile(r"\d+(?:\.\d+)?")
+_SENTENCE = re.compile(r"(?:[^.!?\n]|\.(?=\d))+")
 
 
 def _objects(text: str) -> list[tuple[dict[str, Any], bool]]:
@@ -81,9 +97,26 @@ def _objects(text: str) -> list[tuple[dict[str, Any], bool]]:
         else:
             if not _is_deep(value):
                 is_denied = _DENIED.search(text[max(0, place - 60) : place])
-                found.append((value, not (is_denied or _TAKEN_BACK.search(text[end:]))))
+                is_back = _is_taken_back(text[place:end], text[end:])
+                found.append((value, not (is_denied or is_back)))
         place = text.find("{", end)
     return []
+
+
+def _is_taken_back(given: str, after: str) -> bool:
+    """Tell whether the text after an object takes it back, or judges again by another number."""
+    known = {*map(float, _FIGURE.findall(given))}
+    return bool(_TAKEN_BACK.search(after)) or any(
+        _judges_again(each) and not known.issuperset(map(float, _FIGURE.findall(each)))
+        for each in _SENTENCE.findall(after.casefold())
+    )
+
+
+def _judges_again(sentence: str) -> bool:
+    """Tell whether a sentence, in lower case, turns to what its speaker would answer."""
+    said = _WORD.findall(sentence)
+    is_turn = "however" in said or said[:1] == ["but"]
+    return is_turn and bool(_SPEAKER.intersection(said) and _JUDGES.intersection(said))
 
 
 def _closed(text: str, place: int) -> int:
@@ -111,7 +144,7 @@ def read_object(text: str, *fields: str) -> dict[str, Any] | Unreadable:
     Further fields are ignored. Without an object, "field: value" for each field, on lines of their
     own or after a comma, will do.
     """
-    text = final_text(text)
+    text = written(text)
     due = {_key(name): name for name in fields}
     found = []
     for value, is_meant in _objects(text):
@@ -152,7 +185,7 @@ def _one(found: Iterable[Any]) -> Any:
 
 
 def _plain(name: str) -> str:
-    return re.sub(r"[\s_-]+", " ", final_text(name).strip("\"'`*.!").casefold()).strip()
+    return re.sub(r"[\s_-]+", " ", written(name).strip("\"'`*.!").casefold()).strip()
 
 
 def _key(name: str) -> str:
@@ -186,7 +219,7 @@ def _field(text: str, field: str) -> Any:
     elif given.reason != NO_ANSWER:
         return given
     else:
-        value = re.sub(r"^```\w*\s|```$", "", final_text(text)).strip()
+        value = re.sub(r"^```\w*\s|```$", "", written(text)).strip()
         boxed = _one("".join(each).strip() for each in _BOXED.findall(value))
         answers = [match for line in value.splitlines() if (match := _ANSWER.match(line))]
         if isinstance(boxed, str):
@@ -229,6 +262,9 @@ _COMMON = _words(
     "the a an of is are it its this that answer final think would say and so therefore thus here"
 )
 _SPEAKER = _words("i my d ll")  # of "I'd" and "I'll"
+_JUDGES = _words(
+    "rate rating score give say answer estimate probability choose change lower raise revise set"
+)
 _LABEL_WORDS = (
     _COMMON
     | _SPEAKER
@@ -321,7 +357,7 @@ def read_labels(
     few other words. "None", an empty list, or one of the names in `none` means no labels.
     """
     options = (*labels, *none)
-    for value, is_meant in _objects(final_text(text)):
+    for value, is_meant in _objects(written(text)):
         is_all = all(type(each) is bool and choice(n, options) for n, each in value.items())
         if value and is_all and is_meant:
             return _known([name for name, each in value.items() if each], labels, none)
@@ -342,7 +378,7 @@ def read_labels(
 def _labels_in_words(
     given: str, labels: Sequence[str], none: Sequence[str], own: frozenset[str]
 ) -> list[str] | Unreadable:
-    rest, named = _NUMBERED.sub(" ", final_text(given).casefold()), []
+    rest, named = _NUMBERED.sub(" ", written(given).casefold()), []
     for label in sorted((*labels, *none), key=len, reverse=True):  # one may be a part of another
         spelled = r"[-_ ]".join(map(re.escape, re.split("[-_ ]", label.casefold())))
         rest, times = re.subn(rf"(?<![\w-]){spelled}(?![\w-])", ",", rest)
@@ -371,6 +407,11 @@ def _known(
 
 # Orders ------------------------------------------------------------------------------------------
 
+# Signs between items, mathematical ones and arrows, other than those of an order from high to low
+_NOT_FALLING = re.compile(
+    r"[<=?~/+&«‹]|(?![→⇒⟶≻≫])"
+    r"[\u2190-\u21ff\u2225-\u22ff\u25c0-\u25c5\u276e\u2770\u27f0-\u27ff\u2900-\u297f\u2a00-\u2aff\u2b05]"
+)
 _ORDINALS = ("first 1st", "second 2nd", "third 3rd", "fourth 4th", "fifth 5th")
 
 
@@ -389,7 +430,7 @@ def read_order(
 
     given = _field(text, field)
     if isinstance(given, Unreadable):
-        by_rank = [value for value, is_meant in _objects(final_text(text)) if is_meant]
+        by_rank = [value for value, is_meant in _objects(written(text)) if is_meant]
         if given.reason != NO_ANSWER or len(by_rank) != 1:
             return given
         (given,) = by_rank
@@ -408,7 +449,7 @@ def _order_in_words(
     given: str, items: Sequence[str], ranks: Sequence[str], words: str
 ) -> list[str] | Unreadable:
     own = _words(words)
-    rest = _RANGE.sub(" ", final_text(given).casefold())
+    rest = _RANGE.sub(" ", written(given).casefold())
     # "I" and "my" may else begin the speaker's own order
     rest = re.sub(r"\bi(?: would|['’]d|['’]ll)? (?:think|say|guess)\b", " ", rest)
     rest = re.sub(rf"\bmy (?=final|answer|guess{''.join(f'|{each}' for each in own)})", " ", rest)
@@ -434,7 +475,7 @@ def _order_in_words(
     rest = re.sub(sign, " ", rest)
     numbers = re.findall(r"\d+", rest)
     ascending = [str(number) for number in range(1, size + 1)] * len(orders)
-    if not _holds_only(rest, _ORDER_WORDS | own) or re.search(r"[<=?~/+&\u2248-\u2265]", rest):
+    if not _holds_only(rest, _ORDER_WORDS | own) or _NOT_FALLING.search(rest):
         return Unreadable(AMBIGUOUS)
     if numbers and numbers != ascending:
         return Unreadable(AMBIGUOUS)
@@ -489,7 +530,7 @@ def read_number(
 def _number_in_words(
     given: str, low: float, high: float, allowed: frozenset[str]
 ) -> float | Unreadable:
-    rest = re.sub(r"^\$(.*)\$$", r"\1", final_text(given).casefold())  # of LaTeX
+    rest = re.sub(r"^\$(.*)\$$", r"\1", written(given).casefold())  # of LaTeX
     scale = rf"(?:on )?(?:a )?(?:scale )?(?:of |from )?\(?{low:g}(?: to |-){high:g}\)?"
     rest = re.sub(rf"(?<![\w.,-]){scale}(?![\d.,/]*\d)", " ", rest)
     for each in sorted(allowed):

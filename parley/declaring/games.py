@@ -16,9 +16,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from parley.declaring.answers import written
 from parley.declaring.game_scores import TURN_LIMIT
 from parley.declaring.prediction_formats import Key
-from parley.declaring.questions import EMPTY, TRUNCATED, Message, Playing, final_text
+from parley.declaring.questions import EMPTY, TRUNCATED, Message, Playing
 
 DEAL, WALK_AWAY = "deal", "walk_away"
 WARNINGS = 3  # of a side, at the last of which it walks away
@@ -146,7 +147,7 @@ def step(rules: Rules, state: State, text: str, reason: str = "") -> State:
     """
     if not (role := turn(rules, state)):
         raise ValueError(f"the negotiation has ended: {state.end}")
-    text = final_text(text) if reason in ("", TRUNCATED) else ""
+    text = written(text) if reason in ("", TRUNCATED) else ""
     if reason == TRUNCATED:
         text = _CUT.sub("", text).strip()
     name, offer, fault = _action(rules, state, text) if text else ("", None, reason or EMPTY)
@@ -167,7 +168,7 @@ def _action(rules: Rules, state: State, text: str) -> tuple[str, Any, str]:
     """Return the action of a text, the offer, and why the turn is malformed."""
     found = [*_ACTION.finditer(text)]
     actions = {(_name(match[1]), " ".join(match[3].split())) for match in found}
-    if len(actions) > 1:  # an offer rejects by itself
+    if any(name == "offer" for name, _ in actions):  # it rejects by itself
         actions -= {("reject", terms) for terms in _IT}
     if len(actions) > 1:
         return "", None, "several actions"
