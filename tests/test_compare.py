@@ -15,9 +15,10 @@ from parley.asking.log import Questions
 from parley.asking.run import Settings, ask
 from parley.building.built import find_folder
 from parley.building.collection import discover
+from parley.declaring.questions import Playing
 from parley.declaring.spread import RESAMPLES, SEED, resamples
 from parley.scoring.compare import Rows, holm, intervals, p_value
-from parley.scoring.gold import Part
+from parley.scoring.gold import ALL, Part, load_gold
 
 RIGHT = {"satisfaction": "Undecided", "likeness": "Undecided"}
 WRONG = {"satisfaction": "Slightly satisfied", "likeness": "Slightly like"}
@@ -89,6 +90,49 @@ def test_auc_is_computed_anew_for_each_sample(sample_build, monkeypatch):
     assert samples == pytest.approx(due, abs=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("of", "due"),
+    [
+        ("casino outcomes", {"mae", "quadratic_kappa"}),
+        ("casino strategies", set()),
+        ("casino deals", {"fairness", "share_of_most"}),
+        ("craigslist_bargains deal", {"auc"}),
+        ("duo agreement", {"person", "others"}),
+    ],
+)
+def test_metrics_over_readable_answers_or_deals_alone_are_told(of, due, sample_build):
+    dataset, name = of.split()
+    built = find_folder(sample_build, discover()[dataset])
+    task = built.dataset.task(name)
+    options = task.chosen({})
+    gold, _ = load_gold(built, name, options, ALL)
+    if isinstance(task.asking, Playing):
+        people = task.baselines[task.asking.people](built, **options)
+        found = {tuple(each[part] for part in task.key): each for each in people}
+    else:
+        found = {key: dict(task.target(value)) for key, value in gold.items()}
+    rows = Rows(built, name, options, gold)
+    numbers = rows.numbers(found)
+    is_game = isinstance(task.asking, Playing)
+    told = {each[0] for each in rows.over_told([found]) if numbers[each] > 0 or not is_game}
+    assert told - {"f1_by_label"} == due  # some labels are in no row of the sample
+
+
+@pytest.mark.parametrize("absent", [0.0, float("nan")])
+def test_f1_of_strategies_is_that_of_scikit_learn(absent):
+    from sklearn.metrics import f1_score
+
+    tasks = discover()["casino"].load_module("tasks")
+    strategies = tasks.strategies
+    draw = np.random.default_rng(0)
+    for rows, share in ((1, 0.3), (3, 0.1), (50, 0.5)):
+        truth, said = (draw.random((rows, len(strategies.SEVEN))) < share for _ in range(2))
+        truth[:, 0] = said[:, 0] = False
+        due = f1_score(truth, said, average=None, zero_division=absent)
+        found = strategies.positive_f1(truth, said, absent)
+        assert found == pytest.approx(100 * due, abs=1e-12, nan_ok=True)
+
+
 def test_holm_closes_the_tests_of_bonferroni():
     draw = random.Random(6)
     for count in range(7):
@@ -112,16 +156,17 @@ def test_holm_closes_the_tests_of_bonferroni():
 def logged(sample_build, tmp_path):
     """Return a function that asks a model which gives one answer, and returns its log."""
 
-    def logged(task, model, answer, limit=0, name="", swap=False, **options):
+    def logged(task, model, answer, limit=0, name="", swap=False, fields=(), **options):
         dataset, each = task.split()
         built = find_folder(sample_build, discover()[dataset])
         chosen = built.dataset.task(each).chosen(options)
         questions = Questions(built, each, chosen, Part("", limit), swap=swap)
         roles = getattr(questions.asking, "roles", [""])
         path = tmp_path / f"{name or model}.{each}.jsonl"
+        reply = answer if callable(answer) else lambda request: answer
         models = dict.fromkeys(roles, model) | ({roles[-1]: "script:joint"} if swap else {})
-        with serving(lambda request: answer) as server:
-            ask(questions, Settings(models, Sampling({}), server.url), path)
+        with serving(reply) as server:
+            ask(questions, Settings(models, Sampling(dict(fields)), server.url), path)
         return path
 
     return logged
@@ -149,7 +194,8 @@ def test_logs_are_compared_by_task_with_their_cost(logged, compared, sample_buil
         logged("casino deals", "one", "[Walk-Away]"),
         logged("casino deals", "one", "[Walk-Away]", swap=True, name="swapped"),
     ]
-    outcomes, deals = compared(*logs, price="two=2,10")
+    prices = ["--price", "one=1,1", "--price", "script:joint=0,0"]
+    outcomes, deals = compared(*logs, *prices, price="two=2,10")
     first, second = outcomes["logs"]
     assert second["metrics"]["satisfaction"] == first["metrics"]["satisfaction"] > 0
     assert second["differences"]["satisfaction"] | {"interval": None} == {
@@ -157,15 +203,25 @@ def test_logs_are_compared_by_task_with_their_cost(logged, compared, sample_buil
         "interval": None,
         "p": 1,
         "p_holm": 1,
+        "rows": None,
     }
     by = second["differences"]["likeness"]
     assert by["value"] == second["metrics"]["likeness"] - first["metrics"]["likeness"] < 0
     assert by["interval"]["low"] <= by["value"] <= by["interval"]["high"]
     assert by["p_holm"] == min(1, 2 * by["p"])
-    assert (first["differences"], first["cost"], first["unreadable"]) == ({}, None, 0)
+    assert (first["differences"], first["unreadable"], first["coverage"]) == ({}, 0, 1)
     assert second["cost"] == pytest.approx(second["run"]["asked"] * (7 * 2 + 3 * 10) / 1e6)
     assert deals["logs"][0]["label"] == "mturk_agent_1=one, mturk_agent_2=one"
-    assert "points" not in deals["logs"][0]["metrics"]
+    shown = deals["logs"][0]["metrics"]
+    assert "unreadable" not in shown
+    assert shown["points"] == {"mturk_agent_1": 5, "mturk_agent_2": 5}
+    calls = [
+        call for line in logs[3].read_text().splitlines()[1:] for call in json.loads(line)["calls"]
+    ]
+    asked = [call for call in calls if call["model"] != "script:joint"]
+    assert {call["role"] for call in asked} == {"mturk_agent_1", "mturk_agent_2"}
+    assert deals["logs"][1]["cost"] == pytest.approx(len(asked) * (7 + 3) / 1e6)
+    assert [each["cost"] for each in compared(*logs[:1], price="two=2,10")[0]["logs"]] == [None]
     assert (deals["logs"][1]["metrics"], len(deals["logs"][1]["differs"])) == ({}, 1)
     shown = run("compare", *logs[::2], "--metric", "points", "--build", sample_build).stdout
     assert "points mturk_agent_1" in shown
@@ -203,6 +259,82 @@ def test_logs_of_other_parts_or_rows_are_marked_and_not_compared(logged, compare
         [__file__],
     ):
         assert run("compare", *given, "--build", whole.parent)[0] == 2, given
+
+
+def test_logs_of_one_model_are_told_apart(logged, compared, sample_build, run):
+    camp = json.dumps({"satisfaction": "Undecided", "likeness": "Undecided"})
+    first = logged("casino outcomes", "one", camp, fields={"temperature": 0})
+    header, *entries = first.read_text().splitlines()
+    others = {"schema": False, "ask_again": True, "mode": {"": ["no schema"]}}
+    stated = json.loads(header)
+    changed = stated | others | {"sampling": stated["sampling"] | {"temperature": 1}}
+    logs = [first]
+    for folder, head in (("a/runs", stated), ("b/runs", changed)):
+        logs.append(first.parent / folder / first.name)
+        logs[-1].parent.mkdir(parents=True)
+        logs[-1].write_text("\n".join([json.dumps(head), *entries]) + "\n")
+    (table,) = compared(*logs[:2])
+    labels = [each["label"] for each in table["logs"]]
+    assert labels == [f"one ({each.parent.name}/{first.stem})" for each in logs[:2]]
+    alike, other = (compared(logs[0], each)[0]["logs"][1] for each in logs[1:])
+    assert alike["settings"] == alike["differs"] == other["differs"] == []
+    names = [each.partition(":")[0] for each in other["settings"]]
+    assert names == ["sampling.temperature", "schema", "ask again", "mode"]
+    assert other["differences"]["likeness"]["value"] == 0
+    table = compared(*logs)[0]
+    assert [each["label"] for each in table["logs"]] == [f"one ({each})" for each in logs]
+    shown = run("compare", *logs, "--build", sample_build).stdout
+    assert "other settings: sampling.temperature: 1, but 0 in" in shown
+
+
+def test_answers_that_one_log_lacks_are_in_the_differences_of_no_mean_over_readable_ones(
+    logged, compared, sample_build, run
+):
+    camp = json.dumps({"satisfaction": "Undecided", "likeness": "Slightly like"})
+
+    def partly(request):
+        return camp if len(request["messages"][-1]["content"]) % 2 == 0 else "?"
+
+    logs = [logged("casino outcomes", "one", camp), logged("casino outcomes", "two", partly)]
+    of_scale = ["likeness", "mae.likeness"]
+    more = [part for name in of_scale for part in ("--metric", name)]
+    first, second = compared(*logs, *more)[0]["logs"]
+    rows = second["run"]["asked"]
+    read = rows - second["unreadable"]
+    assert 0 < read < rows
+    assert second["coverage"] == read / rows
+    values = [each["metrics"] for each in (first, second)]
+    errors = [each["mae"]["likeness"] for each in values]
+    by = second["differences"]
+    assert errors[0] != errors[1]
+    assert by["mae"]["likeness"]["value"] == 0
+    assert by["mae"]["likeness"]["rows"] == read
+    assert by["likeness"]["rows"] is None
+    assert by["likeness"]["value"] == values[1]["likeness"] - values[0]["likeness"] < 0
+    shown = run("compare", *logs, *more, "--build", sample_build).stdout
+    assert "coverage" in shown
+    assert f"{read / rows:.1%}" in shown
+    assert f"{read} rows of both" in shown
+
+
+def test_an_unfinished_log_of_a_folder_is_marked_and_one_by_name_is_an_error(
+    logged, compared, sample_build, run
+):
+    whole = logged("casino outcomes", "one", "", name="all")
+    part = logged("casino outcomes", "two", "", name="part")
+    part.write_text("\n".join(part.read_text().splitlines()[:2]) + "\n")
+    for name in ("empty", "damaged"):
+        (whole.parent / f"{name}.jsonl").write_text('{"log":1}\n' * (name == "damaged"))
+    done, unfinished = compared(whole.parent)[0]["logs"]
+    assert (done["label"], done["differs"]) == ("one", [])
+    assert unfinished["metrics"] == {}
+    assert "questions are not asked" in unfinished["differs"][0]
+    err = run("compare", whole.parent, "--build", sample_build).stderr
+    assert "empty.jsonl" in err
+    assert "damaged.jsonl" in err
+    for name in ("part.outcomes", "damaged", "empty"):
+        given = [whole.parent, whole.parent / f"{name}.jsonl"]
+        assert run("compare", *given, "--build", sample_build)[0] == 1 + (name == "empty")
 
 
 def test_options_of_a_task_are_tables_of_their_own(logged, compared):

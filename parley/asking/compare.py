@@ -10,13 +10,14 @@ from typing import Any
 from parley.asking.log import is_log, read_log
 from parley.asking.score import facts_of, is_older, open_log
 from parley.asking.variants import variant_of
-from parley.base.errors import Problem, UsageError
+from parley.base.errors import Problem, RecordError, UsageError
 from parley.building.built import BuiltFolder, find_folder
 from parley.building.collection import get
 from parley.declaring.prediction_formats import UNREADABLE
-from parley.declaring.spread import RESAMPLES, Interval, interval
+from parley.declaring.questions import Playing
+from parley.declaring.spread import RESAMPLES, Interval
 from parley.declaring.tasks import Task, tree
-from parley.scoring.compare import Difference, Names, Rows, holm, intervals, p_value
+from parley.scoring.compare import Difference, Names, Rows, holm, intervals, paired
 from parley.scoring.gold import Part, rows_digest
 from parley.scoring.predictions import validate_predictions
 
@@ -40,7 +41,9 @@ class Compared:
         unreadable: The number of answers that could not be read.
         cost: In the unit of the prices; None without a price for each model.
         differs: Where it differs from the first log of the table in what was asked; then it has no
-            differences. Or why it has no metrics: rows other than the build's, swapped seats.
+            differences. Or why it has no metrics: rows other than the build's, swapped seats,
+            questions that are not answered.
+        settings: Where the settings of its calls differ from those of the first log.
         units: The number of units that its intervals draw.
         metrics: Name -> value, NaN if undefined.
         intervals: Name -> the 95% interval.
@@ -53,10 +56,17 @@ class Compared:
     unreadable: int
     cost: float | None
     differs: tuple[Problem, ...] = ()
+    settings: tuple[Problem, ...] = ()
     units: int = 0
     metrics: Mapping[Names, float] = field(default_factory=dict)
     intervals: Mapping[Names, Interval] = field(default_factory=dict)
     differences: Mapping[Names, Difference] = field(default_factory=dict)
+
+    @property
+    def coverage(self) -> float:
+        """The share of answers that could be read, from 0 to 1; 0 without an answer."""
+        asked = self.facts["asked"]
+        return (asked - self.unreadable) / asked if asked else 0.0
 
 
 @dataclass(frozen=True)
@@ -89,6 +99,7 @@ class Table:
                     "log": str(each.path),
                     "label": each.label,
                     "differs": list(map(str, each.differs)),
+                    "settings": list(map(str, each.settings)),
                     "units": each.units,
                     "metrics": tree({n: _known(value) for n, value in each.metrics.items()}),
                     "intervals": tree({n: vars(found) for n, found in each.intervals.items()}),
@@ -100,6 +111,7 @@ class Table:
                         }
                     ),
                     "unreadable": each.unreadable,
+                    "coverage": each.coverage,
                     "cost": each.cost,
                     "run": dict(each.facts),
                 }
@@ -118,12 +130,13 @@ def compare(
     prices: Prices,
     metrics: Collection[str] = (),
     advance: Advance = lambda text, done, total: None,
+    leave_out: Callable[[str], None] = lambda text: None,
 ) -> list[Table]:
     """Return a table for each task, and choice of its options, of logs.
 
     Each log is compared with the first one of its table. Without names of metrics they are those
-    outside groups, or all if there are no others. The differences of a table are the family of
-    Holm's correction.
+    outside groups, or all if there are no others; of a game also points, and not the unreadable,
+    which a log of it has none of. The differences of a table are the family of Holm's correction.
 
     Args:
         folder: The folder of builds.
@@ -131,51 +144,67 @@ def compare(
         prices: The prices of tokens.
         metrics: Metrics or groups of them: "f1", "f1_by_label", "person.en ed".
         advance: Takes what is computed, the samples done, and all of them.
+        leave_out: Takes why a file of a folder is in no table.
 
     Raises:
         UsageError: a file is no log, a folder has none, or no log has a metric.
-        RecordError: a log is damaged, or does not answer all its questions.
+        RecordError: a log that is named is damaged, or does not answer all its questions.
     """
     groups: dict[Any, list[tuple[Path, Header, Entries]]] = {}
-    for path in dict.fromkeys(_files(paths)):
-        if not is_log(str(path)):
-            raise UsageError(f"{path}: is no log", remedy="Name logs that `parley ask` wrote.")
-        header, entries = read_log(path)
+    for path in _files(paths):
+        try:
+            if not is_log(str(path)):
+                raise UsageError(f"{path}: is no log", remedy="Name logs that `parley ask` wrote.")
+            header, entries = read_log(path)
+        except (UsageError, RecordError) as error:
+            if path in paths:
+                raise
+            leave_out(error.message)
+            continue
         of = header["dataset"], header["task"], *sorted(header["options"].items())
         groups.setdefault(of, []).append((path, header, entries))
     begun = []
     for (dataset, name, *_), given in groups.items():
         built = find_folder(folder, get(dataset))
-        logs = {
-            path: _Scored(built, name, path, header)
-            for path, header, _ in given
-            if not _apart(built, name, header)
-        }
-        begun.append((built, name, given, logs))
-    scored = [log for *_, logs in begun for log in logs.values()]
+        logs, apart = dict[Path, _Scored](), dict[Path, tuple[Problem, ...]]()
+        for path, stated, _ in given:
+            if why := _apart(built, name, stated):
+                apart[path] = why
+                continue
+            try:
+                logs[path] = _Scored(built, name, path, stated)
+            except (UsageError, RecordError) as error:
+                if path in paths:
+                    raise
+                apart[path] = error.problems or (Problem("", what=error.message),)
+        begun.append((built, name, given, logs, apart))
+    scored = [log for *_, logs, _ in begun for log in logs.values()]
     named = dict.fromkeys(names for log in scored for names in log.numbers)
     if unknown := [each for each in metrics if not any(each in _ways(names) for names in named)]:
         there = ", ".join(".".join(names) for names in named)
         raise UsageError(f"--metric {unknown[0]}: no such metric; there are: {there}")
     tables = []
-    for built, name, given, logs in begun:
+    for built, name, given, logs, apart in begun:
+        task, chosen = built.dataset.task(name), dict(given[0][1]["options"])
         found = _against_first([*logs.values()], metrics, advance)
+        found |= {path: {"differs": why} for path, why in apart.items()}
         rows = [
-            _row(built, name, each, label, found.get(each[0]), prices)
-            for each, label in zip(given, _labels(given, built.dataset.task(name)), strict=True)
+            _row(task, each, label, found[each[0]], prices)
+            for each, label in zip(given, _labels(given, task), strict=True)
         ]
-        task, options = built.dataset.task(name), dict(given[0][1]["options"])
-        tables.append(Table(built.dataset.name, name, task, options, tuple(rows)))
+        tables.append(Table(built.dataset.name, name, task, chosen, tuple(rows)))
     return tables
 
 
-def _files(paths: Sequence[Path]) -> Iterator[Path]:
-    """Yield logs and those of folders, by name."""
+def _files(paths: Sequence[Path]) -> list[Path]:
+    """Return logs and those of folders, by name, each once."""
+    found: dict[Path, None] = {}
     for path in paths:
         files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
-        if not files:
+        if not any(is_log(str(file)) for file in files) and path.is_dir():
             raise UsageError(f"{path}: has no logs; they end in .jsonl")
-        yield from files
+        found |= dict.fromkeys(files)
+    return [*found]
 
 
 class _Scored:
@@ -191,12 +220,16 @@ class _Scored:
 
     def chosen(self, metrics: Collection[str]) -> dict[Names, float]:
         """Return the metrics that are shown."""
-        is_plain = any(len(names) == 1 for names in self.numbers)
-        return {
+        if metrics:
+            return {n: value for n, value in self.numbers.items() if {*metrics} & {*_ways(n)}}
+        is_game = isinstance(self.rows.task.asking, Playing)
+        shown = {
             names: value
             for names, value in self.numbers.items()
-            if ({*metrics} & {*_ways(names)} if metrics else len(names) == 1 or not is_plain)
+            if (names[0] == "points" if is_game and names[1:] else len(names) == 1)
+            if not (is_game and names == (UNREADABLE,))
         }
+        return shown or self.numbers
 
     def differs(self, first: "_Scored") -> tuple[Problem, ...]:
         """Return where it differs from the first log of its table in what was asked.
@@ -205,12 +238,32 @@ class _Scored:
         """
         is_same = variant_of(self.header) == variant_of(first.header)
         due = [name for name in _ASKED if is_same or name != "questions"]
-        both = {name: [log.header.get(name) for log in (self, first)] for name in due}
-        return tuple(
-            Problem(name, what=f"{own}, but {other} in {first.path}")
-            for name, (own, other) in both.items()
-            if own != other
-        )
+        own, other = ({name: log.header.get(name) for name in due} for log in (self, first))
+        return _unlike(own, other, first.path)
+
+    def settings(self, first: "_Scored") -> tuple[Problem, ...]:
+        """Return where the settings of its calls differ from those of the first log."""
+        return _unlike(_settings(self.header), _settings(first.header), first.path)
+
+
+def _settings(header: Header) -> dict[str, Any]:
+    """Return the settings of the calls of a log; an absent field is None, as one left out."""
+    return {
+        **{f"sampling.{name}": value for name, value in header["sampling"].items()},
+        "schema": header["schema"],
+        "ask again": header.get("ask_again", False),
+        "repeat": header.get("repeat", 1),
+        "mode": {role: mode for role, mode in header.get("mode", {}).items() if mode},
+    }
+
+
+def _unlike(own: Header, other: Header, path: Path) -> tuple[Problem, ...]:
+    """Return where settings differ from those of the log at `path`."""
+    return tuple(
+        Problem(name, what=f"{own.get(name)}, but {other.get(name)} in {path}")
+        for name in {**own, **other}
+        if own.get(name) != other.get(name)
+    )
 
 
 def _against_first(
@@ -231,14 +284,11 @@ def _against_first(
         compared: dict[Names, Difference] = {}
         if log is not first[0] and not differs:
             tell = partial(advance, f"{log.path.stem}: differences")
-            swapped = log.rows.swapped(log.predictions, first[0].predictions, tell)
-            for names in [each for each in chosen if each in first[0].numbers]:
-                by = chosen[names] - first[0].numbers[names]
-                drawn = interval(samples[names] - first[1][names])
-                p = p_value(by, swapped[names], len(log.rows.units))
-                compared[names] = Difference(_known(by), drawn, p)
+            names = [each for each in chosen if each in first[0].numbers]
+            compared = _differences(log, first[0], names, (samples, first[1]), tell)
         found[log.path] = {"differs": differs, "units": len(log.rows.units), "metrics": chosen}
         found[log.path] |= {"intervals": spread, "differences": compared}
+        found[log.path]["settings"] = log.settings(first[0])
     tested = [
         (each["differences"], names)
         for each in found.values()
@@ -251,21 +301,45 @@ def _against_first(
     return found
 
 
+def _differences(
+    log: _Scored,
+    first: _Scored,
+    names: Collection[Names],
+    samples: tuple[Mapping[Names, Any], Mapping[Names, Any]],
+    tell: Callable[[int, int], None],
+) -> dict[Names, Difference]:
+    """Return metrics of a log minus those of the first, each over the same rows in both."""
+    rows, both = log.rows, (log.predictions, first.predictions)
+    told, of_first = map(rows.told, both)
+    if told == of_first or len(rows) == 1:
+        return paired(rows, *both, names, samples, tell)
+    is_not_0 = {each for each in names if log.numbers[each] or first.numbers[each]}
+    apart = rows.over_told(both) & is_not_0
+    of_all = [each for each in names if each not in apart]
+    found = paired(rows, *both, of_all, samples, tell) if of_all else {}
+    common = rows.within(told & of_first)
+    if apart and len(common):
+        drawn = common.samples(both[0], tell), common.samples(both[1], tell)
+        alike = paired(common, *both, apart, drawn, tell)
+        found |= {each: replace(by, rows=len(common)) for each, by in alike.items()}
+    elif apart:
+        found |= dict.fromkeys(apart, Difference(None, rows=0))
+    return {each: found[each] for each in names}
+
+
 def _row(
-    built: BuiltFolder,
-    name: str,
+    task: Task,
     log: tuple[Path, Header, Entries],
     label: str,
-    found: Mapping[str, Any] | None,
+    found: Mapping[str, Any],
     prices: Prices,
 ) -> Compared:
     """Return a log for a table."""
     path, header, entries = log
-    if found is None:
-        found = {"differs": _apart(built, name, header)}
     unread = sum(UNREADABLE in entry for entry in entries.values())
-    facts = facts_of(header, entries, built.dataset.task(name).asking)
-    return Compared(path, label, facts, unread, _cost(header, entries, prices), **found)
+    facts = facts_of(header, entries, task.asking)
+    cost = _cost(header, entries, prices, len(task.key))
+    return Compared(path, label, facts, unread, cost, **found)
 
 
 def _apart(built: BuiltFolder, name: str, header: Header) -> tuple[Problem, ...]:
@@ -284,12 +358,21 @@ def _ways(names: Names) -> Iterator[str]:
 
 
 def _labels(logs: Sequence[tuple[Path, Header, Entries]], task: Task) -> list[str]:
-    """Return the names of the models, with that of the log where two are alike."""
-    found = [_label(header, task) for _, header, _ in logs]
-    return [
-        f"{label} ({path.stem})" if found.count(label) > 1 else label
-        for label, (path, *_) in zip(found, logs, strict=True)
-    ]
+    """Return the names of the models; where two are alike, with that of the log, or its path."""
+    found = labels = [_label(header, task) for _, header, _ in logs]
+    ways: tuple[Callable[[Path], object], ...] = (
+        lambda path: path.stem,
+        lambda path: Path(path.parent.name, path.stem),
+        str,
+    )
+    for way in ways:
+        if len({*labels}) == len(labels):
+            break
+        labels = [
+            f"{label} ({way(path)})" if found.count(label) > 1 else label
+            for label, (path, *_) in zip(found, logs, strict=True)
+        ]
+    return labels
 
 
 def _label(header: Header, task: Task) -> str:
@@ -301,12 +384,18 @@ def _label(header: Header, task: Task) -> str:
     return f"{label}, questions {header['asking']}" if is_old else label
 
 
-def _cost(header: Header, entries: Entries, prices: Prices) -> float | None:
-    """Return the cost of all calls of a log, None without a price for each model."""
+def _cost(header: Header, entries: Entries, prices: Prices, width: int) -> float | None:
+    """Return the cost of all calls of a log, None without a price for each model.
+
+    A key longer than `width`, that of the task's, is of a game in swapped seats.
+    """
     total = 0.0
-    for entry in entries.values():
+    for key, entry in entries.items():
+        models = header["models"]
+        if len(key) > width:
+            models = dict(zip(models, reversed(models.values()), strict=True))
         for call in entry["calls"]:
-            model = header["models"].get(call.get("role", ""), "")
+            model = models.get(call.get("role", ""), "")
             tokens = call["prompt_tokens"], call["completion_tokens"]
             if not any(tokens):
                 continue

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _LOGS = "Logs of `parley ask`, or folders; others of a task are compared with its first."
 _PRICE = "Prices of a million tokens read and written, for all models or one; repeatable."
-_METRIC = "A metric or a group of them [default: those outside groups]; repeatable."
+_METRIC = "A metric or a group [default: those outside groups, and points]; repeatable."
 
 
 @app.command()
@@ -27,15 +27,18 @@ def compare(
 ) -> None:
     """Compare models by their logs: scores with intervals, differences, tokens and cost."""
     from parley.asking.compare import compare as compare_logs
-    from parley.base.console import progress
+    from parley.base.console import print_message, progress
     from parley.cli.compare_tables import lay_out_comparison
 
     prices = _prices(price or [])
     for path in logs:
         if not path.is_dir():
             require_file("LOG", path)
+    left_out: list[str] = []
     with progress("samples") as advance:
-        tables = compare_logs(folder, logs, prices, metric or (), advance)
+        tables = compare_logs(folder, logs, prices, metric or (), advance, left_out.append)
+    for each in left_out:
+        print_message(f"left out: {each}")
     print_result(
         as_json, lambda: [each.as_dict() for each in tables], lambda: lay_out_comparison(tables)
     )

@@ -63,24 +63,29 @@ def _task_of(found: Table) -> str:
 
 def _scores(found: Table, models: Sequence[str], notes: list[str]) -> Iterator[list[str]]:
     """Yield a row for each metric, and note where logs differ."""
-    marks: dict[str, str] = {}
+    marks = dict.fromkeys(models, "")
     for log in found.logs:
-        if log.differs:
-            said = "; ".join(map(str, log.differs))
-            notes.append(f"[{len(notes) + 1}] {log.path}: no difference computed: {said}")
-            marks[log.label] = f" [{len(notes)}]"
+        kinds = (("no difference computed", log.differs), ("other settings", log.settings))
+        for kind, problems in kinds:
+            if problems:
+                said = "; ".join(map(str, problems))
+                notes.append(f"[{len(notes) + 1}] {log.path}: {kind}: {said}")
+                marks[log.label] += f" [{len(notes)}]"
     names = list(dict.fromkeys(name for log in found.logs for name in log.metrics))
     by_model = {log.label: log for log in found.logs}
     heading = _task_of(found)
     for name in names or [()]:
         cells = [
-            _score(by_model[model], name, found.task.decimals) + marks.get(model, "")
+            _score(by_model[model], name, found.task.decimals) + marks[model]
             if model in by_model
             else ""
             for model in models
         ]
         yield [heading, " ".join(name), *cells]
         heading = ""
+    if any(log.unreadable for log in found.logs):
+        shown = (by_model[each].coverage if each in by_model else None for each in models)
+        yield ["", "coverage", *("" if each is None else f"{each:.1%}" for each in shown)]
 
 
 def _score(log: Compared, name: Names, decimals: int) -> str:
@@ -99,7 +104,9 @@ def _differences(found: Table) -> Iterator[list[str]]:
         for name, by in log.differences.items():
             assert first  # noqa: S101 - for types: differences are from it
             sides = [log.label, first.label]
-            yield [heading, " ".join(name), *sides, *_difference(by, found.task.decimals)]
+            of = "" if by.rows is None else f", {by.rows:,} rows of both"
+            metric = " ".join(name) + of
+            yield [heading, metric, *sides, *_difference(by, found.task.decimals)]
             heading = ""
 
 
@@ -130,7 +137,13 @@ def _how(tables: Sequence[Table]) -> Iterator[str]:
             f"(low…high): a 95% interval by the percentile bootstrap, {RESAMPLES:,} draws of "
             f"whole dialogues with all their predictions ({drawn})"
         )
-    if any(log.differences for each in tables for log in each.logs):
+    differences = [by for each in tables for log in each.logs for by in log.differences.values()]
+    if any(by.rows is not None for by in differences):
+        yield (
+            "rows of both: a metric over readable answers alone, or over deals alone, is compared "
+            "on the rows for which both logs have one"
+        )
+    if differences:
         yield (
             "p: paired permutation test, two-sided: the logs swap predictions of whole dialogues, "
             f"in {RESAMPLES:,} random ways, or in all if they are fewer; Holm's correction over "

@@ -6,14 +6,15 @@ dialogue depend on each other, so they are drawn together. Every number comes fr
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from parley.building.built import BuiltFolder
-from parley.declaring.prediction_formats import Key, Prediction
+from parley.declaring.prediction_formats import UNREADABLE, Key, Prediction
+from parley.declaring.questions import Playing
 from parley.declaring.spread import RESAMPLES, SEED, Interval, interval, no_resamples, resamples
 from parley.declaring.tasks import Gold, Undefined, flat
 from parley.scoring.evaluate import compute
@@ -36,12 +37,15 @@ class Difference:
         interval: Its 95% interval, from the samples that both models' intervals have.
         p: The p-value of a paired permutation test, two-sided.
         p_holm: The same by Holm's correction, set by `corrected`.
+        rows: The number of rows that it is of, if it is not of all: those that both models have a
+            readable answer for, or a deal.
     """
 
     value: float | None
     interval: Interval | None = None
     p: float | None = None
     p_holm: float | None = None
+    rows: int | None = None
 
 
 class Rows:
@@ -57,6 +61,15 @@ class Rows:
     ) -> None:
         self._of, self._gold, self._part = (built, name, options), gold, part
         self.task = built.dataset.task(name)
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self._gold)
+
+    def within(self, keys: Collection[Key]) -> "Rows":
+        """Return the rows of these keys."""
+        gold = {key: value for key, value in self._gold.items() if key in keys}
+        return Rows(*self._of, gold, self._part)
 
     @cached_property
     def units(self) -> list[list[Key]]:
@@ -86,6 +99,39 @@ class Rows:
     def alone(self, key: Key, predictions: Predictions) -> dict[Names, float]:
         """Return the metrics of the prediction of a row as if there were no other."""
         return self._numbers([(key, predictions)])
+
+    def told(self, predictions: Predictions) -> set[Key]:
+        """Return the keys with a readable answer; those of games with a deal."""
+        game = self.task.asking
+        if isinstance(game, Playing):
+            return {key for key, each in predictions.items() if each.get(game.agreed) is not None}
+        return {key for key, each in predictions.items() if UNREADABLE not in each}
+
+    def over_told(self, models: Iterable[Predictions]) -> set[Names]:
+        """Return the metrics over readable answers alone, or over deals alone.
+
+        If half of the rows are told nothing, such a metric is that of the other half, whichever
+        half it is. There must be two rows or more.
+        """
+        game = self.task.asking
+        none = {game.agreed: None} if isinstance(game, Playing) else {UNREADABLE: "none"}
+        keys = [*self._gold]
+        found: set[Names] | None = None
+        for predictions, start in product(models, (0, 1)):
+            untold = {
+                key: {**dict(zip(self.task.key, key, strict=False)), **none}
+                for key in keys[start::2]
+            }
+            whole = self.numbers({**predictions, **untold})
+            without = self._numbers((key, predictions) for key in keys[1 - start :: 2])
+            same = {
+                name
+                for name, value in whole.items()
+                if math.isclose(value, other := without.get(name, math.nan), rel_tol=1e-12)
+                or (math.isnan(value) and math.isnan(other))
+            }
+            found = same if found is None else found & same
+        return found or set()
 
     def samples(
         self,
@@ -175,6 +221,28 @@ def p_value(difference: float, swapped: Any, units: int) -> float | None:
     as_large = int((np.abs(found) >= least).sum())
     is_all = 2**units <= RESAMPLES
     return as_large / len(found) if is_all else (as_large + 1) / (len(found) + 1)
+
+
+def paired(
+    rows: Rows,
+    one: Predictions,
+    other: Predictions,
+    names: Iterable[Names],
+    samples: tuple[Mapping[Names, Any], Mapping[Names, Any]],
+    advance: Advance = lambda done, total: None,
+) -> dict[Names, Difference]:
+    """Return metrics of one minus those of the other on rows; `samples` are theirs on the rows."""
+    ours, theirs = rows.numbers(one), rows.numbers(other)
+    swapped = rows.swapped(one, other, advance)
+    found = {}
+    for name in names:
+        by = ours.get(name, math.nan) - theirs.get(name, math.nan)
+        if math.isnan(by):
+            found[name] = Difference(None)
+        else:
+            drawn = interval(samples[0][name] - samples[1][name])
+            found[name] = Difference(by, drawn, p_value(by, swapped[name], len(rows.units)))
+    return found
 
 
 def holm(values: Sequence[float]) -> list[float]:
