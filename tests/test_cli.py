@@ -313,7 +313,8 @@ def test_a_broken_module_stops_only_commands_that_need_it(text, run, tmp_path):
         (folder / f"{module}.py").write_text(text)
     for command in FREE:
         done = run(*command.split(), **home)
-        assert (done.returncode, done.stderr) == (0, ""), command
+        steps = re.sub(r"^casino: [\w ]+\n", "", done.stderr, flags=re.MULTILINE)  # of a slow run
+        assert (done.returncode, steps) == (0, ""), command
     for module, commands in NEEDING.items():
         for command in commands:
             done = run(*command.split(), **home)

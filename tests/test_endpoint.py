@@ -22,7 +22,7 @@ ASKED = [
     for each, task in dataset.tasks.items()
     if task.asking
 ]
-QUESTIONS, GAMES = 12, 2
+QUESTIONS, GAMES, TURNS = 12, 2, 8
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,14 @@ def test_a_small_model_is_asked_by_default_options(
 ):
     is_game = isinstance(task.asking, Playing)
     given = ["--model", "smollm2", "--base-url", url, "--build", builds, "--log", tmp_path]
-    given += ["--limit", GAMES if is_game else QUESTIONS, "--at-once", 2, "--timeout", 600]
+    given += ["--turns", TURNS] * is_game + [
+        "--limit",
+        GAMES if is_game else QUESTIONS,
+        "--at-once",
+        2,
+        "--timeout",
+        600,
+    ]
     given += [x for option, each in task.options.items() for x in ("--set", f"{option}={each[0]}")]
     done = run("ask", name, task_name, *given, "--json")
     assert done.returncode == 0, done.stderr
