@@ -178,6 +178,7 @@ def apart(code, hub, place):
     assert asked == ("org/" in code)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", sorted(APART))
 def test_the_python_that_needs_its_own_process_runs(page, hub, place, grouped_build):
     if missing := lacking(SCRIPTS[page]):
@@ -219,6 +220,7 @@ def test_the_collate_function_labels_what_the_assistant_says(sample_build, place
         scope["collate"](rows)
 
 
+@pytest.mark.slow
 def test_the_commands_of_publishing_run(hub, real_build, tmp_path):
     """In their order, the Python between them too, logged in by the environment."""
     text = PAGES[PUBLISHING]
