@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from parley.asking.log import is_log, read_log
+from parley.asking.log import is_log, read_log, seat_of
 from parley.asking.score import facts_of, is_older, open_log
 from parley.asking.variants import variant_of
 from parley.base.errors import Problem, RecordError, UsageError
@@ -338,7 +338,7 @@ def _row(
     path, header, entries = log
     unread = sum(UNREADABLE in entry for entry in entries.values())
     facts = facts_of(header, entries, task.asking)
-    cost = _cost(header, entries, prices, len(task.key))
+    cost = _cost(task, header, entries, prices)
     return Compared(path, label, facts, unread, cost, **found)
 
 
@@ -384,18 +384,12 @@ def _label(header: Header, task: Task) -> str:
     return f"{label}, questions {header['asking']}" if is_old else label
 
 
-def _cost(header: Header, entries: Entries, prices: Prices, width: int) -> float | None:
-    """Return the cost of all calls of a log, None without a price for each model.
-
-    A key longer than `width`, that of the task's, is of a game in swapped seats.
-    """
-    total = 0.0
+def _cost(task: Task, header: Header, entries: Entries, prices: Prices) -> float | None:
+    """Return the cost of all calls of a log, None without a price for each model."""
+    total, models = 0.0, header["models"]
     for key, entry in entries.items():
-        models = header["models"]
-        if len(key) > width:
-            models = dict(zip(models, reversed(models.values()), strict=True))
         for call in entry["calls"]:
-            model = models.get(call.get("role", ""), "")
+            model = models.get(seat_of(task, models, key, call.get("role", "")), "")
             tokens = call["prompt_tokens"], call["completion_tokens"]
             if not any(tokens):
                 continue

@@ -28,6 +28,7 @@ from parley.declaring.game_scores import SWAPPED
 from parley.declaring.prediction_formats import Key
 from parley.declaring.questions import Asking, Playing, Question
 from parley.declaring.shapes import Checked, problems
+from parley.declaring.tasks import Task
 from parley.scoring.gold import Part, arguments, load_gold, pilot, rows_digest, running
 
 FORMAT = 1
@@ -145,10 +146,7 @@ class Questions:
 
     def seat(self, key: Key, role: str) -> str:
         """Return the side that the model of a side plays in the games that are not swapped."""
-        if len(key) == len(self.task.key):
-            return role
-        (other,) = {*self.roles} - {role}
-        return other
+        return seat_of(self.task, self.roles, key, role)
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -244,6 +242,16 @@ def _shown(asking: Asking | Playing, question: Any) -> Any:
 
 def _text(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def seat_of(task: Task, roles: Iterable[str], key: Key, role: str) -> str:
+    """Return the side by which a header names the model that plays `role` in the game of a key.
+
+    The key of a game in swapped seats is longer than that of the task.
+    """
+    if len(key) == len(task.key):
+        return role
+    return next((each for each in roles if each != role), role)  # a damaged log may lack a side
 
 
 class Log:
