@@ -225,7 +225,7 @@ def test_the_commands_of_publishing_run(hub, real_build, tmp_path):
     """In their order, the Python between them too, logged in by the environment."""
     text = PAGES[PUBLISHING]
     commands = re.findall(r"^    (parley .+?)(?: +#.*)?$", text, re.MULTILINE)
-    assert len(commands) == 6
+    assert len(commands) == 7
     hub.tokens["hf_writes"] = User("ana", orgs=("org",))
     shutil.copytree(real_build / "casino", tmp_path / "build" / "casino")
     for command in commands:
