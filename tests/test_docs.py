@@ -24,9 +24,16 @@ from parley.cli import app
 from parley.declaring.tasks import OWN_OPTIONS
 
 ROOT = Path(__file__).parent.parent
-GUIDES = ["README.md", "AGENTS.md", *(f"docs/{path.name}" for path in ROOT.glob("docs/*.md"))]
+SKILL = "parley/.agents/skills/parley/SKILL.md"
+GUIDES = ["README.md", SKILL, *(f"docs/{path.name}" for path in ROOT.glob("docs/*.md"))]
 CARDS = [f"{name}/README.md" for name in discover()]
-OTHERS = ["CONTRIBUTING.md", "SECURITY.md", "examples/README.md", "benchmarks/README.md"]
+OTHERS = [
+    "AGENTS.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "examples/README.md",
+    "benchmarks/README.md",
+]
 PAGES = {
     name: (ROOT / name).read_text(encoding="utf-8") for name in [*sorted(GUIDES), *CARDS, *OTHERS]
 }
