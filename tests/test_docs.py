@@ -323,7 +323,7 @@ def test_the_readme_counts_the_verdicts_of_the_figures():
         for figure in json.loads((ROOT / name / "measured.json").read_text())["figures"].values()
     )
     told = re.search(
-        r"Of (\d+) figures\s+Parley recomputes (\d+) .*?: (\d+) match, (\d+) differ .*?"
+        r"Of (\d+) figures\s+Parley\s+recomputes (\d+) .*?: (\d+) match, (\d+) differ.*?"
         r"(\d+) cannot be recomputed .*? and\s+(\d+) need",
         PAGES["README.md"],
         re.S,
