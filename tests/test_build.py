@@ -8,19 +8,24 @@ import sys
 from functools import partial
 from pathlib import Path
 
+import datasets
 import generate
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import yaml
 
 from parley.authoring.starting.new import write_skeleton
-from parley.base.errors import OutputError, RecordError, ScriptError, SourceError
+from parley.base.errors import OutputError, RecordError, ScriptError, SourceError, UsageError
 from parley.building.build import build
-from parley.building.built import BuiltFolder, open_folder, read_provenance
+from parley.building.built import CARD, EVAL, PROVENANCE, BuiltFolder, open_folder, read_provenance
 from parley.building.collection import Dataset, get
 from parley.building.sources import Sources, open_source
+from parley.declaring.pins import UNREADABLE
+from parley.declaring.questions import COLUMNS
 from parley.rows.arrow import to_batch
 from parley.rows.parquet import row_groups
+from parley.scoring.questions import write_questions
 from parley.verifying.verify import verify
 
 
@@ -119,6 +124,45 @@ def test_two_builds_are_byte_identical(dataset, sample_build, tmp_path):
     assert snapshot(tmp_path / dataset.name) == snapshot(sample_build / dataset.name)
 
 
+def test_questions_are_beside_the_same_splits(dataset, sample_build, tmp_path, monkeypatch):
+    """They load like any config, and the next build leaves them out again."""
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
+    source, plain = open_source(dataset, None, sample=True), snapshot(sample_build / dataset.name)
+    made = build(source, tmp_path, questions=write_questions)
+    built = open_folder(tmp_path / dataset.name)
+    assert not verify(built).failed
+    found = snapshot(built.path)
+    own = {Path(PROVENANCE), Path(CARD)}
+    more = [str(path) for path in found.keys() - plain.keys()]
+    assert {path: found[path] for path in plain.keys() - own} == {
+        path: plain[path] for path in plain.keys() - own
+    }
+    asked = {each.config: each.rows for each in made if each.config not in dataset.configs}
+    assert sorted(more) == sorted([EVAL, *(f"{c}/test-00000-of-00001.parquet" for c in asked)])
+    loaded = datasets.load_dataset(
+        str(built.path), split=next(iter(dataset.splits[dataset.default]))
+    )
+    assert loaded.column_names == list(built.columns(dataset.default))
+    tasks = {
+        each["config"]: each for each in yaml.safe_load((built.path / EVAL).read_text())["tasks"]
+    }
+    assert tasks.keys() == asked.keys()
+    for config, task in tasks.items():
+        rows = datasets.load_dataset(str(built.path), config, split=task["split"])
+        assert (len(rows), rows.column_names) == (asked[config], [*COLUMNS])
+        assert all(json.loads(row["target"]) and json.loads(row["key"]) for row in rows)
+        assert sorted(rows["pilot"]) == list(range(len(rows)))
+    build(source, tmp_path)
+    assert snapshot(built.path) == plain
+
+
+def test_questions_of_no_task_are_refused(tmp_path):
+    dataset = Dataset("tea", write_skeleton("tea", tmp_path / "datasets"))
+    with pytest.raises(UsageError):
+        build(open_source(dataset, None, sample=True), tmp_path / "out", questions=write_questions)
+    assert not list((tmp_path / "out").iterdir())
+
+
 # Sources and their pins -------------------------------------------------------------------
 
 
@@ -130,11 +174,18 @@ def real_casino(source, tmp_path):
     return tmp_path / "source"
 
 
-def test_a_truncated_file_is_noticed_even_with_allow_missing(real_casino):
+def test_a_damaged_file_is_not_taken_for_a_missing_one(real_casino):
+    """Nor one in a folder that cannot be read."""
     path = real_casino / "casino/data/casino.json"
     path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(SourceError, match="size expected 4,300,019 bytes, found 4,300,018"):
+    folder = real_casino / "casino/data/split"
+    shutil.rmtree(folder)
+    folder.symlink_to(folder)
+    with pytest.raises(SourceError) as error:
         open_source(get("casino"), real_casino, allow_missing=True)
+    text = str(error.value)
+    assert f"{path}: size expected 4,300,019 bytes, found 4,300,018" in text
+    assert f"{folder / 'casino_test.json'}: {UNREADABLE}: " in text
 
 
 def test_a_missing_file_is_named_with_what_to_do(real_casino):

@@ -232,7 +232,7 @@ def test_the_commands_of_publishing_run(hub, real_build, tmp_path):
     """In their order, the Python between them too, logged in by the environment."""
     text = PAGES[PUBLISHING]
     commands = re.findall(r"^    (parley .+?)(?: +#.*)?$", text, re.MULTILINE)
-    assert len(commands) == 6
+    assert len(commands) == 7
     hub.tokens["hf_writes"] = User("ana", orgs=("org",))
     shutil.copytree(real_build / "casino", tmp_path / "build" / "casino")
     for command in commands:
@@ -300,7 +300,9 @@ def test_the_commands_of_the_pages_exist():
     for line in found:
         name, *rest = line.split("parley ", 1)[1].split()
         assert name in known, line
-        options = {option for each in known[name].params for option in each.opts}
+        options = {
+            option for each in known[name].params for option in (*each.opts, *each.secondary_opts)
+        }
         options |= {f"--{each}" for each in (*OWN_OPTIONS, *own)}
         for option in rest if name != "run" else ():  # its options are the jobs' own
             if option.startswith("--"):
