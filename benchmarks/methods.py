@@ -215,21 +215,20 @@ def polars(source: str) -> int:
 
 
 @method
-def build(source: str, *names: str) -> int:
-    """Build some datasets without imports, or all that are in `source` with imports."""
+def build(source: str, name: str = "") -> int:
+    """Build one dataset without imports, or all that are in `source` with imports."""
     from parley import dataset
     from parley import list as datasets
     from parley.building.build import build as build_folder
     from parley.building.sources import open_source
 
-    for name in names:
-        dataset(name).builder  # noqa: B018 - imports it
-    if names:
-        begin()
-    rows = 0
     with tempfile.TemporaryDirectory() as folder:
-        for name in names or datasets():
-            files = open_source(dataset(name), Path(source), allow_missing=True)
+        if name:  # a first build imports everything
+            build_folder(open_source(dataset(name), None, sample=True), Path(folder))
+            begin()
+        rows = 0
+        for each in [name] if name else datasets():
+            files = open_source(dataset(each), Path(source), allow_missing=True)
             rows += sum(split.rows for split in build_folder(files, Path(folder)))
     return rows
 
@@ -267,13 +266,29 @@ def acts(source: str) -> int:
 
 @method
 def limit_all(rows_folder: str) -> int:
-    """Import datasets, and write the same rows with orjson and pyarrow."""
+    """Import datasets, and write the rows of all with orjson and pyarrow."""
     import datasets  # noqa: F401
+
+    return _limit_of(Path(rows_folder))
+
+
+@method
+def limit_one(rows_folder: str, name: str) -> int:
+    """Write the rows of one dataset with orjson and pyarrow."""
+    import orjson  # noqa: F401
+    import pandas  # noqa: F401 - pyarrow imports it for its first array
+    import pyarrow.parquet  # noqa: F401 - keep the import out of the measurement
+
+    begin()
+    return _limit_of(Path(rows_folder, name))
+
+
+def _limit_of(folder: Path) -> int:
     import orjson
     import pyarrow as pa
 
     count = 0
-    for path in sorted(Path(rows_folder).glob("*.jsonl")):
+    for path in sorted(folder.rglob("*.jsonl")):
         schema = pa.ipc.read_schema(pa.OSFile(f"{path}.schema"))
         with path.open("rb") as file, parquet(schema) as writer:
             rows = [orjson.loads(line) for line in file]

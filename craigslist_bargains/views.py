@@ -47,8 +47,8 @@ _done = Field(_action, "what the side does")
 _scenario = {
     "scenario_id": Field(
         str,
-        "upstream's id of the scenario, `scenario.uuid` of `negotiations`; keep its dialogues "
-        "together if you make your own splits",
+        "`scenario.uuid` of `negotiations`, not its `scenario_uuid`; keep its dialogues together "
+        "if you make your own splits",
     )
 }
 _category_of = {"category": Field(_category, "the category of the post")}

@@ -18,6 +18,7 @@ import parley
 
 ROOT = Path(__file__).parent.parent
 OUTPUT = ROOT / "build" / "pages"
+SKILL = ROOT / "parley/.agents/skills/parley/SKILL.md"  # stands for AGENTS.md, which leads to it
 USER = ["list", "load", "open", "fetch", "build", "verify", "score", "select", "ask", "browse"]
 MODULES = ["tasks", "questions", "figures", "views", "jobs", "errors"]
 
@@ -41,7 +42,8 @@ def lay_out() -> None:
         copy = OUTPUT / page.relative_to(ROOT)
         copy.parent.mkdir(parents=True, exist_ok=True)
         if page.suffix == ".md":
-            copy.write_text(on_the_site(page.read_text(encoding="utf-8")), encoding="utf-8")
+            text = (SKILL if page.name == "AGENTS.md" else page).read_text(encoding="utf-8")
+            copy.write_text(on_the_site(text), encoding="utf-8")
         else:
             shutil.copyfile(page, copy)
     reference = OUTPUT / "reference"

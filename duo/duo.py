@@ -147,7 +147,7 @@ ROW = {
     "prompt": Field(_prompt, PROMPTED),
     "upstream_prompt": Field(
         {*PROMPTS["en"], *PROMPTS["ja"]},
-        "the same as published, with other words in Japanese",
+        "upstream's value of `prompt`, with other words in Japanese",
     ),
     "emotion?": Field(
         EMOTIONS, "in `ed`, the emotion that the person chose, in English in both languages"

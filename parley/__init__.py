@@ -8,6 +8,7 @@ from `parley.tasks`, `parley.questions`, `parley.figures`, `parley.views` and `p
 
 import builtins
 import importlib
+import sys
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from importlib.util import find_spec
@@ -460,12 +461,15 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"parley.{name}")
     if name in _PLACES:
         return getattr(importlib.import_module(_PLACES[name]), name)
+    said = f"module 'parley' has no attribute {name!r}"
     if not name.startswith("_") and find_spec(f"parley.{name}") is None:
         for place in (f"parley.{module}" for module in _MODULES):
             if name in importlib.import_module(place).__all__:
-                # `from parley import NAME` hides the message of an AttributeError
-                raise ImportError(f"{name} is in {place}: from {place} import {name}")
-    raise AttributeError(f"module 'parley' has no attribute {name!r}")
+                said = f"{name} is in {place}: from {place} import {name}"
+                # `from parley import NAME`, which hides the message of an AttributeError
+                if sys._getframe(1).f_globals["__name__"] == "importlib._bootstrap":
+                    raise ImportError(said)
+    raise AttributeError(said)
 
 
 def __dir__() -> builtins.list[str]:  # for `help(parley)`

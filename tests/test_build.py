@@ -8,19 +8,23 @@ import sys
 from functools import partial
 from pathlib import Path
 
+import datasets
 import generate
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import yaml
 
 from parley.authoring.starting.new import write_skeleton
-from parley.base.errors import OutputError, RecordError, ScriptError, SourceError
+from parley.base.errors import OutputError, RecordError, ScriptError, SourceError, UsageError
 from parley.building.build import build
-from parley.building.built import BuiltFolder, open_folder, read_provenance
+from parley.building.built import CARD, EVAL, PROVENANCE, BuiltFolder, open_folder, read_provenance
 from parley.building.collection import Dataset, get
 from parley.building.sources import Sources, open_source
+from parley.declaring.questions import COLUMNS
 from parley.rows.arrow import to_batch
 from parley.rows.parquet import row_groups
+from parley.scoring.questions import write_questions
 from parley.verifying.verify import verify
 
 
@@ -117,6 +121,45 @@ def snapshot(folder):
 def test_two_builds_are_byte_identical(dataset, sample_build, tmp_path):
     build(open_source(dataset, None, sample=True), tmp_path)
     assert snapshot(tmp_path / dataset.name) == snapshot(sample_build / dataset.name)
+
+
+def test_questions_are_beside_the_same_splits(dataset, sample_build, tmp_path, monkeypatch):
+    """They load like any config, and the next build leaves them out again."""
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
+    source, plain = open_source(dataset, None, sample=True), snapshot(sample_build / dataset.name)
+    made = build(source, tmp_path, questions=write_questions)
+    built = open_folder(tmp_path / dataset.name)
+    assert not verify(built).failed
+    found = snapshot(built.path)
+    own = {Path(PROVENANCE), Path(CARD)}
+    more = [str(path) for path in found.keys() - plain.keys()]
+    assert {path: found[path] for path in plain.keys() - own} == {
+        path: plain[path] for path in plain.keys() - own
+    }
+    asked = {each.config: each.rows for each in made if each.config not in dataset.configs}
+    assert sorted(more) == sorted([EVAL, *(f"{c}/test-00000-of-00001.parquet" for c in asked)])
+    loaded = datasets.load_dataset(
+        str(built.path), split=next(iter(dataset.splits[dataset.default]))
+    )
+    assert loaded.column_names == list(built.columns(dataset.default))
+    tasks = {
+        each["config"]: each for each in yaml.safe_load((built.path / EVAL).read_text())["tasks"]
+    }
+    assert tasks.keys() == asked.keys()
+    for config, task in tasks.items():
+        rows = datasets.load_dataset(str(built.path), config, split=task["split"])
+        assert (len(rows), rows.column_names) == (asked[config], [*COLUMNS])
+        assert all(json.loads(row["target"]) and json.loads(row["key"]) for row in rows)
+        assert sorted(rows["pilot"]) == list(range(len(rows)))
+    build(source, tmp_path)
+    assert snapshot(built.path) == plain
+
+
+def test_questions_of_no_task_are_refused(tmp_path):
+    dataset = Dataset("tea", write_skeleton("tea", tmp_path / "datasets"))
+    with pytest.raises(UsageError):
+        build(open_source(dataset, None, sample=True), tmp_path / "out", questions=write_questions)
+    assert not list((tmp_path / "out").iterdir())
 
 
 # Sources and their pins -------------------------------------------------------------------

@@ -68,6 +68,7 @@ FIRST = Task(
 )
 TASKS = {"first": FIRST}
 """
+OTHERS = "    inputs='its turns',\n    columns=('dialogues.turns', 'dialogues.turn'),\n    gold="
 BREAKS = {  # rule: (file, old text, new text, part of the message)
     "script_declares": [
         (SCRIPT, "DIALOGUE = {", "DIALOGUE = (", r"cannot be imported: SyntaxError: .*line \d+"),
@@ -144,6 +145,7 @@ BREAKS = {  # rule: (file, old text, new text, part of the message)
         (FIGURES, 'dialogue["turns"]', 'dialogue["turn"]', "size.dialogues fails: KeyErr"),
     ],
     "tasks_score_the_sample": [
+        ("tasks.py", NEW, TASK.replace("    gold=", OTHERS), r"no column dialogues.turn; name"),
         ("tasks.py", NEW, TASK, "first: shape: first: takes any text, .*'clerk', 'customer'"),
     ],
     "exports_write_the_sample": [("export.py", NEW, EXPORT, "cannot be exported .IndexError")],

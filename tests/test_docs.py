@@ -24,9 +24,16 @@ from parley.cli import app
 from parley.declaring.tasks import OWN_OPTIONS
 
 ROOT = Path(__file__).parent.parent
-GUIDES = ["README.md", "AGENTS.md", *(f"docs/{path.name}" for path in ROOT.glob("docs/*.md"))]
+SKILL = "parley/.agents/skills/parley/SKILL.md"
+GUIDES = ["README.md", SKILL, *(f"docs/{path.name}" for path in ROOT.glob("docs/*.md"))]
 CARDS = [f"{name}/README.md" for name in discover()]
-OTHERS = ["CONTRIBUTING.md", "SECURITY.md", "examples/README.md", "benchmarks/README.md"]
+OTHERS = [
+    "AGENTS.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "examples/README.md",
+    "benchmarks/README.md",
+]
 PAGES = {
     name: (ROOT / name).read_text(encoding="utf-8") for name in [*sorted(GUIDES), *CARDS, *OTHERS]
 }
@@ -225,7 +232,7 @@ def test_the_commands_of_publishing_run(hub, real_build, tmp_path):
     """In their order, the Python between them too, logged in by the environment."""
     text = PAGES[PUBLISHING]
     commands = re.findall(r"^    (parley .+?)(?: +#.*)?$", text, re.MULTILINE)
-    assert len(commands) == 6
+    assert len(commands) == 7
     hub.tokens["hf_writes"] = User("ana", orgs=("org",))
     shutil.copytree(real_build / "casino", tmp_path / "build" / "casino")
     for command in commands:
@@ -293,7 +300,9 @@ def test_the_commands_of_the_pages_exist():
     for line in found:
         name, *rest = line.split("parley ", 1)[1].split()
         assert name in known, line
-        options = {option for each in known[name].params for option in each.opts}
+        options = {
+            option for each in known[name].params for option in (*each.opts, *each.secondary_opts)
+        }
         options |= {f"--{each}" for each in (*OWN_OPTIONS, *own)}
         for option in rest if name != "run" else ():  # its options are the jobs' own
             if option.startswith("--"):
@@ -314,7 +323,7 @@ def test_the_readme_counts_the_verdicts_of_the_figures():
         for figure in json.loads((ROOT / name / "measured.json").read_text())["figures"].values()
     )
     told = re.search(
-        r"Of (\d+) figures\s+Parley recomputes (\d+) .*?: (\d+) match, (\d+) differ .*?"
+        r"Of (\d+) figures\s+Parley\s+recomputes (\d+) .*?: (\d+) match, (\d+) differ.*?"
         r"(\d+) cannot be recomputed .*? and\s+(\d+) need",
         PAGES["README.md"],
         re.S,

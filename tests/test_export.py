@@ -27,7 +27,7 @@ from parley.reading.export.export import export, formats
 
 def test_every_export_is_the_same_in_two_processes(sample_build, tmp_path):
     offered = [(format, name) for name, d in discover().items() for format in formats(d)]
-    common = {"csv", "jsonl", "croissant", "prompt-completion", "questions"}
+    common = {"csv", "jsonl", "croissant", "prompt-completion"}
     assert {"convokit", "trec", *common} == {f for f, _ in offered}
     if not importlib.util.find_spec("mlcroissant"):
         offered = [each for each in offered if each[0] != "croissant"]

@@ -14,12 +14,14 @@ from parley.asking.client import Sampling
 from parley.asking.log import Questions
 from parley.asking.run import Settings, ask
 from parley.asking.score import score_log
+from parley.building.build import build
 from parley.building.built import find_folder
-from parley.building.collection import discover
+from parley.building.collection import discover, get
+from parley.building.sources import open_source
 from parley.declaring.questions import Playing
 from parley.declaring.tasks import flat
-from parley.reading.export.export import export
 from parley.scoring.gold import Part
+from parley.scoring.questions import write_questions
 
 inspect_ai = pytest.importorskip("inspect_ai", reason="`make inspect` runs it")
 
@@ -157,11 +159,11 @@ def test_a_part_in_epochs_has_finite_metrics_targets_and_answers(
             assert metrics[each] == numbers(log, each)["mean"]
 
 
-def test_inspect_asks_the_exported_questions_of_a_repository(sample_build, tmp_path):
-    export(find_folder(sample_build, discover()["casino"]), "questions", tmp_path / "questions")
+def test_inspect_asks_the_questions_of_a_repository(tmp_path):
+    build(open_source(get("casino"), None, sample=True), tmp_path, questions=write_questions)
     with Hub() as hub:
-        hub.seed("org/casino-questions", tmp_path / "questions")
-        command = ["eval", "hf/org/casino-questions/partner-priorities", "--model", "mockllm/model"]
+        hub.seed("org/casino", tmp_path / "casino")
+        command = ["eval", "hf/org/casino/partner-priorities", "--model", "mockllm/model"]
         command += ["--limit", "2", "--display", "none", "--log-format", "json"]
         done = subprocess.run(
             [sys.executable, "-m", "inspect_ai", *command, "--log-dir", str(tmp_path / "logs")],

@@ -49,7 +49,8 @@ def test_every_public_name_exists_and_help_is_short():
     assert all(getattr(parley, name) is not None for name in parley.__all__)
     command = [sys.executable, "-m", "pydoc", "parley"]  # a process without `datasets`
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert len(text.splitlines()) <= 1200
+    # Python 3.13 and later break a long signature into a line for each parameter
+    assert len(text.splitlines()) <= (1200 if sys.version_info < (3, 13) else 1400)
     for name in {*parley.__all__} - {"CHAT", "__version__"}:
         assert re.search(rf"^    (class )?{name}\b", text, re.MULTILINE), name
     for module in WORDS:

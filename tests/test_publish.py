@@ -26,11 +26,11 @@ import parley
 from parley.authoring.starting.new import write_skeleton
 from parley.base.errors import OutputError, PublishError, UsageError
 from parley.building.build import build
-from parley.building.built import PROVENANCE, open_folder
+from parley.building.built import EVAL, PROVENANCE, QUESTIONS, open_folder
 from parley.building.card_parts import figures_part
 from parley.building.collection import Dataset, get
 from parley.building.measured import measured
-from parley.building.sources import Sources, at_hand
+from parley.building.sources import Sources, at_hand, open_source
 from parley.hub import guard, repository
 from parley.hub.copied import private_copy
 from parley.hub.publish import (
@@ -46,6 +46,7 @@ from parley.hub.published import published as where_published
 from parley.hub.repository import Change
 from parley.hub.results import eval_results
 from parley.scoring.gold import Part
+from parley.scoring.questions import write_questions
 from parley.verifying.verify import verify
 
 # huggingface_hub's upload of LFS files, in the words of the HTTP library under it
@@ -226,6 +227,23 @@ def test_files_of_others_are_left_alone(hub, folder, tmp_path, first):
     assert published(hub) == contents(folder) | others
     assert sorted(done.left) == sorted(LEFT_ALONE)
     assert put(hub, folder).changed == []
+
+
+def test_questions_replace_what_is_there_and_go_again(hub, folder, tea, tmp_path):
+    """But an `eval.yaml` without questions is somebody's."""
+    hub.seed("org/tea", Path(shutil.copytree(tea / "build/tea", tmp_path / "first")))
+    hub.push("org/tea", {EVAL: b"somebody's"})
+    asked = f"{QUESTIONS}words"
+    shutil.copytree(folder / "messages", folder / asked)
+    stated = folder / PROVENANCE
+    provenance = json.loads(stated.read_text())
+    recorded = json.loads(json.dumps(provenance["configs"]["messages"]).replace("messages", asked))
+    stated.write_text(json.dumps(provenance | {"questions": {asked: recorded}}))
+    (folder / EVAL).write_text("name: tea")
+    put(hub, folder, tag=False)
+    assert published(hub) == contents(folder)
+    put(hub, tea / "build/tea", tag=False)
+    assert published(hub) == contents(tea / "build/tea")
 
 
 REFUSED = planted.contents("tea", b"").keys() - planted.LEFT | {"more/a.csv.gz", "a.JSONL", "a.zip"}
@@ -826,6 +844,22 @@ def test_a_build_meanwhile_does_not_change_what_is_published(hub, folder):
         go_on.set()
         publisher.communicate(timeout=60)
     assert published(hub) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "task", "options"),
+    [("craigslist_bargains", "deal", {}), ("duo", "agreement", {"aspect": "empathy"})],
+)
+def test_an_entry_has_the_id_of_a_task_in_eval_yaml(name, task, options, tmp_path, monkeypatch):
+    monkeypatch.setenv("PARLEY_CACHE", str(tmp_path / "cache"))
+    build(open_source(get(name), None, sample=True), tmp_path, questions=write_questions)
+    built = open_folder(tmp_path / name)
+    keep_note(files_to_upload(built), Published("org/it", "a" * 40))
+    (baseline, *_) = built.dataset.task(task).baselines
+    result = parley.score(built, task, baseline=baseline, **options)
+    (entry,) = yaml.safe_load(eval_results(replace(result, baseline="", is_sample=False), built))
+    tasks = yaml.safe_load((built.path / EVAL).read_text())["tasks"]
+    assert entry["dataset"]["task_id"] in [each["id"] for each in tasks]
 
 
 def test_a_score_becomes_an_entry_of_the_published_commit(sample_build, tmp_path, run, monkeypatch):

@@ -214,7 +214,11 @@ REFUSED = {  # format, content, place and problem
     "an object for a list": ("json", b'{"a": 1}', 'file: expected a list .* found {"a": 1}'),
     "a JSON list cut off": ("json", b'["a",\n', "file: invalid JSON: .* at line 2 column 1"),
     "an empty JSON file": ("json", b"", "file: invalid JSON: Expecting value at line 1 column 1"),
-    "a deep JSON list": ("json", b"[\n" + b"[" * 9000, "file: .* too deeply at line 2 column 100"),
+    "a deep JSON list": (
+        "json",
+        b"[\n" + b"[" * 9000 + b"]" * 9001,
+        "file: .* too deeply at line 2 column 100",
+    ),
     "JSON of other bytes": ("json", b'[\n"\xff"]', "file: invalid UTF-8: .* 0xff on line 2"),
     "a record of the list": ("json", b"[true]", r"file\[0\]: expected .*, found true"),
     "a byte order mark": ("json", b"\xef\xbb\xbf[]", "file: invalid JSON: unexpected BOM"),

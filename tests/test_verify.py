@@ -12,6 +12,7 @@ import time
 import types
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -40,6 +41,7 @@ from parley.declaring.figures import (
     figures,
 )
 from parley.reading.export.export import export
+from parley.scoring.questions import write_questions
 from parley.verifying import integrity
 from parley.verifying.diff import compare
 from parley.verifying.verify import Check, Verification, verify, verify_each
@@ -136,10 +138,10 @@ def link(folder):
     (folder / "official_split/more.parquet").symlink_to("/etc/hostname")
 
 
-def undeclared(folder):
-    shutil.copytree(folder / "speakers", folder / "more")
-    recorded = json.loads((folder / "provenance.json").read_text())["configs"]["speakers"]
-    restate(folder, "configs.more", renamed(recorded, "speakers", "more"))
+def undeclared(folder, config="speakers", of="configs"):
+    shutil.copytree(folder / config, folder / f"{config}-more")
+    recorded = json.loads((folder / "provenance.json").read_text())[of][config]
+    restate(folder, f"{of}.{config}-more", renamed(recorded, config, f"{config}-more"))
 
 
 def on_table(config, change):
@@ -167,6 +169,17 @@ def on_card(old, new):
         (folder / "README.md").write_text(text.replace(old, new, 1), encoding="utf-8")
 
     return damage
+
+
+def asked(damage):
+    """Return a damage to a build that has questions."""
+
+    def of_questions(folder):
+        source = open_source(get("casino"), None, sample=True)
+        build_files(source, folder.parent, questions=write_questions)
+        damage(folder)
+
+    return of_questions
 
 
 def rows(place, change):
@@ -206,12 +219,20 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
         "a link": link,
         "a file too few": lambda folder: parquet(folder, "utterances", "train").unlink(),
         "another hash": provenance("configs.dialogues.train.files[0].sha256", "0" * 64),
+        "no eval.yaml": asked(lambda folder: (folder / "eval.yaml").unlink()),
+        "questions, not recorded": asked(provenance("questions", DROP)),
     },
     "schema": {
         "a column too few": drop_a_column,
         "columns in another order": turn_columns,
         "another footer": forget_the_footer,
         "names of labels in another order": turn_labels,
+        "a column of questions too few": asked(
+            lambda folder: retable(
+                parquet(folder, "questions-outcomes", "test"),
+                lambda table: table.drop_columns(["pilot"]),
+            )
+        ),
     },
     "provenance": {
         "another version": provenance("version", "9.9.9"),
@@ -223,6 +244,7 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
     "counts": {
         "a row too few": rows("dialogues/train[0]", DROP),
         "a count in the provenance": provenance("configs.dialogues.train.rows", 6),
+        "a count of questions": asked(provenance("questions.questions-outcomes.test.rows", 6)),
         "no config": lambda folder: shutil.rmtree(folder / "official_split"),
     },
     "card": {
@@ -247,6 +269,9 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
         "two rows that change places": rows("dialogues/train", swap(0, 1)),
         "another digest": provenance("configs.dialogues.train.digest", "0" * 64),
         "a digest of another version": provenance("format", DROP),
+        "a digest of questions": asked(
+            provenance("questions.questions-outcomes.test.digest", "0" * 64)
+        ),
     },
     "as_measured": {"rows that were not measured": provenance("sample", False)},
     "keys": {"a row twice": rows("speakers/train", lambda found: [*found, found[0]])},
@@ -273,6 +298,12 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
         "a turn twice": rows("messages/train[0].source_turns[1]", [0, 0]),
         "a turn too few": rows("messages/train[0].source_turns[-1]", DROP),
         "a message of no turn": rows("messages/train[0].source_turns[2]", []),
+    },
+    "questions": {
+        "another right answer": asked(rows("questions-outcomes/test[0].target", "{}")),
+        "a task too few": asked(provenance("questions.questions-outcomes", DROP)),
+        "a task too many": asked(partial(undeclared, config="questions-outcomes", of="questions")),
+        "another eval.yaml": asked(lambda folder: (folder / "eval.yaml").write_text("name: evil")),
     },
     "source": {"another text": rows("dialogues/train[0].chat_logs[0].text", "Hi!")},
 }
@@ -555,6 +586,17 @@ def test_a_recorded_config_or_split_has_a_plain_name(build, name):
         (folder / "provenance.json").write_text(changed_text)
         with pytest.raises(OutputError, match="not in parley's format"):
             open_folder(folder)
+
+
+@pytest.mark.parametrize("swapped", [("configs", "questions-more"), ("questions", "dialogues")])
+def test_questions_alone_are_recorded_as_such(build, swapped):
+    folder = build("casino")
+    recorded = {"test": {"rows": 0, "digest": "0", "files": []}}
+    key, config = swapped
+    restate(folder, "questions", {})
+    restate(folder, f"{key}.{config}", recorded)
+    with pytest.raises(OutputError, match="not in parley's format"):
+        open_folder(folder)
 
 
 @pytest.mark.parametrize("lose", [0, 1])

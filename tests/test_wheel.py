@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import readme_renderer.markdown
+import yaml
 
 from parley import __version__
 from parley.building.collection import discover
@@ -36,6 +37,9 @@ def test_the_wheel_contains_all_datasets(wheel):
             if path.is_file() and "__pycache__" not in path.parts:
                 relative = path.relative_to(dataset.folder).as_posix()
                 assert f"parley/collection_data/{name}/{relative}" in inside
+    skill = "parley/.agents/skills/parley/SKILL.md"
+    _, front, _ = zipfile.ZipFile(wheel).read(skill).decode().split("---\n", 2)
+    assert yaml.safe_load(front)["name"] == Path(skill).parent.name
     skeleton = [path for path in (HOME / "parley/authoring/skeleton").rglob("*") if path.is_file()]
     for path in skeleton:
         if "__pycache__" not in path.parts:

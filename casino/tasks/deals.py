@@ -252,8 +252,8 @@ DEALS = Task(
         "one side and not worse for the other",
         "share_of_most": "joint points over the most that the two orders of priorities allow, mean "
         "over deals",
-        "fairness": "the smaller side's share of what both get, 0 to 0.5: of the joint points; "
-        "mean over deals",
+        "fairness": "the smaller of the two sides' shares of the joint points, 0 to 0.5; mean "
+        "over deals",
     },
     inputs="its own side's priorities and reasons, and the turns of both sides",
     columns=("scenarios.mturk_agent_*",),

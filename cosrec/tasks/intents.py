@@ -210,7 +210,7 @@ INTENTS = Task(
         "types": ["search", "product_details"],
     },
     metrics={
-        "macro_f1": "mean of the F1 of the three types, without those that have none",
+        "macro_f1": "mean F1 of the types that are in gold or predicted",
         "exact_match": "share of utterances with exactly the right types",
         "f1_by_type": "F1 of a type; none if the type is neither in gold nor predicted",
     },

@@ -34,7 +34,7 @@ Scenario = dict[str, Any]
 # The game -------------------------------------------------------------------------------
 
 HIGHEST = 1_000_000_000  # a price; the highest list price is far below
-WITHOUT_DEAL = -0.5  # the utility of a side that walks away, as in upstream's code
+WITHOUT_DEAL = -0.5  # the points of a side that walks away, as in upstream's code
 
 
 def scenarios(data: Data, split: str = "test") -> dict[Key, Scenario]:
@@ -245,8 +245,8 @@ DEALS = Task(
         "sl": "SL%: (price - seller's target) / (buyer's target - seller's target), as in papers "
         "without bounds: below 0 above the seller's target, above 1 below the buyer's; mean over "
         "deals",
-        "fairness": "the smaller side's share of what both get, 0 to 0.5: of the distance between "
-        "the targets; mean over deals",
+        "fairness": "the smaller of the two sides' shares of the distance between the targets, "
+        "0 to 0.5; mean over deals",
         "median": "medians over deals",
     },
     inputs="its own side's view of the post and target, and the turns of both sides",
@@ -292,7 +292,7 @@ DEALS = Task(
             },
             MEASURED,
             "the first dialogue of each scenario, so that all count alike; prices include slips; "
-            "an action is a turn of its own; without a deal few quit, the others end otherwise",
+            "an action is a turn of its own; of those without a deal, few end with a quit",
         ),
     ),
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 from parley.base.replace import replacing, write_whole
 from parley.base.version import __version__
-from parley.building.built import CARD, FORMAT, PROVENANCE, open_folder
+from parley.building.built import CARD, FORMAT, PROVENANCE, BuiltFolder, open_folder
 from parley.building.card import built_card
 from parley.building.invented import require_invented
 from parley.building.measure import measured_anew
@@ -30,6 +30,7 @@ def build(
     max_shard_size: int = parquet.SHARD,
     measure: bool = False,
     workers: int = 0,
+    questions: Callable[[BuiltFolder, int], list[BuiltSplit]] | None = None,
 ) -> list[BuiltSplit]:
     """Build one dataset into `output/<name>`, replacing an earlier build only at the end.
 
@@ -44,6 +45,8 @@ def build(
         measure: Recompute the figures and counted numbers, and renew `measured.json`.
         workers: Processes that make rows of large line-based files while this one writes them.
             0, or a system other than Linux: this process does all. The output is the same.
+        questions: What writes the tasks' questions into the build, in files of this size at most;
+            None leaves them out.
 
     Raises:
         RecordError: a source file has a broken record.
@@ -58,9 +61,15 @@ def build(
     known = measured(dataset)
     with replacing(output / dataset.name, PROVENANCE) as folder, paused_garbage_collection():
         splits = [write_split(each, folder, on_rows, max_shard_size, workers) for each in plans]
-        recorded = _by_config(splits, lambda split: split.recorded)
-        _write_json(folder / PROVENANCE, stated | {"configs": recorded})
+        stated["configs"] = _by_config(splits, lambda split: split.recorded)
+        _write_json(folder / PROVENANCE, stated)
         built = open_folder(folder, dataset)
+        if questions:
+            asked = questions(built, max_shard_size)
+            stated["questions"] = _by_config(asked, lambda split: split.recorded)
+            _write_json(folder / PROVENANCE, stated)
+            built = open_folder(folder, dataset)
+            splits += asked
         made = _by_config(splits, lambda split: split.measured)
         if measure:
             if source.folder != dataset.sample:  # else the sample is what was built

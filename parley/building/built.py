@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
 from functools import cached_property
@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from parley.base.errors import OutputError, Problem, UsageError
 from parley.building.collection import Dataset, discover, get
-from parley.declaring.features import item_of, labels_of
+from parley.declaring.features import datasets_features, item_of, labels_of
 from parley.declaring.figures import MissingSplitError
 from parley.declaring.pins import Pin, alone, places
+from parley.declaring.questions import COLUMNS
 from parley.declaring.shapes import problems
 from parley.rows.frozen import frozen
 from parley.rows.shards import shard_names
@@ -25,13 +26,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _Content = tuple["pa.Table", list[int]]  # of a Parquet file: its rows, and those of each group
-CARD, PROVENANCE = "README.md", "provenance.json"
+CARD, PROVENANCE, EVAL = "README.md", "provenance.json", "eval.yaml"
+QUESTIONS = "questions-"  # and the id of a task: a config of its questions
 FORMAT = 3  # of the provenance: the digests of format 1, which it did not state, were of JSON
 MOST_TEXT = 16_000_000  # bytes of a card or provenance; ours have some 100,000
 _CHECKED: dict[str, Any] = {"page_checksum_verification": True}  # where a page has a checksum
 _AT_ONCE = 1000  # rows that are Python objects at once, where not all are asked for
-_NAME = re.compile(r"\w+(\.\w+)*")  # of a config or split: never a path
+_NAME = re.compile(r"[\w-]+(\.[\w-]+)*")  # of a config or split: never a path
 
+_SPLITS = {str: {"rows": int, "digest": str, "files": [{"path": str, "bytes": int, "sha256": str}]}}
 _PROVENANCE = {
     "format?": int,
     "dataset": str,
@@ -41,11 +44,8 @@ _PROVENANCE = {
     "sources": {str: {str: (str, int)}},
     "fallbacks?": {str: [str]},
     "built_with": {str: str},
-    "configs": {
-        str: {
-            str: {"rows": int, "digest": str, "files": [{"path": str, "bytes": int, "sha256": str}]}
-        }
-    },
+    "configs": {str: _SPLITS},
+    "questions?": {str: _SPLITS},
 }
 
 
@@ -75,7 +75,12 @@ class BuiltFolder:
 
     def features(self, config: str) -> Any:
         """Return the `datasets.Features` of a config."""
-        return self.dataset.features(config)
+        return datasets_features(self.columns(config))
+
+    def columns(self, config: str) -> Mapping[str, Any]:
+        """Return the features of a config, of the dataset or of its questions."""
+        is_asked = config.startswith(QUESTIONS)  # no declared name has a hyphen
+        return COLUMNS if is_asked else self.dataset.configs[config].features
 
     def record(self, config: str, row: dict[str, Any]) -> Any:
         """Return the upstream record of a row of a lossless config."""
@@ -125,7 +130,22 @@ class BuiltFolder:
     @property
     def rebuild(self) -> str:
         """The command that builds it again."""
-        return self.command("build")
+        return self.command("build", *(["--questions"] if self.has_questions else []))
+
+    @property
+    def has_questions(self) -> bool:
+        """Whether it holds the questions of its tasks."""
+        return "questions" in self.provenance
+
+    @property
+    def made(self) -> dict[str, dict[str, Any]]:
+        """Config -> split -> its entry in the provenance: of questions, and of the dataset."""
+        return made_in(self.provenance)
+
+    @property
+    def texts(self) -> list[str]:
+        """The names of its files that are no Parquet."""
+        return [CARD, PROVENANCE, *([EVAL] if self.has_questions else [])]
 
     @property
     def recorded(self) -> dict[str, Pin]:
@@ -135,7 +155,7 @@ class BuiltFolder:
         """
         return {
             str(file["path"]): {"size": file["bytes"], "sha256": file["sha256"]}
-            for splits in self.provenance["configs"].values()
+            for splits in self.made.values()
             for made in splits.values()
             for file in made["files"]
         }
@@ -145,7 +165,7 @@ class BuiltFolder:
         """The built splits, as "config/split", that have lost a file."""
         return [
             f"{config}/{split}"
-            for config, splits in self.provenance["configs"].items()
+            for config, splits in self.made.items()
             for split, made in splits.items()
             if made["files"] and not self.files(config, split)
         ]
@@ -159,7 +179,7 @@ class BuiltFolder:
     def files(self, config: str, split: str) -> list[Path]:
         """Return the Parquet files of a split in their order; [] if one is missing or a link."""
         folder = self.path / config
-        made = self.provenance["configs"].get(config, {}).get(split, {"files": []})
+        made = self.made.get(config, {}).get(split, {"files": []})
         found = [folder / name for name in shard_names(split, len(made["files"]))]
         try:  # a link could lead anywhere
             whole = all(path.is_file() and not path.is_symlink() for path in found)
@@ -177,9 +197,15 @@ class BuiltFolder:
     @property
     def declared(self) -> list[tuple[str, str]]:
         """The declared (config, split) pairs that exist."""
-        return [
-            (c, s) for c, splits in self.dataset.splits.items() for s in splits if self.files(c, s)
-        ]
+        return self._existing(self.dataset.splits)
+
+    @property
+    def with_questions(self) -> list[tuple[str, str]]:
+        """The (config, split) pairs that exist, the declared ones and those of questions."""
+        return self.declared + self._existing(self.provenance.get("questions", {}))
+
+    def _existing(self, splits: Mapping[str, Iterable[str]]) -> list[tuple[str, str]]:
+        return [(c, s) for c, names in splits.items() for s in names if self.files(c, s)]
 
     def tables(self, config: str, split: str) -> "Iterator[pa.Table]":
         """Yield the table of each file of a split."""
@@ -272,7 +298,7 @@ class BuiltFolder:
     def hashes(self) -> dict[str, str]:
         """Return the sha256 of each file of the build by its name: of Parquet, as recorded."""
         found = {name: str(file["sha256"]) for name, file in self.recorded.items()}
-        for name in (CARD, PROVENANCE):
+        for name in self.texts:
             found[name] = hashlib.sha256(_text_of(self.path / name).encode()).hexdigest()
         return found
 
@@ -354,21 +380,28 @@ def read_provenance(path: Path) -> dict[str, Any]:
         provenance = json.loads(_read_text(file))
     except (ValueError, RecursionError) as error:
         raise OutputError(f"{file}: not in parley's format: {error}") from error
-    if found := list(problems(provenance, _PROVENANCE)) or list(_misnamed(provenance["configs"])):
+    if found := list(problems(provenance, _PROVENANCE)) or list(_misnamed(provenance)):
         what = f"{file}: not in parley's format"
         raise OutputError(what, *found, remedy="Build it again, or download another copy.")
     return dict(provenance)
 
 
-def _misnamed(configs: dict[str, Any]) -> Iterator[Problem]:
+def made_in(provenance: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return config -> split -> its entry in a provenance, which may be empty."""
+    return {**provenance.get("questions", {}), **provenance.get("configs", {})}
+
+
+def _misnamed(provenance: dict[str, Any]) -> Iterator[Problem]:
     """Yield the recorded files that are no shards of their split, numbered without a gap.
 
     Readers take whatever stands in the folder of a config, so no file has another name.
     """
-    for config, splits in configs.items():
+    asked = provenance.get("questions", {})
+    for config, splits in made_in(provenance).items():
         for split, made in splits.items():
-            place = f"configs.{config}.{split}"
-            if not (_NAME.fullmatch(config) and _NAME.fullmatch(split)):
+            place = f"{'questions' if config in asked else 'configs'}.{config}.{split}"
+            plain = _NAME.fullmatch(config) and _NAME.fullmatch(split)
+            if not plain or config.startswith(QUESTIONS) != (config in asked):
                 yield Problem(place, "names of a config and a split")
                 continue
             due = shard_names(split, len(made["files"]))

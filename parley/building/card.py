@@ -44,6 +44,11 @@ _SIZES = (
     *((1e3, "n<1K"), (1e4, "1K<n<10K"), (1e5, "10K<n<100K"), (1e6, "100K<n<1M")),
     *((1e7, "1M<n<10M"), (1e8, "10M<n<100M"), (1e9, "100M<n<1B"), (1e10, "1B<n<10B")),
 )  # rows below a number -> the Hub's name of the size
+_QUESTIONS = (
+    "**Questions to models**: a config `questions-TASK` holds those of a task with the right "
+    "answers, and `eval.yaml` lets `inspect eval hf/ORG/NAME/TASK` ask them. It compares texts: "
+    "only `parley ask` and `parley score` give the metrics of a task."
+)
 PARTS = ("splits", "load", "row", "fields", "figures", "tasks", "citation")
 _NUMBER = re.compile(r"(?<![\w.,−-])[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?\Z")
 _NAMED = re.compile(r"<!--(?! parley: )(.*?)-->", re.DOTALL)
@@ -106,7 +111,7 @@ def built_card(built: BuiltFolder, made: Splits, known: Measured) -> str:
     dataset, sample = built.dataset, built.is_sample
     splits = every_split(dataset, made)
     note = "Partial build: the figures are those of `measured.json`." if built.missing else ""
-    told = list(notes(built.mirrored, built.fallbacks))
+    told = [*notes(built.mirrored, built.fallbacks), *([_QUESTIONS] if built.has_questions else [])]
     parts = {
         **_parts(dataset, shown_row(dataset, built)),
         "load": load_part(dataset, made),
@@ -118,7 +123,7 @@ def built_card(built: BuiltFolder, made: Splits, known: Measured) -> str:
     front, body = parse(dataset.read_card(), str(dataset.card))
     front |= determined(dataset, splits)
     front["configs"] = card_configs(made, dataset.default)
-    front["dataset_info"] = [dict(_info(dataset, *each)) for each in made.items()]
+    front["dataset_info"] = [dict(_info(built, *each)) for each in made.items()]
     head = yaml.dump(front, Dumper=_DUMPER, sort_keys=False, allow_unicode=True, width=1000)
     return f"---\n{head}---\n{_with_parts(dataset, body, parts, known)}"
 
@@ -223,13 +228,14 @@ def notes(
 
 
 def _info(
-    dataset: Dataset, config: str, splits: Mapping[str, Mapping[str, Any]]
+    built: BuiltFolder, config: str, splits: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[tuple[str, Any]]:
     """Yield an entry of the card's `dataset_info`."""
+    builder = built.dataset.builder
     yield "config_name", config
     yield "description", digests_of(splits)
-    yield "license", dataset.builder.licence(config)
-    yield "features", card_yaml(dataset.configs[config].features)
+    yield "license", builder.licence(config) if config in builder.configs() else builder.LICENSE
+    yield "features", card_yaml(built.columns(config))
     yield (
         "splits",
         [

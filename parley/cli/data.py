@@ -114,6 +114,9 @@ def build(
     measure: Annotated[
         bool, Option("--measure", help="Recompute the figures, and renew measured.json.")
     ] = False,
+    questions: Annotated[
+        bool, Option("--questions", help="Add the tasks' questions and eval.yaml.")
+    ] = False,
     max_shard_size: Annotated[str, Option(help="Arrow data per file, such as 2GiB.")] = "500MB",
     workers: Annotated[
         int, Option(min=0, metavar="N", help="Extra processes for large JSON Lines files (Linux).")
@@ -126,6 +129,7 @@ def build(
     from parley.building.build import build as build_dataset
     from parley.building.sources import open_source
     from parley.cli.report import build_table
+    from parley.scoring.questions import write_questions
 
     if sample and (common.typed(ctx, "source") or measure):
         raise UsageError("--sample excludes --source and --measure")
@@ -140,6 +144,7 @@ def build(
             with attempt():
                 files = open_source(dataset, upstream, sample=sample, allow_missing=allow_missing)
                 given: Any = {"max_shard_size": shard, "measure": measure, "workers": workers}
+                given |= {"questions": write_questions if questions else None}
                 splits = build_dataset(files, folder, advance, **given)
                 missing += [f"{dataset.name}/{file}" for file in files.missing]
                 notes = card.notes(files.mirrored, files.fallbacks)

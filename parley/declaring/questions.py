@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from parley.declaring.features import Value
 from parley.declaring.prediction_formats import Key
 
 Message = Mapping[str, str]  # {"role": "system" | "user" | "assistant", "content": text}
@@ -22,6 +23,11 @@ TOOL_CALL = "tool call"
 NO_ANSWER = "no answer found"
 AMBIGUOUS = "several answers"
 INVALID = "invalid answer"
+
+
+COLUMNS = {name: Value("string") for name in ("key", "input", "target", "schema")}
+COLUMNS |= {"pilot": Value("int64")}
+"""The columns of the questions in a build, which `parley.scoring.questions` describes."""
 
 
 @dataclass(frozen=True)

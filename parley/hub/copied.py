@@ -9,7 +9,7 @@ from pathlib import Path
 from parley.base.errors import OutputError
 from parley.base.replace import locked
 from parley.base.temporary import temporary_folder
-from parley.building.built import CARD, MOST_TEXT, PROVENANCE, BuiltFolder, find_folder, open_folder
+from parley.building.built import MOST_TEXT, BuiltFolder, find_folder, open_folder
 from parley.building.collection import Dataset
 
 _BLOCK = 1 << 20
@@ -45,7 +45,7 @@ def private_copy(build: Path, dataset: Dataset) -> Iterator[BuiltFolder]:
 
 def _copy(built: BuiltFolder, place: Path) -> None:
     sizes = {name: int(file["size"]) for name, file in built.recorded.items()}
-    sizes |= {CARD: MOST_TEXT, PROVENANCE: MOST_TEXT}
+    sizes |= dict.fromkeys(built.texts, MOST_TEXT)
     for name, path in built.contents().items():
         copy = place / name
         copy.parent.mkdir(parents=True, exist_ok=True)

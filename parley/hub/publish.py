@@ -255,7 +255,7 @@ def read_back(built: BuiltFolder, published: Publication, endpoint: str | None) 
 
     PublishError names each split that differs.
     """
-    configs = built.provenance["configs"]
+    configs = built.made
     with temporary_folder("publish") as cache:
         caches = {
             name: str(cache / name.lower())

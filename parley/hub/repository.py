@@ -20,7 +20,7 @@ from huggingface_hub.utils.sha import git_hash
 from parley.base.errors import OutputError, ParleyError, PublishError
 from parley.base.secret import keep_secret, without_secrets
 from parley.base.temporary import temporary_folder
-from parley.building.built import CARD, PROVENANCE, read_provenance
+from parley.building.built import CARD, EVAL, PROVENANCE, QUESTIONS, made_in, read_provenance
 
 ADD, CHANGE, REMOVE, KEEP, LEAVE = "add", "change", "remove", "keep", "leave"
 _SMALL = 10_000_000  # bytes; the Hub takes larger files by their hash alone
@@ -149,10 +149,12 @@ class Repository:
         Other people's files without effect on loading stay.
         """
         remote = self._files(revision)
+        has_questions = any(path.startswith(QUESTIONS) for path in remote)
         found = []
         for path in sorted({*local, *remote}):
             if path not in local:
-                action = REMOVE if self._bears_on_loading(path) else LEAVE
+                ours = self._bears_on_loading(path) or (path == EVAL and has_questions)
+                action = REMOVE if ours else LEAVE
                 found.append(Change(path, action, remote[path].size))
                 continue
             action = ADD
@@ -171,8 +173,7 @@ class Repository:
         there = self._provenance(revision, files.get(PROVENANCE))
         if there.get("dataset", dataset) != dataset:
             return f"the dataset {there['dataset']!r}"
-        configs = there.get("configs", {}).values()
-        parts = (split["files"] for splits in configs for split in splits.values())
+        parts = (split["files"] for splits in made_in(there).values() for split in splits.values())
         brought = {file["path"] for files in parts for file in files}
         others = sorted(files.keys() - brought - {CARD, *([PROVENANCE] if brought else [])})
         return f"data from elsewhere, {len(others)} files such as {others[0]}" if others else ""

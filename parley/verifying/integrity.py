@@ -3,6 +3,7 @@
 The folder's metadata is untrusted: checks compare it with the Parquet and open no path it names.
 """
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -14,7 +15,7 @@ import pyarrow.compute as pc
 
 from parley.base.errors import OutputError, is_no_memory
 from parley.base.marks import parts_of
-from parley.building.built import CARD, MOST_TEXT, PROVENANCE, BuiltFolder
+from parley.building.built import CARD, EVAL, MOST_TEXT, BuiltFolder
 from parley.building.card import built_card, parse, prose
 from parley.building.measured import FILE, measured
 from parley.declaring import pins
@@ -28,6 +29,7 @@ from parley.rows.digest import Digest, same
 from parley.rows.generate import generate
 from parley.rows.parquet import arrow_size
 from parley.rows.split import SplitPlan
+from parley.scoring.questions import SPLIT, config_of, digest_of, each_task, eval_yaml
 
 Plans = Mapping[tuple[str, str], SplitPlan]  # of the splits that the upstream files make
 
@@ -42,7 +44,7 @@ class Remeasured:
     def splits(self) -> dict[str, dict[str, Any]]:
         """Config -> split -> what a build measures of its rows, with the recorded bytes."""
         found: dict[str, dict[str, Any]] = {}
-        for config, split in self._built.declared:
+        for config, split in self._built.with_questions:
             schema = _schema(self._built, config)
             digest, nulls = Digest(schema), Nulls(schema)
             rows = size = 0
@@ -52,7 +54,7 @@ class Remeasured:
                     nulls.add(batch)
                 rows += group.num_rows
                 size += arrow_size(group)
-            stated = self._built.provenance["configs"].get(config, {}).get(split, {})
+            stated = self._built.made.get(config, {}).get(split, {})
             found.setdefault(config, {})[split] = {
                 "rows": rows,
                 "digest": digest.hexdigest(),
@@ -73,11 +75,11 @@ class Remeasured:
 
 
 def _schema(built: BuiltFolder, config: str) -> pa.Schema:
-    return arrow_schema(built.dataset.configs[config].features)
+    return arrow_schema(built.columns(config))
 
 
 def files(built: BuiltFolder) -> Iterator[str]:
-    """The folder holds its card, its provenance and its splits' Parquet files, byte for byte.
+    """The folder holds the files that its provenance records and its texts, byte for byte.
 
     Beside them it may hold what huggingface_hub adds to a copy.
     """
@@ -85,7 +87,7 @@ def files(built: BuiltFolder) -> Iterator[str]:
     for config, splits in built.provenance["configs"].items():
         for split in sorted(splits.keys() - built.dataset.splits.get(config, {}).keys()):
             yield f"{config}/{split}: recorded, but not a split of {built.dataset.name}"
-    yield from (f"{name}: missing" for name in sorted({*stated, CARD} - found.keys()))
+    yield from (f"{name}: missing" for name in sorted({*stated, *built.texts} - found.keys()))
     for name, path in found.items():
         if path.is_symlink() or not (path.is_file() or path.is_dir()):
             yield f"{name}: expected a file, found a link or device"
@@ -96,7 +98,7 @@ def files(built: BuiltFolder) -> Iterator[str]:
         elif name in stated:
             if wrong := pins.problem(path, stated[name]):
                 yield f"{name}: {wrong}"
-        elif name not in (PROVENANCE, CARD):
+        elif name not in built.texts:
             yield f"{name}: unknown file"
         elif (size := path.stat().st_size) > MOST_TEXT:
             yield f"{name}: {size:,} bytes, expected at most {MOST_TEXT:,}"
@@ -104,7 +106,7 @@ def files(built: BuiltFolder) -> Iterator[str]:
 
 def schema(built: BuiltFolder) -> Iterator[str]:
     """Every file has the schema of its config's features, in columns and footer."""
-    for config, split in built.declared:
+    for config, split in built.with_questions:
         expected = _schema(built, config)
         for table in built.tables(config, split):
             if not table.schema.equals(expected):
@@ -164,11 +166,11 @@ def counts(built: BuiltFolder) -> Iterator[str]:
     """The provenance states the number of rows."""
     counted = {
         (config, split): sum(table.num_rows for table in built.tables(config, split))
-        for config, split in built.declared
+        for config, split in built.with_questions
     }
     stated = {
         (config, split): entry["rows"]
-        for config, splits in built.provenance["configs"].items()
+        for config, splits in built.made.items()
         for split, entry in splits.items()
     }
     for config, split in sorted(counted.keys() | stated.keys()):
@@ -273,7 +275,7 @@ def digests(built: BuiltFolder, remeasured: Remeasured) -> Iterator[str]:
         yield f"built by parley {maker} with other digests: run {built.rebuild}"
         return
     for (config, split), found in remeasured.digests.items():
-        stated = built.provenance["configs"].get(config, {}).get(split, {}).get("digest")
+        stated = built.made.get(config, {}).get(split, {}).get("digest")
         if found != stated:
             yield f"{config}/{split}: expected {stated}, found {found}"
 
@@ -426,6 +428,21 @@ def _wrong_chat(chat: list[dict[str, str]], turns: list[list[int]]) -> Iterator[
         yield "source_turns are not each turn once, in order"
     if (system and turns[0]) or not all(turns[system + 1 :]):
         yield "only the system message and an opening cue may have no turn"
+
+
+def questions(built: BuiltFolder, remeasured: Remeasured) -> Iterator[str]:
+    """Questions and `eval.yaml`, if there are any, are those that the rows give."""
+    if not built.has_questions:
+        return
+    questions = dict(each_task(built))
+    due = {(config_of(task), SPLIT): digest_of(rows) for task, rows in questions.items()}
+    found = {
+        name: digest for name, digest in remeasured.digests.items() if name not in built.declared
+    }
+    wrong = ["/".join(name) for name in sorted({*due, *found}) if due.get(name) != found.get(name)]
+    if built.hashes()[EVAL] != hashlib.sha256(eval_yaml(built, questions).encode()).hexdigest():
+        wrong.append(EVAL)
+    yield from (f"{name}: differs from what the rows give; build again" for name in wrong)
 
 
 def source(built: BuiltFolder, plans: Plans, remeasured: Remeasured) -> Iterator[str]:

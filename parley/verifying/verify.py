@@ -155,6 +155,7 @@ def verify_rows(built: BuiltFolder, source: Sources | None, on_step: OnStep) -> 
             test(integrity.nulls, built),
             test(integrity.records, built, plans),
             test(integrity.chats, built),
+            test(integrity.questions, built, remeasured),
             *map(own, checks_of(dataset.checks)),
             against_source,
         ]

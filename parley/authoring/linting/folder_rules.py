@@ -1,6 +1,7 @@
 """Rules for modules and sample: each yields a line for each violation, with its remedy."""
 
 import copy
+import fnmatch
 import re
 import sys
 from collections.abc import Iterator
@@ -194,11 +195,16 @@ def exports_write_the_sample(folder: DatasetFolder) -> Iterator[str]:
 def tasks_score_the_sample(folder: DatasetFolder) -> Iterator[str]:
     """Each example fits its task, and the first baseline of each task scores the sample."""
     file = module_path(folder.dataset.folder, "tasks").name
+    configs = folder.dataset.configs
+    columns = [f"{name}.{c.path}" for name, each in configs.items() for c in columns_of(each)]
     for name, task in folder.dataset.tasks.items():
         where = f"{file}: {name}"
         for config in task.configs:
-            if config not in folder.dataset.configs:
+            if config not in configs:
                 yield f"{where}: no config {config}; name one"
+        for column in task.columns:
+            if not fnmatch.filter(columns, column):
+                yield f"{where}: no column {column}; name one"
         optional = {name[:-1] for name in task.shape if name.endswith("?")}
         if not task.fields.keys() - optional <= task.example.keys() <= task.fields.keys():
             fields = f"{', '.join(task.fields)}, found {', '.join(task.example)}"

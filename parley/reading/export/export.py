@@ -1,7 +1,7 @@
 """Write a build in another format: a common one, or one of its dataset folder.
 
 Every dataset can be written as `csv`, `jsonl` (all rows, or those of some dialogues) and
-`croissant`, one with chats as `prompt-completion`, and one with questions to models as `questions`.
+`croissant`, and one with chats as `prompt-completion`.
 A dataset folder may hold an `export.py` with
 
     EXPORTS = {"trec": trec}                          # format -> function
@@ -25,16 +25,13 @@ from parley.base.replace import replacing
 from parley.building.built import BuiltFolder
 from parley.building.collection import Dataset
 from parley.declaring.figures import MissingSplitError
-from parley.declaring.questions import Asking
 from parley.reading.export.chats import CONFIG, prompt_completion
 from parley.reading.export.croissant import croissant
-from parley.reading.export.questions import questions
 from parley.reading.export.tables import Ids, write_csv, write_json_lines
 
 _OF_ALL = {"croissant": croissant}
 _OF_ROWS = {"csv": write_csv, "jsonl": write_json_lines}
 _OF_CHATS = {"prompt-completion": prompt_completion}
-_OF_TASKS = {"questions": questions}
 SAMPLE = "SAMPLE.txt"  # beside what was exported of a sample
 _SAMPLE_TEXT = "These files were made of the invented sample of {}: they hold no data of it.\n"
 
@@ -42,9 +39,7 @@ _SAMPLE_TEXT = "These files were made of the invented sample of {}: they hold no
 def formats(dataset: Dataset) -> dict[str, Callable[[BuiltFolder, Path], None]]:
     """Return the formats of a dataset, each with the function that writes it."""
     chats = _OF_CHATS if CONFIG in dataset.configs else {}
-    asked = any(isinstance(task.asking, Asking) for task in dataset.tasks.values())
-    tasks = _OF_TASKS if asked else {}
-    return {**dataset.exports, **chats, **tasks, **_OF_ROWS, **_OF_ALL}
+    return {**dataset.exports, **chats, **_OF_ROWS, **_OF_ALL}
 
 
 def export(built: BuiltFolder, format: str, target: Path, ids: Ids = None) -> list[str]:

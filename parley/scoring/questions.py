@@ -1,0 +1,121 @@
+"""The questions of a build's tasks: a config for each task, and `eval.yaml`, which names them.
+
+    eval.yaml                   the tasks for `inspect eval hf/ORG/NAME` and the Hub's leaderboards
+    questions-<task>/test-*.parquet
+                                a row for each question: key, input, target, schema, pilot
+
+`key`, `target` and `schema` are JSON texts. `target` is the right prediction without its key, null
+where a task has none; such a task is not in `eval.yaml`. `input` is the whole prompt in one text.
+`pilot` is the place of a question in pilots: the first N make `parley ask --limit N`. Games are
+left out. The framework compares texts; only `parley score` gives a task's metrics.
+"""
+
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+import yaml
+
+from parley.base.errors import UsageError
+from parley.building.built import EVAL, QUESTIONS, BuiltFolder
+from parley.declaring.features import arrow_schema
+from parley.declaring.questions import COLUMNS, Asking
+from parley.declaring.tasks import task_id
+from parley.rows.arrow import to_batches
+from parley.rows.digest import Digest
+from parley.rows.parquet import write_parquet
+from parley.rows.split import BuiltSplit
+from parley.scoring.gold import in_order_of_pilots, load_gold, running
+
+SPLIT = "test"
+SCHEMA = arrow_schema(COLUMNS)
+Questions = Mapping[str, Sequence[Mapping[str, Any]]]  # task's id -> rows
+
+
+def config_of(task: str) -> str:
+    """Return the config with the questions of a task, by its id."""
+    return QUESTIONS + task
+
+
+def write_questions(built: BuiltFolder, max_shard_size: int) -> list[BuiltSplit]:
+    """Write the questions into a build that has none, and return their splits.
+
+    Raises:
+        UsageError: no task has questions.
+        OutputError: the build lacks what a task reads.
+    """
+    splits, questions, start = [], {}, time.perf_counter()
+    for task, rows in each_task(built):
+        questions[task] = rows
+        config, digest = config_of(task), Digest(SCHEMA)
+        (folder := built.path / config).mkdir()
+        batches = to_batches(rows, SCHEMA, config)
+        files = write_parquet(batches, SCHEMA, folder, SPLIT, max_shard_size, digest)
+        seconds, start = time.perf_counter() - start, time.perf_counter()
+        splits.append(BuiltSplit(config, SPLIT, digest.hexdigest(), files, seconds, []))
+    if not questions:
+        raise UsageError(f"--questions: no task of {built.dataset.name} asks a model questions")
+    (built.path / EVAL).write_text(eval_yaml(built, questions), encoding="utf-8")
+    return splits
+
+
+def digest_of(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the digest of the questions of a task."""
+    digest = Digest(SCHEMA)
+    for batch in to_batches(rows, SCHEMA):
+        digest.update(batch)
+    return digest.hexdigest()
+
+
+def eval_yaml(built: BuiltFolder, questions: Questions) -> str:
+    """Return the text of `eval.yaml`."""
+    about: dict[str, Any] = {
+        "name": built.dataset.name,
+        "description": built.dataset.builder.description(),
+        "evaluation_framework": "inspect-ai",
+        "tasks": [
+            {
+                "id": task,
+                "config": config_of(task),
+                "split": SPLIT,
+                "field_spec": {"input": "input", "target": "target", "metadata": ["key"]},
+                "solvers": [{"name": "generate"}],
+                "scorers": [{"name": "exact"}],
+            }
+            for task, rows in questions.items()
+            if all(row["target"] is not None for row in rows)
+        ],
+    }
+    return str(yaml.safe_dump(about, allow_unicode=True, sort_keys=False))
+
+
+def each_task(built: BuiltFolder) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Yield the id and the questions of each task, for each choice of its options."""
+    for name, task in built.dataset.tasks.items():
+        if not isinstance(task.asking, Asking):
+            continue
+        for values in product(*task.options.values()):
+            options = dict(zip(task.options, values, strict=True))
+            gold, _ = load_gold(built, name, options)
+            with running(built):
+                asked = {each.key: each for each in task.asking.questions(built, **options)}
+            pilot = {key: place for place, key in enumerate(in_order_of_pilots(gold))}
+            yield (
+                task_id(name, options),
+                [
+                    {
+                        "key": _json(dict(zip(task.key, key, strict=True))),
+                        "input": "\n\n".join(each["content"] for each in asked[key].messages),
+                        "target": _json(task.target(due)) if task.target else None,
+                        "schema": _json(asked[key].schema) if asked[key].schema else None,
+                        "pilot": pilot[key],
+                    }
+                    for key, due in gold.items()
+                ],
+            )
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
