@@ -21,6 +21,7 @@ from parley.building.build import build
 from parley.building.built import CARD, EVAL, PROVENANCE, BuiltFolder, open_folder, read_provenance
 from parley.building.collection import Dataset, get
 from parley.building.sources import Sources, open_source
+from parley.declaring.pins import UNREADABLE
 from parley.declaring.questions import COLUMNS
 from parley.rows.arrow import to_batch
 from parley.rows.parquet import row_groups
@@ -173,11 +174,18 @@ def real_casino(source, tmp_path):
     return tmp_path / "source"
 
 
-def test_a_truncated_file_is_noticed_even_with_allow_missing(real_casino):
+def test_a_damaged_file_is_not_taken_for_a_missing_one(real_casino):
+    """Nor one in a folder that cannot be read."""
     path = real_casino / "casino/data/casino.json"
     path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(SourceError, match="size expected 4,300,019 bytes, found 4,300,018"):
+    folder = real_casino / "casino/data/split"
+    shutil.rmtree(folder)
+    folder.symlink_to(folder)
+    with pytest.raises(SourceError) as error:
         open_source(get("casino"), real_casino, allow_missing=True)
+    text = str(error.value)
+    assert f"{path}: size expected 4,300,019 bytes, found 4,300,018" in text
+    assert f"{folder / 'casino_test.json'}: {UNREADABLE}: " in text
 
 
 def test_a_missing_file_is_named_with_what_to_do(real_casino):

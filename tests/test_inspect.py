@@ -53,17 +53,19 @@ def evaluated(sample_build, tmp_path):
     """Return a function that runs a task of the samples and returns the log."""
     from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
-    def evaluated(name, task, said, **given):
+    def evaluated(name, task, said, sides=(), turns=0, **given):
         def output(messages, *_):
             text = said([{"content": each.text} for each in messages])
             found = ModelOutput.from_content("mockllm/model", text)
             found.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
             return found
 
+        model = get_model("mockllm/model", custom_outputs=output)
         (log,) = inspect_ai.eval(
             f"parley/{name}_{task.replace('-', '_')}",
-            model=get_model("mockllm/model", custom_outputs=output),
-            task_args={"build": str(sample_build)},
+            model="none/none" if sides else model,
+            model_roles=dict.fromkeys(sides, model),
+            task_args={"build": str(sample_build), "turns": turns},
             log_dir=str(tmp_path / "logs"),
             display="none",
             **given,
@@ -85,22 +87,25 @@ def numbers(log, name="parley_answers"):
 
 
 def questions_of(name, task, sample_build):
-    """Return all questions of a task of the samples."""
+    """Return all questions of a task of the samples; games have less turns than usual."""
     dataset = discover()[name]
-    chosen = dataset.tasks[task].chosen({})
-    return Questions(find_folder(sample_build, dataset), task, chosen, Part())
+    declared = dataset.tasks[task]
+    turns = 5 if isinstance(declared.asking, Playing) else 0
+    return Questions(find_folder(sample_build, dataset), task, declared.chosen({}), Part(), turns)
 
 
 @pytest.mark.parametrize(("name", "task"), TASKS)
 def test_inspect_gives_the_numbers_of_the_runner(name, task, sample_build, evaluated, tmp_path):
     questions = questions_of(name, task, sample_build)
-    roles = questions.asking.roles if isinstance(questions.asking, Playing) else ("",)
     with serving(lambda request: answer(request["messages"])) as server:
-        given = Settings(dict.fromkeys(roles, "m"), Sampling({"temperature": 0.0}), server.url)
+        models = dict.fromkeys(questions.roles, "m")
+        given = Settings(models, Sampling({"temperature": 0.0}), server.url)
         ask(questions, given, tmp_path / "log.jsonl")
     due = score_log(questions.built, task, {}, tmp_path / "log.jsonl", Part())
 
-    metrics = numbers(evaluated(name, task, answer))
+    sides = getattr(questions.asking, "roles", ())
+    log = evaluated(name, task, answer, sides, questions.turns)
+    metrics = numbers(log)
     undefined = 0
     for path, value in flat(due.score.metrics).items():
         if isinstance(value, int | float):
@@ -109,12 +114,19 @@ def test_inspect_gives_the_numbers_of_the_runner(name, task, sample_build, evalu
             assert ".".join(path) not in metrics
             undefined += 1
     assert metrics["undefined"] == undefined
+    for sample in log.samples if sides else ():
+        (score,) = sample.scores.values()
+        said = [each for each in sample.messages if each.role == "assistant"]
+        told = json.loads(score.answer)["turns"]
+        assert len(said) == told[sides[(sum(told.values()) - 1) % 2]]  # the last speaker's
 
 
 @pytest.mark.parametrize(("name", "task"), TASKS)
 def test_a_part_in_epochs_has_finite_metrics_targets_and_answers(
     name, task, sample_build, evaluated
 ):
+    from inspect_ai.analysis import samples_df
+
     declared = discover()[name].tasks[task]
     questions = questions_of(name, task, sample_build)
     right = (
@@ -139,6 +151,8 @@ def test_a_part_in_epochs_has_finite_metrics_targets_and_answers(
     count = min(5, len(questions.by_key))
     assert len(log.samples) == 2 * count
     assert log.eval.dataset.name
+    table = samples_df(log.location)
+    assert sorted(table["target"]) == sorted(sample.target for sample in log.samples)
     metrics = numbers(log)
     assert "undefined" in metrics
     assert all(map(math.isfinite, metrics.values()))

@@ -2,7 +2,8 @@
 
 Prompts, readers and scores are those of `parley ask`; inspect brings models, logs and a viewer.
 Parameters of each task (`-T`): build, the folder of builds; subset; limit, for a pilot; options,
-as NAME=VALUE. The sides of a game are model roles: --model-role SIDE=MODEL.
+as NAME=VALUE; turns, the limit of a game's. The sides of a game are model roles: --model-role
+SIDE=MODEL.
 """
 
 import json
@@ -36,13 +37,13 @@ READABLE = "readable"
 
 @lru_cache(maxsize=1)
 def _questions(
-    dataset: str, name: str, build: str, subset: str, limit: int, options: str
+    dataset: str, name: str, build: str, subset: str, limit: int, options: str, turns: int
 ) -> Questions:
     """Return the questions of a task; the last ones are kept for its solver, scorer and metric."""
     found = get(dataset)
     given = dict(each.split("=", 1) for each in options.split(",") if each)
     chosen = found.task(name).chosen(given)
-    return Questions(find_folder(Path(build), found), name, chosen, Part(subset, limit))
+    return Questions(find_folder(Path(build), found), name, chosen, Part(subset, limit), turns)
 
 
 def _answer(output: Any) -> tuple[str, str]:
@@ -63,6 +64,7 @@ def parley_game(**which: Any) -> Any:
             messages = Sample(input=list(game.messages(at))).input
             state.output = await get_model(role=role, config=config).generate(messages)
             said.append(_answer(state.output))
+            state.messages = [*messages, state.output.message]  # the talk as its speaker sees it
             at = game.step(at, said[-1][1], reason_unread(*said[-1]))
         state.metadata["turns"] = said
         return state
@@ -175,10 +177,12 @@ def _text(fields: Mapping[str, Any]) -> str:
 
 
 def _declare(dataset: str, name: str) -> Callable[..., Any]:
-    def declared(build: str = "build", subset: str = "", limit: int = 0, options: str = "") -> Any:
+    def declared(
+        build: str = "build", subset: str = "", limit: int = 0, options: str = "", turns: int = 0
+    ) -> Any:
         _questions.cache_clear()  # the build may be a new one
         which: dict[str, Any] = {"dataset": dataset, "name": name, "build": build}
-        which |= {"subset": subset, "limit": limit, "options": options}
+        which |= {"subset": subset, "limit": limit, "options": options, "turns": turns}
         questions = _questions(**which)
         asking: Any = questions.asking
         is_single = isinstance(asking, Asking)

@@ -107,26 +107,26 @@ def open_source(
         return Sources(dataset, dataset.sample, sample=True)
     place = _place(dataset, folder)
     sources = dataset.pins
-    there = {file: pin for file, pin in sources.items() if (place / file).exists()}
-    compared = {file: pins.compare(place / file, pin) for file, pin in there.items()}
+    compared = {file: pins.compare(place / file, pin) for file, pin in sources.items()}
+    there = {file for file, (_, problem) in compared.items() if problem != pins.MISSING}
     found = [
         Problem(str(place / file), what=f"{problem}. {_mend(sources[file], problem, folder)}")
         for file, (_, problem) in compared.items()
-        if problem
+        if problem and file in there
     ]
     fallbacks = {
         path: tuple(each.path for each in others)
         for path, source in dataset.sources.items()
         if path not in there
         and (others := getattr(source, "fallbacks", ()))
-        and {each.path for each in others} <= there.keys()
+        and {each.path for each in others} <= there
     }
     missing = [file for file in sources if file not in there and file not in fallbacks]
     mirrored = {file: p for file, (p, _) in compared.items() if p and p is not sources[file]}
     made = Sources(dataset, place, False, missing, fallbacks, mirrored)
     remedy = ""
     if missing and not (allow_missing and any(map(made.splits, dataset.configs))):
-        found += [Problem(str(place / file), what="missing") for file in missing]
+        found += [Problem(str(place / file), what=pins.MISSING) for file in missing]
         remedy = _how_to_get(dataset, place, folder)
         if len(missing) < len(sources):
             remedy += ", or build the available files with --allow-missing"

@@ -22,6 +22,7 @@ from parley.base.errors import few
 
 Pin = Mapping[str, Any]
 
+MISSING = "missing"
 UNREADABLE = "cannot be read"  # how a problem of permissions or of the disk begins
 
 PLACEHOLDER = "https://upstream.invalid/"  # prefix of a URL still to be filled in
@@ -77,7 +78,7 @@ def _problem(path: Path, pin: Pin, hashes: dict[str, str]) -> str | None:
         try:
             state = path.stat()
         except (FileNotFoundError, NotADirectoryError):
-            return "missing"
+            return MISSING
         if "git_tree" in pin:
             return _folder_problem(path, pin) if path.is_dir() else "expected a folder, found none"
         if not stat.S_ISREG(state.st_mode):
