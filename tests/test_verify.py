@@ -720,12 +720,18 @@ def narrow(folder):
     retable(parquet(folder, "qrels", "curated"), change)
 
 
+def double(folder):
+    file = parquet(folder, "qrels", "curated")
+    retable(file, lambda table: table.append_column("relevance", table["relevance"]))
+
+
 @pytest.mark.parametrize(
     ("place", "damage", "change"),
     [
         ("casino speakers/train", turn_labels, "names of the labels of svo: prosocial, proself, u"),
         ("casino dialogues/train", turn_columns, "columns in another order: annotations, partic"),
         ("cosrec qrels/curated", narrow, "relevance: int64 -> int32"),
+        ("cosrec qrels/curated", double, "relevance: int64 -> int64, int64"),
     ],
 )
 def test_a_changed_schema_is_named(difference, place, damage, change):

@@ -198,7 +198,13 @@ def _schema_changes(old: pa.Schema, new: pa.Schema, renamed: dict[str, str]) -> 
         for name in (*old.names, *new.names)
         if name not in renamed and name not in renamed.values()
     )
-    types = [{name: str(schema.field(name).type) for name in schema.names} for schema in (old, new)]
+    types = [
+        {  # a damaged file may have two columns of one name
+            name: ", ".join(str(s.field(at).type) for at in s.get_all_field_indices(name))
+            for name in s.names
+        }
+        for s in (old, new)
+    ]
     labels = [dict(_labels(schema)) for schema in (old, new)]
     changed = [f"{name} is called {other}" for name, other in renamed.items()]
     for name in names:
@@ -209,7 +215,7 @@ def _schema_changes(old: pa.Schema, new: pa.Schema, renamed: dict[str, str]) -> 
         one, other = (side.get(path, "none") for side in labels)
         if one != other:
             changed.append(cut(f"names of the labels of {path}: {one} -> {other}"))
-    shared = [[name for name in s.names if name in o.names] for s, o in ((old, new), (new, old))]
+    shared = [[name for name in one if name in other] for one, other in (types, types[::-1])]
     if shared[0] != shared[1]:
         changed.append(f"columns in another order: {', '.join(shared[1])}")
     if not changed and old.metadata != new.metadata:
