@@ -179,7 +179,8 @@ def audit(tmp_path):
         log, home = tmp_path / "audit.log", tmp_path / "audit"
         home.mkdir()
         (home / "sitecustomize.py").write_text(AUDIT.format(log=str(log)))
-        found = run(tmp_path, commands, PYTHONPATH=f"{home}{os.pathsep}{ROOT}", **environ)
+        environ["PYTHONPATH"] = f"{home}{os.pathsep}{ROOT}"
+        found = run(tmp_path, commands, **environ)
         noted = list(map(json.loads, log.read_text().splitlines()))
         processes = [line for kind, line in noted if kind == "process"]
         return found, processes, [line for kind, line in noted if kind == "start"]
