@@ -169,7 +169,10 @@ def publish(jobs):
 def check(job_file):
     """Compare all splits of a job; runs in an environment of `environment`."""
     import datasets
+    import yaml
 
+    # A card is read hundreds of times: in C. `one_streamed_row` reads it in Python.
+    yaml.SafeLoader = yaml.CSafeLoader
     datasets.disable_progress_bars()
     with tempfile.TemporaryDirectory() as cache:
         datasets.config.HF_DATASETS_CACHE = Path(cache)
@@ -190,7 +193,8 @@ def check(job_file):
             for way, loaded in by_script(datasets, script, config, split, data_dir, cache):
                 compare(list(loaded), rows, f"{script} {config}/{split} by {way}")
                 count += len(rows)
-        loads_what_was_recorded(datasets, *job["splits"][0])
+        if Path(job_file).parent.name == "sample":
+            loads_what_was_recorded(datasets, *job["splits"][0])
         first = {folder: split for folder, *split, _, _ in reversed(job["splits"])}
         for folder, (config, split) in first.items():
             one_streamed_row(folder, config, split)
