@@ -18,10 +18,10 @@ demo: .venv/demo
 	@$(BIN)/python examples/demo.py build
 
 test: .venv/ready
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
 test-all: .venv/full .olah/ready
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 check: .venv/ready
 	$(BIN)/ruff check .
@@ -57,9 +57,10 @@ bench-quick: .venv/ready
 
 # Runs the fault tests and damages records; with real files in PARLEY_SOURCE it writes what was
 # tried and lost into docs/faults.md.
+faults: export PARLEY_TRIALS = 20
 faults: .venv/ready
 	mkdir -p build
-	PARLEY_TRIALS=20 $(BIN)/python -m pytest -n 2 -q tests/faults --junitxml=build/faults.xml
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q tests/faults --junitxml=build/faults.xml
 	PYTHONPATH=tests $(BIN)/python tests/faults/tables.py build/faults.xml
 
 # Renews docs/tasks.md, and each measured.json and card from the real files in PARLEY_SOURCE.
