@@ -15,6 +15,8 @@ from parley.building.collection import discover
 
 # before anything imports datasets: nothing may reach out, nothing may touch the user's caches
 os.environ["HF_HUB_OFFLINE"] = "1"
+# Spark's Java does not run long enough for its thorough compiler, which takes half of the time
+os.environ["JDK_JAVA_OPTIONS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 @pytest.fixture(scope="session", autouse=True)
