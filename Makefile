@@ -2,6 +2,9 @@
 # constraints.txt: .venv/demo holds what the demo needs, .venv/ready adds tests and checks,
 # .venv/full adds optional test dependencies. .olah is an independent Hub for tests.
 
+# Else each of the tests' thousands of processes compiles all that it imports, in twice the time
+unexport PYTHONDONTWRITEBYTECODE
+
 PYTHON ?= python3
 BIN := .venv/bin
 INSPECT := "inspect-ai>=0.3.285" openai

@@ -147,19 +147,27 @@ def test_questions_are_beside_the_same_splits(dataset, sample_build, tmp_path, m
         each["config"]: each for each in yaml.safe_load((built.path / EVAL).read_text())["tasks"]
     }
     assert tasks.keys() == asked.keys()
-    for config, task in tasks.items():
-        rows = datasets.load_dataset(str(built.path), config, split=task["split"])
-        assert (len(rows), rows.column_names) == (asked[config], [*COLUMNS])
+    for number, (config, task) in enumerate(tasks.items()):
+        rows = built.rows(config, task["split"])
+        if number == 0:
+            loaded = datasets.load_dataset(str(built.path), config, split=task["split"])
+            assert (loaded.column_names, list(loaded)) == ([*COLUMNS], rows)
+        assert len(rows) == asked[config]
         assert all(json.loads(row["target"]) and json.loads(row["key"]) for row in rows)
-        assert sorted(rows["pilot"]) == list(range(len(rows)))
+        assert sorted(row["pilot"] for row in rows) == list(range(len(rows)))
     build(source, tmp_path)
     assert snapshot(built.path) == plain
 
 
-def test_questions_of_no_task_are_refused(tmp_path):
-    dataset = Dataset("tea", write_skeleton("tea", tmp_path / "datasets"))
-    with pytest.raises(UsageError):
-        build(open_source(dataset, None, sample=True), tmp_path / "out", questions=write_questions)
+def test_questions_that_cannot_be_made_leave_nothing(tmp_path):
+    tea = Dataset("tea", write_skeleton("tea", tmp_path / "datasets"))
+    with pytest.raises(UsageError):  # no task has any
+        build(open_source(tea, None, sample=True), tmp_path / "out", questions=write_questions)
+    haggling = get("craigslist_bargains")
+    source = Sources(haggling, haggling.sample, sample=True, missing=["test.json"])
+    with pytest.raises(OutputError) as error:
+        build(source, tmp_path / "out", questions=write_questions)
+    assert str(error.value).startswith(f"{tmp_path / 'out' / haggling.name}: ")
     assert not list((tmp_path / "out").iterdir())
 
 

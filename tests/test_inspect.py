@@ -173,22 +173,39 @@ def test_a_part_in_epochs_has_finite_metrics_targets_and_answers(
             assert metrics[each] == numbers(log, each)["mean"]
 
 
+ASKED = """
+import sys
+import inspect_ai
+from inspect_ai.model import ModelOutput, ModelUsage, get_model
+
+task, answer, logs = sys.argv[1:]
+output = ModelOutput.from_content("mockllm/model", answer)
+output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
+model = get_model("mockllm/model", custom_outputs=lambda *_: output)
+inspect_ai.eval(task, model=model, limit=4, log_dir=logs, log_format="json", display="none")
+"""
+
+
 def test_inspect_asks_the_questions_of_a_repository(tmp_path):
     build(open_source(get("casino"), None, sample=True), tmp_path, questions=write_questions)
-    with Hub() as hub:
+    said = json.dumps({"order": ["Food", "Water", "Firewood"]})
+    with Hub() as hub:  # a process of its own, as the Hub's address is read at import
         hub.seed("org/casino", tmp_path / "casino")
-        command = ["eval", "hf/org/casino/partner-priorities", "--model", "mockllm/model"]
-        command += ["--limit", "2", "--display", "none", "--log-format", "json"]
+        asked = ["hf/org/casino/partner-priorities", said, str(tmp_path / "logs")]
         done = subprocess.run(
-            [sys.executable, "-m", "inspect_ai", *command, "--log-dir", str(tmp_path / "logs")],
-            env=hub.environ(tmp_path),
-            capture_output=True,
+            [sys.executable, "-c", ASKED, *asked], env=hub.environ(tmp_path), capture_output=True
         )
     assert done.returncode == 0, done.stderr.decode()
-    (log,) = (tmp_path / "logs").glob("*.json")
-    first, second = json.loads(log.read_text())["samples"]
-    for sample in (first, second):
-        order = json.loads(sample["target"])["order"]
-        assert sorted(order) == ["Firewood", "Food", "Water"]
-        assert "Your own order" in sample["input"]
-    assert first["input"] != second["input"]
+    (file,) = (tmp_path / "logs").glob("*.json")
+    log = json.loads(file.read_text())
+    assert log["status"] == "success"
+    samples = log["samples"]
+    assert len({sample["input"] for sample in samples}) == 4
+    assert all("Your own order" in sample["input"] for sample in samples)
+    targets = [sample["target"] for sample in samples]
+    assert {tuple(sorted(json.loads(each)["order"])) for each in targets} == {
+        ("Firewood", "Food", "Water")
+    }
+    found = [sample["scores"]["exact"]["value"] for sample in samples]
+    assert found == ["C" if target == said else "I" for target in targets]
+    assert "C" in found

@@ -706,6 +706,13 @@ def test_a_config_too_many_and_another_provenance_are_named(difference):
     assert [(what, new) for what, _, new in found.provenance] == [("version", "9.9.9")]
 
 
+def test_questions_too_many_are_named_by_their_keys(difference):
+    found, splits = difference("casino", asked(lambda folder: None))
+    assert not found.provenance
+    assert len(splits) == 4
+    assert '"dialogue_id": ' in splits["questions-outcomes", "test"].added[0]
+
+
 def narrow(folder):
     def change(table):
         return table.set_column(2, "relevance", table["relevance"].cast(pa.int32()))

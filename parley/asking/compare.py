@@ -42,7 +42,7 @@ class Compared:
         unreadable: The number of answers that could not be read.
         cost: In the unit of the prices; None without a price for each model.
         differs: Where it differs from the first log of the table in what was asked; then it has no
-            differences. Or why it has no metrics: rows other than the build's, swapped seats,
+            differences. Or why it has no metrics: rows other than the build's, swapped sides,
             questions that are not answered.
         settings: Where the settings of its calls differ from those of the first log.
         units: The number of units that its intervals draw.
@@ -361,7 +361,7 @@ def _apart(built: BuiltFolder, name: str, header: Header) -> tuple[Problem, ...]
     if header["rows"] != (due := rows_digest(built, built.dataset.task(name))):
         return (Problem("rows", due, header["rows"], f"of other rows than {built.path}"),)
     if header.get("swap"):
-        what = "seats are swapped, so its own score compares its models: `parley score`"
+        what = "sides are swapped, so its own score compares its models: `parley score`"
         return (Problem("swap", what=what),)
     return ()
 

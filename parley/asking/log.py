@@ -247,7 +247,7 @@ def _text(value: Any) -> bytes:
 def seat_of(task: Task, roles: Iterable[str], key: Key, role: str) -> str:
     """Return the side by which a header names the model that plays `role` in the game of a key.
 
-    The key of a game in swapped seats is longer than that of the task.
+    The key of a game with swapped sides is longer than that of the task.
     """
     if len(key) == len(task.key):
         return role

@@ -165,7 +165,7 @@ def _require_roles(questions: Questions, models: Mapping[str, str]) -> None:
         due = " and ".join(f"--role {role}=MODEL" for role in roles) if roles != ("",) else ""
         raise UsageError(f"{questions.name}: name a model with --model MODEL{due and ' or ' + due}")
     if questions.swap and len({*models.values()}) == 1:
-        raise UsageError("--swap: needs two models; one that plays both sides has both seats")
+        raise UsageError("--swap: needs two models; one that plays both sides needs no swap")
     for model in models.values():
         name = model.removeprefix(SCRIPT)
         agents = asking.agents if isinstance(asking, Playing) else {}

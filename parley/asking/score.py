@@ -152,7 +152,7 @@ def _wrong_models(models: Mapping[str, str], questions: Questions) -> Iterator[P
     if {*roles} != models.keys():
         yield Problem("models", str([*roles]), str([*models]), "other roles than those asked")
     elif questions.swap and len({*models.values()}) == 1:
-        yield Problem("models", what="one model has no other seat to swap")
+        yield Problem("models", what="one model has no other side to swap")
     for role, model in models.items():
         if not model:
             yield Problem(f"models.{role}", what="names no model")
@@ -191,7 +191,7 @@ def _read(questions: Questions, key: Key, entry: Mapping[str, Any]) -> Any:
 def _predictions(
     names: tuple[str, ...], entries: Mapping[Key, Mapping[str, Any]], questions: Questions
 ) -> Iterator[tuple[Key, Prediction]]:
-    """Yield key and prediction; the keys of games in swapped seats have a part more."""
+    """Yield key and prediction; the keys of games with swapped sides have a part more."""
     for key in questions.by_key:
         entry = entries[key]
         fields = entry.get("prediction") or {UNREADABLE: entry[UNREADABLE]}
@@ -212,7 +212,7 @@ def _score_swapped(
     models: Mapping[str, str],
     policy: str,
 ) -> Result:
-    """Return the score of all games, by side in both seatings together, and by model."""
+    """Return the score of all games, by side over both games of a scenario, and by model."""
     game = questions.asking
     assert isinstance(game, Playing)  # noqa: S101 - for types
     width = len(questions.task.key)

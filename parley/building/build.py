@@ -2,14 +2,16 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from parley.base.replace import replacing, write_whole
 from parley.base.version import __version__
-from parley.building.built import CARD, FORMAT, PROVENANCE, BuiltFolder, open_folder
+from parley.building.built import CARD, FORMAT, PROVENANCE, BuiltFolder, read_provenance
 from parley.building.card import built_card
+from parley.building.collection import Dataset
 from parley.building.invented import require_invented
 from parley.building.measure import measured_anew
 from parley.building.measured import FILE, measured, measured_in
@@ -61,14 +63,13 @@ def build(
     known = measured(dataset)
     with replacing(output / dataset.name, PROVENANCE) as folder, paused_garbage_collection():
         splits = [write_split(each, folder, on_rows, max_shard_size, workers) for each in plans]
+        opened = partial(_opened, folder, dataset, stated, shown=output / dataset.name)
         stated["configs"] = _by_config(splits, lambda split: split.recorded)
-        _write_json(folder / PROVENANCE, stated)
-        built = open_folder(folder, dataset)
+        built = opened()
         if questions:
             asked = questions(built, max_shard_size)
             stated["questions"] = _by_config(asked, lambda split: split.recorded)
-            _write_json(folder / PROVENANCE, stated)
-            built = open_folder(folder, dataset)
+            built = opened()
             splits += asked
         made = _by_config(splits, lambda split: split.measured)
         if measure:
@@ -115,5 +116,8 @@ def _by_config(
     return found
 
 
-def _write_json(path: Path, value: Any) -> None:
-    path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+def _opened(folder: Path, dataset: Dataset, stated: dict[str, Any], shown: Path) -> BuiltFolder:
+    """Write the provenance of a build, and open it."""
+    text = json.dumps(stated, indent=2, ensure_ascii=False) + "\n"
+    (folder / PROVENANCE).write_text(text, encoding="utf-8")
+    return BuiltFolder(folder, dataset, read_provenance(folder), shown)

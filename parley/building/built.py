@@ -189,7 +189,7 @@ class BuiltFolder:
 
     def splits(self, config: str) -> list[str]:
         """Return the existing splits of a config, the declared ones first, in their order."""
-        made = self.provenance["configs"].get(config, {})
+        made = self.made.get(config, {})
         there = sorted(split for split in made if self.files(config, split))
         declared = [s for s in self.dataset.splits.get(config, ()) if s in there]
         return declared + [split for split in there if split not in declared]

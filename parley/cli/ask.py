@@ -33,7 +33,7 @@ _REPEAT = "Ask each question N times, at a temperature above 0; a log for each t
 _SHOTS = "Examples with right answers before each question, of dialogues that are not scored."
 _PROMPT = "A system text in the place of the task's own."
 _TURNS = "The turns after which a game ends [default: the game's]."
-_SWAP = "Play each scenario of a game twice, the second time with the models' seats swapped."
+_SWAP = "Play each scenario of a game twice, the second time with the models' sides swapped."
 _SET = "A value of a task's own option, such as aspect=empathy [default: each]."
 
 

@@ -18,7 +18,7 @@ from parley.declaring.spread import means
 from parley.declaring.tasks import Score, Undefined, tree
 
 TURN_LIMIT = "turn_limit"
-SWAPPED = "swapped"  # the last part of the key of a game with its seats swapped
+SWAPPED = "swapped"  # the last part of the key of a game with its sides swapped
 
 GAME_FIELDS = {
     "end": "turn_limit if the negotiation ended at its turn limit without a deal; otherwise no "
@@ -83,7 +83,7 @@ def score_games(
     """Return `GAME_METRICS` and a task's own metrics, with bootstrap intervals of the means.
 
     Args:
-        gold: Key -> scenario; the bootstrap draws a scenario with its game in swapped seats.
+        gold: Key -> scenario; the bootstrap draws a scenario with its game with swapped sides.
         predictions: Key -> prediction.
         agreed: The field of a prediction that holds the deal, None without one.
         points: Scenario, the deal or None -> role -> points.
@@ -123,11 +123,11 @@ def score_models(
     predictions: Mapping[Key, Prediction],
     models: Callable[[Key, str], str],
 ) -> Score:
-    """Return what each model reaches over games in both seats: metric -> model -> value.
+    """Return what each model reaches over games on both sides: metric -> model -> value.
 
     Args:
         game: The game.
-        states: Key -> the first state, of each game and of the one in swapped seats.
+        states: Key -> the first state, of each game and of the one with swapped sides.
         predictions: Key -> the fields of its prediction.
         models: Key, role -> the model that plays this side.
     """

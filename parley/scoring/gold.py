@@ -40,7 +40,7 @@ def load_gold(
     task = built.dataset.task(name)
     if absent := [config for config in task.configs if not built.splits(config)]:
         raise OutputError(
-            f"{built.path}: has no config {', '.join(absent)}, which {name} reads",
+            f"{built.shown}: has no config {', '.join(absent)}, which {name} reads",
             remedy=f"Run {built.rebuild} again.",
         )
     subset = task.subset(part.subset)
@@ -66,7 +66,7 @@ def pilot(built: BuiltFolder, name: str, gold: Gold, part: Part) -> Gold:
         lowest = {*in_order_of_pilots(gold)[: part.limit]}
         gold = {key: value for key, value in gold.items() if key in lowest}
     if part != ALL and not gold:
-        raise OutputError(f"{built.path}: {name} has nothing to score in {part}")
+        raise OutputError(f"{built.shown}: {name} has nothing to score in {part}")
     return gold
 
 
@@ -110,7 +110,7 @@ def running(built: BuiltFolder) -> Iterator[None]:
     try:
         yield
     except MissingSplitError as error:
-        raise OutputError(f"{built.path}: {error}") from error
+        raise OutputError(f"{built.shown}: {error}") from error
     except (ParleyError, OSError):
         raise
     except Exception as error:  # an unverified folder may hold anything
@@ -119,7 +119,7 @@ def running(built: BuiltFolder) -> Iterator[None]:
         if isinstance(error, ModuleNotFoundError) and extra_of((error.name or "").split(".")[0]):
             raise  # the command line names the extra to install
         raise ScriptError(
-            f"{script_of(built)} fails on {built.path} ({type(error).__name__}: {error})",
+            f"{script_of(built)} fails on {built.shown} ({type(error).__name__}: {error})",
             remedy=f"If `parley verify {built.dataset.name}` holds for the folder, fix the task; "
             "else the folder is damaged: build it again.",
         ) from error

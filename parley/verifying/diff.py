@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from parley.base.errors import UsageError, cut
-from parley.building.built import BuiltFolder
+from parley.building.built import QUESTIONS, BuiltFolder
 from parley.declaring.features import item_of, labels_of
 from parley.declaring.figures import A_SAMPLE, figures
 from parley.rows.digest import same
@@ -79,7 +79,11 @@ def compare(old: BuiltFolder, new: BuiltFolder) -> Difference:
     either = first | second  # one of them may have a category that the other lacks
     moved = [(n, first.get(n), second.get(n)) for n in either if first.get(n) != second.get(n)]
     before, after = (
-        {k: v for k, v in folder.provenance.items() if k not in ("configs", "dataset", "format")}
+        {
+            k: v
+            for k, v in folder.provenance.items()
+            if k not in ("configs", "questions", "dataset", "format")
+        }
         for folder in both
     )
     return Difference(names[0], splits, changes(before, after, ""), moved)
@@ -95,7 +99,7 @@ def _all_splits(both: tuple[BuiltFolder, BuiltFolder]) -> list[tuple[str, str]]:
     """Return every split that either folder has, the declared configs first."""
     configs = dict.fromkeys(both[0].dataset.configs)
     for folder in both:
-        configs |= dict.fromkeys(sorted(folder.provenance["configs"]))
+        configs |= dict.fromkeys(sorted(folder.made))
     return [
         (config, split)
         for config in configs
@@ -111,7 +115,7 @@ def _compare_split(old: BuiltFolder, new: BuiltFolder, config: str, split: str) 
     result.old_rows = len(before) if there[0] else None
     result.new_rows = len(after) if there[1] else None
     declared = old.dataset.configs.get(config)  # none of a folder too many
-    columns = declared.keys if declared else ()
+    columns = declared.keys if declared else (("key",) if config.startswith(QUESTIONS) else ())
     if all(there):
         one, other = (next(each.tables(config, split)).schema for each in (old, new))
         renamed = _renamed(before, after, one.names, other.names)

@@ -24,7 +24,7 @@ from parley.building.sources import Sources
 
 MISSING = sorted(set(get("cosrec").sources) - {generate.RAW})
 PREPARE = """
-import json
+import datasets, json
 from pathlib import Path
 from parley.building.build import build
 from parley.building.collection import get

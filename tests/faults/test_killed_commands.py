@@ -59,7 +59,7 @@ os.environ.update({environ!r})
 sys.path.append({tests!r})
 for each in (signal.SIGINT, signal.SIGHUP):  # the defaults of a shell, without nohup
     signal.signal(each, signal.SIG_DFL)
-import pyarrow.parquet
+import datasets, jinja2, markdown_it, pyarrow.parquet, pydantic.fields, rich.table
 import parley.authoring.starting.new, parley.authoring.linting.run, parley.verifying.diff
 import parley.reading.export.export, parley.reading.site.serve
 import parley.hub.copied, parley.hub.publish, parley.scoring.evaluate, parley.declaring.leaderboard

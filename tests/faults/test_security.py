@@ -40,12 +40,15 @@ ACTING = set(ESCAPES) - set("]0;owned[2J31mgnp")
 
 
 PREPARE = """
+import datasets, jinja2, markdown_it, pydantic.fields, rich.table  # else each fork imports them
 import parley.building.build, parley.reading.export.export, parley.verifying.diff
 import parley.hub.publish
 import parley.cli.report, parley.cli.show
 from parley.cli import main
 from parley.building.collection import discover
 for d in discover().values(): d.builder, d.figures, d.checks, d.transcript, d.exports
+import parley.verifying.verify
+parley.verifying.verify._processors = lambda: 1  # in this process, as its set-up says
 """
 PROGRAM = """
 import json, os, signal, sys, traceback
@@ -287,7 +290,8 @@ def test_a_command_starts_no_program_but_its_own(
         ]
         environ = hub.environ(clone, "hf_writes") | {"PARLEY_CACHE": str(clone / "cache")}
         environ |= {"PARLEY_DATASETS": str(clone / "datasets")}
-        shared = f"{PREPARE}\nimport parley.rows.workers\nparley.rows.workers.PART = 10\n"
+        shared = f"{PREPARE}\nparley.verifying.verify._processors = lambda: 2\n"
+        shared += "import parley.rows.workers\nparley.rows.workers.PART = 10\n"
         found, processes, started = audit(commands, prepare=shared, **environ)
     assert [(each, output) for each, (status, output) in enumerate(found) if status] == []
     own = [str(ROOT / "parley/verifying/side_by_side.py")], ["-m", "parley.hub.load_back"]
@@ -336,7 +340,9 @@ def test_verify_rejects_a_card_that_is_a_bomb_or_a_program(sample_build, tmp_pat
         shutil.copy(sample_build / "casino" / "provenance.json", card.parent)
         commands.append(("verify", "casino", "--build", card.parents[1]))
     limit = "import resource, yaml; resource.setrlimit(resource.RLIMIT_DATA, (2 << 30, 2 << 30))"
-    found = run(tmp_path, commands, prepare=f"{limit}\n{without}\n{PREPARE}")
+    prepare = f"{limit}\n{without}\n{PREPARE}"
+    # pyarrow's own pool reserves gigabytes that it does not use
+    found = run(tmp_path, commands, prepare=prepare, ARROW_DEFAULT_MEMORY_POOL="system")
     assert [status for status, _ in found] == [1] * len(BOMBS)
     invalid = ["is not valid YAML" in output for _, output in found]
     assert dict(zip(BOMBS, invalid, strict=True)) == {b: b != "two documents" for b in BOMBS}
