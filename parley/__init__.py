@@ -467,7 +467,7 @@ def __getattr__(name: str) -> Any:
             if name in importlib.import_module(place).__all__:
                 said = f"{name} is in {place}: from {place} import {name}"
                 # `from parley import NAME`, which hides the message of an AttributeError
-                if sys._getframe(1).f_globals["__name__"] == "importlib._bootstrap":
+                if sys._getframe(1).f_globals.get("__name__") == "importlib._bootstrap":
                     raise ImportError(said)
     raise AttributeError(said)
 

@@ -31,6 +31,7 @@ def test_import_parley_loads_no_heavy_package():
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.stdout.splitlines() == ["[]", "[]"], done.stderr
     assert not any(hasattr(parley, name) for name in ("nothing", "Task"))
+    exec("assert not hasattr(parley, 'Task')", {"parley": parley})  # a namespace without a name
     assert parley.list() == list(discover())
 
 

@@ -20,7 +20,7 @@ from parley.base.errors import OutputError, RecordError, ScriptError, SourceErro
 from parley.building.build import build
 from parley.building.built import CARD, EVAL, PROVENANCE, BuiltFolder, open_folder, read_provenance
 from parley.building.collection import Dataset, get
-from parley.building.sources import Sources, open_source
+from parley.building.sources import Sources, at_hand, open_source
 from parley.declaring.pins import UNREADABLE
 from parley.declaring.questions import COLUMNS
 from parley.rows.arrow import to_batch
@@ -194,6 +194,10 @@ def test_a_damaged_file_is_not_taken_for_a_missing_one(real_casino):
     text = str(error.value)
     assert f"{path}: size expected 4,300,019 bytes, found 4,300,018" in text
     assert f"{folder / 'casino_test.json'}: {UNREADABLE}: " in text
+    shutil.rmtree(real_casino / "casino")
+    (real_casino / "casino").symlink_to(real_casino / "casino")
+    with pytest.raises(SourceError):
+        at_hand(get("casino"), real_casino)
 
 
 def test_a_missing_file_is_named_with_what_to_do(real_casino):

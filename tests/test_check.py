@@ -68,7 +68,9 @@ FIRST = Task(
 )
 TASKS = {"first": FIRST}
 """
-OTHERS = "    inputs='its turns',\n    columns=('dialogues.turns', 'dialogues.turn'),\n    gold="
+OTHERS = (
+    "    inputs='its turns',\n    columns=('dialogues.turns[].text', 'dialogues.turn'),\n    gold="
+)
 BREAKS = {  # rule: (file, old text, new text, part of the message)
     "script_declares": [
         (SCRIPT, "DIALOGUE = {", "DIALOGUE = (", r"cannot be imported: SyntaxError: .*line \d+"),

@@ -252,6 +252,8 @@ def test_logs_of_other_parts_or_rows_are_marked_and_not_compared(logged, compare
     for given in (
         [whole.parent / "empty"],
         [whole, "--metric", "f1"],
+        [whole, "--unreadable", "drop"],  # has no readable answer
+        [whole, "--unreadable", "right"],
         [whole, "--price", "1"],
         [whole, "--price", "=1,2"],
         [whole, "--price", "1,nan"],
@@ -315,6 +317,19 @@ def test_answers_that_one_log_lacks_are_in_the_differences_of_no_mean_over_reada
     assert "coverage" in shown
     assert f"{read / rows:.1%}" in shown
     assert f"{read} rows of both" in shown
+
+    more += ["--unreadable", "drop"]
+    table = compared(*logs, *more)[0]
+    first, second = table["logs"]
+    assert (table["policy"], second["coverage"]) == ("drop", read / rows)
+    assert first["metrics"] == values[0]
+    given = ["--unreadable", "drop", "--build", sample_build, "--json"]
+    alone = json.loads(run("score", "casino", "outcomes", logs[1], *given).stdout)["metrics"]
+    assert second["metrics"]["mae"]["likeness"] == pytest.approx(alone["mae"]["likeness"])
+    assert second["metrics"]["likeness"] == pytest.approx(alone["likeness"])
+    by = second["differences"]["likeness"]
+    assert (by["value"], by["rows"]) == (0, read)
+    assert "dropped" in run("compare", *logs, *more, "--build", sample_build).stdout
 
 
 def test_an_unfinished_log_of_a_folder_is_marked_and_one_by_name_is_an_error(

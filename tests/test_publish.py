@@ -715,9 +715,9 @@ def run(*arguments, **options):
     return process.returncode, stdout, stderr
 
 
-def test_the_command_line(hub, source, real_build, tmp_path):
+def test_the_command_line(hub, source, tmp_path):
     folder = tmp_path / "build"
-    shutil.copytree(real_build / "duo", folder / "duo")
+    build(at_hand(get("duo"), source), folder, questions=write_questions)
     common = ("publish", "duo", "--repo", "org/duo", "--build", folder)
     status, stdout, stderr = run(hub, tmp_path, *common, "--dry-run", token=None)
     assert status == 0, stderr
@@ -728,7 +728,8 @@ def test_the_command_line(hub, source, real_build, tmp_path):
     found = json.loads(stdout)
     assert found["revision"] == f"v{get('duo').builder.VERSION}"
     assert found["commit"] == hub.commits("org/duo")[-1]
-    assert published(hub, "org/duo") == contents(real_build / "duo")
+    assert published(hub, "org/duo") == contents(folder / "duo")
+    assert EVAL in published(hub, "org/duo")
     status, stdout, stderr = run(hub, tmp_path, *common)
     assert status == 0, stderr
     assert f"no change: commit {found['commit']}, read back and equal" in stdout

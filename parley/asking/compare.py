@@ -10,7 +10,7 @@ from typing import Any
 from parley.asking.log import is_log, read_log, seat_of
 from parley.asking.score import facts_of, is_older, open_log
 from parley.asking.variants import variant_of
-from parley.base.errors import Problem, RecordError, UsageError
+from parley.base.errors import Problem, RecordError, UsageError, require_known
 from parley.building.built import BuiltFolder, find_folder
 from parley.building.collection import get
 from parley.declaring.prediction_formats import UNREADABLE
@@ -18,6 +18,7 @@ from parley.declaring.questions import Playing
 from parley.declaring.spread import RESAMPLES, Interval
 from parley.declaring.tasks import Task, tree
 from parley.scoring.compare import Difference, Names, Rows, holm, intervals, paired
+from parley.scoring.evaluate import POLICIES, WRONG, scored_rows
 from parley.scoring.gold import Part, rows_digest
 from parley.scoring.predictions import validate_predictions
 
@@ -78,6 +79,7 @@ class Table:
     task: Task
     options: Mapping[str, str]
     logs: tuple[Compared, ...]
+    policy: str = WRONG
 
     @property
     def first(self) -> Compared | None:
@@ -93,6 +95,7 @@ class Table:
             "unit": self.task.unit,
             "drawn": self.task.key[0],
             "resamples": RESAMPLES,
+            "policy": self.policy,
             "first": self.first and str(self.first.path),
             "logs": [
                 {
@@ -131,6 +134,7 @@ def compare(
     metrics: Collection[str] = (),
     advance: Advance = lambda text, done, total: None,
     leave_out: Callable[[str], None] = lambda text: None,
+    policy: str = WRONG,
 ) -> list[Table]:
     """Return a table for each task, and choice of its options, of logs.
 
@@ -145,11 +149,15 @@ def compare(
         metrics: Metrics or groups of them: "f1", "f1_by_label", "person.en ed".
         advance: Takes what is computed, the samples done, and all of them.
         leave_out: Takes why a file of a folder is in no table.
+        policy: What an unreadable answer is, one of `POLICIES`. Where they are dropped, a log is
+            scored on the rows that it answers, and two are compared on those that both answer.
 
     Raises:
-        UsageError: a file is no log, a folder has none, or no log has a metric.
+        UsageError: a file is no log, a folder has none, no log has a metric, or there is no such
+            policy.
         RecordError: a log that is named is damaged, or does not answer all its questions.
     """
+    require_known("parley compare", "--unreadable", policy, POLICIES)
     groups: dict[Any, list[tuple[Path, Header, Entries]]] = {}
     for path in _files(paths):
         try:
@@ -172,7 +180,7 @@ def compare(
                 apart[path] = why
                 continue
             try:
-                logs[path] = _Scored(built, name, path, stated)
+                logs[path] = _Scored(built, name, path, stated, policy)
             except (UsageError, RecordError) as error:
                 if path in paths:
                     raise
@@ -192,7 +200,7 @@ def compare(
             _row(task, each, label, found[each[0]], prices)
             for each, label in zip(given, _labels(given, task), strict=True)
         ]
-        tables.append(Table(built.dataset.name, name, task, chosen, tuple(rows)))
+        tables.append(Table(built.dataset.name, name, task, chosen, tuple(rows), policy))
     return tables
 
 
@@ -210,12 +218,15 @@ def _files(paths: Sequence[Path]) -> list[Path]:
 class _Scored:
     """The predictions of a log and their metrics."""
 
-    def __init__(self, built: BuiltFolder, name: str, path: Path, header: Header) -> None:
+    def __init__(
+        self, built: BuiltFolder, name: str, path: Path, header: Header, policy: str
+    ) -> None:
         log = open_log(built, name, {}, path, Part())
         of, given = log.questions, log.predictions.values()
         self.path, self.header = path, header
-        self.predictions = validate_predictions(given, of.task, of.gold, str(path))
-        self.rows = Rows(built, name, of.options, of.gold, of.part)
+        found = validate_predictions(given, of.task, of.gold, str(path))
+        gold, self.predictions, part = scored_rows(of.gold, found, of.part, policy, str(path))
+        self.rows = Rows(built, name, of.options, gold, part)
         self.numbers = self.rows.numbers(self.predictions)
 
     def chosen(self, metrics: Collection[str]) -> dict[Names, float]:
@@ -311,10 +322,13 @@ def _differences(
     """Return metrics of a log minus those of the first, each over the same rows in both."""
     rows, both = log.rows, (log.predictions, first.predictions)
     told, of_first = map(rows.told, both)
-    if told == of_first or len(rows) == 1:
+    if both[0].keys() != both[1].keys():  # unreadable answers are dropped
+        apart = {*names}
+    elif told == of_first or len(rows) == 1:
         return paired(rows, *both, names, samples, tell)
-    is_not_0 = {each for each in names if log.numbers[each] or first.numbers[each]}
-    apart = rows.over_told(both) & is_not_0
+    else:
+        is_not_0 = {each for each in names if log.numbers[each] or first.numbers[each]}
+        apart = rows.over_told(both) & is_not_0
     of_all = [each for each in names if each not in apart]
     found = paired(rows, *both, of_all, samples, tell) if of_all else {}
     common = rows.within(told & of_first)

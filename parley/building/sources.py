@@ -78,7 +78,7 @@ def _place(dataset: Dataset, folder: Path | None) -> Path:
     if not folder.is_dir():
         raise UsageError(f"{folder}: no such folder; --source takes a folder of upstream files")
     if not (folder / dataset.name).is_dir() and any(
-        (folder / file).exists() for file in dataset.sources
+        not _is_missing(folder / file) for file in dataset.sources
     ):
         raise UsageError(
             f"{folder}: holds the files of {dataset.name} itself",
@@ -169,6 +169,17 @@ def at_hand(dataset: Dataset, folder: Path | None) -> Sources | None:
         if folder is not None:
             raise
         return None
-    if not any((place / file).exists() for file in dataset.sources):
+    if all(_is_missing(place / file) for file in dataset.sources):
         return None
     return open_source(dataset, folder, allow_missing=True)
+
+
+def _is_missing(path: Path) -> bool:
+    """Tell whether a file is missing; one that cannot be read is not, unlike for `exists`."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:  # comparing it with its pin names the problem
+        return False
+    return False

@@ -95,6 +95,7 @@ BuildDir = Annotated[
 ]
 Sample = Annotated[bool, Option("--sample", help="Use the invented samples of the datasets.")]
 AsJson = Annotated[bool, Option("--json", help="Print JSON.")]
+UNREAD = "Count unreadable predictions as wrong, or drop them: wrong, drop."
 PLAIN: dict[str, Any] = {"add_completion": False, "rich_markup_mode": None}
 HELPFUL: dict[str, Any] = {"no_args_is_help": True, "rich_markup_mode": None}
 """What groups and commands below `parley` are made with."""

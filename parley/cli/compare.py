@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from parley.base.errors import UsageError
-from parley.cli.common import AsJson, BuildDir, app, print_result, require_file
+from parley.cli.common import UNREAD, AsJson, BuildDir, app, print_result, require_file
 
 if TYPE_CHECKING:
     from parley.asking.compare import Prices
@@ -23,6 +23,7 @@ def compare(
     folder: BuildDir = Path("build"),
     price: Annotated[list[str] | None, Option(metavar="[MODEL=]IN,OUT", help=_PRICE)] = None,
     metric: Annotated[list[str] | None, Option(metavar="M", help=_METRIC)] = None,
+    unreadable: Annotated[str, Option(metavar="P", help=UNREAD)] = "wrong",
     as_json: AsJson = False,
 ) -> None:
     """Compare models by their logs: scores with intervals, differences, tokens and cost."""
@@ -36,7 +37,9 @@ def compare(
             require_file("LOG", path)
     left_out: list[str] = []
     with progress("samples") as advance:
-        tables = compare_logs(folder, logs, prices, metric or (), advance, left_out.append)
+        tables = compare_logs(
+            folder, logs, prices, metric or (), advance, left_out.append, unreadable
+        )
     for each in left_out:
         print_message(f"left out: {each}")
     print_result(

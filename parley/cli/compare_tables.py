@@ -10,6 +10,7 @@ from parley.base.console import safe, table
 from parley.declaring.spread import RESAMPLES, Interval
 from parley.declaring.tasks import Task
 from parley.scoring.compare import Difference, Names
+from parley.scoring.evaluate import DROP
 from parley.scoring.repeats import Repeats
 
 
@@ -132,6 +133,8 @@ def _how(tables: Sequence[Table]) -> Iterator[str]:
         for each in tables
         if each.first
     )
+    if any(each.policy == DROP and log.unreadable for each in tables for log in each.logs):
+        yield "unreadable answers are dropped: a log is scored on the rows that it has answers for"
     if drawn:
         yield (
             f"(low…high): a 95% interval by the percentile bootstrap, {RESAMPLES:,} draws of "
@@ -140,7 +143,7 @@ def _how(tables: Sequence[Table]) -> Iterator[str]:
     differences = [by for each in tables for log in each.logs for by in log.differences.values()]
     if any(by.rows is not None for by in differences):
         yield (
-            "rows of both: a metric over readable answers alone, or over deals alone, is compared "
+            "rows of both: what is over readable answers alone, or over deals alone, is compared "
             "on the rows for which both logs have one"
         )
     if differences:

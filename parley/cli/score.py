@@ -12,6 +12,7 @@ from parley.base.errors import OutputError, UsageError
 from parley.building.collection import Dataset, discover, get
 from parley.cli.common import (
     PLAIN,
+    UNREAD,
     AsJson,
     Attempts,
     BuildDir,
@@ -120,7 +121,6 @@ def _command(dataset: Dataset, name: str, task: "Task") -> Callable[..., None]:
     published = f"Score dialogues of a publication: {', '.join(task.subsets) or 'none'}."
     kept = "Save the predictions of the baseline."
     shown = "Write the score for a model repository: .eval_results/NAME.yaml on the Hub."
-    unread = "Count unreadable predictions as wrong, or drop them: wrong, drop."
 
     def command(
         file: Annotated[str | None, Argument(metavar="[FILE]", help=accepted)] = None,
@@ -128,7 +128,7 @@ def _command(dataset: Dataset, name: str, task: "Task") -> Callable[..., None]:
         baseline: Annotated[str | None, Option(metavar="B", help=instead)] = None,
         keep: Annotated[Path | None, Option("--save-predictions", metavar="OUT", help=kept)] = None,
         subset: Annotated[str, Option(metavar="S", help=published)] = "",
-        unreadable: Annotated[str, Option(metavar="P", help=unread)] = "wrong",
+        unreadable: Annotated[str, Option(metavar="P", help=UNREAD)] = "wrong",
         entry: Annotated[Path | None, Option("--eval-results", metavar="OUT", help=shown)] = None,
         template: Annotated[bool, Option("--template", help="Describe FILE.")] = False,
         as_json: AsJson = False,

@@ -186,8 +186,8 @@ def _proof(found: Result) -> Iterator[str]:
         schema = "with schema" if log["schema"] else "without schema"
         yield f"mode: {schema}; sent {mode or 'in full'}{again}"
         if "turns" in log:
-            seats = "; each scenario twice, with swapped sides" * log["swap"]
-            yield f"games of {log['turns']:,} turns at most{seats}"
+            swapped = "; each scenario twice, with swapped sides" * log["swap"]
+            yield f"games of {log['turns']:,} turns at most{swapped}"
         shots = f", shots {log['shots']:,}" * bool(log["shots"])
         prompt = f", system text {log['prompt'][:12]}" * bool(log["prompt"])
         asking = f"{found.name} questions {log['asking']}, sha256 {log['questions'][:12]}"

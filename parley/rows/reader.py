@@ -22,7 +22,6 @@ from parley.declaring.formats import FORMATS, HEADED, NAMED_BY, json_lines
 from parley.fetching.archive import ArchiveError, members
 
 SETTLED = 2  # seconds; two changes within this time may leave a file's times the same
-MOST_KEPT = 1 << 24  # bytes of the files whose records are kept, which are larger in memory
 _BUFFER = 1 << 18  # bytes read at once; more calls take longer
 
 
@@ -30,7 +29,7 @@ class Reader:
     """Reads the upstream files of one dataset, and checks each record.
 
     One RecordError lists all problems of a file. An unchanged file that has passed is not checked
-    again. The records of a small one are kept; a large one is read with plain `orjson.loads`.
+    again, but read with plain `orjson.loads`.
 
     Args:
         folder: The files in upstream's layout.
@@ -40,8 +39,6 @@ class Reader:
     def __init__(self, folder: Path, paths: Mapping[str, Path] = MappingProxyType({})) -> None:
         self._folder, self._paths = folder, paths
         self._passed: dict[tuple[Any, ...], Source] = {}  # files that were checked
-        self._kept: dict[tuple[Any, ...], list[Any]] = {}  # the records of small ones
-        self._room = MOST_KEPT
         self._ended: set[str] = set()
         self._at: tuple[Source, str, int] | None = None  # the last record read
 
@@ -97,16 +94,8 @@ class Reader:
         name = f"{source.path}/{file.name}" if file.name else source.path
         read = source.read if callable(source.read) else FORMATS[source.read]
         settled, this = _state(file.path, source, name)
-        if this in self._kept:
-            for number, record in enumerate(self._kept[this]):
-                self._at = source, name, number
-                yield record
-            self._at = None
-            return
         passed = this in self._passed
         wrong = (lambda record: []) if passed else _checker(source)
-        size = os.path.getsize(file.path)
-        kept: list[Any] | None = [] if settled and size <= self._room else None
         causes = Causes(_comma(source) and ": ")
         number = -2  # until the header is read, if there is one
         found: list[Problem] = []
@@ -122,8 +111,6 @@ class Reader:
                             break
                     elif not causes:
                         self._at = source, name, number
-                        if kept is not None:
-                            kept.append(record)
                         yield record
         except (ValueError, RecursionError, ArchiveError) as error:
             part = _part(source, number + 1) if _comma(source) else ""
@@ -134,9 +121,6 @@ class Reader:
             raise RecordError("", *told, *found)
         if settled:
             self._passed[this] = source  # the reference keeps the id unique
-            if kept is not None:
-                self._kept[this] = kept
-                self._room -= size
 
     def forget(self) -> None:
         """Count no source as read, for the next split."""

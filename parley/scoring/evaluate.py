@@ -170,16 +170,7 @@ def score(
         of = "standard input" if file == "-" else file
         predictions = read(file, task, gold, partial(_hint, built, task, options, gold), others)
     unreadable = _unreadable(predictions)
-    kept, scored = gold, predictions
-    if policy == DROP and unreadable:
-        kept = {key: gold[key] for key in gold if UNREADABLE not in predictions[key]}
-        scored = {key: predictions[key] for key in kept}
-        if not kept:
-            raise UsageError(
-                f"{of}: none of {len(gold):,} predictions is readable, so none is left to score",
-                remedy="With --unreadable wrong they count as wrong.",
-            )
-    of_rows = part if len(kept) == len(gold) else replace(part, limit=len(kept))  # what is left
+    kept, scored, of_rows = scored_rows(gold, predictions, part, policy, of)
     metrics = compute(built, name, options, kept, scored, of_rows)
     references = task.references_for(options)
     if of_rows != ALL:
@@ -204,6 +195,24 @@ def score(
         unreadable,
         policy,
     )
+
+
+def scored_rows(
+    gold: Gold, predictions: Mapping[Key, Prediction], part: Part, policy: str, of: str
+) -> tuple[Gold, Mapping[Key, Prediction], Part]:
+    """Return what is scored by a policy: gold, predictions and part; `of` names the predictions.
+
+    UsageError if no readable prediction is left.
+    """
+    if policy != DROP or not _unreadable(predictions):
+        return gold, predictions, part
+    kept = {key: gold[key] for key in gold if UNREADABLE not in predictions[key]}
+    if not kept:
+        raise UsageError(
+            f"{of}: none of {len(gold):,} predictions is readable, so none is left to score",
+            remedy="With --unreadable wrong they count as wrong.",
+        )
+    return kept, {key: predictions[key] for key in kept}, replace(part, limit=len(kept))
 
 
 def _run(

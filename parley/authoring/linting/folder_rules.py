@@ -202,9 +202,10 @@ def tasks_score_the_sample(folder: DatasetFolder) -> Iterator[str]:
         for config in task.configs:
             if config not in configs:
                 yield f"{where}: no config {config}; name one"
-        for column in task.columns:
-            if not fnmatch.filter(columns, column):
-                yield f"{where}: no column {column}; name one"
+        if unknown := [
+            each for each in task.columns if not fnmatch.filter(columns, each.replace("[", "[[]"))
+        ]:
+            yield f"{where}: no column {', '.join(unknown)}; name others"
         optional = {name[:-1] for name in task.shape if name.endswith("?")}
         if not task.fields.keys() - optional <= task.example.keys() <= task.fields.keys():
             fields = f"{', '.join(task.fields)}, found {', '.join(task.example)}"

@@ -6,7 +6,8 @@
 
 Unlike the Hub's own description, it names upstream's files with their hashes, the card's sections
 on collection, annotation, personal data, biases, impact and limits, and the documented figures.
-A property whose section the card lacks is left out.
+A property whose section the card lacks is left out. So is `datePublished`, of whose lack the
+validator warns: a build does not know when it will be published.
 """
 
 import json
