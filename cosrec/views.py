@@ -32,7 +32,10 @@ _FIELDS: dict[str, Field] = {  # that several configs have
     "type": Field(ClassLabel(names=TYPES), "the type of the intent (see Annotation)"),
     "query": Field(str, _STANDALONE),
     "query_variants": Field([str], f"{_STANDALONE}; upstream calls the longest canonical"),
-    "product": Field((str, None), "the product that `product_details` asks about, else null"),
+    "product": Field(
+        (str, None),
+        "the product that `product_details` asks about; null of other types, and in crowd",
+    ),
     "query_id": Field(str, "an intent's id; for a recommendation `<intent id>#<user index>`"),
     "document_id": Field(
         str, "a passage of MS MARCO v2.1 for a search, a `parent_asin` for a recommendation"

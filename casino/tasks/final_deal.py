@@ -157,8 +157,8 @@ FINAL_DEAL = Task(
     example={"dialogue_id": 7, "allocation": EXAMPLE},
     metrics={
         "exact": "dialogues with the whole allocation right",
-        "items": "share of items with the right packages, mean over the dialogues; 1 or 0 if "
-        "the right answer or the prediction is a walk-away",
+        "items": "share of items with the right packages, mean over the dialogues; if "
+        "either is a walk-away, 1 if both are, else 0",
     },
     inputs="the texts of the dialogue without deal actions",
     columns=("utterances.text",),

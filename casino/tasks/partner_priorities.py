@@ -182,7 +182,7 @@ PRIORITIES = Task(
         "dialogue_id": "the dialogue, an integer",
         "speaker": "the side that guesses, mturk_agent_1 or mturk_agent_2",
         "order": "its partner's items from high to low priority: Food, Water and Firewood, each "
-        "once; null for an open place, which is never right",
+        "once; null for a place left open, which is never right",
     },
     shape={"dialogue_id": int, "speaker": set(SIDES), "order": an_order},
     key=("dialogue_id", "speaker"),
@@ -193,8 +193,8 @@ PRIORITIES = Task(
     },
     inputs="the side's own priorities, and the texts of the dialogue without deal actions",
     columns=("participants.priority_*", "utterances.text"),
-    leak="`partner_points_scored` and the packages of the deal give the order away: 66.9 and 80.4 "
-    "without any text",
+    leak="`partner_points_scored` and the packages of the deal give the order away: without any text "
+    "exact_order is 66.9, top_1 80.4",
     asking=Asking(
         "2",
         priorities,

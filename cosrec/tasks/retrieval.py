@@ -137,7 +137,7 @@ RETRIEVAL = Task(
         "AP": "the same over the whole ranking",
         "judged": "share of judged documents among the first ten results, or among fewer",
     },
-    inputs="the conversation, the user's profile for a recommendation, and the collections",
+    inputs="the conversation, for a recommendation its users' profiles, and the collections",
     columns=("curated.turns", "queries.text", "curated.users"),
     not_asked="the build holds ids of passages and products, not their texts",
     gold=judged,

@@ -32,7 +32,7 @@ GAME_FIELDS = {
 
 GAME_METRICS = {
     "deals": "share of scenarios with a deal",
-    "walk_aways": "share of scenarios in which a side walks away",
+    "walk_aways": "share of scenarios without a deal that the turn limit did not end",
     "turn_limits": "share of scenarios that end at the turn limit",
     "unreadable": "share of scenarios without a readable prediction, which count as without a deal",
     "points": "points of a side, mean over scenarios",
