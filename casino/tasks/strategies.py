@@ -254,7 +254,8 @@ STRATEGIES = Task(
     example={"dialogue_id": 7, "turn": 0, "labels": ["small-talk", "elicit-pref"]},
     metrics={
         "f1": "F1 of the positive class, mean over the seven labels; 0 in a fold where a label is "
-        "neither in gold nor predicted. A subset or a pilot: over all its utterances, without such labels",
+        "neither in gold nor predicted. A subset or a pilot: over all its utterances, "
+        "without such labels",
         "joint_accuracy": "utterances with all seven labels right",
         "f1_by_label": "F1 of the positive class; 0 as above",
     },
