@@ -133,8 +133,8 @@ def test_a_part_in_epochs_has_finite_metrics_targets_and_answers(
         {}
         if isinstance(questions.asking, Playing)
         else {
-            "".join(each["content"] for each in question.messages): declared.target(
-                questions.gold[key]
+            "".join(each["content"] for each in question.messages): declared.asking.answer(
+                declared.target(questions.gold[key])
             )
             for key, question in questions.by_key.items()
         }
