@@ -1122,6 +1122,12 @@ def test_examples_are_of_dialogues_that_are_not_scored(name, of):
             of(name, variant=kind)
 
 
+@pytest.mark.parametrize("given", [{"turns": -5}, {"turns": 2.5}, {"limit": -1}, {"limit": "2"}])
+def test_what_another_framework_gives_as_a_count_is_checked(of, given):
+    with pytest.raises(UsageError, match="expected a whole number"):
+        of(GAMES[0], **given)
+
+
 def test_a_variant_is_in_the_log_its_name_and_the_score(sample_build, run, tmp_path):
     prompt = tmp_path / "prompt.txt"
     prompt.write_text("Guess.\n")

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
+from test_asking import allowed
 
 from parley.authoring.starting.new import write_skeleton
 from parley.base.errors import OutputError, RecordError, ScriptError, SourceError, UsageError
@@ -22,10 +23,11 @@ from parley.building.built import CARD, EVAL, PROVENANCE, BuiltFolder, open_fold
 from parley.building.collection import Dataset, get
 from parley.building.sources import Sources, at_hand, open_source
 from parley.declaring.pins import UNREADABLE
-from parley.declaring.questions import COLUMNS
+from parley.declaring.questions import COLUMNS, Asking
+from parley.declaring.tasks import task_id
 from parley.rows.arrow import to_batch
 from parley.rows.parquet import row_groups
-from parley.scoring.questions import write_questions
+from parley.scoring.questions import each_task, write_questions
 from parley.verifying.verify import verify
 
 
@@ -138,36 +140,52 @@ def test_questions_are_beside_the_same_splits(dataset, sample_build, tmp_path, m
         path: plain[path] for path in plain.keys() - own
     }
     asked = {each.config: each.rows for each in made if each.config not in dataset.configs}
-    assert sorted(more) == sorted([EVAL, *(f"{c}/test-00000-of-00001.parquet" for c in asked)])
+    comparable = asked.keys() - {"questions-deal"}  # whose answers are probabilities
+    texts = [EVAL] if comparable else []
+    assert sorted(more) == sorted([*texts, *(f"{c}/test-00000-of-00001.parquet" for c in asked)])
     loaded = datasets.load_dataset(
         str(built.path), split=next(iter(dataset.splits[dataset.default]))
     )
     assert loaded.column_names == list(built.columns(dataset.default))
-    tasks = {
-        each["config"]: each for each in yaml.safe_load((built.path / EVAL).read_text())["tasks"]
-    }
-    assert tasks.keys() == asked.keys()
-    for number, (config, task) in enumerate(tasks.items()):
-        rows = built.rows(config, task["split"])
-        if number == 0:
-            loaded = datasets.load_dataset(str(built.path), config, split=task["split"])
-            assert (loaded.column_names, list(loaded)) == ([*COLUMNS], rows)
-        assert len(rows) == asked[config]
-        assert all(json.loads(row["target"]) and json.loads(row["key"]) for row in rows)
-        assert sorted(row["pilot"] for row in rows) == list(range(len(rows)))
+    tasks = yaml.safe_load((built.path / EVAL).read_text())["tasks"] if texts else []
+    assert {(each["config"], each["split"]) for each in tasks} == {(c, "test") for c in comparable}
+    config = next(iter(asked))
+    loaded = datasets.load_dataset(str(built.path), config, split="test")
+    assert (loaded.column_names, list(loaded)) == ([*COLUMNS], built.rows(config, "test"))
+    for config, count in asked.items():
+        assert sorted(r["pilot"] for r in built.rows(config, "test")) == list(range(count))
     build(source, tmp_path)
     assert snapshot(built.path) == plain
 
 
+def test_targets_of_questions_are_right_answers_of_the_form_that_prompts_ask_for(
+    dataset, sample_build
+):
+    asked = dict(each_task(open_folder(sample_build / dataset.name)))
+    assert asked
+    for name, task in dataset.tasks.items():
+        for options in task.choices if isinstance(task.asking, Asking) else ():
+            built = open_folder(sample_build / dataset.name)
+            gold = task.gold(built, **options)
+            questions = {each.key: each for each in task.asking.questions(built, **options)}
+            for row in asked[task_id(name, options)]:
+                key = tuple(json.loads(row["key"]).values())
+                assert task.asking.read(row["target"], questions[key]) == task.target(gold[key])
+                assert json.loads(row["target"]) in allowed(json.loads(row["schema"]))
+
+
 def test_questions_that_cannot_be_made_leave_nothing(tmp_path):
     tea = Dataset("tea", write_skeleton("tea", tmp_path / "datasets"))
+    source, made = open_source(tea, None, sample=True), []
     with pytest.raises(UsageError):  # no task has any
-        build(open_source(tea, None, sample=True), tmp_path / "out", questions=write_questions)
+        build(source, tmp_path / "out", lambda *rows: made.append(rows), questions=write_questions)
+    assert not made
     haggling = get("craigslist_bargains")
     source = Sources(haggling, haggling.sample, sample=True, missing=["test.json"])
     with pytest.raises(OutputError) as error:
         build(source, tmp_path / "out", questions=write_questions)
     assert str(error.value).startswith(f"{tmp_path / 'out' / haggling.name}: ")
+    assert ("test.json" in error.value.remedy, "again" in error.value.remedy) == (True, False)
     assert not list((tmp_path / "out").iterdir())
 
 

@@ -133,8 +133,8 @@ def test_a_part_in_epochs_has_finite_metrics_targets_and_answers(
         {}
         if isinstance(questions.asking, Playing)
         else {
-            "".join(each["content"] for each in question.messages): declared.target(
-                questions.gold[key]
+            "".join(each["content"] for each in question.messages): declared.asking.answer(
+                declared.target(questions.gold[key])
             )
             for key, question in questions.by_key.items()
         }
@@ -188,7 +188,7 @@ inspect_ai.eval(task, model=model, limit=4, log_dir=logs, log_format="json", dis
 
 def test_inspect_asks_the_questions_of_a_repository(tmp_path):
     build(open_source(get("casino"), None, sample=True), tmp_path, questions=write_questions)
-    said = json.dumps({"order": ["Food", "Water", "Firewood"]})
+    said = json.dumps({"order": "Food > Water > Firewood"})
     with Hub() as hub:  # a process of its own, as the Hub's address is read at import
         hub.seed("org/casino", tmp_path / "casino")
         asked = ["hf/org/casino/partner-priorities", said, str(tmp_path / "logs")]
@@ -203,7 +203,7 @@ def test_inspect_asks_the_questions_of_a_repository(tmp_path):
     assert len({sample["input"] for sample in samples}) == 4
     assert all("Your own order" in sample["input"] for sample in samples)
     targets = [sample["target"] for sample in samples]
-    assert {tuple(sorted(json.loads(each)["order"])) for each in targets} == {
+    assert {tuple(sorted(json.loads(each)["order"].split(" > "))) for each in targets} == {
         ("Firewood", "Food", "Water")
     }
     found = [sample["scores"]["exact"]["value"] for sample in samples]

@@ -26,7 +26,7 @@ import parley
 from parley.authoring.starting.new import write_skeleton
 from parley.base.errors import OutputError, PublishError, UsageError
 from parley.building.build import build
-from parley.building.built import EVAL, PROVENANCE, QUESTIONS, open_folder
+from parley.building.built import CARD, EVAL, PROVENANCE, QUESTIONS, open_folder
 from parley.building.card_parts import figures_part
 from parley.building.collection import Dataset, get
 from parley.building.measured import measured
@@ -230,16 +230,23 @@ def test_files_of_others_are_left_alone(hub, folder, tmp_path, first):
 
 
 def test_questions_replace_what_is_there_and_go_again(hub, folder, tea, tmp_path):
-    """But an `eval.yaml` without questions is somebody's."""
+    """But an `eval.yaml` of no build is somebody's."""
     hub.seed("org/tea", Path(shutil.copytree(tea / "build/tea", tmp_path / "first")))
-    hub.push("org/tea", {EVAL: b"somebody's"})
+    others = {EVAL: b"somebody's", "questions-from-readers.md": b"why?"}
+    hub.push("org/tea", others)
+    put(hub, tea / "build/tea", tag=False)
+    assert published(hub) == contents(tea / "build/tea") | others
     asked = f"{QUESTIONS}words"
     shutil.copytree(folder / "messages", folder / asked)
     stated = folder / PROVENANCE
     provenance = json.loads(stated.read_text())
     recorded = json.loads(json.dumps(provenance["configs"]["messages"]).replace("messages", asked))
-    stated.write_text(json.dumps(provenance | {"questions": {asked: recorded}}))
+    recorded["train"]["version"] = "1"
+    stated.write_text(json.dumps(provenance | {"questions": {asked: recorded}, "eval": True}))
     (folder / EVAL).write_text("name: tea")
+    with pytest.raises(PublishError, match=r"1 files such as eval\.yaml"):
+        put(hub, folder, tag=False)
+    hub.repos["org/tea"].commits.pop()
     put(hub, folder, tag=False)
     assert published(hub) == contents(folder)
     put(hub, tea / "build/tea", tag=False)
@@ -315,6 +322,14 @@ def test_the_copy_has_the_faults_of_the_folder(folder, make):
     with private_copy(folder.parent, get("tea")) as built:
         assert not any(path.is_symlink() or path.is_fifo() for path in built.path.rglob("*"))
         assert next(check.name for check in verify(built).checks if check.failed) == "files"
+
+
+def test_a_lost_text_is_named_in_the_folder_and_not_in_its_copy(folder):
+    (folder / CARD).unlink()
+    with private_copy(folder.parent, get("tea")) as built, pytest.raises(OutputError) as raised:
+        files_to_upload(built)
+    assert str(raised.value).startswith(f"{folder / CARD}: ")
+    assert "parley build tea" in raised.value.remedy
 
 
 @pytest.mark.parametrize(("name", "by_hash"), [(MESSAGES, False), ("README.md", True)])
@@ -849,7 +864,7 @@ def test_a_build_meanwhile_does_not_change_what_is_published(hub, folder):
 
 @pytest.mark.parametrize(
     ("name", "task", "options"),
-    [("craigslist_bargains", "deal", {}), ("duo", "agreement", {"aspect": "empathy"})],
+    [("casino", "outcomes", {}), ("duo", "agreement", {"aspect": "empathy"})],
 )
 def test_an_entry_has_the_id_of_a_task_in_eval_yaml(name, task, options, tmp_path, monkeypatch):
     monkeypatch.setenv("PARLEY_CACHE", str(tmp_path / "cache"))

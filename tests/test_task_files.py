@@ -498,7 +498,7 @@ def test_the_template_says_what_a_file_holds(run):
 ACTS = "\x1b[2J\x9b31m\u202egnp\u200b\x07\r"  # clears the screen, colours, turns, hides, rings
 TEXTS = ["the number of words", "all turns", "the dialogue", "how many", "share", "the same a side"]
 TEXTS += ["right", "left", "no side", "ones", "none", "a paper's", "paper, Table 1"]
-TEXTS += ["on other turns", "letters", "an order of the turns"]
+TEXTS += ["on other turns", "an order of the turns"]
 
 
 def test_texts_of_a_strangers_tasks_and_jobs_are_shown_instead_of_acting(run, tmp_path):
@@ -585,6 +585,8 @@ BROKEN = [
         ('s={"unit": (', f's={{"{option}": (', f"--{option} is an option of `parley score` itself")
         for option in OWN_OPTIONS
     ),
+    ('"letters")}', '"a/b")}', "TASKS['words'].options['unit']: expected letters, digits, _ and -"),
+    ('"run": Task', '"words-letters": Task', "has the id words-letters"),
 ]
 
 

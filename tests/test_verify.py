@@ -4,6 +4,7 @@ import hashlib
 import json
 import math
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -591,10 +592,9 @@ def test_a_recorded_config_or_split_has_a_plain_name(build, name):
 @pytest.mark.parametrize("swapped", [("configs", "questions-more"), ("questions", "dialogues")])
 def test_questions_alone_are_recorded_as_such(build, swapped):
     folder = build("casino")
-    recorded = {"test": {"rows": 0, "digest": "0", "files": []}}
     key, config = swapped
-    restate(folder, "questions", {})
-    restate(folder, f"{key}.{config}", recorded)
+    restate(folder, "questions", {"questions-more": {}})
+    restate(folder, f"{key}.{config}", {})
     with pytest.raises(OutputError, match="not in parley's format"):
         open_folder(folder)
 
@@ -704,6 +704,27 @@ def test_a_config_too_many_and_another_provenance_are_named(difference):
     found, splits = difference("duo", damage)
     assert splits.keys() == {("more", "en"), ("more", "ja")}
     assert [(what, new) for what, _, new in found.provenance] == [("version", "9.9.9")]
+
+
+def test_questions_of_another_version_are_not_compared(build, monkeypatch):
+    folder = build("casino")
+    asked(lambda folder: None)(folder)
+    tasks = get("casino").tasks
+    task = tasks["outcomes"]
+
+    def other(*given, **options):
+        return [
+            replace(q, messages=q.messages[1:]) for q in task.asking.questions(*given, **options)
+        ]
+
+    for version in (task.asking.version, "mended"):
+        mended = replace(task.asking, version=version, questions=other)
+        changed_tasks = tasks | {"outcomes": replace(task, asking=mended)}
+        monkeypatch.setattr(Dataset, "tasks", changed_tasks)
+        (check,) = [c for c in verify(open_folder(folder)).checks if c.name == "questions"]
+        skipped = re.findall(r"questions-[\w-]+", check.skipped)
+        due = ["questions-outcomes"] if version == "mended" else []
+        assert (check.failed, skipped) == (not due, due)
 
 
 def test_questions_too_many_are_named_by_their_keys(difference):

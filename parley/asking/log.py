@@ -105,6 +105,9 @@ class Questions:
         swap: bool = False,
         variant: Variant = AS_DECLARED,
     ) -> None:
+        for option, value in (("turns", turns), ("limit", part.limit)):  # from any framework
+            if not isinstance(value, int) or value < 0:
+                raise UsageError(f"--{option} {value}: expected a whole number, 0 or more")
         task = built.dataset.task(name)
         if task.asking is None:
             why = task.not_asked or "it declares no questions"

@@ -7,9 +7,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from parley.base.errors import UsageError
 from parley.base.replace import replacing, write_whole
 from parley.base.version import __version__
-from parley.building.built import CARD, FORMAT, PROVENANCE, BuiltFolder, read_provenance
+from parley.building.built import CARD, EVAL, FORMAT, PROVENANCE, BuiltFolder, read_provenance
 from parley.building.card import built_card
 from parley.building.collection import Dataset
 from parley.building.invented import require_invented
@@ -18,6 +19,7 @@ from parley.building.measured import FILE, measured, measured_in
 from parley.building.plan import plan
 from parley.building.sources import Sources
 from parley.declaring import pins
+from parley.declaring.questions import Asking
 from parley.rows import parquet
 from parley.rows.generate import paused_garbage_collection
 from parley.rows.split import BuiltSplit
@@ -53,11 +55,14 @@ def build(
     Raises:
         RecordError: a source file has a broken record.
         RowError: a builder made rows of another schema.
+        UsageError: there are questions to write, but no task has any.
         ScriptError: the script breaks the tool's rules; or, with `measure`, the sample has
             upstream's sentences.
         OutputError: the folder cannot be written.
     """
     dataset = source.dataset
+    if questions and not any(isinstance(t.asking, Asking) for t in dataset.tasks.values()):
+        raise UsageError(f"--questions: no task of {dataset.name} asks a model questions")
     plans = plan(source)
     stated = _stated(source)
     known = measured(dataset)
@@ -69,6 +74,7 @@ def build(
         if questions:
             asked = questions(built, max_shard_size)
             stated["questions"] = _by_config(asked, lambda split: split.recorded)
+            stated["eval"] = (folder / EVAL).exists()
             built = opened()
             splits += asked
         made = _by_config(splits, lambda split: split.measured)

@@ -34,7 +34,7 @@ _CHECKED: dict[str, Any] = {"page_checksum_verification": True}  # where a page 
 _AT_ONCE = 1000  # rows that are Python objects at once, where not all are asked for
 _NAME = re.compile(r"[\w-]+(\.[\w-]+)*")  # of a config or split: never a path
 
-_SPLITS = {str: {"rows": int, "digest": str, "files": [{"path": str, "bytes": int, "sha256": str}]}}
+_SPLIT = {"rows": int, "digest": str, "files": [{"path": str, "bytes": int, "sha256": str}]}
 _PROVENANCE = {
     "format?": int,
     "dataset": str,
@@ -44,8 +44,9 @@ _PROVENANCE = {
     "sources": {str: {str: (str, int)}},
     "fallbacks?": {str: [str]},
     "built_with": {str: str},
-    "configs": {str: _SPLITS},
-    "questions?": {str: _SPLITS},
+    "configs": {str: {str: _SPLIT}},
+    "questions?": {str: {str: {**_SPLIT, "version": str}}},
+    "eval?": bool,
 }
 
 
@@ -145,7 +146,7 @@ class BuiltFolder:
     @property
     def texts(self) -> list[str]:
         """The names of its files that are no Parquet."""
-        return [CARD, PROVENANCE, *([EVAL] if self.has_questions else [])]
+        return [CARD, PROVENANCE, *([EVAL] if has_eval(self.provenance) else [])]
 
     @property
     def recorded(self) -> dict[str, Pin]:
@@ -293,14 +294,22 @@ class BuiltFolder:
     @cached_property
     def card(self) -> str:
         """The text of its card."""
-        return _text_of(self.path / CARD)
+        return self._text(CARD)
 
     def hashes(self) -> dict[str, str]:
         """Return the sha256 of each file of the build by its name: of Parquet, as recorded."""
         found = {name: str(file["sha256"]) for name, file in self.recorded.items()}
         for name in self.texts:
-            found[name] = hashlib.sha256(_text_of(self.path / name).encode()).hexdigest()
+            found[name] = hashlib.sha256(self._text(name).encode()).hexdigest()
         return found
+
+    def _text(self, name: str) -> str:
+        try:
+            return _read_text(self.path / name)
+        except ValueError as error:
+            raise OutputError(
+                f"{self.shown / name}: {error}", remedy=f"Run {self.rebuild} again."
+            ) from error
 
     def contents(self) -> dict[str, Path]:
         """Return every file, link, device and empty folder in it by its relative name."""
@@ -391,17 +400,27 @@ def made_in(provenance: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     return {**provenance.get("questions", {}), **provenance.get("configs", {})}
 
 
+def has_eval(provenance: Mapping[str, Any]) -> bool:
+    """Tell whether a build has `eval.yaml`, by its provenance, which may be empty."""
+    return "questions" in provenance and bool(provenance.get("eval"))
+
+
 def _misnamed(provenance: dict[str, Any]) -> Iterator[Problem]:
     """Yield the recorded files that are no shards of their split, numbered without a gap.
 
     Readers take whatever stands in the folder of a config, so no file has another name.
     """
-    asked = provenance.get("questions", {})
-    for config, splits in made_in(provenance).items():
+    both = [
+        (key, *each) for key in ("configs", "questions") for each in provenance.get(key, {}).items()
+    ]
+    for key, config, splits in both:
+        if config.startswith(QUESTIONS) != (key == "questions"):
+            yield Problem(
+                f"{key}.{config}", what=f"{QUESTIONS}TASK names questions, and nothing else"
+            )
         for split, made in splits.items():
-            place = f"{'questions' if config in asked else 'configs'}.{config}.{split}"
-            plain = _NAME.fullmatch(config) and _NAME.fullmatch(split)
-            if not plain or config.startswith(QUESTIONS) != (config in asked):
+            place = f"{key}.{config}.{split}"
+            if not (_NAME.fullmatch(config) and _NAME.fullmatch(split)):
                 yield Problem(place, "names of a config and a split")
                 continue
             due = shard_names(split, len(made["files"]))
@@ -409,14 +428,6 @@ def _misnamed(provenance: dict[str, Any]) -> Iterator[Problem]:
                 if file["path"] != f"{config}/{name}":
                     where = f"{place}.files[{number}].path"
                     yield Problem(where, f"{config}/{name}", repr(file["path"]))
-
-
-def _text_of(path: Path) -> str:
-    """Return the text of an untrusted file, or raise OutputError."""
-    try:
-        return _read_text(path)
-    except ValueError as error:
-        raise OutputError(f"{path}: {error}") from error
 
 
 def _read_text(path: Path) -> str:

@@ -16,7 +16,7 @@ import yaml
 
 from parley.base.errors import OutputError, Problem, ScriptError
 from parley.base.marks import with_parts, without_parts
-from parley.building.built import BuiltFolder
+from parley.building.built import EVAL, BuiltFolder
 from parley.building.card_parts import (
     Shown,
     fields_part,
@@ -46,8 +46,12 @@ _SIZES = (
 )  # rows below a number -> the Hub's name of the size
 _QUESTIONS = (
     "**Questions to models**: a config `questions-TASK` holds those of a task with the right "
-    "answers, and `eval.yaml` lets `inspect eval hf/ORG/NAME/TASK` ask them. It compares texts: "
-    "only `parley ask` and `parley score` give the metrics of a task."
+    "answers."
+)
+_EVAL = (
+    " `eval.yaml` lets `inspect eval hf/ORG/NAME/TASK` ask them. It compares texts, so the same "
+    "answer in another spelling counts as wrong: only `parley ask` and `parley score` give the "
+    "metrics of a task."
 )
 PARTS = ("splits", "load", "row", "fields", "figures", "tasks", "citation")
 _NUMBER = re.compile(r"(?<![\w.,−-])[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?\Z")
@@ -111,7 +115,9 @@ def built_card(built: BuiltFolder, made: Splits, known: Measured) -> str:
     dataset, sample = built.dataset, built.is_sample
     splits = every_split(dataset, made)
     note = "Partial build: the figures are those of `measured.json`." if built.missing else ""
-    told = [*notes(built.mirrored, built.fallbacks), *([_QUESTIONS] if built.has_questions else [])]
+    told = [*notes(built.mirrored, built.fallbacks)]
+    if built.has_questions:
+        told.append(_QUESTIONS + _EVAL * (EVAL in built.texts))
     parts = {
         **_parts(dataset, shown_row(dataset, built)),
         "load": load_part(dataset, made),

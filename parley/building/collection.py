@@ -281,7 +281,7 @@ class Dataset:
         from parley.declaring.tasks import task_problems
 
         tasks = self._declared("tasks", "TASKS")
-        if found := [each for name, task in tasks.items() for each in task_problems(task, name)]:
+        if found := [*task_problems(tasks)]:
             raise ScriptError(str(module_path(self.folder, "tasks")), *found)
         return tasks
 

@@ -9,10 +9,12 @@ a task import packages of the extra `tasks` when they run, not before.
 """
 
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 from parley.base.errors import Problem, UsageError
@@ -31,6 +33,7 @@ OWN_OPTIONS = (
 MEASURED = "run with this tool"
 """The place of a reference that a baseline gives, as a test holds."""
 
+_NAME = re.compile(r"[\w-]+")  # of a value of an option, in the names of configs and logs
 _MOST = {"fraction": 1.0, "percent": 100.0}  # unit -> the greatest number
 
 Gold = Mapping[Key, Any]
@@ -190,6 +193,12 @@ class Task:
                 raise UsageError(f"{name} {value}: no such value; there are: {values}")
         return {name: given.get(name) or values[0] for name, values in self.options.items()}
 
+    @property
+    def choices(self) -> list[dict[str, str]]:
+        """Each choice of a value for every option."""
+        values = product(*self.options.values())
+        return [dict(zip(self.options, each, strict=True)) for each in values]
+
     def subset(self, name: str) -> Subset | None:
         """Return the published subset of this name, None for ""; else raise UsageError."""
         if name and name not in self.subsets:
@@ -207,8 +216,20 @@ class Task:
         return tuple(each for each in self.references if each.options.items() <= options.items())
 
 
-def task_problems(task: Any, name: str) -> Iterator[Problem]:
-    """Yield the problems of a task's declaration."""
+def task_problems(tasks: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield the problems of the declarations of tasks, by their names."""
+    wrong = [problem for name, task in tasks.items() for problem in _problems(task, name)]
+    yield from wrong
+    owners: dict[str, str] = {}
+    for name, task in {} if wrong else tasks.items():
+        for options in task.choices:
+            if (found := task_id(name, options)) in owners:
+                what = f"has the id {found} with its options, as TASKS[{owners[found]!r}] has"
+                yield Problem(f"TASKS[{name!r}]", what=what)
+            owners[found] = name
+
+
+def _problems(task: Any, name: str) -> Iterator[Problem]:
     where = f"TASKS[{name!r}]"
     if not isinstance(task, Task):
         yield Problem(where, "a Task", type(task).__name__)
@@ -236,6 +257,10 @@ def task_problems(task: Any, name: str) -> Iterator[Problem]:
     for option, values in task.options.items():
         if not option.isidentifier() or not values:
             yield Problem(f"{where}.options", what=f"{option!r} is no name with values")
+        for value in values:
+            if not (isinstance(value, str) and _NAME.fullmatch(value)):
+                place = f"{where}.options[{option!r}]"
+                yield Problem(place, "letters, digits, _ and - for a value", repr(value))
         if option in OWN_OPTIONS:
             what = f"--{option} is an option of `parley score` itself; name it otherwise"
             yield Problem(f"{where}.options", what=what)

@@ -230,7 +230,7 @@ def _look(
             f"{repo}: is public already; publishing does not make it private. "
             "Change that on the Hub, or leave out --private."
         )
-    if foreign := there.foreign(head, name):
+    if foreign := there.foreign(head, name, files):
         raise PublishError(
             f"{repo}: holds {foreign}; publishing {name} there would mix both. "
             "Choose another --repo, or remove it on the Hub first."

@@ -20,7 +20,7 @@ from huggingface_hub.utils.sha import git_hash
 from parley.base.errors import OutputError, ParleyError, PublishError
 from parley.base.secret import keep_secret, without_secrets
 from parley.base.temporary import temporary_folder
-from parley.building.built import CARD, EVAL, PROVENANCE, QUESTIONS, made_in, read_provenance
+from parley.building.built import CARD, EVAL, PROVENANCE, has_eval, made_in, read_provenance
 
 ADD, CHANGE, REMOVE, KEEP, LEAVE = "add", "change", "remove", "keep", "leave"
 _SMALL = 10_000_000  # bytes; the Hub takes larger files by their hash alone
@@ -149,11 +149,12 @@ class Repository:
         Other people's files without effect on loading stay.
         """
         remote = self._files(revision)
-        has_questions = any(path.startswith(QUESTIONS) for path in remote)
+        is_lost = EVAL in remote.keys() - local.keys()
+        our_eval = is_lost and has_eval(self._provenance(revision, remote.get(PROVENANCE)))
         found = []
         for path in sorted({*local, *remote}):
             if path not in local:
-                ours = self._bears_on_loading(path) or (path == EVAL and has_questions)
+                ours = self._bears_on_loading(path) or (path == EVAL and our_eval)
                 action = REMOVE if ours else LEAVE
                 found.append(Change(path, action, remote[path].size))
                 continue
@@ -167,14 +168,22 @@ class Repository:
         """Tell whether a commit holds the local files and no other data."""
         return not any(change.writes for change in self.changes(local, revision))
 
-    def foreign(self, revision: str | None, dataset: str) -> str:
-        """Describe the data in a commit that is from no build of the dataset, or return ""."""
-        files = {p: file for p, file in self._files(revision).items() if self._bears_on_loading(p)}
+    def foreign(self, revision: str | None, dataset: str, local: LocalFiles) -> str:
+        """Describe the data in a commit that is from no build of the dataset, or return "".
+
+        A file that a local one would replace counts as data, but for the card.
+        """
+        files = {
+            path: file
+            for path, file in self._files(revision).items()
+            if path in local or self._bears_on_loading(path)
+        }
         there = self._provenance(revision, files.get(PROVENANCE))
         if there.get("dataset", dataset) != dataset:
             return f"the dataset {there['dataset']!r}"
         parts = (split["files"] for splits in made_in(there).values() for split in splits.values())
         brought = {file["path"] for files in parts for file in files}
+        brought |= {EVAL} if has_eval(there) else set()
         others = sorted(files.keys() - brought - {CARD, *([PROVENANCE] if brought else [])})
         return f"data from elsewhere, {len(others)} files such as {others[0]}" if others else ""
 

@@ -85,6 +85,7 @@ class BuiltSplit:
     files: list[parquet.Shard]
     seconds: float
     nulls: list[str]  # columns, and fields of structs, that are null in all rows
+    version: str = ""  # of the questions that it holds
 
     @property
     def rows(self) -> int:
@@ -106,6 +107,7 @@ class BuiltSplit:
                 {"path": f"{self.config}/{f.name}", "bytes": f.size, "sha256": f.sha256}
                 for f in self.files
             ],
+            **({"version": self.version} if self.version else {}),
         }
 
     @property

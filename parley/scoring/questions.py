@@ -4,21 +4,23 @@
     questions-<task>/test-*.parquet
                                 a row for each question: key, input, target, schema, pilot
 
-`key`, `target` and `schema` are JSON texts. `target` is the right prediction without its key, null
-where a task has none; such a task is not in `eval.yaml`. `input` is the whole prompt in one text.
-`pilot` is the place of a question in pilots: the first N make `parley ask --limit N`. Games are
-left out. The framework compares texts; only `parley score` gives a task's metrics.
+`key`, `target` and `schema` are JSON texts. `target` is the right answer in the form of the prompt,
+null where a task has none. `input` is the whole prompt in one text. `pilot` is the place of a
+question in pilots: the first N make `parley ask --limit N`. Games are left out.
+
+The framework compares texts: the same answer in another spelling counts as wrong, and only
+`parley score` gives a task's metrics. So `eval.yaml` names no task without targets or with a real
+number in them, such as a probability, and is not written if no task is left.
 """
 
 import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
 from typing import Any
 
 import yaml
 
-from parley.base.errors import UsageError
+from parley.base.errors import OutputError
 from parley.building.built import EVAL, QUESTIONS, BuiltFolder
 from parley.declaring.features import arrow_schema
 from parley.declaring.questions import COLUMNS, Asking
@@ -42,11 +44,10 @@ def config_of(task: str) -> str:
 def write_questions(built: BuiltFolder, max_shard_size: int) -> list[BuiltSplit]:
     """Write the questions into a build that has none, and return their splits.
 
-    Raises:
-        UsageError: no task has questions.
-        OutputError: the build lacks what a task reads.
+    OutputError if the build lacks what a task reads.
     """
     splits, questions, start = [], {}, time.perf_counter()
+    versions = versions_of(built)
     for task, rows in each_task(built):
         questions[task] = rows
         config, digest = config_of(task), Digest(SCHEMA)
@@ -54,11 +55,16 @@ def write_questions(built: BuiltFolder, max_shard_size: int) -> list[BuiltSplit]
         batches = to_batches(rows, SCHEMA, config)
         files = write_parquet(batches, SCHEMA, folder, SPLIT, max_shard_size, digest)
         seconds, start = time.perf_counter() - start, time.perf_counter()
-        splits.append(BuiltSplit(config, SPLIT, digest.hexdigest(), files, seconds, []))
-    if not questions:
-        raise UsageError(f"--questions: no task of {built.dataset.name} asks a model questions")
-    (built.path / EVAL).write_text(eval_yaml(built, questions), encoding="utf-8")
+        made = digest.hexdigest(), files, seconds, list[str](), versions[config]
+        splits.append(BuiltSplit(config, SPLIT, *made))
+    if text := eval_yaml(built, questions):
+        (built.path / EVAL).write_text(text, encoding="utf-8")
     return splits
+
+
+def versions_of(built: BuiltFolder) -> dict[str, str]:
+    """Return the version of each task's questions in this Parley, by their config."""
+    return {config_of(task): asking.version for task, _, asking, _ in _asked(built)}
 
 
 def digest_of(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -70,7 +76,7 @@ def digest_of(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def eval_yaml(built: BuiltFolder, questions: Questions) -> str:
-    """Return the text of `eval.yaml`."""
+    """Return the text of `eval.yaml`, "" if it names no task."""
     about: dict[str, Any] = {
         "name": built.dataset.name,
         "description": built.dataset.builder.description(),
@@ -85,36 +91,53 @@ def eval_yaml(built: BuiltFolder, questions: Questions) -> str:
                 "scorers": [{"name": "exact"}],
             }
             for task, rows in questions.items()
-            if all(row["target"] is not None for row in rows)
+            if all(row["target"] and _is_comparable(row["target"]) for row in rows)
         ],
     }
-    return str(yaml.safe_dump(about, allow_unicode=True, sort_keys=False))
+    return str(yaml.safe_dump(about, allow_unicode=True, sort_keys=False)) if about["tasks"] else ""
+
+
+def _is_comparable(target: str) -> bool:
+    return not any(isinstance(value, float) for value in json.loads(target).values())
 
 
 def each_task(built: BuiltFolder) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """Yield the id and the questions of each task, for each choice of its options."""
-    for name, task in built.dataset.tasks.items():
-        if not isinstance(task.asking, Asking):
-            continue
-        for values in product(*task.options.values()):
-            options = dict(zip(task.options, values, strict=True))
+    for task, name, asking, options in _asked(built):
+        declared = built.dataset.task(name)
+        try:
             gold, _ = load_gold(built, name, options)
             with running(built):
-                asked = {each.key: each for each in task.asking.questions(built, **options)}
-            pilot = {key: place for place, key in enumerate(in_order_of_pilots(gold))}
-            yield (
-                task_id(name, options),
-                [
-                    {
-                        "key": _json(dict(zip(task.key, key, strict=True))),
-                        "input": "\n\n".join(each["content"] for each in asked[key].messages),
-                        "target": _json(task.target(due)) if task.target else None,
-                        "schema": _json(asked[key].schema) if asked[key].schema else None,
-                        "pilot": pilot[key],
-                    }
-                    for key, due in gold.items()
-                ],
-            )
+                asked = {each.key: each for each in asking.questions(built, **options)}
+        except OutputError as error:
+            if not built.missing:
+                raise
+            remedy = f"Get {', '.join(built.missing)}, or build without --questions."
+            raise OutputError(error.message, remedy=remedy) from error
+        pilot = {key: place for place, key in enumerate(in_order_of_pilots(gold))}
+        yield (
+            task,
+            [
+                {
+                    "key": _json(dict(zip(declared.key, key, strict=True))),
+                    "input": "\n\n".join(each["content"] for each in asked[key].messages),
+                    "target": _json(asking.answer(declared.target(due)))
+                    if declared.target
+                    else None,
+                    "schema": _json(asked[key].schema) if asked[key].schema else None,
+                    "pilot": pilot[key],
+                }
+                for key, due in gold.items()
+            ],
+        )
+
+
+def _asked(built: BuiltFolder) -> Iterator[tuple[str, str, Asking, dict[str, str]]]:
+    """Yield id, name, questions and options of each task, for each choice of its options."""
+    for name, task in built.dataset.tasks.items():
+        if isinstance(task.asking, Asking):
+            for options in task.choices:
+                yield task_id(name, options), name, task.asking, options
 
 
 def _json(value: Any) -> str:

@@ -82,7 +82,7 @@ def compare(old: BuiltFolder, new: BuiltFolder) -> Difference:
         {
             k: v
             for k, v in folder.provenance.items()
-            if k not in ("configs", "questions", "dataset", "format")
+            if k not in ("configs", "questions", "eval", "dataset", "format")
         }
         for folder in both
     )

@@ -29,7 +29,14 @@ from parley.rows.digest import Digest, same
 from parley.rows.generate import generate
 from parley.rows.parquet import arrow_size
 from parley.rows.split import SplitPlan
-from parley.scoring.questions import SPLIT, config_of, digest_of, each_task, eval_yaml
+from parley.scoring.questions import (
+    SPLIT,
+    config_of,
+    digest_of,
+    each_task,
+    eval_yaml,
+    versions_of,
+)
 
 Plans = Mapping[tuple[str, str], SplitPlan]  # of the splits that the upstream files make
 
@@ -430,17 +437,29 @@ def _wrong_chat(chat: list[dict[str, str]], turns: list[list[int]]) -> Iterator[
         yield "only the system message and an opening cue may have no turn"
 
 
-def questions(built: BuiltFolder, remeasured: Remeasured) -> Iterator[str]:
-    """Questions and `eval.yaml`, if there are any, are those that the rows give."""
+def questions(built: BuiltFolder, remeasured: Remeasured, other: list[str]) -> Iterator[str]:
+    """Questions and `eval.yaml`, if there are any, are those that the rows give.
+
+    Those that another version of the prompts gave are not compared, but added to `other`.
+    """
     if not built.has_questions:
         return
-    questions = dict(each_task(built))
+    questions, versions = dict(each_task(built)), versions_of(built)
+    differing = {
+        (config, split): f"{config}: questions {made['version']}, this Parley has {version}"
+        for config, version in versions.items()
+        for split, made in built.made.get(config, {}).items()
+        if made["version"] != version
+    }
+    other += differing.values()
     due = {(config_of(task), SPLIT): digest_of(rows) for task, rows in questions.items()}
     found = {
         name: digest for name, digest in remeasured.digests.items() if name not in built.declared
     }
-    wrong = ["/".join(name) for name in sorted({*due, *found}) if due.get(name) != found.get(name)]
-    if built.hashes()[EVAL] != hashlib.sha256(eval_yaml(built, questions).encode()).hexdigest():
+    compared = sorted({*due, *found} - differing.keys())
+    wrong = ["/".join(name) for name in compared if due.get(name) != found.get(name)]
+    text = eval_yaml(built, questions)
+    if built.hashes().get(EVAL) != (hashlib.sha256(text.encode()).hexdigest() if text else None):
         wrong.append(EVAL)
     yield from (f"{name}: differs from what the rows give; build again" for name in wrong)
 

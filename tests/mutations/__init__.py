@@ -135,4 +135,5 @@ def found_by(check, built, figures=()):
     function = getattr(integrity, check)
     remeasured = integrity.Remeasured(built)
     given = {"built": built, "plans": {}, "remeasured": remeasured, "figures": figures}
+    given["other"] = []
     return list(function(*(given[name] for name in inspect.signature(function).parameters)))
