@@ -1,6 +1,7 @@
 import os
 import shutil
 import subprocess
+import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
@@ -12,6 +13,9 @@ from hub import Hub
 from server import BODY, Page, Server, pinned
 
 from parley.building.collection import discover
+
+# A test may change a script twice in a second, which Python does not notice if it kept the first
+sys.dont_write_bytecode = True
 
 # before anything imports datasets: nothing may reach out, nothing may touch the user's caches
 os.environ["HF_HUB_OFFLINE"] = "1"
