@@ -242,7 +242,7 @@ def reached(baseline: str, f1: str, joint: str, by_label: str) -> Reference:
 STRATEGIES = Task(
     summary="the negotiation strategies of an utterance, out of seven",
     category="text-classification",
-    evaluated_on="strategies, the test parts of the authors' five folds",
+    evaluated_on="the rows of `strategies`, by the test parts of the authors' five folds",
     configs=("strategies",),
     fields={
         "dialogue_id": "the dialogue, an integer",
@@ -253,8 +253,8 @@ STRATEGIES = Task(
     key=("dialogue_id", "turn"),
     example={"dialogue_id": 7, "turn": 0, "labels": ["small-talk", "elicit-pref"]},
     metrics={
-        "f1": "F1 of the positive class, mean over the seven labels; 0 in a fold where a label is "
-        "neither in gold nor predicted. A subset or a pilot: over all its utterances, "
+        "f1": "F1 of the positive class, mean over the seven labels and over the folds; 0 where a "
+        "label is neither in gold nor predicted. A subset or a pilot: over all its utterances, "
         "without such labels",
         "joint_accuracy": "utterances with all seven labels right",
         "f1_by_label": "F1 of the positive class; 0 as above",

@@ -134,7 +134,7 @@ RETRIEVAL = Task(
     metrics={
         "nDCG@10": "gains are the relevances 0, 1, 2; like all metrics, a mean over the queries",
         "P@10": "relevances 1 and 2 are relevant; unjudged documents are not",
-        "AP": "the same over the whole ranking",
+        "AP": "average precision over the whole ranking; 1 and 2 are relevant",
         "judged": "share of judged documents among the first ten results, or among fewer",
     },
     inputs="the conversation, for a recommendation its users' profiles, and the collections",

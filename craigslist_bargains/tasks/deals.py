@@ -242,8 +242,8 @@ DEALS = Task(
         "margin_to_list_price": "price / listing price - 1, mean over deals",
         "margin_to_buyer_target": "price / buyer's target - 1, mean over deals",
         "margin_to_seller_target": "price / seller's target - 1, mean over deals",
-        "sl": "SL%: (price - seller's target) / (buyer's target - seller's target), as in papers "
-        "without bounds: below 0 if the price is over the seller's target, over 1 if under the "
+        "sl": "SL%: (price - seller's target) / (buyer's target - seller's target), unbounded "
+        "as in papers: below 0 if the price is over the seller's target, over 1 if under the "
         "buyer's; mean over deals",
         "fairness": "the smaller of the two sides' shares of the distance between the targets, "
         "0 to 0.5; mean over deals",

@@ -207,8 +207,8 @@ def by_metric(*values: str) -> dict[str, str]:
 AGREEMENT = Task(
     summary="a score of a dialogue that agrees with people's ratings",
     category="text-classification",
-    evaluated_on="all dialogues, against the others those that they rated; empathy and "
-    "engagingness: those of one setting",
+    evaluated_on="all dialogues for the person, rated ones for the others; empathy in ed alone, "
+    "engagingness in wow alone",
     configs=("dialogues",),
     fields={
         "dialogue_id": "a dialogue, in either language",
