@@ -49,8 +49,8 @@ def build(
         measure: Recompute the figures and counted numbers, and renew `measured.json`.
         workers: Processes that make rows of large line-based files while this one writes them.
             0, or a system other than Linux: this process does all. The output is the same.
-        questions: What writes the tasks' questions into the build, in files of this size at most;
-            None leaves them out.
+        questions: The function that writes the tasks' questions into a build, in files of a given
+            size at most; None leaves them out.
 
     Raises:
         RecordError: a source file has a broken record.

@@ -143,8 +143,8 @@ def _how(tables: Sequence[Table]) -> Iterator[str]:
     differences = [by for each in tables for log in each.logs for by in log.differences.values()]
     if any(by.rows is not None for by in differences):
         yield (
-            "rows of both: what is over readable answers alone, or over deals alone, is compared "
-            "on the rows for which both logs have one"
+            "rows of both: a metric over readable answers alone, or over deals alone, is compared "
+            "on the rows where both logs have a readable answer, or a deal"
         )
     if differences:
         yield (

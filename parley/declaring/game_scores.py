@@ -83,7 +83,7 @@ def score_games(
     """Return `GAME_METRICS` and a task's own metrics, with bootstrap intervals of the means.
 
     Args:
-        gold: Key -> scenario; the bootstrap draws a scenario with its game with swapped sides.
+        gold: Key -> scenario; the bootstrap draws a scenario with all of its games.
         predictions: Key -> prediction.
         agreed: The field of a prediction that holds the deal, None without one.
         points: Scenario, the deal or None -> role -> points.
