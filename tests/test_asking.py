@@ -257,12 +257,12 @@ DEALS = (
 TURNS = ("[Offer: Food=3 Water=0 Firewood=1]", "[Offer: $1,200.50]", "[Offer: 3, 0, 1]", "[Accept]")
 
 PINNED = {  # version, start of the prompts' sha256 and of the readings'
-    "casino strategies": "2 b43728d5b845a229 c0014163722c4117",
+    "casino strategies": "3 21a1d4630d26faf7 c0014163722c4117",
     "casino partner-priorities": "2 4986603b3f86e69a 4b6265a36127177b",
     "casino final-deal": "2 82e27f1ada4a8e75 76a7945dcbf8656b",
     "casino outcomes": "2 1bac3ef7412be364 8274dc2459f2c1ab",
     "casino deals": "2 2a5d371d00483bd5 fc4169721f7b0200",
-    "cosrec intents": "2 39586cefa56069a8 2c93a21338c8bbed",
+    "cosrec intents": "3 18cd0570a784eab7 2c93a21338c8bbed",
     "craigslist_bargains deal": "2 74cd30805442ffa6 ef3c6674d9bdfa11",
     "craigslist_bargains deals": "2 05bdd8e8e6bcc6ee 61d9568c819b57f0",
     "duo agreement": "2 ac6d33d38e4d82a5 024974a73f355710",
@@ -286,12 +286,12 @@ def faults(schema, place="answer"):
             yield f"{place}: other fields"
         for name, field in fields.items():
             yield from faults(field, f"{place}.{name}")
-    for inner in (*schema.get("anyOf", ()), *([schema["items"]] if "items" in schema else ())):
+    for inner in schema.get("anyOf", ()):
         yield from faults(inner, f"{place}[]")
 
 
 def allowed(schema):
-    """Yield the answers that a schema allows; of lists, those of up to three items."""
+    """Yield the answers that a schema allows."""
     if "anyOf" in schema:
         for each in schema["anyOf"]:
             yield from allowed(each)
@@ -299,9 +299,8 @@ def allowed(schema):
         yield from schema["enum"]
     elif schema["type"] == "null":
         yield None
-    elif schema["type"] == "array":
-        for length in range(min(schema["maxItems"], 3) + 1):
-            yield from map(list, itertools.product(allowed(schema["items"]), repeat=length))
+    elif schema["type"] == "boolean":
+        yield from (True, False)
     else:
         fields = schema["properties"]
         for values in itertools.product(*map(allowed, fields.values())):
@@ -316,10 +315,11 @@ def shares(*counts):
     return {"allocation": dict(zip(("Food", "Water", "Firewood"), items, strict=True))}
 
 
+SEVEN = ["small-talk", "self-need", "other-need", "no-need", "elicit-pref", "uv-part", "vouch-fair"]
 OF_SCHEMAS = {  # task -> answers that its schema allows, and others that it does not
     "casino strategies": (
-        [{"labels": []}, {"labels": ["small-talk", "uv-part"]}],
-        [{"labels": ["bluff"]}, {"labels": None}, {}],
+        [dict.fromkeys(SEVEN, False), dict.fromkeys(SEVEN, False) | {"uv-part": True}],
+        [dict.fromkeys(SEVEN, False) | {"bluff": True}, dict.fromkeys(SEVEN), {}],
     ),
     "casino partner-priorities": (
         [{"order": "Water > Food > Firewood"}],
@@ -337,7 +337,10 @@ OF_SCHEMAS = {  # task -> answers that its schema allows, and others that it doe
         [{"probability": 0}, {"probability": 0.07}, {"probability": 1}],
         [{"probability": 100}, {"probability": -0.1}, {"probability": None}],
     ),
-    "cosrec intents": ([{"types": ["search"]}], [{"types": ["none"]}]),
+    "cosrec intents": (
+        [{"search": True, "recommendation": False, "product_details": True}],
+        [{"search": True}],
+    ),
     "duo agreement": ([{"score": 1}, {"score": 5}], [{"score": 0}, {"score": 6}]),
 }
 

@@ -49,17 +49,17 @@ Labels = Callable[[list[str], Any, list[str]], Any]
 
 # Question ----------------------------------------------------------------------------------
 
+_FORM = ", ".join(f'"{label}": ..' for label in DEFINITIONS)
 _STRATEGIES = "\n".join(
     [
         "You label utterances of negotiations. " + SETTING,
         "An utterance can use several of these strategies, or none:",
         *(f"- {label}: {meaning}" for label, meaning in DEFINITIONS.items()),
-        'Answer in JSON: {"labels": [...]}, with the strategies of the last utterance alone; [] '
-        "for none.",
+        "Say of each whether the last utterance alone uses it. Answer in JSON, with true or false "
+        f"for each: {{{_FORM}}}.",
     ]
 )
-_LABEL = {"type": "string", "enum": [*DEFINITIONS]}
-_LABELS = {"type": "array", "items": _LABEL, "maxItems": len(DEFINITIONS)}
+_SCHEMA = object_schema(**{label: {"type": "boolean"} for label in SEVEN})
 
 
 def strategies(data: Data) -> Iterator[Question]:
@@ -70,7 +70,7 @@ def strategies(data: Data) -> Iterator[Question]:
         last = spoken([("A", row["text"])])
         user = f"Before it:\n{before or '(nothing)'}\n\nThe utterance:\n{last}"
         key = (row["dialogue_id"], row["turn"])
-        yield Question(key, chat(_STRATEGIES, user), object_schema(labels=_LABELS))
+        yield Question(key, chat(_STRATEGIES, user), _SCHEMA)
 
 
 # Score -------------------------------------------------------------------------------------
@@ -262,7 +262,7 @@ STRATEGIES = Task(
     inputs="the utterance and the texts before it",
     columns=("strategies.text", "strategies.context"),
     asking=Asking(
-        "2",
+        "3",
         strategies,
         reader(
             read_labels,
@@ -271,7 +271,8 @@ STRATEGIES = Task(
             words="strategy strategies",
             none=["non-strategic"],  # upstream's label of an utterance without any
         ),
-        max_tokens=80,
+        max_tokens=120,
+        answer=lambda fields: {label: label in fields["labels"] for label in SEVEN},
     ),
     subsets=SUBSETS,
     gold=strategies_gold,

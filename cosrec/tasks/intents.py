@@ -37,17 +37,17 @@ DEFINITIONS = {
     "recommendation": "the user looks for products to buy or consider",
     "product_details": "the user asks about a property of a product that was named",
 }
+_FORM = ", ".join(f'"{name}": ..' for name in DEFINITIONS)
 _PROMPT = "\n".join(
     [
         "You label utterances of a user who talks with a shopping assistant. An utterance can have "
         "several of these types of intents, or none:",
         *(f"- {name}: {meaning}" for name, meaning in DEFINITIONS.items()),
-        'Answer in JSON: {"types": [...]}, with the types of the last utterance alone; [] for '
-        "none.",
+        "Say of each whether the last utterance alone has it. Answer in JSON, with true or false "
+        f"for each: {{{_FORM}}}.",
     ]
 )
-_TYPE = {"type": "string", "enum": TYPES}
-_TYPES = {"type": "array", "items": _TYPE, "maxItems": len(TYPES)}
+_SCHEMA = object_schema(**{type_: {"type": "boolean"} for type_ in TYPES})
 
 
 def said(data: Data, part: str) -> Iterator[tuple[Key, list[Any], dict[str, Any]]]:
@@ -66,7 +66,7 @@ def questions(data: Data) -> Iterator[Question]:
         *before, last = ((turn["role"], turn["text"]) for turn in turns)
         talk = spoken(before) or "(nothing)"
         user = f"Before it:\n{talk}\n\nThe utterance:\n{spoken([last])}"
-        yield Question(key, chat(_PROMPT, user), object_schema(types=_TYPES))
+        yield Question(key, chat(_PROMPT, user), _SCHEMA)
 
 
 # The score ------------------------------------------------------------------------------
@@ -217,7 +217,11 @@ INTENTS = Task(
     inputs="the utterance and the turns before it",
     columns=("curated.turns",),
     asking=Asking(
-        "2", questions, reader(read_labels, "types", TYPES, words="intent intents"), max_tokens=60
+        "3",
+        questions,
+        reader(read_labels, "types", TYPES, words="intent intents"),
+        max_tokens=60,
+        answer=lambda fields: {type_: type_ in fields["types"] for type_ in TYPES},
     ),
     gold=reviewed,
     score=score_intents,
