@@ -85,4 +85,4 @@ def _size(text: str) -> int:
     return int(float(match[1]) * units[match[2].upper()])
 
 
-JOBS = {"catalogue": Job(catalogue, SOURCES, part="category")}
+JOBS = {"catalogue": Job(catalogue, SOURCES)}

@@ -1,7 +1,7 @@
 """Search a built catalogue for the products that CoSRec's recommendation queries ask for.
 
     python examples/product_retrieval.py build/cosrec CATALOGUE RUN
-    parley score cosrec retrieval RUN --topics recommendation
+    parley score cosrec retrieval RUN --set topics=recommendation
 
 `parley run cosrec catalogue` builds CATALOGUE. BM25 with CoSRec's k1 1.2 and b 0.75 over
 title and description ranks 100 products a query. RUN is written in the format of TREC.

@@ -178,7 +178,7 @@ def compared(sample_build, run, monkeypatch):
     monkeypatch.setattr("parley.scoring.compare.resamples", lambda size: resamples(size)[:50])
 
     def compared(*logs, **given):
-        more = [part for name, value in given.items() for part in (f"--{name}", value)]
+        more = [part for name, value in given.items() for part in ("--set", f"{name}={value}")]
         status, out, err = run("compare", *logs, *more, "--build", sample_build, "--json")
         assert not status, err
         return json.loads(out)

@@ -4,14 +4,14 @@ Commands import heavy modules in their bodies, so that help is quick.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 
 from parley.base.errors import Failures, ParleyError, UsageError
 from parley.base.version import __version__
@@ -19,33 +19,6 @@ from parley.building.collection import Dataset, discover, get
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-
-
-class Help:
-    """The part of a command that shows its help: a dataset folder of a stranger may name it."""
-
-    def get_help(self, ctx: Any) -> str:
-        """Return the help, with control characters escaped."""
-        from parley.base.console import plain
-
-        return plain(super().get_help(ctx))  # type: ignore[misc]
-
-
-class Command(Help, TyperCommand):
-    """A command that a dataset folder declares or adds options to."""
-
-
-class Group(Help, TyperGroup):
-    """A group of commands that a dataset folder declares."""
-
-    dataset: Dataset
-
-    @classmethod
-    def of(cls, dataset: Dataset, summary: str) -> Any:
-        """Return the group of a dataset."""
-        group = cls(name=dataset.name, help=summary, short_help=summary, **HELPFUL)
-        group.dataset = dataset
-        return group
 
 
 class _Commands(TyperGroup):
@@ -69,10 +42,6 @@ class _Commands(TyperGroup):
             command.short_help = command.help.split("\n")[0]
         return command
 
-    def invoke(self, ctx: Any) -> None:
-        """Run a command; what a job returns is no exit status."""
-        super().invoke(ctx)
-
 
 app = typer.Typer(
     name="parley",
@@ -84,8 +53,29 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-Name = Annotated[str, Argument(metavar="NAME", help="A dataset.")]
-Names = Annotated[list[str] | None, Argument(metavar="[NAME]...", help="Datasets [default: all].")]
+
+def dataset_names() -> list[str]:
+    """Return the names of datasets, for a shell to complete."""
+    return [*discover()]
+
+
+def completing(words: Callable[[Dataset], Iterable[str]]) -> Callable[[typer.Context], list[str]]:
+    """Return a function that completes an argument by the dataset named before it."""
+
+    def complete(ctx: typer.Context) -> list[str]:
+        try:
+            return [*words(get(ctx.params["name"]))]
+        except (ParleyError, KeyError):  # the command itself says what is wrong
+            return []
+
+    return complete
+
+
+Name = Annotated[str, Argument(metavar="NAME", help="A dataset.", autocompletion=dataset_names)]
+Names = Annotated[
+    list[str] | None,
+    Argument(metavar="[NAME]...", help="Datasets [default: all].", autocompletion=dataset_names),
+]
 _SOURCE = "Upstream files, in one folder per dataset."
 SourceDir = Annotated[
     Path | None, Option("--source", envvar="PARLEY_SOURCE", metavar="DIR", help=_SOURCE)
@@ -96,9 +86,6 @@ BuildDir = Annotated[
 Sample = Annotated[bool, Option("--sample", help="Use the invented samples of the datasets.")]
 AsJson = Annotated[bool, Option("--json", help="Print JSON.")]
 UNREAD = "Count unreadable predictions as wrong, or drop them: wrong, drop."
-PLAIN: dict[str, Any] = {"add_completion": False, "rich_markup_mode": None}
-HELPFUL: dict[str, Any] = {"no_args_is_help": True, "rich_markup_mode": None}
-"""What groups and commands below `parley` are made with."""
 
 
 def _version(wanted: bool) -> None:
@@ -136,6 +123,17 @@ def require_file(option: str, path: Path) -> None:
         raise UsageError(f"{option} {path}: {what}")
 
 
+def options_of(given: list[str] | None) -> dict[str, str]:
+    """Return the values of `--set K=V`, or raise UsageError."""
+    found: dict[str, str] = {}
+    for each in given or ():
+        key, equals, value = each.partition("=")
+        if not (key and equals) or key in found:
+            raise UsageError(f"--set {each}: expected K=V, each K once")
+        found[key] = value
+    return found
+
+
 def select(names: list[str] | None) -> list[Dataset]:
     """Return the named datasets, or all."""
     return [get(name) for name in dict.fromkeys(names)] if names else list(discover().values())
@@ -153,13 +151,6 @@ def select_built(names: list[str] | None, folder: Path) -> tuple[list[Dataset], 
     for dataset in chosen if names or not built else ():
         find_folder(folder, dataset)  # raises an error that says how to build
     return built, [dataset.name for dataset in chosen if dataset not in built]
-
-
-def command_of(function: Callable[..., Any], name: str, kind: type[Command], **help: Any) -> Any:
-    """Return the command that runs a function with Typer options."""
-    one = typer.Typer(**PLAIN)
-    one.command(name, cls=kind, **help)(function)
-    return typer.main.get_command(one)
 
 
 class Attempts:

@@ -58,7 +58,7 @@ def _number(value: float | None, decimals: int) -> str:
 
 
 def _task_of(found: Table) -> str:
-    options = "".join(f" --{name} {value}" for name, value in found.options.items())
+    options = "".join(f" --set {name}={value}" for name, value in found.options.items())
     return f"{found.dataset} {found.name}{options}"
 
 

@@ -11,7 +11,6 @@ import parley.cli.common as common
 from parley.base.errors import Failures, FetchError, ParleyError, UsageError
 from parley.building.collection import get
 from parley.cli.common import AsJson, Attempts, BuildDir, Names, Sample, SourceDir, app
-from parley.cli.jobs import Fetch
 from parley.cli.process import as_failure
 
 
@@ -31,7 +30,7 @@ def list_(names: Names = None, as_json: AsJson = False) -> None:
     attempt.finish()
 
 
-@app.command(cls=Fetch)
+@app.command()
 def fetch(
     names: Names = None,
     job: Annotated[str | None, Option(metavar="JOB", help="Fetch the files of a job.")] = None,

@@ -1,111 +1,87 @@
-"""The jobs that dataset folders declare: `parley run`, and the options of `parley fetch`."""
+"""The jobs that dataset folders declare: `parley run`."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import typer
+from typer import Argument
+from typer.core import TyperCommand
 
-from parley.base.errors import Failures, ParleyError, ScriptError, UsageError
+from parley.base.errors import Failures, ParleyError, ScriptError
 from parley.building.collection import discover, get
-from parley.cli.common import PLAIN, Command, Group, app, command_of
+from parley.cli.common import app, dataset_names
 from parley.declaring.jobs import Job
 
-# `Any` stands for types of click, which Typer keeps in different places by version.
+
+def _words(ctx: typer.Context) -> list[str]:
+    """Complete the name of a dataset, then those of its jobs."""
+    given = ctx.params.get("arguments") or []
+    return list(get(given[0]).jobs) if len(given) == 1 else [] if given else dataset_names()
 
 
-def each_jobs() -> dict[str, dict[str, Job] | ScriptError]:
-    """Return dataset -> its jobs, or the error of its `jobs.py`; skip datasets without jobs."""
-    found: dict[str, dict[str, Job] | ScriptError] = {}
+@app.command(context_settings={"allow_interspersed_args": False})
+def run(
+    arguments: Annotated[
+        list[str] | None,
+        Argument(
+            metavar="[NAME JOB [OPTION]...]",
+            help="A dataset, its job and the job's options; --help lists them.",
+            autocompletion=_words,
+        ),
+    ] = None,
+) -> None:
+    """Run a job of a dataset; without arguments, list the jobs."""
+    if not arguments:
+        _list_jobs()
+        return
+    name, *more = arguments
+    jobs = get(name).jobs
+    if not more or more[0].startswith("-"):
+        _print_jobs([(name, each, job.summary) for each, job in jobs.items()])
+        return
+    job, *options = more
+    command = _command(name, job, get(name).job(job))
+    command.main(options, prog_name=f"parley run {name} {job}", standalone_mode=False)
+
+
+class _Command(TyperCommand):
+    """The command of a job: its help, which a stranger may have written, cannot act."""
+
+    def get_help(self, ctx: Any) -> str:  # a type of click, which Typer keeps in different places
+        """Return the help, with control characters escaped."""
+        from parley.base.console import plain
+
+        return plain(super().get_help(ctx))
+
+
+def _command(name: str, job: str, declared: Job) -> TyperCommand:
+    """Return the command of a job, or raise ScriptError."""
+    help_options = {"help_option_names": ["-h", "--help"]}
+    single = typer.Typer(add_completion=False, rich_markup_mode=None)
+    single.command(job, cls=_Command, context_settings=help_options)(declared.run)
+    try:
+        command = typer.main.get_command(single)
+    except Exception as error:  # Typer's, for an unsupported parameter
+        where = f"{get(name).folder / 'jobs.py'}: JOBS[{job!r}]"
+        raise ScriptError(f"{where}: not a command: {error}") from error
+    assert isinstance(command, TyperCommand)  # noqa: S101 - for types
+    return command
+
+
+def _list_jobs() -> None:
+    """Print the jobs of all datasets, then the errors of broken `jobs.py` files."""
+    rows: list[tuple[str, str, str]] = []
+    broken: list[ParleyError] = []
     for name, dataset in discover().items():
         try:
-            if jobs := dataset.jobs:
-                found[name] = jobs
+            rows += [(name, each, job.summary) for each, job in dataset.jobs.items()]
         except ScriptError as error:
-            found[name] = error
-    return found
+            broken.append(error)
+    _print_jobs(rows)
+    if broken:
+        raise Failures(broken)
 
 
-class _AllJobs(Group):
-    """The group `parley run`, with a subgroup for each dataset that has jobs."""
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names of the datasets with jobs or a broken `jobs.py`."""
-        return list(each_jobs())
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return the group of a dataset's jobs, or raise UsageError."""
-        dataset = get(cmd_name)
-        try:
-            jobs = dataset.jobs
-        except ScriptError:  # raised again when a job runs
-            return _Jobs.of(dataset, f"Jobs of {cmd_name}; its jobs.py is broken.")
-        if not jobs:
-            there = ", ".join(self.list_commands(ctx))
-            raise UsageError(f"{cmd_name} has no jobs; these datasets have some: {there}")
-        return _Jobs.of(dataset, f"Jobs of {cmd_name}: {', '.join(jobs)}.")
-
-
-class _Jobs(Group):
-    """The jobs of one dataset."""
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names of its jobs."""
-        return list(self.dataset.jobs)
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return the command of a job, or None."""
-        if (job := self.dataset.jobs.get(cmd_name)) is None:
-            return None
-        try:
-            return command_of(job.run, cmd_name, Command, short_help=job.summary)
-        except Exception as error:  # Typer's, for an unsupported parameter
-            where = f"{self.dataset.folder / 'jobs.py'}: JOBS[{cmd_name!r}]"
-            raise ScriptError(f"{where}: not a command: {error}") from error
-
-
-class Fetch(Command):
-    """`parley fetch`, with an option for the parts of each job."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        """Return the parameters."""
-        try:
-            found = list(each_jobs().values())
-        except ParleyError:  # raised again by the command; help works without
-            found = []
-        words = [job.part for jobs in found if isinstance(jobs, dict) for job in jobs.values()]
-        params = super().get_params(ctx)
-        for param in params:
-            if param.name == "part":
-                param.opts = list(dict.fromkeys(f"--{word}" for word in words)) or ["--part"]
-        return params
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse arguments; report broken `jobs.py` files with an unknown option."""
-        try:
-            return super().parse_args(ctx, args)
-        except Exception as error:
-            broken = [jobs for jobs in each_jobs().values() if isinstance(jobs, ScriptError)]
-            if not broken or type(error).__name__ != "NoSuchOption":
-                raise
-            raise Failures([UsageError(f"{error}"), *broken]) from error
-
-
-run = typer.Typer(
-    cls=_AllJobs, help="Run a job of a dataset; without arguments, list the jobs.", **PLAIN
-)
-app.add_typer(run, name="run")
-
-
-@run.callback(invoke_without_command=True)
-def _run(ctx: typer.Context) -> None:
+def _print_jobs(rows: list[tuple[str, str, str]]) -> None:
     from parley.base.console import print_output, table
 
-    if ctx.invoked_subcommand is None:
-        rows, broken = [], []
-        for dataset, jobs in each_jobs().items():
-            if isinstance(jobs, ParleyError):
-                broken.append(jobs)
-            else:
-                rows += [(dataset, name, job.summary) for name, job in jobs.items()]
-        print_output(table(("dataset", "job", "summary~"), rows))
-        if broken:
-            raise Failures(broken)
+    print_output(table(("dataset", "job", "summary~"), rows))

@@ -67,7 +67,7 @@ def lay_out_tasks(tasks: Iterable[tuple[str, str, Task]]) -> RenderableType:
             "inputs": task.inputs,
             "metrics": ", ".join(task.metrics),
             "baselines": ", ".join(task.baselines) or "none",
-            **{f"--{option}": ", ".join(values) for option, values in task.options.items()},
+            **{f"--set {option}": ", ".join(values) for option, values in task.options.items()},
             **({"--subset": ", ".join(task.subsets)} if task.subsets else {}),
             **({"not asked": task.not_asked} if task.not_asked else {}),
         }.items():
@@ -97,7 +97,7 @@ def lay_out_score(found: Result) -> RenderableType:
     """Return a score with its spread, references and counts."""
     task = found.task
     own = flat(found.score.metrics)
-    options = "".join(f" --{option} {value}" for option, value in found.options.items())
+    options = "".join(f" --set {option}={value}" for option, value in found.options.items())
     counts = ", ".join(f"{count:,} {what}" for what, count in found.score.counts.items())
     told: dict[str, int] = {}  # place and note of references -> number
     shown = []

@@ -3,7 +3,7 @@
 `jobs.py` of a dataset folder declares them. A job is a function like a Typer command: its
 parameters are the options, its docstring the help:
 
-    JOBS = {"catalogue": Job(catalogue, SOURCES, part="category")}
+    JOBS = {"catalogue": Job(catalogue, SOURCES)}
 
 Jobs import optional packages when they run, so help works without them.
 """
@@ -22,8 +22,8 @@ class Job:
     Args:
         run: The function.
         sources: Part -> file -> pin, with url, size, and sha256 or git_blob: `parley fetch NAME
-            --job JOB` fetches these files into the folder that the job takes as `--input`.
-        part: The word for a part, and the option of `parley fetch`.
+            --job JOB` fetches these files, or those of a `--part`, into the folder that the job
+            takes as `--input`.
 
     Raises:
         ScriptError: the function has no docstring, or a file has no pin.
@@ -31,7 +31,6 @@ class Job:
 
     run: Callable[..., None]
     sources: Mapping[str, Mapping[str, Pin]] = field(default_factory=dict)
-    part: str = "part"
 
     def __post_init__(self) -> None:
         found = [] if self.run.__doc__ else [Problem("run", "a docstring, which is its help")]
@@ -50,7 +49,7 @@ class Job:
         """Return file -> pin of these parts, or of all; UsageError if there is no such part."""
         if unknown := set(parts or ()) - self.sources.keys():
             raise UsageError(
-                f"no {self.part} is named {', '.join(sorted(unknown))}; "
+                f"no part is named {', '.join(sorted(unknown))}; "
                 f"there are: {', '.join(self.sources)}"
             )
         chosen = parts or self.sources

@@ -78,7 +78,7 @@ def _lines(dataset: str, name: str, task: Task) -> Iterator[str]:
         yield f"- Warning: {task.leak}."
     if task.not_asked:
         yield f"- `parley ask` cannot ask it: {task.not_asked}."
-    options = "".join(f" [--{option} {'|'.join(v)}]" for option, v in task.options.items())
+    options = "".join(f" [--set {option}={'|'.join(v)}]" for option, v in task.options.items())
     yield f"- Score a file: `parley score {dataset} {name} FILE{options}`"
     keys = ", ".join(f"`{each}`" for each in task.key)
     (example,) = task.format.lines([task.example])
@@ -90,7 +90,7 @@ def _lines(dataset: str, name: str, task: Task) -> Iterator[str]:
     entries = []
     for each in task.references:
         who = f"`--baseline {each.name}`" if each.name in task.baselines else each.name
-        who += "".join(f" `--{option} {value}`" for option, value in each.options.items())
+        who += "".join(f" `--set {option}={value}`" for option, value in each.options.items())
         if each.note:
             who += f" [{notes.setdefault(each.note, len(notes) + 1)}]"
         entries.append((who, each.place, flat(each.metrics)))

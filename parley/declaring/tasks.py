@@ -25,11 +25,6 @@ from parley.declaring.questions import Asking, Playing
 from parley.declaring.shapes import parse
 from parley.declaring.spread import Folds, Interval
 
-OWN_OPTIONS = (
-    "build", "baseline", "save-predictions", "template", "subset", "unreadable",
-    "eval-results", "json", "help",
-)  # fmt: skip
-"""The options of `parley score` itself."""
 MEASURED = "run with this tool"
 """The place of a reference that a baseline gives, as a test holds."""
 
@@ -186,7 +181,7 @@ class Task:
         """Return a value for each option, given or default; UsageError if there is no such one."""
         for name, value in given.items():
             if name not in self.options:
-                there = ", ".join(f"--{option}" for option in self.options) or "none"
+                there = ", ".join(self.options) or "none"
                 raise UsageError(f"the task has no option {name}; its own are: {there}")
             if value is not None and value not in self.options[name]:
                 values = ", ".join(self.options[name])
@@ -261,9 +256,6 @@ def _problems(task: Any, name: str) -> Iterator[Problem]:
             if not (isinstance(value, str) and _NAME.fullmatch(value)):
                 place = f"{where}.options[{option!r}]"
                 yield Problem(place, "letters, digits, _ and - for a value", repr(value))
-        if option in OWN_OPTIONS:
-            what = f"--{option} is an option of `parley score` itself; name it otherwise"
-            yield Problem(f"{where}.options", what=what)
     for reference in task.references:
         if reference.place == MEASURED and reference.name not in task.baselines:
             there = f"a baseline, of {', '.join(task.baselines) or 'none'}"

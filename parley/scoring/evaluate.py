@@ -324,9 +324,7 @@ def _hint(
                 other = task.gold(built, **{**options, option: value}).keys()
             if len(other) < fits and other >= set(keys):
                 fits = len(other)
-                told = (
-                    f"The file holds predictions for --{option} {value}; score it with that option."
-                )
+                told = f"The file holds predictions for --set {option}={value}; score it with that."
     if built.is_sample:  # the predictions for the dataset are mostly unknown to it
         told = f"{told} {built.path} is a build of the sample, not of the dataset.".lstrip()
     return told
