@@ -1,8 +1,9 @@
 """Build, check, load and score dialogue datasets.
 
 For users: `list`, `load`, `open`, `fetch`, `build`, `verify`, `score`, `select`, `ask`, `browse`.
-For the script of a dataset: `Builder` and its parts. The other files of a dataset take their words
-from `parley.tasks`, `parley.questions`, `parley.figures`, `parley.views` and `parley.jobs`.
+For the script of a dataset: `Builder` and its parts, as `help(parley.Builder)` shows.
+The other files of a dataset take their words from `parley.tasks`, `parley.questions`,
+`parley.figures`, `parley.views` and `parley.jobs`.
 `parley.errors` has the exceptions.
 """
 
@@ -12,6 +13,7 @@ import sys
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from importlib.util import find_spec
+from inspect import isfunction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -451,7 +453,7 @@ def _load_cached(
         message = f"no {config}/{', '.join(splits)} of {found.name} in these places, in this order"
         tried.append(Problem("", what=error.message))
         remedy = f"{error.remedy} Or name another folder: {_FOLDERS}."
-        raise type(error)(message, *tried, *error.problems, remedy=remedy.strip()) from error
+        raise type(error)(message, *tried, *error.problems, remedy=remedy.strip()) from None
     build(files, home)
     return load_splits(open_folder(home / found.name, found), config, splits)
 
@@ -472,5 +474,7 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(said)
 
 
-def __dir__() -> builtins.list[str]:  # for `help(parley)`
-    return [*globals(), *_PLACES, *_MODULES]
+def __dir__() -> builtins.list[str]:
+    """Return what users need: `help(parley)` shows the functions, not the words of scripts."""
+    shown = ("__all__", "__doc__", "__file__", "__name__", "__path__", "__version__", *_MODULES)
+    return [*(each for each in __all__ if isfunction(globals().get(each))), *shown]

@@ -72,6 +72,29 @@ def test_help_cuts_no_summary(run):
     assert "..." not in text
 
 
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [
+        ("verify cas", {"casino"}),
+        ("run cosrec ", {"catalogue"}),
+        ("show duo ", {*get("duo").configs}),
+        ("export casino c", {"convokit", "csv", "croissant"}),
+        ("score casino ", {*get("casino").tasks}),
+        ("score casino deals --baseline ", {*get("casino").task("deals").baselines}),
+        ("score nothing deals --baseline ", set()),
+    ],
+)
+def test_a_shell_completes_the_names_of_a_dataset(typed, completed):
+    words = f"parley {typed}"
+    number = len(words.split()) - (not words.endswith(" "))
+    environ = {"_PARLEY_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(number)}
+    command = [Path(sys.executable).with_name("parley")]
+    done = subprocess.run(
+        command, env=os.environ | environ, capture_output=True, text=True, check=True
+    )
+    assert {*done.stdout.split()} == completed
+
+
 def test_list_names_every_config_and_split_and_what_is_only_documented(run):
     text = run("list").stdout
     as_json = {each["name"]: each["configs"] for each in json.loads(run("list", "--json").stdout)}

@@ -13,6 +13,7 @@ from typing import Any
 from rich import box
 from rich.console import Console, RenderableType
 from rich.measure import Measurement
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -75,6 +76,11 @@ def safe(text: str = "", style: str = "", **how: Any) -> Text:
     No other function of parley makes a `Text`: rich prints what acts, and drops some of it.
     """
     return Text(plain(text), style, **how)
+
+
+def indented(text: str, columns: int, style: str = "") -> RenderableType:
+    """Return a text to print that stays indented where a terminal wraps it."""
+    return Padding(safe(text, style=style), (0, 0, 0, columns))
 
 
 def to_json(value: Any) -> str:

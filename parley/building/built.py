@@ -68,6 +68,12 @@ class BuiltFolder:
         self._rows: dict[tuple[str, str], list[dict[str, Any]]] = {}
         self._kept: dict[Path, _Content] | None = None
 
+    def __repr__(self) -> str:
+        configs = self.provenance["configs"]
+        kind = f"sample of {self.dataset.name}" if self.is_sample else self.dataset.name
+        splits = sum(map(len, configs.values()))
+        return f"<{kind} {self.version} in {self.shown}: {len(configs)} configs, {splits} splits>"
+
     def reading_once(self) -> "BuiltFolder":
         """Return this build, but one that keeps the Arrow data of each file it reads."""
         kept = copy(self)

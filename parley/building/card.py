@@ -280,8 +280,8 @@ def card_configs(configs: Mapping[str, Iterable[str]], default: str) -> list[dic
 def summary(dataset: Dataset) -> dict[str, Any]:
     """Summarise a dataset's configs, without importing the builder if they were measured.
 
-    `splits` is split -> rows, None where they were not counted; `size` the bytes of Parquet of
-    those counted; `documented` is split -> the rows that a document states of one not counted.
+    `splits` is split -> rows, None where they were not counted; `sizes` split -> bytes of Parquet,
+    of those counted; `documented` is split -> the rows that a document states of one not counted.
     """
     front, _ = parse(dataset.read_card(), str(dataset.card))
     if not isinstance(title := front.get("pretty_name"), str | None):
@@ -292,13 +292,13 @@ def summary(dataset: Dataset) -> dict[str, Any]:
     configs = []
     for config, about in described.items():
         found = splits.get(config, {})
-        sizes = [each["bytes"] for each in found.values() if "bytes" in each]
+        sizes = {split: each["bytes"] for split, each in found.items() if "bytes" in each}
         documented = {s: each["documented"] for s, each in found.items() if "documented" in each}
         configs.append(
             {
                 "name": config,
                 "license": about["licence"],
-                "size": sum(sizes) if sizes else None,
+                "sizes": sizes,
                 "splits": {split: each.get("rows") for split, each in found.items()},
                 "documented": documented,
             }

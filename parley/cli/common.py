@@ -59,13 +59,16 @@ def dataset_names() -> list[str]:
     return [*discover()]
 
 
-def completing(words: Callable[[Dataset], Iterable[str]]) -> Callable[[typer.Context], list[str]]:
-    """Return a function that completes an argument by the dataset named before it."""
+def completing(words: Callable[..., Iterable[str]]) -> Callable[[typer.Context], list[str]]:
+    """Return a function that completes an argument by the dataset, or its task, named before."""
 
     def complete(ctx: typer.Context) -> list[str]:
+        named: list[Any] = [ctx.params.get(each) for each in ("name", "task")]
+        name, task = named if named[0] else (*ctx.args, "", "")[:2]  # before an option's value
         try:
-            return [*words(get(ctx.params["name"]))]
-        except (ParleyError, KeyError):  # the command itself says what is wrong
+            dataset = get(name)
+            return [*words(dataset.task(task) if task else dataset)]
+        except (ParleyError, AttributeError):  # the command says what is wrong
             return []
 
     return complete

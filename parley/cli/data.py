@@ -18,13 +18,14 @@ from parley.cli.process import as_failure
 def list_(names: Names = None, as_json: AsJson = False) -> None:
     """List datasets: configs, splits, rows, sizes, licences."""
     from parley.building.card import summary
-    from parley.cli.listing import listing, stated_descriptions
+    from parley.cli.listing import listing
 
     found, descriptions, attempt = [], {}, Attempts()
     for dataset in common.select(names):
         with attempt():
             found.append(summary(dataset))
-            descriptions[dataset.name] = stated_descriptions(dataset.folder)
+            configs = dataset.configs.items()
+            descriptions[dataset.name] = {name: each.description for name, each in configs}
     if found or as_json:
         common.print_result(as_json, lambda: found, lambda: listing(found, descriptions))
     attempt.finish()

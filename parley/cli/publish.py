@@ -7,7 +7,7 @@ from typer import Argument, Context, Option
 
 import parley.cli.common as common
 from parley.base.errors import ParleyError, UsageError
-from parley.building.collection import get
+from parley.building.collection import Dataset, get
 from parley.cli.common import AsJson, BuildDir, Name, SourceDir, app
 
 
@@ -64,11 +64,29 @@ def publish(
     common.print_result(as_json, found.as_dict, lambda: publication(found))
 
 
+def _formats(dataset: Dataset) -> list[str]:
+    from parley.reading.export.export import formats
+
+    return list(formats(dataset))
+
+
 @app.command()
 def export(
-    name: Annotated[str, Argument(metavar="NAME", help="A dataset, or a log of a game.")],
+    name: Annotated[
+        str,
+        Argument(
+            metavar="NAME",
+            help="A dataset, or a log of a game.",
+            autocompletion=common.dataset_names,
+        ),
+    ],
     format: Annotated[
-        str, Argument(metavar="FORMAT", help="A format of the dataset; traces of a log.")
+        str,
+        Argument(
+            metavar="FORMAT",
+            help="A format of the dataset; traces of a log.",
+            autocompletion=common.completing(_formats),
+        ),
     ],
     target: Annotated[Path, Argument(metavar="DIR", help="A new folder.")],
     folder: BuildDir = Path("build"),

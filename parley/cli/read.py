@@ -25,13 +25,18 @@ def show(
     ctx: typer.Context,
     name: Name,
     id: Annotated[
-        str | None, Argument(metavar="[ID]", help="A dialogue [default: the first].")
+        str | None,
+        Argument(
+            metavar="[ID]",
+            help="A dialogue [default: the first]; with --fields a config [default: all].",
+            autocompletion=common.completing(lambda dataset: dataset.configs),
+        ),
     ] = None,
     folder: Annotated[Path | None, Option("--build", metavar="DIR", help="Builds.")] = None,
     source: SourceDir = None,
     sample: Sample = False,
     fields: Annotated[
-        bool, Option("--fields", help="Show the fields of each config, not a dialogue.")
+        bool, Option("--fields", help="Show the fields of configs, not a dialogue.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -46,9 +51,11 @@ def show(
 
     dataset = get(name)
     if fields:
-        if id is not None or sample or folder is not None or common.typed(ctx, "source"):
-            raise UsageError("--fields excludes a dialogue, --build, --source and --sample")
-        tables = field_tables(dataset.configs)
+        if sample or folder is not None or common.typed(ctx, "source"):
+            raise UsageError("--fields excludes --build, --source and --sample")
+        if id is not None:
+            dataset.require(id)
+        tables = field_tables({id: dataset.configs[id]} if id else dataset.configs)
         common.print_result(
             as_json, lambda: list(map(vars, tables)), lambda: lay_out_fields(tables)
         )

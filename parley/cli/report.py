@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
-from rich.padding import Padding
 
-from parley.base.console import safe, size, table
+from parley.base.console import indented, safe, size, table
 from parley.declaring.figures import (
     DIFFERS,
     MATCHES,
@@ -115,24 +114,19 @@ def _section(dataset: str, lines: Iterable[RenderableType]) -> list[RenderableTy
     return [safe(dataset, style="bold"), *lines, safe()] if lines else []
 
 
-def _indented(text: str, columns: int, style: str = "") -> RenderableType:
-    """Return text that stays indented where a terminal wraps it."""
-    return Padding(safe(text, style=style), (0, 0, 0, columns))
-
-
 def _failures(each: "Verification") -> Iterator[RenderableType]:
     for check in each.checks:
         if check.failed:
-            yield _indented(f"{check.name}: {check.definition}", 2, "bold red")
+            yield indented(f"{check.name}: {check.definition}", 2, "bold red")
             for problem in _shown(check.problems):
-                yield _indented(problem, 4, "red")
+                yield indented(problem, 4, "red")
     yield from _figure_lines(each.figures, (UNEXPLAINED,))
 
 
 def _known(each: "Verification", all_figures: bool) -> Iterator[RenderableType]:
     for check in each.checks:
         if check.skipped and not check.failed:
-            yield _indented(f"{check.name}: not checked, {check.skipped}", 2, "yellow")
+            yield indented(f"{check.name}: not checked, {check.skipped}", 2, "yellow")
     verdicts = (DIFFERS, NOT_REPRODUCIBLE, NOT_CHECKED) + ((MATCHES,) if all_figures else ())
     yield from _figure_lines(each.figures, verdicts)
 
@@ -146,9 +140,9 @@ def _figure_lines(figures: list[Figure], verdicts: Iterable[str]) -> Iterator[Re
             if figure.verdict == verdict:
                 reasons.setdefault(figure.reason, []).append(figure)
         for reason, group in reasons.items():
-            yield _indented(f"{verdict}: {reason}" if reason else verdict, 2, style)
+            yield indented(f"{verdict}: {reason}" if reason else verdict, 2, style)
             for line in _lines(verdict, group):
-                yield _indented(line, 4)
+                yield indented(line, 4)
             if verdict == UNEXPLAINED and (cells := list(_cells(group, figures))):
                 yield safe("    if the measured value is right, say why in figures.py:")
                 for cell in cells:

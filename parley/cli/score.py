@@ -17,17 +17,24 @@ from parley.cli.common import (
     Name,
     Names,
     app,
+    completing,
     options_of,
     print_result,
     require_file,
     select,
 )
 
+_TASK = "A task of the dataset; `parley tasks NAME` lists them."
 _FILE = "Predictions in the form that --template shows, also gzipped, or a log; - is stdin."
 _SET = "A value of the task's own option, such as aspect=empathy; repeatable."
+_BASELINE = "Score a baseline instead."
 _KEEP = "Save the predictions of the baseline."
 _SUBSET = "Score only the dialogues of a publication."
 _ENTRY = "Write the score for a model repository: .eval_results/NAME.yaml on the Hub."
+_TASKS = completing(lambda dataset: dataset.tasks)
+_BASELINES = completing(lambda task: task.baselines)
+_SUBSETS = completing(lambda task: task.subsets)
+_VALUES = completing(lambda task: (f"{k}={v}" for k, vs in task.options.items() for v in vs))
 
 
 @app.command()
@@ -66,13 +73,17 @@ def tasks(
 @app.command()
 def score(
     name: Name,
-    task: Annotated[str, Argument(metavar="TASK", help="A task of it: `parley tasks NAME`.")],
+    task: Annotated[str, Argument(metavar="TASK", help=_TASK, autocompletion=_TASKS)],
     file: Annotated[str | None, Argument(metavar="[FILE]", help=_FILE)] = None,
     folder: BuildDir = Path("build"),
-    set_: Annotated[list[str] | None, Option("--set", metavar="K=V", help=_SET)] = None,
-    baseline: Annotated[str | None, Option(metavar="B", help="Score a baseline instead.")] = None,
+    set_: Annotated[
+        list[str] | None, Option("--set", metavar="K=V", help=_SET, autocompletion=_VALUES)
+    ] = None,
+    baseline: Annotated[
+        str | None, Option(metavar="B", help=_BASELINE, autocompletion=_BASELINES)
+    ] = None,
     keep: Annotated[Path | None, Option("--save-predictions", metavar="OUT", help=_KEEP)] = None,
-    subset: Annotated[str, Option(metavar="S", help=_SUBSET)] = "",
+    subset: Annotated[str, Option(metavar="S", help=_SUBSET, autocompletion=_SUBSETS)] = "",
     unreadable: Annotated[str, Option(metavar="P", help=UNREAD)] = "wrong",
     entry: Annotated[Path | None, Option("--eval-results", metavar="OUT", help=_ENTRY)] = None,
     template: Annotated[bool, Option("--template", help="Describe FILE.")] = False,

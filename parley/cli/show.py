@@ -4,12 +4,12 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table as Grid
 
-from parley.base.console import safe, table, to_json
+from parley.base.console import indented, safe, to_json
 from parley.base.errors import UsageError
 from parley.building.built import BuiltFolder
 from parley.building.collection import Dataset
 from parley.building.sources import Sources
-from parley.declaring.fields import HEADINGS, FieldTable
+from parley.declaring.fields import FieldTable
 from parley.declaring.transcript import Fact, Note, Table, Transcript
 from parley.reading.dialogues import Dialogue, as_id, places, related_by_dialogue, rows
 
@@ -65,14 +65,17 @@ def lay_out(dialogue: Dialogue, origin: str) -> RenderableType:
 
 
 def lay_out_fields(tables: list[FieldTable]) -> RenderableType:
-    """Return the tables of fields to print."""
+    """Return the fields to print: path and type in a line, the meaning below it."""
     parts: list[RenderableType] = []
     for each in tables:
         parts += [safe(f"{config}: {text}", style="bold") for config, text in each.configs.items()]
         told = ((config, ", ".join(columns)) for config, columns in each.elsewhere.items())
         parts += [safe(f"as in {config}: {columns}") for config, columns in told]
-        rows = [[cell.replace("`", "") for cell in row] for row in each.rows]
-        parts += [table(HEADINGS, rows), safe()] if rows else [safe()]
+        for row in each.rows:
+            path, kind, null, meaning = (cell.replace("`", "") for cell in row)
+            parts.append(indented(f"{path}  {kind}{', or null' * bool(null)}", 2, "cyan"))
+            parts.append(indented(meaning, 6))
+        parts.append(safe())
     return Group(*parts)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from parley.base.errors import Problem, ScriptError, UsageError, require_known
+from parley.base.exact import is_number
 from parley.base.version import __version__
 from parley.building.built import BuiltFolder
 from parley.declaring.figures import agrees
@@ -55,6 +56,13 @@ class Result:
     unreadable: Mapping[str, int] = field(default_factory=dict)  # reason -> predictions
     policy: str = WRONG
     run: Mapping[str, Any] = field(default_factory=dict)  # the facts of a log
+
+    def __repr__(self) -> str:
+        numbers = {path: v for path, v in flat(self.score.metrics).items() if is_number(v)}
+        own = [f"{' '.join(path)} {value:.4g}" for path, value in numbers.items()]
+        more = ", ..." if len(own) > 3 else ""
+        scored = f"{self.dataset} {self.name}, {self.predictions}"
+        return f"<score of {scored}: {', '.join(own[:3])}{more}>"
 
     @property
     def coverage(self) -> float:

@@ -59,6 +59,11 @@ class Verification:
     checks: list[Check] = field(default_factory=list)
     figures: list[Figure] = field(default_factory=list)
 
+    def __repr__(self) -> str:
+        failed = [check.name for check in self.checks if check.failed]
+        checks = f"failed: {', '.join(failed)}" if failed else f"{len(self.checks)} checks hold"
+        return f"<verification of {self.dataset}: {checks}, {len(self.figures)} figures>"
+
     @property
     def failed(self) -> bool:
         """Whether a check failed or a figure is unexplained."""
