@@ -169,6 +169,8 @@ def test_the_python_of_the_page_runs(raw, tmp_path, monkeypatch):
     exec(block, names)
     assert names["products"]["parent_asin"] == [PRODUCT["parent_asin"]]
     assert [row["text"] for row in names["reviews"]] == [REVIEW["text"]]
+    corpus = json.loads(Path("corpus.jsonl").read_text(encoding="utf-8"))
+    assert (corpus["_id"], corpus["title"]) == (PRODUCT["parent_asin"], PRODUCT["title"])
 
 
 def test_hosts_lay_their_files_out_differently(raw, tmp_path):

@@ -1,5 +1,6 @@
 """`parley export`: every format that a dataset folder offers."""
 
+import codecs
 import csv
 import importlib.util
 import json
@@ -21,6 +22,7 @@ from parley.building.build import build
 from parley.building.built import open_folder
 from parley.building.collection import discover, get
 from parley.building.sources import open_source
+from parley.declaring.features import item_of, labels_of
 from parley.reading.dialogues import dialogues
 from parley.reading.export.export import export, formats
 
@@ -28,7 +30,7 @@ from parley.reading.export.export import export, formats
 def test_every_export_is_the_same_in_two_processes(sample_build, tmp_path):
     offered = [(format, name) for name, d in discover().items() for format in formats(d)]
     common = {"csv", "jsonl", "croissant", "prompt-completion"}
-    assert {"convokit", "trec", *common} == {f for f, _ in offered}
+    assert {"convokit", "trec", "beir", *common} == {f for f, _ in offered}
     if not importlib.util.find_spec("mlcroissant"):
         offered = [each for each in offered if each[0] != "croissant"]
     for number in (1, 2):  # each a process, in which sets have an order of their own
@@ -118,7 +120,9 @@ def test_csv_holds_every_row_in_named_columns(dataset, sample_build, tmp_path):
         return row
 
     for config, split in built.declared:
-        with (tmp_path / "out" / f"{config}-{split}.csv").open(newline="") as file:
+        path = tmp_path / "out" / f"{config}-{split}.csv"
+        assert path.read_bytes().startswith(codecs.BOM_UTF8)
+        with path.open(newline="", encoding="utf-8-sig") as file:
             found = list(csv.DictReader(file))
         rows = built.named(config, split)
         assert len(found) == len(rows)
@@ -175,7 +179,7 @@ def test_no_cell_is_a_formula(tmp_path, monkeypatch):
     build(open_source(get("hostile"), None, sample=True), tmp_path / "build")
     export(open_folder(tmp_path / "build" / "hostile"), "csv", tmp_path / "out")
     csv.field_size_limit(2_000_000)
-    with (tmp_path / "out" / "dialogues-train.csv").open(newline="", encoding="utf-8") as file:
+    with (tmp_path / "out" / "dialogues-train.csv").open(newline="", encoding="utf-8-sig") as file:
         cells = [row["attack"] for row in csv.DictReader(file)]
     assert cells[: len(hostile.FORMULAS)] == [f"'{text}" for text in hostile.FORMULAS]
     assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
@@ -196,14 +200,21 @@ def test_croissant_loads_every_config(dataset, sample_build, tmp_path):
     first, split = folder.declared[0]
     shutil.copy(folder.files(first, split)[0], tmp_path / first / f"{split}-extra.parquet")
     described = mlcroissant.Dataset(jsonld=tmp_path / "croissant.json")
-    assert not described.metadata.ctx.issues.errors
+    issues = described.metadata.ctx.issues
+    assert not issues.errors
+    assert all("datePublished" in warning for warning in issues.warnings)  # it has no such date
     sets = {each.name: each for each in described.metadata.record_sets}
-    assert list(sets) == list(dataset.splits)
+    assert [name for name in sets if "/" not in name] == list(dataset.splits)
     for config in dataset.configs:
-        rows = [row for s in sorted(folder.splits(config)) for row in folder.rows(config, s)]
+        rows = [
+            {"split": split} | row
+            for split in sorted(folder.splits(config))
+            for row in folder.rows(config, split)
+        ]
         records = list(described.records(config))
         assert len(records) == len(rows)
-        named = {field.name for field in sets[config].fields}
+        fields = sets[config].fields
+        named = {field.name for field in fields}
         left_out = set(dataset.features(config)) - named
         assert all(column in sets[config].description for column in left_out)
         for column in named:
@@ -211,6 +222,18 @@ def test_croissant_loads_every_config(dataset, sample_build, tmp_path):
                 values = [record[f"{config}/{column}"] for record in records]
                 values = [v.decode() if isinstance(v, bytes) else v for v in values]
                 assert values == [row[column] for row in rows]
+        while fields:
+            assert all(field.description for field in fields)
+            fields = [inner for field in fields for inner in field.sub_fields]
+        assert names_of(described, f"splits/{config}") == folder.splits(config)
+        for column, feature in dataset.features(config).items():
+            if labels := labels_of(item_of(feature) or feature):
+                assert names_of(described, f"labels/{config}/{column}") == labels
+
+
+def names_of(described, records):
+    """Return the names that a set of records of a description lists, in their order."""
+    return [each[f"{records}/name"] for each in described.records(records)]
 
 
 @OF_MLCROISSANT
@@ -222,6 +245,11 @@ def test_croissant_names_sources_and_figures(real_build, tmp_path):
     (upstream,) = (d for d in described["distribution"] if d["name"] == "data/casino.json")
     assert (upstream["contentUrl"], upstream["sha256"]) == (pin["url"], pin["sha256"])
     assert described["conformsTo"][0].endswith("/1.1")
+    assert described["license"] == "https://spdx.org/licenses/CC-BY-4.0.html"
+    assert [each["name"] for each in described["creator"]][::5] == [
+        "Kushal Chawla",
+        "Jonathan Gratch",
+    ]
     for property in (
         "dataCollection", "dataAnnotationProtocol", "personalSensitiveInformation", "dataBiases",
         "dataSocialImpact", "dataLimitations", "dataPreprocessingProtocol",
@@ -357,6 +385,7 @@ PARTS = ("", ".search", ".recommendation")
 def test_topics_and_judgments_are_upstreams(builds, tmp_path, request):
     folder, out = open_folder(builds / "cosrec"), tmp_path / "out"
     export(folder, "trec", out)
+    export(folder, "beir", tmp_path / "beir")
     root = request.getfixturevalue("source") / "cosrec" if not folder.is_sample else None
     upstream = (root or get("cosrec").sample) / "dataset/curated/qrels.qrels"
     assert (out / "qrels.qrels").read_bytes() == upstream.read_bytes()
@@ -368,6 +397,14 @@ def test_topics_and_judgments_are_upstreams(builds, tmp_path, request):
         assert titles == {query_id: {"title": text} for query_id, text in found[part].items()}
         judged[part] = (out / f"qrels{part}.qrels").read_text(encoding="utf-8").splitlines()
         assert found[part].keys() == {line.split()[0] for line in judged[part]}
+    for part in PARTS[1:]:  # the same, in BEIR's layout
+        place = tmp_path / "beir" / part[1:]
+        queries = (place / "queries.jsonl").read_text(encoding="utf-8").splitlines()
+        assert {q["_id"]: q["text"] for q in map(json.loads, queries)} == found[part]
+        head, *lines = (place / "qrels" / "test.tsv").read_text().splitlines()
+        assert head.split("\t") == ["query-id", "corpus-id", "score"]
+        due = [line.split() for line in judged[part]]
+        assert [line.split("\t") for line in lines] == [[q, d, score] for q, _, d, score in due]
     assert found[""] == found[".search"] | found[".recommendation"]
     assert not found[".search"].keys() & found[".recommendation"].keys()
     assert all("#" in query_id for query_id in found[".recommendation"])

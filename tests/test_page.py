@@ -977,7 +977,8 @@ def test_the_tables_of_a_selection_are_those_of_the_configs(sample, open_page, t
         head, *rows = csv.reader(io.StringIO(found[f"{config}.csv"], newline=""))
         due = []
         for split in built.splits(config):
-            with (tmp_path / "csv" / f"{config}-{split}.csv").open(newline="") as file:
+            path = tmp_path / "csv" / f"{config}-{split}.csv"
+            with path.open(newline="", encoding="utf-8-sig") as file:
                 columns, *lines = csv.reader(file)
             assert head == ["split", *columns]
             due += [[split, *line] for line in lines]

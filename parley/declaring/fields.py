@@ -95,7 +95,7 @@ def _rows(fields: Sequence[_Field], above: str) -> Iterator[tuple[str, str, str,
     for (column, inner, _), names in alike.items():
         told.update(names)
         paths = [f"`{above}{names[0]}`", *(f"`{'.' * bool(above)}{name}`" for name in names[1:])]
-        yield ", ".join(paths), column.type, "yes" if column.null else "", _meaning(column)
+        yield ", ".join(paths), column.type, "yes" if column.null else "", meaning_of(column)
         if inner and told.issuperset(names := within[column.type, inner]):
             joined = names[0] if len(names) == 1 else f"{{{','.join(names)}}}"
             joined = "*" if len(names) == len(fields) > 1 else joined
@@ -103,7 +103,7 @@ def _rows(fields: Sequence[_Field], above: str) -> Iterator[tuple[str, str, str,
             yield from _rows(inner, f"{above}{joined}{lists}.")
 
 
-def _meaning(column: Column) -> str:
+def meaning_of(column: Column) -> str:
     """Return the meaning of a column with its unit and its values."""
     text = column.meaning + (f", in {column.unit}" if column.unit else "")
     if not column.values:

@@ -8,8 +8,8 @@
     text        text; the whole file is the only record
     bytes       the bytes of the whole file are the only record
 
-All text is UTF-8, without a byte order mark. Each reader takes an open file and a JSON decoder, and
-raises ValueError if it cannot read the file.
+All text is UTF-8, without a byte order mark, which only `csv` and `tsv` skip. Each reader takes an
+open file and a JSON decoder, and raises ValueError if it cannot read the file.
 """
 
 import codecs
@@ -47,7 +47,7 @@ def json_lines(file: Iterable[bytes], loads: Loads) -> Iterator[Any]:
         yield loads(line)
 
 
-def _lines(file: BinaryIO) -> Iterator[str]:
+def _lines(file: Iterable[bytes]) -> Iterator[str]:
     return (line.removesuffix("\n") for line in _decoded(file))
 
 
@@ -60,9 +60,16 @@ def _decoded(parts: Iterable[bytes]) -> Iterator[str]:
         yield part.decode("utf-8")
 
 
+def _unmarked(file: BinaryIO) -> Iterator[bytes]:
+    """Yield the lines of a table without the byte order mark that spreadsheets write."""
+    if first := file.readline().removeprefix(codecs.BOM_UTF8):
+        yield first
+    yield from file
+
+
 def _cells(file: BinaryIO) -> Iterator[list[str]]:
     try:
-        yield from csv.reader(_decoded(file), strict=True)
+        yield from csv.reader(_decoded(_unmarked(file)), strict=True)
     except csv.Error as error:
         raise ValueError(f"invalid CSV: {error}") from error
 
@@ -87,7 +94,9 @@ FORMATS: dict[str, Format] = {
     "json value": lambda file, loads: [loads(_whole(file))],
     "json lines": json_lines,
     "csv": lambda file, _: _table(_cells(file)),
-    "tsv": lambda file, _: _table(line.removesuffix("\r").split("\t") for line in _lines(file)),
+    "tsv": lambda file, _: _table(
+        line.removesuffix("\r").split("\t") for line in _lines(_unmarked(file))
+    ),
     "lines": lambda file, _: _lines(file),
     "text": lambda file, _: ["".join(_decoded([_whole(file)]))],
     "bytes": lambda file, _: [_whole(file)],

@@ -19,10 +19,11 @@ from typing import Any
 
 from parley.base.errors import OutputError
 from parley.building.built import BuiltFolder
-from parley.building.card import parse, prose
+from parley.building.card import licence_section, parse, prose
 from parley.building.collection import Dataset
 from parley.building.measured import measured
 from parley.declaring.features import item_of, labels_of
+from parley.declaring.fields import columns_of, meaning_of
 
 DESCRIPTION = "croissant.json"
 _PARQUET = "application/x-parquet"
@@ -63,7 +64,8 @@ def croissant(built: BuiltFolder, folder: Path) -> None:
             name=built.dataset.name,
             description=builder.description(),
             version=built.version,
-            license=[builder.LICENSE],
+            license=_licences(front, built),
+            creators=[mlc.Person(ctx=context, name=name) for name in _creators(builder.CITATION)],
             url=builder.HOMEPAGE,
             cite_as=builder.CITATION,
             in_language=list(front.get("language", ())),
@@ -78,6 +80,28 @@ def croissant(built: BuiltFolder, folder: Path) -> None:
     described["variableMeasured"] = list(_figures(built.dataset))
     text = json.dumps(described, indent=2, ensure_ascii=False, default=str)
     (folder / DESCRIPTION).write_text(f"{text}\n", encoding="utf-8")
+
+
+def _licences(front: Mapping[str, Any], built: BuiltFolder) -> list[str]:
+    """Return the address of each licence, or what the card says where none is known."""
+    from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
+
+    named = front.get("license", "unknown")
+    try:
+        names = [
+            canonicalize_license_expression(name)
+            for name in ([named] if isinstance(named, str) else named)
+        ]
+    except InvalidLicenseExpression:
+        return [licence_section(built.card, "README.md") or built.dataset.builder.LICENSE]
+    return [f"https://spdx.org/licenses/{name}.html" for name in names]
+
+
+def _creators(citation: str) -> list[str]:
+    """Return the authors of the first work of a BibTeX text, family names last."""
+    found = re.search(r"\bauthor\s*=\s*\{(.+?)\}\s*(?:,\s*\w+\s*=|\}?\s*$)", citation, re.DOTALL)
+    authors = re.split(r"\s+and\s+", found[1].strip()) if found else []
+    return [" ".join(reversed(re.split(r",\s*", author, maxsplit=1))) for author in authors]
 
 
 def _sections(body: str) -> dict[str, str]:
@@ -95,6 +119,7 @@ def _responsible(
     built: BuiltFolder, front: Mapping[str, Any], sections: Mapping[str, str]
 ) -> Iterator[tuple[str, Any]]:
     """Yield the properties of responsible AI and of provenance."""
+    sources = built.provenance["sources"]
     yield from ((f"rai:{name}", text) for name, of in _SAID.items() if (text := sections.get(of)))
     uses = [f"{name}: {each.use}" for name, each in built.dataset.configs.items() if each.use]
     yield (
@@ -104,7 +129,7 @@ def _responsible(
     yield "rai:hasSyntheticData", "machine-generated" in front.get("language_creators", ())
     yield (
         "prov:wasDerivedFrom",
-        [{"@id": pin["url"]} for pin in built.provenance["sources"].values()],
+        [{"@id": url} for url in dict.fromkeys(pin["url"] for pin in sources.values())],
     )
     yield (
         "prov:wasGeneratedBy",
@@ -138,33 +163,92 @@ def _files(mlc: Any, context: Any, built: BuiltFolder) -> Iterator[Any]:
 
 
 def _record_sets(mlc: Any, context: Any, built: BuiltFolder) -> Iterator[Any]:
-    descriptions = {name: each.description for name, each in built.dataset.configs.items()}
+    """Yield each config with a field `split`, then its splits and its labels, which fields name."""
+    from rdflib.namespace import SDO  # mlcroissant is built on it
+
+    configs, builder = built.dataset.configs, built.dataset.builder
+    licences = {name: builder.licence(name) for name in configs}
     for config in {config: None for config, _ in built.declared}:
         features = built.dataset.features(config)
+        meanings = {each.path: meaning_of(each) for each in columns_of(configs[config])}
         left_out = [name for name, feature in features.items() if not _readable(feature)]
-        description = descriptions[config] or config
+        description = configs[config].description or config
         if left_out:
             description += f"; not described, as they hold lists in lists: {', '.join(left_out)}"
-        yield mlc.RecordSet(
+        if len(set(licences.values())) > 1:
+            description += f"; licence: {licences[config]}"
+        splits = built.splits(config)
+        names = "|".join(splits)
+        named = {"id": f"{config}/split", "name": "split", "description": "the split of the row"}
+        split = mlc.Field(ctx=context, data_types=[mlc.DataType.TEXT], **named)
+        split.source = mlc.Source(
             ctx=context,
-            id=config,
-            name=config,
-            description=description,
-            fields=[
-                _field(mlc, context, (config, name), feature)
-                for name, feature in features.items()
-                if name not in left_out
-            ],
+            file_set=f"parquet/{config}",
+            extract=mlc.Extract(ctx=context, file_property="fullpath"),
+            # of a path, and of a split's name: mlcroissant applies it a second time
+            transforms=[mlc.Transform(ctx=context, regex=f"(?:{config}/)?({names})(?:-.+)?$")],
         )
+        split.references = mlc.Source(ctx=context, field=f"splits/{config}/name")
+        fields = [
+            _field(mlc, context, (config, name), feature, meanings)
+            for name, feature in features.items()
+            if name not in left_out
+        ]
+        about = {"id": config, "name": config, "description": description}
+        yield mlc.RecordSet(ctx=context, fields=[split, *fields], **about)
+        rows: list[dict[str, Any]] = [{"name": split} for split in splits]
+        of = f"the splits of {config}"
+        yield _listed(mlc, context, f"splits/{config}", of, mlc.DataType.SPLIT, "name", rows)
+        for name, feature in features.items():
+            if labels := labels_of(_inner(feature)[0]):
+                rows = [{"value": n, "name": label} for n, label in enumerate(labels)]
+                id, of = f"labels/{config}/{name}", f"the labels of {name} in {config}"
+                yield _listed(mlc, context, id, of, SDO.Enumeration, "value", rows)
 
 
-def _field(mlc: Any, context: Any, path: tuple[str, ...], feature: Any) -> Any:
-    """Return the field of a feature, by its path: config, column, and keys within that."""
+def _listed(
+    mlc: Any, context: Any, id: str, of: str, kind: Any, key: str, rows: list[dict[str, Any]]
+) -> Any:
+    """Return a set whose records stand in the description itself."""
+    types = {"name": mlc.DataType.TEXT, "value": mlc.DataType.INTEGER}
+    return mlc.RecordSet(
+        ctx=context,
+        id=id,
+        name=id,
+        description=of,
+        data_types=[kind],
+        key=[f"{id}/{key}"],
+        fields=[
+            mlc.Field(ctx=context, id=f"{id}/{n}", name=n, description=of, data_types=[types[n]])
+            for n in rows[0]
+        ],
+        data=[{f"{id}/{name}": value for name, value in row.items()} for row in rows],
+    )
+
+
+def _field(
+    mlc: Any,
+    context: Any,
+    path: tuple[str, ...],
+    feature: Any,
+    meanings: Mapping[str, str],
+    place: str = "",
+) -> Any:
+    """Return the field of a feature, by its path: config, column, and keys within that.
+
+    Its `place` is the path of its meaning, as `turns[].text`.
+    """
     inner, repeated = _inner(feature)
     config, column, *keys = path
+    place = place or column
     field = mlc.Field(ctx=context, id="/".join(path), name=path[-1], repeated=repeated or None)
+    field.description = meanings.get(place) or None
     if isinstance(inner, dict):
-        field.sub_fields = [_field(mlc, context, (*path, key), each) for key, each in inner.items()]
+        above = place + "[]" * repeated
+        field.sub_fields = [
+            _field(mlc, context, (*path, key), each, meanings, f"{above}.{key}")
+            for key, each in inner.items()
+        ]
         return field
     field.data_types = [_type(mlc, inner)]
     field.source = mlc.Source(
@@ -173,6 +257,8 @@ def _field(mlc: Any, context: Any, path: tuple[str, ...], feature: Any) -> Any:
         extract=mlc.Extract(ctx=context, column=column),
         transforms=[mlc.Transform(ctx=context, json_path=_json_path(keys))] if keys else [],
     )
+    if labels_of(inner):
+        field.references = mlc.Source(ctx=context, field=f"labels/{'/'.join(path)}/value")
     return field
 
 

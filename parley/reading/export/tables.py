@@ -3,11 +3,12 @@
     DIR/<config>-<split>.csv      one row per line, its fields in columns
     DIR/<config>-<split>.jsonl    one row per line, as an object
 
-In CSV a field of an object is a column of its own, named by its path (`outcomes.points_scored`),
-and a list is JSON. Null is an empty cell, and so is an empty text. A text that a spreadsheet could
-take for a formula gets a `'` before it: one that begins with =, +, -, @ or a wide or small form of
-them, also after blanks and invisible characters; with a tab or a line's end; or with `'` itself. To
-read it back, drop the first `'` of a cell.
+CSV begins with a byte order mark, by which a spreadsheet knows UTF-8. A field of an object is a
+column of its own, named by its path (`outcomes.points_scored`), and a list is JSON. Null is an
+empty cell, and so is an empty text. A text that a spreadsheet could take for a formula gets a `'`
+before it: one that begins with =, +, -, @ or a wide or small form of them, also after blanks and
+invisible characters; with a tab or a line's end; or with `'` itself. To read it back, drop the
+first `'` of a cell.
 """
 
 import csv
@@ -35,7 +36,7 @@ def write_csv(built: BuiltFolder, folder: Path, ids: Ids = None) -> None:
     for config, split, rows in _chosen(built, ids):
         columns = list(_leaves(built.features(config)))
         path = folder / f"{config}-{split}.csv"
-        with path.open("w", encoding="utf-8", newline="") as file:
+        with path.open("w", encoding="utf-8-sig", newline="") as file:
             writer = csv.writer(file)  # ends lines with \r\n, so quotes texts with \r or \n
             writer.writerow(_cell(".".join(column)) for column in columns)
             for row in rows:
