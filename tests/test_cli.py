@@ -14,6 +14,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import typer
 from rich.console import Console
 from server import Page, Server, pinned
 
@@ -21,6 +22,7 @@ from parley.base import console
 from parley.building.card import summary
 from parley.building.collection import Dataset, discover, get
 from parley.building.measured import FILE
+from parley.cli import app
 from parley.cli.listing import listing
 
 
@@ -66,9 +68,10 @@ def test_without_docstrings_it_refuses_to_run(tmp_path, level, status):
     assert ("PYTHONOPTIMIZE" in done.stderr) == (status == 2)
 
 
-def test_help_cuts_no_summary(run):
-    text = run("--help", COLUMNS=80).stdout.partition("Commands:")[2]
-    assert text
+def test_help_lists_each_command_once_and_cuts_no_summary(run):
+    text = run("--help", COLUMNS=80).stdout.partition("-h, --help")[2]
+    listed = re.findall(r"^  (\w+)  +\w", text, re.MULTILINE)
+    assert sorted(listed) == sorted(typer.main.get_command(app).commands)
     assert "..." not in text
 
 

@@ -21,8 +21,17 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 
+_GROUPS = {
+    "From upstream to a build": "list fetch build verify diff",
+    "Reading": "show browse site charts export run",
+    "Tasks and models": "tasks score ask compare",
+    "The Hub": "publish",
+    "A dataset of your own": "new pin check card",
+}  # heading -> commands, in the order of work
+
+
 class _Commands(TyperGroup):
-    """All commands."""
+    """All commands, in groups."""
 
     # `Any` stands for types of click, which Typer keeps in different places by version.
 
@@ -34,6 +43,17 @@ class _Commands(TyperGroup):
         if odd := [arg for arg in args if re.search("[\ud800-\udfff]", arg)]:
             raise UsageError(f"{odd[0]}: is not UTF-8", remedy="Rename the file or folder.")
         return super().make_context(info_name, args, *more, **kwargs)
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names in the order of work."""
+        return " ".join(_GROUPS.values()).split()
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the list of commands, a section for each group."""
+        for heading, names in _GROUPS.items():
+            commands = [self.get_command(ctx, name) for name in names.split()]
+            with formatter.section(heading):
+                formatter.write_dl([(each.name, each.short_help) for each in commands])
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command whose summary in the list of commands is wrapped, not cut."""
