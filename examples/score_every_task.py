@@ -1,4 +1,4 @@
-"""Score the first baseline of every task and print its first metric.
+"""Score the first baseline of every task and print its first metric and its unit.
 
     python examples/score_every_task.py build
 
@@ -26,4 +26,4 @@ for name in parley.list():
             key, value = next(iter(value.items()))
             metric += f" {key}"
         shown = "undefined" if value is None else format(value, ".3f")
-        print(f"{name:20} {task:19} {baseline:15} {shown}{metric}")
+        print(f"{name:20} {task:19} {baseline:15} {shown}{metric} ({declared.unit})")

@@ -58,7 +58,12 @@ def test_examples_print_the_lines_of_the_readme(command, shown, run, real_build)
 def test_examples_run_after_the_demo_with_and_without_builds(run, sample_build, tmp_path):
     build = tmp_path / "builds"
     build.mkdir()
-    run("demo.py build", build)
+    *lines, last = run("demo.py build", build).splitlines()
+    assert len(lines) < 40
+    assert last.endswith((build / "demo-site" / "index.html").resolve().as_uri())
+    scores = lines[lines.index("$ python examples/score_every_task.py build/demo") + 2 :]
+    assert len(scores) == sum(len(dataset.tasks) for dataset in discover().values())
+    assert all(line.endswith(")") for line in scores)  # with its unit
     assert sorted(path.name for path in build.iterdir()) == ["demo", "demo-site"]
     for command, _ in SHOWN:
         _, *lines = run(command, build).splitlines()
