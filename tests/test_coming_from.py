@@ -96,6 +96,15 @@ def test_annotations_shift_after_a_deal(old, new):
     assert joined == [(text, set(labels.split(",")) - {""}) for text, labels in right]
 
 
+def test_a_struct_of_nulls_is_true(new, records):
+    upstream = [entry for record in records for entry in record["chat_logs"]]
+    acts = [entry["text"] for entry in upstream if entry["task_data"]]
+    assert acts
+    assert sum(bool(entry["task_data"]) for entry in new["entries"]) == len(upstream) > len(acts)
+    assert sum("data" in entry["task_data"] for entry in new["entries"]) == len(upstream)
+    assert [entry["text"] for entry in new["actions"]] == acts
+
+
 def test_an_index_is_no_id(old, new, records):
     kept = [row for row in old if row["annotations"]]  # a filter, as old code has many
     for index, row in enumerate(kept):
