@@ -19,6 +19,7 @@ from hub import User
 from model_server import serving
 
 from parley.building.built import open_folder
+from parley.building.card import with_numbers
 from parley.building.collection import discover
 from parley.cli import app
 
@@ -309,26 +310,29 @@ def test_the_extras_of_the_pages_exist():
     assert {extra for each in named for extra in each.split(",")} <= known
 
 
-def test_the_readme_counts_the_verdicts_of_the_figures():
-    verdicts = collections.Counter(
-        figure["verdict"]
-        for name in discover()
-        for figure in json.loads((ROOT / name / "measured.json").read_text())["figures"].values()
-    )
-    told = re.search(
-        r"Of (\d+) figures\s+Parley\s+recomputes (\d+) .*?: (\d+) match, (\d+) differ.*?"
-        r"(\d+) cannot be recomputed .*? and\s+(\d+) need",
-        PAGES["README.md"],
-        re.S,
-    )
-    same, other, never, not_here = (
-        verdicts[each] for each in ("matches", "differs", "not reproducible", "not checked")
-    )
-    assert [int(number) for number in told.groups()] == [
-        verdicts.total(),
-        same + other,
-        same,
-        other,
-        never,
-        not_here,
-    ]
+def counts():
+    """Return what pages may count: rows of splits, measured and counted numbers, and figures."""
+    found, verdicts = {}, collections.Counter()
+    for name in discover():
+        known = json.loads((ROOT / name / "measured.json").read_text())
+        for config, splits in known["splits"].items():
+            for split, each in splits.items():
+                found[f"{name}.{config}.{split}"] = each.get("rows", each.get("documented"))
+        found |= {f"{name}.{key}": number for key, number in known["counted"].items()}
+        verdicts.update(figure["verdict"] for figure in known["figures"].values())
+    found |= {f"figures.{key.replace(' ', '-')}": number for key, number in verdicts.items()}
+    return found | {"figures": verdicts.total()}
+
+
+# What is counted, of a dataset; a pilot, a model or a row group has other numbers
+NOUNS = r"(?:datasets|figures|tests|dialogues|utterances|chats|scenarios|judgments|records)"
+BARE = re.compile(rf"\b(?:\d[\d,]+|four|five|six)(?: \w+)? {NOUNS}\b")
+
+
+@pytest.mark.parametrize("page", sorted(PAGES.keys() - {*CARDS, "benchmarks/README.md"}))
+def test_every_count_of_a_page_is_the_measured_one(page):
+    """A number before `<!-- NAME -->` is that of NAME; a count without a name is none."""
+    text = re.sub(r"`[^`\n]*`|<!-- (?:parley|make faults): .*? -->", "", PAGES[page])
+    assert with_numbers(text, counts(), page) == text
+    prose = re.sub(r"^```.*?^```|^    .*?$", "", text, flags=re.M | re.S)
+    assert BARE.findall(" ".join(prose.split())) == []

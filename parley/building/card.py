@@ -177,12 +177,15 @@ def _parts(dataset: Dataset, shown: Shown | None) -> dict[str, str]:
 def _with_parts(dataset: Dataset, body: str, parts: Mapping[str, str], known: Measured) -> str:
     """Return the text of a card with its parts and its counted numbers."""
     where = str(dataset.card)
-    body = _with_numbers(with_parts(body, where, dict.fromkeys(parts, "")), known.counted, where)
+    body = with_numbers(with_parts(body, where, dict.fromkeys(parts, "")), known.counted, where)
     return with_parts(body, where, parts)
 
 
-def _with_numbers(body: str, counted: Mapping[str, Value | None], where: str) -> str:
-    """Return a text in which each number before a comment is the one that the comment names."""
+def with_numbers(body: str, counted: Mapping[str, Value | None], where: str) -> str:
+    """Return a text in which each number before a comment is the one that the comment names.
+
+    OutputError for an unknown name, or a comment that follows no number.
+    """
     parts, end = [], 0
     for comment in _NAMED.finditer(body):
         before, name = body[end : comment.start()], comment[1].strip()
