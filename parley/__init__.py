@@ -1,6 +1,6 @@
 """Build, check, load and score dialogue datasets.
 
-For users: `list`, `load`, `open`, `fetch`, `build`, `verify`, `score`, `select`, `ask`, `browse`.
+For users: `list`, `load`, `open`, `fetch`, `build`, `verify`, `score`, `select`, `browse`.
 For the script of a dataset: `Builder` and its parts, as `help(parley.Builder)` shows.
 The other files of a dataset take their words from `parley.tasks`, `parley.questions`,
 `parley.figures`, `parley.views` and `parley.jobs`.
@@ -52,7 +52,7 @@ _WORDS = {
 _PLACES = {name: module for module, names in _WORDS.items() for name in names.split()}
 _MODULES = ("tasks", "questions", "figures", "views", "jobs", "errors")
 __all__ = ["CHAT", "Builder", "Checked", "ClassLabel", "Config", "Converted", "Field", "File"]
-__all__ += ["Folder", "ParleyError", "Value", "View", "__version__", "as_json", "ask", "browse"]
+__all__ += ["Folder", "ParleyError", "Value", "View", "__version__", "as_json", "browse"]
 __all__ += ["build", "chat_of", "dataset", "fetch", "list", "load", "null_or_absent", "open"]
 __all__ += ["problems", "score", "select", "verify"]
 
@@ -271,7 +271,7 @@ def score(
         RecordError: the predictions have mistakes; names all of them.
         OutputError: the build lacks a split that the task reads.
     """
-    from parley.asking.score import score_file
+    from parley.models.score import score_file
     from parley.scoring.evaluate import score as evaluate
     from parley.scoring.gold import Part
 
@@ -315,59 +315,6 @@ def select(
 
     built = _opened(folder)
     return selected(built, chosen or {}, every, together, words, around)
-
-
-def ask(
-    folder: "BuiltFolder | str | Path",
-    task: str,
-    model: str,
-    *,
-    base_url: str = "",
-    log: str | Path = "runs",
-    limit: int = 0,
-    subset: str = "",
-    **options: str,
-) -> "Result":
-    """Ask a model the questions of a task, log its answers, and return their score.
-
-    A call with the same arguments resumes an interrupted run. In a game the model plays all sides.
-    `parley ask --help` lists further settings.
-
-    >>> parley.ask("build/casino", "outcomes", "MODEL", limit=2).run["asked"]
-    2
-
-    Args:
-        folder: A build, or its path.
-        task: A task of its dataset that has questions.
-        model: The model's name at the endpoint.
-        base_url: An OpenAI-compatible endpoint, by default `OPENAI_BASE_URL`; its key is
-            `OPENAI_API_KEY`.
-        log: The folder of logs.
-        limit: The number of questions of a pilot, a fixed random part; 0 asks all.
-        subset: A published subset of the task.
-        options: Options of the task.
-
-    Raises:
-        UsageError: no such task, option or subset; no endpoint or no valid key.
-        ParleyError: ten questions in a row failed.
-        OutputError: the build lacks a split that the task reads, or the log is of other questions.
-    """
-    from parley.asking.client import Sampling
-    from parley.asking.log import Questions
-    from parley.asking.run import Settings
-    from parley.asking.run import ask as ask_all
-    from parley.asking.score import score_log
-    from parley.scoring.gold import Part
-
-    if type(limit) is not int or limit < 0:
-        raise UsageError(f"limit={limit!r:.60}: expected a number of questions, or 0 for all")
-    built, part = _opened(folder), Part(subset, limit)
-    chosen = built.dataset.task(task).chosen(options)
-    questions = Questions(built, task, chosen, part)
-    settings = Settings({"": model}, Sampling({"temperature": 0.0}), base_url).suited_to(questions)
-    place = questions.log_in(Path(log), settings.models, settings.sampling)
-    ask_all(questions, settings, place)
-    return score_log(built, task, chosen, place, part)
 
 
 def browse(*folders: "BuiltFolder | str | Path", port: int = 0, open_browser: bool = True) -> None:

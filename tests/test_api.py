@@ -268,8 +268,6 @@ def test_score_takes_a_folder_and_predictions_or_a_baseline(sample_build, tmp_pa
 @pytest.mark.parametrize(
     "call",
     [
-        lambda folder: parley.ask(folder, "outcomes", "m", limit=-1, log=folder.parent / "runs"),
-        lambda folder: parley.ask(folder, "outcomes", "m", limit=True, log=folder.parent / "runs"),
         lambda folder: parley.browse(folder, port=99999, open_browser=False),
         lambda folder: parley.build("casino", folder.parent, sample=True, source=folder),
     ],

@@ -4,21 +4,18 @@ import itertools
 import json
 import math
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
-from model_server import serving
 from scipy import stats
 
-from parley.asking.client import Sampling
-from parley.asking.log import Questions
-from parley.asking.run import Settings, ask
 from parley.building.built import find_folder
 from parley.building.collection import discover
 from parley.declaring.questions import Playing
 from parley.declaring.spread import RESAMPLES, SEED, resamples
 from parley.scoring.compare import Rows, holm, intervals, p_value
-from parley.scoring.gold import ALL, Part, load_gold
+from parley.scoring.gold import ALL, load_gold
 
 RIGHT = {"satisfaction": "Undecided", "likeness": "Undecided"}
 WRONG = {"satisfaction": "Slightly satisfied", "likeness": "Slightly like"}
@@ -155,21 +152,26 @@ def test_holm_closes_the_tests_of_bonferroni():
 @pytest.fixture
 def logged(sample_build, tmp_path):
     """Return a function that asks a model which gives one answer, and returns its log."""
+    evals = pytest.importorskip("evals", reason="needs the extra models")
 
-    def logged(task, model, answer, limit=0, name="", swap=False, fields=(), **options):
-        dataset, each = task.split()
-        built = find_folder(sample_build, discover()[dataset])
-        chosen = built.dataset.task(each).chosen(options)
-        questions = Questions(built, each, chosen, Part("", limit), swap=swap)
-        roles = getattr(questions.asking, "roles", [""])
-        path = tmp_path / f"{name or model}.{each}.jsonl"
-        reply = answer if callable(answer) else lambda request: answer
-        models = dict.fromkeys(roles, model) | ({roles[-1]: "script:joint"} if swap else {})
-        with serving(reply) as server:
-            ask(questions, Settings(models, Sampling(dict(fields)), server.url), path)
-        return path
+    def logged(task, model, answer, name="", **given):
+        reply = answer if callable(answer) else lambda messages, schema: answer
+        log = evals.ask(task, reply, sample_build, tmp_path / "asked", name=model, **given)
+        path = tmp_path / f"{name or model}.{task.split()[1]}.eval"
+        return Path(log).rename(path)
 
     return logged
+
+
+def edited(path, name="", **stated):
+    """Write a copy of a log whose metadata state something else, and return its path."""
+    from inspect_ai.log import read_eval_log, write_eval_log
+
+    log = read_eval_log(str(path))
+    log.eval.metadata |= stated
+    path = path.with_name(f"{name}.eval") if name else path
+    write_eval_log(log, str(path))
+    return path
 
 
 @pytest.fixture
@@ -186,16 +188,16 @@ def compared(sample_build, run, monkeypatch):
     return compared
 
 
-def test_logs_are_compared_by_task_with_their_cost(logged, compared, sample_build, run):
+def test_logs_are_compared_by_task(logged, compared, sample_build, run):
     camp = {"satisfaction": "Slightly satisfied", "likeness": "Extremely like"}
+    sides = {"mturk_agent_1": None, "mturk_agent_2": "parley/joint"}
     logs = [
         logged("casino outcomes", "one", json.dumps(camp)),
         logged("casino outcomes", "two", json.dumps(camp | {"likeness": "Extremely dislike"})),
         logged("casino deals", "one", "[Walk-Away]"),
-        logged("casino deals", "one", "[Walk-Away]", swap=True, name="swapped"),
+        logged("casino deals", "one", "[Walk-Away]", "swapped", swap=True, roles=sides),
     ]
-    prices = ["--price", "one=1,1", "--price", "script:joint=0,0"]
-    outcomes, deals = compared(*logs, *prices, price="two=2,10")
+    outcomes, deals = compared(*logs)
     first, second = outcomes["logs"]
     assert second["metrics"]["satisfaction"] == first["metrics"]["satisfaction"] > 0
     assert second["differences"]["satisfaction"] | {"interval": None} == {
@@ -210,19 +212,14 @@ def test_logs_are_compared_by_task_with_their_cost(logged, compared, sample_buil
     assert by["interval"]["low"] <= by["value"] <= by["interval"]["high"]
     assert by["p_holm"] == min(1, 2 * by["p"])
     assert (first["differences"], first["unreadable"], first["coverage"]) == ({}, 0, 1)
-    assert second["cost"] == pytest.approx(second["run"]["asked"] * (7 * 2 + 3 * 10) / 1e6)
-    assert deals["logs"][0]["label"] == "mturk_agent_1=one, mturk_agent_2=one"
-    shown = deals["logs"][0]["metrics"]
-    assert "unreadable" not in shown
-    assert shown["points"] == {"mturk_agent_1": 5, "mturk_agent_2": 5}
-    calls = [
-        call for line in logs[3].read_text().splitlines()[1:] for call in json.loads(line)["calls"]
-    ]
-    asked = [call for call in calls if call["model"] != "script:joint"]
-    assert {call["role"] for call in asked} == {"mturk_agent_1", "mturk_agent_2"}
-    assert deals["logs"][1]["cost"] == pytest.approx(len(asked) * (7 + 3) / 1e6)
-    assert [each["cost"] for each in compared(*logs[:1], price="two=2,10")[0]["logs"]] == [None]
-    assert (deals["logs"][1]["metrics"], len(deals["logs"][1]["differs"])) == ({}, 1)
+    asked = second["run"]["asked"]
+    assert (second["run"]["input_tokens"], second["run"]["output_tokens"]) == (7 * asked, 3 * asked)
+    assert second["cost"] is None  # as inspect knows no price of it
+    walked, swapped = deals["logs"]
+    assert walked["label"] == "mturk_agent_1=mockllm/one, mturk_agent_2=mockllm/one"
+    assert "unreadable" not in walked["metrics"]
+    assert walked["metrics"]["points"] == {"mturk_agent_1": 5, "mturk_agent_2": 5}
+    assert (swapped["metrics"], len(swapped["differs"])) == ({}, 1)
     shown = run("compare", *logs[::2], "--metric", "points", "--build", sample_build).stdout
     assert "points mturk_agent_1" in shown
     assert "5.000 (5.000…5.000)" in shown
@@ -231,33 +228,26 @@ def test_logs_are_compared_by_task_with_their_cost(logged, compared, sample_buil
 def test_logs_of_other_parts_or_rows_are_marked_and_not_compared(logged, compared, run):
     whole = logged("casino outcomes", "one", "", name="all")
     part = logged("casino outcomes", "two", "", limit=4, name="part")
-    other = logged("casino outcomes", "three", "", name="other")
-    header, *entries = other.read_text().splitlines()
-    changed = json.dumps(json.loads(header) | {"rows": "0" * 64}, separators=(",", ":"))
-    other.write_text("\n".join([changed, *entries]) + "\n")
-    (table,) = compared(other, whole, part.parent)
+    other = edited(whole, "other", rows="0" * 64)
+    (table,) = compared(other, whole, part)
     rows, first, limit = table["logs"]
     assert table["first"] == str(whole)
     assert (rows["metrics"], rows["differs"][0].partition(":")[0]) == ({}, "rows")
     assert first["metrics"] == limit["metrics"] == {"satisfaction": 0, "likeness": 0}
-    assert (first["differs"], limit["differs"][0].partition(":")[0]) == ([], "limit")
+    assert (first["differs"], limit["differs"][0].partition(":")[0]) == ([], "part")
     assert rows["differences"] == first["differences"] == limit["differences"] == {}
-    older = json.loads(header) | {"asking": "1", "questions": "0" * 64}
-    other.write_text("\n".join([json.dumps(older, separators=(",", ":")), *entries]) + "\n")
-    (_, old), first = compared(whole, other)[0]["logs"], compared(other)[0]["logs"][0]
+    older = edited(whole, "older", asking="1", questions="0" * 64)
+    (_, old), first = compared(whole, older)[0]["logs"], compared(older)[0]["logs"][0]
     assert [each.partition(":")[0] for each in old["differs"]] == ["asking", "questions"]
     assert old["differences"] == {}
-    assert first["label"] == old["label"] == "three, questions 1"
+    assert first["label"] == old["label"] == "mockllm/one, questions 1"
     (whole.parent / "empty").mkdir()
     for given in (
         [whole.parent / "empty"],
         [whole, "--metric", "f1"],
         [whole, "--unreadable", "drop"],  # has no readable answer
         [whole, "--unreadable", "right"],
-        [whole, "--price", "1"],
-        [whole, "--price", "=1,2"],
-        [whole, "--price", "1,nan"],
-        [whole.parent / "none.jsonl"],
+        [whole.parent / "none.eval"],
         [__file__],
     ):
         assert run("compare", *given, "--build", whole.parent)[0] == 2, given
@@ -265,28 +255,19 @@ def test_logs_of_other_parts_or_rows_are_marked_and_not_compared(logged, compare
 
 def test_logs_of_one_model_are_told_apart(logged, compared, sample_build, run):
     camp = json.dumps({"satisfaction": "Undecided", "likeness": "Undecided"})
-    first = logged("casino outcomes", "one", camp, fields={"temperature": 0})
-    header, *entries = first.read_text().splitlines()
-    others = {"schema": False, "ask_again": True, "mode": {"": ["no schema"]}}
-    stated = json.loads(header)
-    changed = stated | others | {"sampling": stated["sampling"] | {"temperature": 1}}
-    logs = [first]
-    for folder, head in (("a/runs", stated), ("b/runs", changed)):
-        logs.append(first.parent / folder / first.name)
-        logs[-1].parent.mkdir(parents=True)
-        logs[-1].write_text("\n".join([json.dumps(head), *entries]) + "\n")
-    (table,) = compared(*logs[:2])
-    labels = [each["label"] for each in table["logs"]]
-    assert labels == [f"one ({each.parent.name}/{first.stem})" for each in logs[:2]]
-    alike, other = (compared(logs[0], each)[0]["logs"][1] for each in logs[1:])
-    assert alike["settings"] == alike["differs"] == other["differs"] == []
+    first = logged("casino outcomes", "one", camp)
+    alike = first.with_name("again.eval")
+    alike.write_bytes(first.read_bytes())
+    warm = logged("casino outcomes", "one", camp, "warm", temperature=1, schema=False)
+    labels = [each["label"] for each in compared(first, alike)[0]["logs"]]
+    assert labels == ["mockllm/one (one.outcomes)", "mockllm/one (again)"]
+    same, other = (compared(first, each)[0]["logs"][1] for each in (alike, warm))
+    assert same["settings"] == same["differs"] == other["differs"] == []
     names = [each.partition(":")[0] for each in other["settings"]]
-    assert names == ["sampling.temperature", "schema", "ask again", "mode"]
+    assert names == ["temperature", "schema"]
     assert other["differences"]["likeness"]["value"] == 0
-    table = compared(*logs)[0]
-    assert [each["label"] for each in table["logs"]] == [f"one ({each})" for each in logs]
-    shown = run("compare", *logs, "--build", sample_build).stdout
-    assert "other settings: sampling.temperature: 1, but 0 in" in shown
+    shown = run("compare", first, warm, "--build", sample_build).stdout
+    assert "other settings: temperature: 1.0, but 0.0 in" in shown
 
 
 def test_answers_that_one_log_lacks_are_in_the_differences_of_no_mean_over_readable_ones(
@@ -294,8 +275,8 @@ def test_answers_that_one_log_lacks_are_in_the_differences_of_no_mean_over_reada
 ):
     camp = json.dumps({"satisfaction": "Undecided", "likeness": "Slightly like"})
 
-    def partly(request):
-        return camp if len(request["messages"][-1]["content"]) % 2 == 0 else "?"
+    def partly(messages, schema):
+        return camp if len(messages[-1]["content"]) % 2 == 0 else "?"
 
     logs = [logged("casino outcomes", "one", camp), logged("casino outcomes", "two", partly)]
     of_scale = ["likeness", "mae.likeness"]
@@ -335,21 +316,23 @@ def test_answers_that_one_log_lacks_are_in_the_differences_of_no_mean_over_reada
 def test_an_unfinished_log_of_a_folder_is_marked_and_one_by_name_is_an_error(
     logged, compared, sample_build, run
 ):
+    from inspect_ai.log import read_eval_log, write_eval_log
+
     whole = logged("casino outcomes", "one", "", name="all")
-    part = logged("casino outcomes", "two", "", name="part")
-    part.write_text("\n".join(part.read_text().splitlines()[:2]) + "\n")
-    for name in ("empty", "damaged"):
-        (whole.parent / f"{name}.jsonl").write_text('{"log":1}\n' * (name == "damaged"))
-    done, unfinished = compared(whole.parent)[0]["logs"]
-    assert (done["label"], done["differs"]) == ("one", [])
+    log = read_eval_log(str(whole))
+    log.status, log.samples = "cancelled", log.samples[:2]
+    write_eval_log(log, str(whole.with_name("part.eval")))
+    whole.with_name("damaged.eval").write_bytes(whole.read_bytes()[:-2000])
+    done, unfinished = sorted(
+        compared(whole.parent)[0]["logs"], key=lambda each: not each["metrics"]
+    )
+    assert (done["label"], done["differs"]) == ("mockllm/one", [])
     assert unfinished["metrics"] == {}
-    assert "questions are not asked" in unfinished["differs"][0]
-    err = run("compare", whole.parent, "--build", sample_build).stderr
-    assert "empty.jsonl" in err
-    assert "damaged.jsonl" in err
-    for name in ("part.outcomes", "damaged", "empty"):
-        given = [whole.parent, whole.parent / f"{name}.jsonl"]
-        assert run("compare", *given, "--build", sample_build)[0] == 1 + (name == "empty")
+    assert "cancelled" in unfinished["differs"][0]
+    assert "damaged.eval" in run("compare", whole.parent, "--build", sample_build).stderr
+    for name in ("part", "damaged"):
+        given = [whole.parent, whole.with_name(f"{name}.eval")]
+        assert run("compare", *given, "--build", sample_build)[0] == 1
 
 
 def test_options_of_a_task_are_tables_of_their_own(logged, compared):
@@ -361,38 +344,3 @@ def test_options_of_a_task_are_tables_of_their_own(logged, compared):
         {"aspect": "empathy"},
         {"aspect": "preference"},
     ]
-
-
-def test_repetitions_are_scored_together(sample_build, run, tmp_path):
-    camp = {"satisfaction": "Slightly satisfied", "likeness": "Extremely like"}
-    answers = {
-        5: camp,
-        6: camp | {"likeness": "Slightly like"},
-        7: camp | {"likeness": "Slightly like", "satisfaction": "Undecided"},
-    }
-    more = ["--model", "m", "--build", sample_build, "--log", tmp_path, "--seed", 5, "--json"]
-
-    def asked(*given, status=0):
-        with serving(lambda request: json.dumps(answers[request["seed"]])) as server:
-            url = ["--base-url", server.url]
-            done = run("ask", "casino", "outcomes", *given, *more, *url)
-        assert done.returncode == status, done.stderr
-        return json.loads(done.stdout) if not status else len(server.requests)
-
-    assert asked("--repeat", 3, status=2) == 0  # at temperature 0
-    assert asked("--repeat", 3, "--temperature", 1, "--requests", tmp_path / "r", status=2) == 0
-    *first, last = asked("--repeat", 3, "--temperature", 1)
-    names = sorted(path.name.split(".")[2] for path in tmp_path.glob("casino.outcomes.*.jsonl"))
-    assert names == ["m", "r2", "r3"]
-    found, each = last["repeats"], [one["metrics"] for one in (*first, last)]
-    likeness = [one["likeness"] for one in each]
-    assert found["count"] == 3
-    assert found["mean"]["likeness"] == pytest.approx(np.mean(likeness))
-    assert found["se_samples"]["likeness"] == pytest.approx(stats.sem(likeness))
-    assert found["majority"]["likeness"] == pytest.approx(likeness[1])  # two of three
-    assert found["majority"]["satisfaction"] == pytest.approx(each[0]["satisfaction"])
-    assert found["passed"]["likeness"] == pytest.approx(
-        [np.mean(likeness), (2 * likeness[0] + 3 * likeness[1]) / 3, likeness[0] + likeness[1]]
-    )
-    (result,) = asked("--temperature", 1)  # the first repetition is a run by itself
-    assert result["run"] == first[0]["run"]

@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 import typer
 from hub import User
-from model_server import serving
 
 from parley.building.built import open_folder
 from parley.building.card import with_numbers
@@ -58,17 +57,14 @@ NOT_RUN = {
     "python benchmarks/": "takes minutes and gigabytes",
     "parley score casino strategies full/": "reads what a GPU has trained",
     "parley score cosrec retrieval run.txt": "reads what a search of the whole catalogue found",
-    "llama-server ": "a program of its own; make endpoint starts one like it",
-    "parley ask casino strategies --model my-model --answers ": "reads a batch endpoint's answers",
-    "PARLEY_DATASETS=runs/played parley browse ": "serves until it is stopped",
     "parley export casino croissant ": "needs an extra; test_export writes it",
-    "parley export LOG ": "takes a log of any name; test_ask exports one",
-    "inspect eval ": "needs an environment of its own: make inspect",
+    "inspect ": "test_models runs the tasks of inspect",
+    "parley score casino partner-priorities LOG": "takes any log; test_models scores some",
+    "parley compare logs": "takes logs of any name; test_compare compares some",
 }
 IN_PLACE_OF = {  # what the samples and this machine have instead
     "--source upstream": "--sample",
     "--source DIR": "--sample",
-    "my-prompt.txt": str(ROOT / "LICENSE"),
     "show casino 12": "show casino 2001",
 }
 BLOCK = re.compile(
@@ -143,19 +139,18 @@ def test_the_blocks_of_a_page_run_in_its_order(page, run, place, monkeypatch):
     monkeypatch.chdir(place)
     monkeypatch.setenv("PARLEY_CACHE", str(place / "cache"))
     names = {"__name__": "__main__"}
-    with serving(lambda request: "?") as server:
-        for kind, code in blocks(page):
-            if kind == "python":
-                if page not in APART:
-                    exec(compile(code, page, "exec"), names)
-            elif code.startswith("export "):
-                name, _, value = code.removeprefix("export ").partition("=")
-                monkeypatch.setenv(name, server.url if name == "OPENAI_BASE_URL" else value)
-            elif not code.startswith(tuple(NOT_RUN)):
-                program, *arguments = shlex.split(stands_for(code))
-                assert program == "parley", code
-                done = run(*arguments)
-                assert done.returncode == 0, (code, done.stdout + done.stderr)
+    for kind, code in blocks(page):
+        if kind == "python":
+            if page not in APART:
+                exec(compile(code, page, "exec"), names)
+        elif code.startswith("export "):
+            for setting in shlex.split(code, comments=True)[1:]:
+                monkeypatch.setenv(*setting.split("=", 1))
+        elif not code.startswith(tuple(NOT_RUN)):
+            program, *arguments = shlex.split(stands_for(code))
+            assert program == "parley", code
+            done = run(*arguments)
+            assert done.returncode == 0, (code, done.stdout + done.stderr)
 
 
 def test_each_reason_not_to_run_a_command_is_needed():

@@ -901,9 +901,12 @@ def test_a_score_becomes_an_entry_of_the_published_commit(sample_build, tmp_path
         result.score.metrics["exact_order"],
     )
     assert (found.dataset_id, found.dataset_revision) == ("org/casino", "a" * 40)
-    run_facts = {"asking": "2", "schema": True, "repeat": 1, "mode": {"": ["no schema"]}}
+    run_facts = {"asking": "2", "schema": False, "epochs": 3}
     noted = eval_results(replace(result, run={**run_facts, "prompt": "abc", "shots": 2}), built)
-    assert all(each in noted for each in ("questions 2", "no schema", "prompt abc", "shots 2"))
+    assert all(
+        each in noted
+        for each in ("questions 2", "without schema", "prompt abc", "shots 2", "3 epochs")
+    )
     refused = {"baseline": "guesses"}, {"is_sample": True}, {"policy": "drop"}
     for part in (*refused, {"part": Part("kwon2024")}, {"part": Part(limit=2)}):
         with pytest.raises(UsageError):

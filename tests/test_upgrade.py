@@ -45,9 +45,11 @@ def test_what_1_0_0_wrote_is_read_once_names_are_where_messages_say(place, run):
     old, home = place / "datasets/chatter", {"PARLEY_DATASETS": place / "datasets"}
     for path in old.glob("*.py"):
         adapt(path)
-    for file, error in (("predictions.jsonl", "2.000"), ("log.jsonl", "1.000")):
-        done = run("score", "chatter", "rating", OLD / file, "--build", place / "build", **home)
-        assert re.search(rf"^this +{error}$", done.stdout, re.M), done
+    scored = "score", "chatter", "rating", "--build", place / "build"
+    done = run(*scored, OLD / "predictions.jsonl", **home)
+    assert re.search(r"^this +2.000$", done.stdout, re.M), done
+    done = run(*scored, OLD / "log.jsonl", **home)
+    assert (done.returncode, "parley-datasets<2" in done.stderr) == (2, True), done
     done = run("show", "chatter", "3", "--build", place / "build", **home)
     assert "kettle lantern meadow" in done.stdout, done
 

@@ -1,4 +1,4 @@
-"""What fetching and asking share of HTTP: a client, the body of an answer, the wait it asks for."""
+"""What fetching needs of HTTP: a client, the body of an answer, the wait it asks for."""
 
 import math
 import zlib

@@ -50,8 +50,8 @@ _QUESTIONS = (
 )
 _EVAL = (
     " `eval.yaml` lets `inspect eval hf/ORG/NAME/TASK` ask them. It compares texts, so the same "
-    "answer in another spelling counts as wrong: only `parley ask` and `parley score` give the "
-    "metrics of a task."
+    "answer in another spelling counts as wrong: only `inspect eval parley/NAME_TASK` and `parley "
+    "score` give the metrics of a task."
 )
 PARTS = ("splits", "load", "row", "fields", "figures", "tasks", "citation")
 _NUMBER = re.compile(r"(?<![\w.,−-])[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?\Z")

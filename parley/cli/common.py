@@ -58,6 +58,8 @@ class _Commands(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command whose summary in the list of commands is wrapped, not cut."""
         command = super().get_command(ctx, cmd_name)
+        if cmd_name == "ask":
+            raise UsageError("Type `inspect eval parley/NAME_TASK --model MODEL` to ask a model.")
         if command is not None and command.help:
             command.short_help = command.help.split("\n")[0]
         return command

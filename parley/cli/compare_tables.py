@@ -1,17 +1,15 @@
-"""Lay out a comparison of logs, and the score of repetitions."""
+"""Lay out a comparison of logs."""
 
 import math
 from collections.abc import Iterator, Sequence
 
 from rich.console import Group, RenderableType
 
-from parley.asking.compare import Compared, Table
 from parley.base.console import safe, table
 from parley.declaring.spread import RESAMPLES, Interval
-from parley.declaring.tasks import Task
+from parley.models.compare import Compared, Table
 from parley.scoring.compare import Difference, Names
 from parley.scoring.evaluate import DROP
-from parley.scoring.repeats import Repeats
 
 
 def lay_out_comparison(tables: Sequence[Table]) -> RenderableType:
@@ -29,26 +27,9 @@ def lay_out_comparison(tables: Sequence[Table]) -> RenderableType:
         columns = ["task", "metric", "log", "against", ">difference", ">95%", ">p", ">p, Holm"]
         parts += [table(columns, differences, "differences"), safe()]
     columns = ["model", "task", ">questions", ">unreadable", ">read", ">written", ">reasoning"]
-    columns += [">cost", ">s"]
-    parts += [table(columns, logs, "tokens and time"), safe()]
+    columns += [">cost"]
+    parts += [table(columns, logs, "tokens and cost"), safe()]
     return Group(*parts, *map(safe, [*notes, *_how(tables)]))
-
-
-def lay_out_repeats(task: Task, found: Repeats) -> RenderableType:
-    """Return the metrics of repetitions together."""
-    columns = [found.mean, found.se_samples, found.se_rows, found.majority]
-    rows = [
-        [" ".join(name), *(_number(of.get(name), task.decimals) for of in columns)]
-        for name in found.mean
-    ]
-    heads = ["metric", ">mean", ">SE of answers", ">SE of rows", ">majority"]
-    notes = [
-        f"{name}, right in one of k answers: "
-        + ", ".join(f"{k}: {value:.3f}" for k, value in enumerate(values, 1))
-        for name, values in found.passed.items()
-    ]
-    title = f"{found.count:,} repetitions"
-    return Group(table(heads, rows, title), safe(), *map(safe, notes))
 
 
 def _number(value: float | None, decimals: int) -> str:
@@ -120,10 +101,11 @@ def _difference(by: Difference, decimals: int) -> list[str]:
 def _logs(found: Table) -> Iterator[list[str]]:
     for log in found.logs:
         facts = log.facts
-        tokens = (facts[f"{kind}_tokens"] for kind in ("prompt", "completion", "reasoning"))
         cost = "–" if log.cost is None else f"{log.cost:,.4f}"
-        numbers = [f"{count:,}" for count in (facts["asked"], log.unreadable, *tokens)]
-        yield [log.label, _task_of(found), *numbers, cost, f"{facts['seconds']:,.1f}"]
+        counts = (facts.get(f"{kind}_tokens") for kind in ("input", "output", "reasoning"))
+        numbers = (facts.get("asked", 0), log.unreadable, *counts)
+        shown = ("–" if count is None else f"{count:,}" for count in numbers)
+        yield [log.label, _task_of(found), *shown, cost]
 
 
 def _how(tables: Sequence[Table]) -> Iterator[str]:

@@ -72,19 +72,12 @@ def _formats(dataset: Dataset) -> list[str]:
 
 @app.command()
 def export(
-    name: Annotated[
-        str,
-        Argument(
-            metavar="NAME",
-            help="A dataset, or a log of a game.",
-            autocompletion=common.dataset_names,
-        ),
-    ],
+    name: Name,
     format: Annotated[
         str,
         Argument(
             metavar="FORMAT",
-            help="A format of the dataset; traces of a log.",
+            help="A format of the dataset.",
             autocompletion=common.completing(_formats),
         ),
     ],
@@ -95,19 +88,11 @@ def export(
         Option(metavar="FILE", help="Only these dialogues, one id a line (csv, jsonl)."),
     ] = None,
 ) -> None:
-    """Write a build in another format, or the negotiations of a log, into a new folder."""
+    """Write a build in another format into a new folder."""
     from parley.building.built import find_folder
     from parley.reading.export.export import export as export_dataset
     from parley.reading.export.tables import without_dialogues
 
-    if format == "traces":
-        from parley.asking.traces import write_traces
-
-        if ids:
-            raise UsageError("traces takes no ids")
-        traces = write_traces(Path(name), folder, target)
-        common.print_line(f"{name} as traces, in {target}/: {len(traces):,} files")
-        return
     built = find_folder(folder, get(name))
     files = export_dataset(built, format, target, _read_ids(ids))
     kind = "the invented sample, no data of the dataset; " if built.is_sample else ""

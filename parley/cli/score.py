@@ -90,9 +90,9 @@ def score(
     as_json: AsJson = False,
 ) -> None:
     """Score predictions on a task, with the documented scores for comparison."""
-    from parley.asking.score import score_file
     from parley.building.built import find_folder
     from parley.cli.task_tables import lay_out_score, lay_out_template, template_as_dict
+    from parley.models.score import score_file
     from parley.scoring.evaluate import score as evaluate
     from parley.scoring.gold import Part
     from parley.scoring.predictions import require_free

@@ -6,7 +6,6 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.table import Table
 
-from parley.asking.advice import advice
 from parley.base.console import safe, table
 from parley.building.collection import Dataset
 from parley.declaring.leaderboard import leaderboard
@@ -135,10 +134,9 @@ def lay_out_score(found: Result) -> RenderableType:
 
 
 def _older(log: Mapping[str, Any]) -> str:
-    left = f"; {log['left_out']:,} no longer asked are left out" if "left_out" in log else ""
     return (
         f"questions {log['asking']}, today's are {log['asking_today']}: the predictions "
-        f"are those in the log, not read again{left}"
+        "are those in the log, not read again"
     )
 
 
@@ -173,27 +171,25 @@ def _proof(found: Result) -> Iterator[str]:
         asked = ", ".join(
             f"{role}={model}" if role else model for role, model in log["models"].items()
         )
-        answered, thoughts = ", ".join(log["answered_by"]), log["reasoning_tokens"]
+        epochs = f" in {log['epochs']:,} epochs" * (log["epochs"] > 1)
+        kinds = ("input", "output", "reasoning")
+        tokens = ", ".join(f"{log[f'{n}_tokens']:,} {n}" for n in kinds if log[f"{n}_tokens"])
+        cost = f", cost {log['cost']:,.4f}" if log["cost"] is not None else ""
         yield (
-            f"asked {asked}, answered by {answered}: {log['asked']:,} questions, "
-            f"{log['calls']:,} calls, {log['prompt_tokens'] + log['completion_tokens']:,} tokens"
-            f"{f' ({thoughts:,} of reasoning)' * bool(thoughts)}, "
-            f"{log['retries']:,} retries, {log['seconds']:,.1f} s"
+            f"asked {asked}, answered by {', '.join(log['answered_by'])}: {log['asked']:,} "
+            f"questions{epochs}, {log['calls']:,} calls, tokens {tokens or 'not stated'}{cost}"
         )
-        changes = {role: ", ".join(mode) or "in full" for role, mode in log["mode"].items()}
-        mode = "; ".join(f"{role}: {each}" if role else each for role, each in changes.items())
-        again = ", asked again after unreadable answers" if log["ask_again"] else ""
-        schema = "with schema" if log["schema"] else "without schema"
-        yield f"mode: {schema}; sent {mode or 'in full'}{again}"
+        if "schema" in log:
+            yield f"sent {'with' if log['schema'] else 'without'} the JSON schema of an answer"
         if "turns" in log:
             swapped = "; each scenario twice, with swapped sides" * log["swap"]
             yield f"games of {log['turns']:,} turns at most{swapped}"
-        shots = f", shots {log['shots']:,}" * bool(log["shots"])
-        prompt = f", system text {log['prompt'][:12]}" * bool(log["prompt"])
+        shots = f", shots {log['shots']:,}" if log.get("shots") else ""
+        prompt = f", system text {log['prompt'][:12]}" if "prompt" in log else ""
         asking = f"{found.name} questions {log['asking']}, sha256 {log['questions'][:12]}"
         yield f"{asking}{shots}{prompt}"
-        if tries := advice(found.unreadable, log["asked"], log):
-            yield tries
+        if log["advice"]:
+            yield log["advice"]
     proof = found.provenance
     yield (
         f"parley {proof['parley']}, {found.dataset} {proof['version']}, rows {proof['rows'][:12]}, "

@@ -77,7 +77,7 @@ def _lines(dataset: str, name: str, task: Task) -> Iterator[str]:
     if task.leak:
         yield f"- Warning: {task.leak}."
     if task.not_asked:
-        yield f"- `parley ask` cannot ask it: {task.not_asked}."
+        yield f"- No model can be asked: {task.not_asked}."
     options = "".join(f" [--set {option}={'|'.join(v)}]" for option, v in task.options.items())
     yield f"- Score a file: `parley score {dataset} {name} FILE{options}`"
     keys = ", ".join(f"`{each}`" for each in task.key)

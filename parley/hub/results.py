@@ -59,8 +59,8 @@ def eval_results(result: Result, built: BuiltFolder) -> str:
 def _asked(run: Mapping[str, Any]) -> Iterator[str]:
     """Yield how a model was asked, from the facts of its log: all that may change its score."""
     yield f"questions {run['asking']}"
-    yield "with schema" if run["schema"] else "without schema"
+    if "schema" in run:
+        yield "with schema" if run["schema"] else "without schema"
     yield from (f"{name} {run[name]}" for name in ("shots", "prompt", "turns") if run.get(name))
-    yield from [f"repeat {run['repeat']}"] if run["repeat"] > 1 else []
-    yield from (name.replace("_", " ") for name in ("ask_again", "swap") if run.get(name))
-    yield from (change for mode in run["mode"].values() for change in mode)
+    yield from [f"{run['epochs']} epochs"] if run["epochs"] > 1 else []
+    yield from ["swap"] if run.get("swap") else []

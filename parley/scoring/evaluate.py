@@ -177,7 +177,7 @@ def score(
     else:
         of = "standard input" if file == "-" else file
         predictions = read(file, task, gold, partial(_hint, built, task, options, gold), others)
-    unreadable = _unreadable(predictions)
+    unreadable = unreadable_of(predictions)
     kept, scored, of_rows = scored_rows(gold, predictions, part, policy, of)
     metrics = compute(built, name, options, kept, scored, of_rows)
     references = task.references_for(options)
@@ -212,7 +212,7 @@ def scored_rows(
 
     UsageError if no readable prediction is left.
     """
-    if policy != DROP or not _unreadable(predictions):
+    if policy != DROP or not unreadable_of(predictions):
         return gold, predictions, part
     kept = {key: gold[key] for key in gold if UNREADABLE not in predictions[key]}
     if not kept:
@@ -297,17 +297,17 @@ def _proof(built: BuiltFolder, task: Task, predictions: Mapping[Key, Prediction]
         "parley": __version__,
         "version": built.version,
         "rows": rows_digest(built, task),
-        "predictions": _digest(predictions),
+        "predictions": digest_of(predictions),
     }
 
 
-def _unreadable(predictions: Mapping[Key, Prediction]) -> dict[str, int]:
+def unreadable_of(predictions: Mapping[Key, Prediction]) -> dict[str, int]:
     """Return reason -> number of unreadable predictions; a TREC run has none."""
     each = () if isinstance(predictions, Run) else predictions.values()
     return dict(sorted(Counter(one[UNREADABLE] for one in each if UNREADABLE in one).items()))
 
 
-def _digest(predictions: Mapping[Key, Prediction]) -> str:
+def digest_of(predictions: Mapping[Key, Prediction]) -> str:
     """Return the sha256 of predictions as lines of JSON: sorted keys, no spaces, gold's order."""
     found = hashlib.sha256()
     if isinstance(predictions, Run):

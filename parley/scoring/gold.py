@@ -20,10 +20,12 @@ class Part:
 
     subset: str = ""  # a published subset of the task, "" for all dialogues
     limit: int = 0  # the number of keys in a pilot, which have the lowest sha256; 0 for all
+    chosen: frozenset[Key] = frozenset()  # the keys that a run named itself, none for all
 
     def __str__(self) -> str:
         pilot = f"a pilot of {self.limit:,}" if self.limit else ""
-        parts = [each for each in (self.subset and f"subset {self.subset}", pilot) if each]
+        own = f"{len(self.chosen):,} chosen" if self.chosen else ""
+        parts = [each for each in (self.subset and f"subset {self.subset}", pilot, own) if each]
         return ", ".join(parts) or "all dialogues"
 
 
@@ -62,9 +64,9 @@ def load_gold(
 
 def pilot(built: BuiltFolder, name: str, gold: Gold, part: Part) -> Gold:
     """Return the gold of a part's pilot, all if it has none; OutputError if the part is empty."""
-    if part.limit:
-        lowest = {*in_order_of_pilots(gold)[: part.limit]}
-        gold = {key: value for key, value in gold.items() if key in lowest}
+    if part.limit or part.chosen:
+        kept = part.chosen or {*in_order_of_pilots(gold)[: part.limit]}
+        gold = {key: value for key, value in gold.items() if key in kept}
     if part != ALL and not gold:
         raise OutputError(f"{built.shown}: {name} has nothing to score in {part}")
     return gold

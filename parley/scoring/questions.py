@@ -6,7 +6,7 @@
 
 `key`, `target` and `schema` are JSON texts. `target` is the right answer in the form of the prompt,
 null where a task has none. `input` is the whole prompt in one text. `pilot` is the place of a
-question in pilots: the first N make `parley ask --limit N`. Games are left out.
+question in pilots: the first N make a pilot of N. Games are left out.
 
 The framework compares texts: the same answer in another spelling counts as wrong, and only
 `parley score` gives a task's metrics. So `eval.yaml` names no task without targets or with a real

@@ -1,4 +1,4 @@
-"""Compare the logs of several models: scores, paired differences, tokens and cost."""
+"""Compare models by their logs: scores, paired differences, tokens and cost."""
 
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -7,9 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from parley.asking.log import is_log, read_log, seat_of
-from parley.asking.score import facts_of, is_older, open_log
-from parley.asking.variants import variant_of
 from parley.base.errors import Problem, RecordError, UsageError, require_known
 from parley.building.built import BuiltFolder, find_folder
 from parley.building.collection import get
@@ -17,18 +14,14 @@ from parley.declaring.prediction_formats import UNREADABLE
 from parley.declaring.questions import Playing
 from parley.declaring.spread import RESAMPLES, Interval
 from parley.declaring.tasks import Task, tree
-from parley.scoring.compare import Difference, Names, Rows, holm, intervals, paired
-from parley.scoring.evaluate import POLICIES, WRONG, scored_rows
-from parley.scoring.gold import Part, rows_digest
-from parley.scoring.predictions import validate_predictions
+from parley.models.logs import AnsweredLog, is_log, open_log, read_log
+from parley.models.score import scored_epoch
+from parley.scoring.compare import Difference, Names, holm, intervals, paired
+from parley.scoring.evaluate import POLICIES, WRONG
+from parley.scoring.gold import rows_digest
 
-Prices = Mapping[str, tuple[float, float]]
-"""Model, "" for every other -> the price of a million tokens that it reads, and that it writes."""
-Header = Mapping[str, Any]
-Entries = Mapping[Any, Mapping[str, Any]]
 Advance = Callable[[str, int, int], None]  # takes what is computed, the samples done, and all
-_MILLION = 1_000_000
-_ASKED = ("version", "rows", "subset", "limit", "asking", "questions", "turns")
+_ASKED = ("asking", "questions", "turns")
 
 
 @dataclass(frozen=True)
@@ -54,8 +47,8 @@ class Compared:
     path: Path
     label: str
     facts: Mapping[str, Any]
-    unreadable: int
-    cost: float | None
+    unreadable: int = 0
+    cost: float | None = None
     differs: tuple[Problem, ...] = ()
     settings: tuple[Problem, ...] = ()
     units: int = 0
@@ -66,7 +59,7 @@ class Compared:
     @property
     def coverage(self) -> float:
         """The share of answers that could be read, from 0 to 1; 0 without an answer."""
-        asked = self.facts["asked"]
+        asked = self.facts.get("asked", 0)
         return (asked - self.unreadable) / asked if asked else 0.0
 
 
@@ -130,7 +123,6 @@ def _known(value: float) -> float | None:
 def compare(
     folder: Path,
     paths: Sequence[Path],
-    prices: Prices,
     metrics: Collection[str] = (),
     advance: Advance = lambda text, done, total: None,
     leave_out: Callable[[str], None] = lambda text: None,
@@ -144,8 +136,7 @@ def compare(
 
     Args:
         folder: The folder of builds.
-        paths: Logs of `parley ask`, or folders of them; one that is named again counts once.
-        prices: The prices of tokens.
+        paths: Logs of inspect, or folders of them; one that is named again counts once.
         metrics: Metrics or groups of them: "f1", "f1_by_label", "person.en ed".
         advance: Takes what is computed, the samples done, and all of them.
         leave_out: Takes why a file of a folder is in no table.
@@ -158,49 +149,52 @@ def compare(
         RecordError: a log that is named is damaged, or does not answer all its questions.
     """
     require_known("parley compare", "--unreadable", policy, POLICIES)
-    groups: dict[Any, list[tuple[Path, Header, Entries]]] = {}
+    groups: dict[Any, list[tuple[Path, Mapping[str, Any]]]] = {}
     for path in _files(paths):
         try:
             if not is_log(str(path)):
-                raise UsageError(f"{path}: is no log", remedy="Name logs that `parley ask` wrote.")
-            header, entries = read_log(path)
+                raise UsageError(f"{path}: is no log", remedy="Name logs that `inspect` wrote.")
+            stated = read_log(path, header_only=True).eval.metadata
         except (UsageError, RecordError) as error:
             if path in paths:
                 raise
             leave_out(error.message)
             continue
-        of = header["dataset"], header["task"], *sorted(header["options"].items())
-        groups.setdefault(of, []).append((path, header, entries))
+        of = stated["dataset"], stated["task"], *sorted(stated["options"].items())
+        groups.setdefault(of, []).append((path, stated))
     begun = []
-    for (dataset, name, *_), given in groups.items():
+    for (dataset, name, *options), given in groups.items():
         built = find_folder(folder, get(dataset))
         logs, apart = dict[Path, _Scored](), dict[Path, tuple[Problem, ...]]()
-        for path, stated, _ in given:
+        for path, stated in given:
             if why := _apart(built, name, stated):
                 apart[path] = why
                 continue
             try:
-                logs[path] = _Scored(built, name, path, stated, policy)
+                logs[path] = _Scored(open_log(built, name, {}, path), policy)
             except (UsageError, RecordError) as error:
                 if path in paths:
                     raise
                 apart[path] = error.problems or (Problem("", what=error.message),)
-        begun.append((built, name, given, logs, apart))
+        begun.append((built, name, dict(options), [path for path, _ in given], logs, apart))
     scored = [log for *_, logs, _ in begun for log in logs.values()]
     named = dict.fromkeys(names for log in scored for names in log.numbers)
     if unknown := [each for each in metrics if not any(each in _ways(names) for names in named)]:
         there = ", ".join(".".join(names) for names in named)
         raise UsageError(f"--metric {unknown[0]}: no such metric; there are: {there}")
     tables = []
-    for built, name, given, logs, apart in begun:
-        task, chosen = built.dataset.task(name), dict(given[0][1]["options"])
+    for built, name, options, order, logs, apart in begun:
         found = _against_first([*logs.values()], metrics, advance)
-        found |= {path: {"differs": why} for path, why in apart.items()}
         rows = [
-            _row(task, each, label, found[each[0]], prices)
-            for each, label in zip(given, _labels(given, task), strict=True)
+            Compared(path, path.stem, {}, differs=apart[path])
+            if path in apart
+            else _row(logs[path], found[path])
+            for path in order
         ]
-        tables.append(Table(built.dataset.name, name, task, chosen, tuple(rows), policy))
+        labels = _labels(rows)
+        rows = [replace(row, label=label) for row, label in zip(rows, labels, strict=True)]
+        task = built.dataset.task(name)
+        tables.append(Table(built.dataset.name, name, task, options, tuple(rows), policy))
     return tables
 
 
@@ -208,9 +202,11 @@ def _files(paths: Sequence[Path]) -> list[Path]:
     """Return logs and those of folders, by name, each once."""
     found: dict[Path, None] = {}
     for path in paths:
-        files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
-        if not any(is_log(str(file)) for file in files) and path.is_dir():
-            raise UsageError(f"{path}: has no logs; they end in .jsonl")
+        files = [path]
+        if path.is_dir():
+            files = [each for each in sorted(path.iterdir()) if is_log(str(each))]
+            if not files:
+                raise UsageError(f"{path}: has no logs of inspect; they end in .eval or .json")
         found |= dict.fromkeys(files)
     return [*found]
 
@@ -218,15 +214,10 @@ def _files(paths: Sequence[Path]) -> list[Path]:
 class _Scored:
     """The predictions of a log and their metrics."""
 
-    def __init__(
-        self, built: BuiltFolder, name: str, path: Path, header: Header, policy: str
-    ) -> None:
-        log = open_log(built, name, {}, path, Part())
-        of, given = log.questions, log.predictions.values()
-        self.path, self.header = path, header
-        found = validate_predictions(given, of.task, of.gold, str(path))
-        gold, self.predictions, part = scored_rows(of.gold, found, of.part, policy, str(path))
-        self.rows = Rows(built, name, of.options, gold, part)
+    def __init__(self, log: AnsweredLog, policy: str) -> None:
+        self.log = log
+        self.epochs = [scored_epoch(log.questions, each, policy) for each in log.epochs]
+        ((self.rows, self.predictions), *_) = self.epochs
         self.numbers = self.rows.numbers(self.predictions)
 
     def chosen(self, metrics: Collection[str]) -> dict[Names, float]:
@@ -247,28 +238,21 @@ class _Scored:
 
         Examples and another system text make other questions, which their labels state.
         """
-        is_same = variant_of(self.header) == variant_of(first.header)
+        is_same = self.log.questions.variant == first.log.questions.variant
         due = [name for name in _ASKED if is_same or name != "questions"]
-        own, other = ({name: log.header.get(name) for name in due} for log in (self, first))
-        return _unlike(own, other, first.path)
+        own, other = ({name: each.log.facts.get(name) for name in due} for each in (self, first))
+        parts = ({"part": str(each.log.part)} for each in (self, first))
+        return _unlike(own | next(parts), other | next(parts), first.log.path)
 
     def settings(self, first: "_Scored") -> tuple[Problem, ...]:
         """Return where the settings of its calls differ from those of the first log."""
-        return _unlike(_settings(self.header), _settings(first.header), first.path)
+        own, other = ({**each.log.facts["settings"]} for each in (self, first))
+        for settings, log in ((own, self.log), (other, first.log)):
+            settings |= {"schema": log.facts.get("schema"), "epochs": len(log.epochs)}
+        return _unlike(own, other, first.log.path)
 
 
-def _settings(header: Header) -> dict[str, Any]:
-    """Return the settings of the calls of a log; an absent field is None, as one left out."""
-    return {
-        **{f"sampling.{name}": value for name, value in header["sampling"].items()},
-        "schema": header["schema"],
-        "ask again": header.get("ask_again", False),
-        "repeat": header.get("repeat", 1),
-        "mode": {role: mode for role, mode in header.get("mode", {}).items() if mode},
-    }
-
-
-def _unlike(own: Header, other: Header, path: Path) -> tuple[Problem, ...]:
+def _unlike(own: Mapping[str, Any], other: Mapping[str, Any], path: Path) -> tuple[Problem, ...]:
     """Return where settings differ from those of the log at `path`."""
     return tuple(
         Problem(name, what=f"{own.get(name)}, but {other.get(name)} in {path}")
@@ -285,21 +269,21 @@ def _against_first(
     first: Any = None
     for log in logs:
         if not (chosen := log.chosen(metrics)):
-            found[log.path] = {}
+            found[log.log.path] = {}
             continue
-        tell = partial(advance, f"{log.path.stem}: intervals")
+        tell = partial(advance, f"{log.log.path.stem}: intervals")
         samples = log.rows.samples(log.predictions, tell)
         first = first or (log, samples)
         differs = log.differs(first[0])
         spread = intervals({names: samples[names] for names in chosen})
         compared: dict[Names, Difference] = {}
         if log is not first[0] and not differs:
-            tell = partial(advance, f"{log.path.stem}: differences")
+            tell = partial(advance, f"{log.log.path.stem}: differences")
             names = [each for each in chosen if each in first[0].numbers]
             compared = _differences(log, first[0], names, (samples, first[1]), tell)
-        found[log.path] = {"differs": differs, "units": len(log.rows.units), "metrics": chosen}
-        found[log.path] |= {"intervals": spread, "differences": compared}
-        found[log.path]["settings"] = log.settings(first[0])
+        found[log.log.path] = {"differs": differs, "units": len(log.rows.units), "metrics": chosen}
+        found[log.log.path] |= {"intervals": spread, "differences": compared}
+        found[log.log.path]["settings"] = log.settings(first[0])
     tested = [
         (each["differences"], names)
         for each in found.values()
@@ -341,26 +325,18 @@ def _differences(
     return {each: found[each] for each in names}
 
 
-def _row(
-    task: Task,
-    log: tuple[Path, Header, Entries],
-    label: str,
-    found: Mapping[str, Any],
-    prices: Prices,
-) -> Compared:
+def _row(scored: _Scored, found: Mapping[str, Any]) -> Compared:
     """Return a log for a table."""
-    path, header, entries = log
-    unread = sum(UNREADABLE in entry for entry in entries.values())
-    facts = facts_of(header, entries, task.asking)
-    cost = _cost(task, header, entries, prices)
-    return Compared(path, label, facts, unread, cost, **found)
+    log = scored.log
+    unread = sum(UNREADABLE in each for epoch in log.epochs for each in epoch.values())
+    return Compared(log.path, _label(log), log.facts, unread, log.facts["cost"], **found)
 
 
-def _apart(built: BuiltFolder, name: str, header: Header) -> tuple[Problem, ...]:
+def _apart(built: BuiltFolder, name: str, stated: Mapping[str, Any]) -> tuple[Problem, ...]:
     """Return why a log has no metrics in a table."""
-    if header["rows"] != (due := rows_digest(built, built.dataset.task(name))):
-        return (Problem("rows", due, header["rows"], f"of other rows than {built.path}"),)
-    if header.get("swap"):
+    if stated["rows"] != (due := rows_digest(built, built.dataset.task(name))):
+        return (Problem("rows", due, stated["rows"], f"of other rows than {built.path}"),)
+    if stated.get("swap"):
         what = "sides are swapped, so its own score compares its models: `parley score`"
         return (Problem("swap", what=what),)
     return ()
@@ -371,9 +347,9 @@ def _ways(names: Names) -> Iterator[str]:
     return (".".join(names[: end + 1]) for end in range(len(names)))
 
 
-def _labels(logs: Sequence[tuple[Path, Header, Entries]], task: Task) -> list[str]:
-    """Return the names of the models; where two are alike, with that of the log, or its path."""
-    found = labels = [_label(header, task) for _, header, _ in logs]
+def _labels(rows: Sequence[Compared]) -> list[str]:
+    """Return the labels; where two are alike, with the name of the log, or its path."""
+    found = labels = [row.label for row in rows]
     ways: tuple[Callable[[Path], object], ...] = (
         lambda path: path.stem,
         lambda path: Path(path.parent.name, path.stem),
@@ -383,32 +359,17 @@ def _labels(logs: Sequence[tuple[Path, Header, Entries]], task: Task) -> list[st
         if len({*labels}) == len(labels):
             break
         labels = [
-            f"{label} ({way(path)})" if found.count(label) > 1 else label
-            for label, (path, *_) in zip(found, logs, strict=True)
+            f"{label} ({way(row.path)})" if found.count(label) > 1 else label
+            for label, row in zip(found, rows, strict=True)
         ]
     return labels
 
 
-def _label(header: Header, task: Task) -> str:
-    """Return the models of a log, with their sides if it is a game, and older questions."""
-    models, asking = header["models"].items(), task.asking
-    label = ", ".join(f"{role}={model}" if role else model for role, model in models)
-    label = ", ".join([label, *filter(None, variant_of(header).names)])
-    is_old = asking and is_older(header, asking)
-    return f"{label}, questions {header['asking']}" if is_old else label
-
-
-def _cost(task: Task, header: Header, entries: Entries, prices: Prices) -> float | None:
-    """Return the cost of all calls of a log, None without a price for each model."""
-    total, models = 0.0, header["models"]
-    for key, entry in entries.items():
-        for call in entry["calls"]:
-            model = models.get(seat_of(task, models, key, call.get("role", "")), "")
-            tokens = call["prompt_tokens"], call["completion_tokens"]
-            if not any(tokens):
-                continue
-            price = prices.get(model, prices.get(""))
-            if price is None:
-                return None
-            total += sum(count * each for count, each in zip(tokens, price, strict=True)) / _MILLION
-    return total if prices else None
+def _label(log: AnsweredLog) -> str:
+    """Return the models of a log, with their sides if it is a game, and what else was asked."""
+    parts = [", ".join(f"{role}={model}" if role else model for role, model in log.models.items())]
+    variant, facts = log.questions.variant, log.facts
+    parts += [f"{variant.shots} shots"] * bool(variant.shots)
+    parts += [f"prompt {facts.get('prompt', '')[:8]}"] * bool(variant.prompt)
+    parts += [f"questions {facts['asking']}"] * ("asking_today" in facts)
+    return ", ".join(parts)

@@ -1,10 +1,8 @@
 """Variants of a task's questions: with examples, or with another system text."""
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from parley.base.errors import ScriptError, UsageError
 from parley.building.built import BuiltFolder
@@ -27,36 +25,13 @@ class Variant:
     prompt: str = ""
 
     def __post_init__(self) -> None:
+        if type(self.shots) is not int or self.shots < 0:
+            raise UsageError(f"shots {self.shots!r:.60}: expected a whole number, 0 or more")
         if self.prompt and not self.prompt.strip():
-            raise UsageError("--prompt: the file holds no text")
-
-    @property
-    def names(self) -> list[str]:
-        """Its differences, in the name of a log."""
-        prompt = f"prompt-{self.digest[:8]}" * bool(self.prompt)
-        return [f"shots-{self.shots}" * bool(self.shots), prompt]
-
-    @property
-    def digest(self) -> str:
-        """The sha256 of the system text, as of its file."""
-        return hashlib.sha256(self.prompt.encode()).hexdigest()
-
-    @property
-    def header(self) -> dict[str, Any]:
-        """The settings in the header of a log."""
-        return {"shots": self.shots, "prompt": self.prompt}
-
-    def facts(self) -> dict[str, Any]:
-        """Return the settings for a report."""
-        return {"shots": self.shots, "prompt": self.digest if self.prompt else ""}
+            raise UsageError("prompt: the file holds no text")
 
 
 AS_DECLARED = Variant()
-
-
-def variant_of(header: Mapping[str, Any]) -> Variant:
-    """Return the variant that the header of a log states."""
-    return Variant(header.get("shots", 0), header.get("prompt", ""))
 
 
 def varied(
@@ -111,9 +86,9 @@ def _examples(
         free = [key for key, value in gold.items() if used.isdisjoint(task.dialogues(key, value))]
         if target is None or len(free) < count:
             raise UsageError(
-                f"--shots {count}: {built.dataset.name} {name} has {len(free) if target else 0:,} "
+                f"shots {count}: {built.dataset.name} {name} has {len(free) if target else 0:,} "
                 "examples outside the dialogues that are scored",
-                remedy="Ask a part: --limit or --subset leaves others as examples.",
+                remedy="Ask a part: limit or subset leaves others as examples.",
             )
         messages: list[Message] = []
         for key in in_order_of_pilots(free)[:count]:

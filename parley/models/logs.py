@@ -1,0 +1,291 @@
+"""Logs of inspect: what they hold, and whether they answer the questions of today."""
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from parley.base.errors import Problem, RecordError, UsageError
+from parley.building.built import BuiltFolder
+from parley.declaring.prediction_formats import UNREADABLE, Key, Prediction
+from parley.declaring.questions import EMPTY, TRUNCATED, Playing
+from parley.models.questions import Answer, Questions, reason_unread
+from parley.models.variants import Variant
+from parley.scoring.gold import ALL, Part
+
+_JSON = re.compile(rb'\s*\{\s*"version":\s*\d+,\s*"status":')
+_OLD = b'{"log":'  # as `parley ask` of 1.0.0 wrote it
+_PROVEN = ("version", "rows", "asking", "questions")
+_FAILED = "failed"
+_SCORER = "parley_answers"
+
+
+@dataclass(frozen=True)
+class AnsweredLog:
+    """A log that answers all its questions.
+
+    Args:
+        path: The log.
+        questions: The questions of today, of which it may have a part.
+        part: What it has answers for.
+        epochs: For each repetition: key -> prediction.
+        models: Side of a game -> model; "" -> model of questions.
+        facts: What a report states of it.
+    """
+
+    path: Path
+    questions: Questions
+    part: Part
+    epochs: Sequence[Mapping[Key, Prediction]]
+    models: Mapping[str, str]
+    facts: Mapping[str, Any]
+
+
+def is_log(file: str) -> bool:
+    """Tell whether a file is a log of inspect, or of an older Parley, which is refused."""
+    with suppress(OSError), open(file, "rb") as opened:
+        start = opened.read(100)
+        return file.endswith(".eval") or start.startswith(_OLD) or bool(_JSON.match(start))
+    return False
+
+
+def answer_of(output: Any) -> Answer:
+    """Return why a model stopped, and its text, of an output of inspect; a refusal is no answer."""
+    if not output.choices:
+        return ("unknown", "")
+    content = output.message.content
+    parts = [] if isinstance(content, str) else content
+    is_refusal = any(getattr(each, "refusal", None) for each in parts)
+    return ("content_filter" if is_refusal else output.stop_reason), output.completion
+
+
+def read_log(path: Path, header_only: bool = False) -> Any:
+    """Return a log as inspect reads it; RecordError if it is damaged or not of Parley's tasks."""
+    with path.open("rb") as opened:
+        if opened.read(len(_OLD)) == _OLD:
+            raise UsageError(
+                f"{path}: a log of `parley ask`, which Parley 2 no longer has",
+                remedy='`pip install "parley-datasets<2"` scores it; or ask again with inspect.',
+            )
+    try:
+        from inspect_ai.log import read_eval_log
+    except ModuleNotFoundError:
+        raise UsageError(
+            f"{path}: a log of inspect", remedy='`pip install "parley-datasets[models]"` reads it.'
+        ) from None
+    try:
+        unread = {"events", "attachments", "store", "messages"}
+        log = read_eval_log(str(path), header_only, exclude_fields=unread)
+    except Exception as error:  # what a damaged zip or JSON makes of inspect is not foreseeable
+        raise RecordError(
+            f"{path}: is not a readable log ({type(error).__name__}: {error!s:.200})"
+        ) from error
+    stated = log.eval.metadata or {}
+    if not {"dataset", "task", "options", *_PROVEN} <= stated.keys():
+        raise UsageError(f"{path}: is no log of a task `parley/NAME_TASK`")
+    return log
+
+
+def open_log(
+    built: BuiltFolder, name: str, given: Mapping[str, str | None], path: Path, part: Part = ALL
+) -> AnsweredLog:
+    """Return a log that can be scored.
+
+    UsageError if it is of another task, or of other options or another part than those given.
+    RecordError if it is unfinished, of other questions or rows, or was changed.
+    """
+    log = read_log(path)
+    stated = log.eval.metadata
+    own = stated["dataset"], stated["task"]
+    if own != (built.dataset.name, name):
+        raise UsageError(f"{path}: is a log of {' '.join(own)}, not of {built.dataset.name} {name}")
+    options = built.dataset.task(name).chosen(stated["options"])
+    for option, value in given.items():
+        if value is not None and value != options[option]:
+            raise UsageError(f"--set {option}={value}: the log is of {option}={options[option]}")
+    of = Part(stated["subset"], stated["limit"])
+    if part not in (ALL, of):
+        raise UsageError(f"{path}: is a log of {of}, not of {part}")
+    variant = Variant(stated.get("shots", 0), stated.get("prompt", ""))
+    settings = stated.get("turns", 0), stated.get("swap", False), variant
+    questions = Questions(built, name, options, of, *settings)
+    wrong = [*_unlike(stated, questions)] or [*_unfinished(log)]
+    epochs = dict[int, dict[Key, Prediction]]()
+    for sample in () if wrong else log.samples:
+        try:
+            key, prediction = _prediction(sample, questions, is_older(stated, questions))
+        except ValueError as error:
+            wrong.append(Problem(f"sample {sample.id}, epoch {sample.epoch}", what=str(error)))
+        else:
+            if key:
+                epochs.setdefault(sample.epoch, {})[key] = prediction
+    if wrong:
+        raise RecordError(f"{path}: cannot be scored", *wrong, remedy=_remedy(path, log.status))
+    cut = questions.cut(epochs[min(epochs)])
+    models = {role: _model(log, role) for role in questions.roles or ("",)}
+    facts = _facts(log, questions, models, epochs)
+    return AnsweredLog(path, questions, cut, [*epochs.values()], models, facts)
+
+
+def _remedy(path: Path, status: str) -> str:
+    if status == "success":
+        return "A log of other questions or rows, or one that was changed, cannot be scored here."
+    recover = f"`inspect log recover {path}`, and then " if status == "started" else ""
+    return f"{recover}`inspect eval-retry` of the log asks what is missing."
+
+
+def is_older(stated: Mapping[str, Any], questions: Questions) -> bool:
+    """Tell whether a log answers an older version of its questions than today's."""
+    versions = str(stated["asking"]), questions.asking.version
+    return all(each.isdecimal() for each in versions) and int(versions[0]) < int(versions[1])
+
+
+def _unlike(stated: Mapping[str, Any], questions: Questions) -> Iterator[Problem]:
+    """Yield where a log states other questions or rows than today's."""
+    today = questions.facts
+    for name in ("rows",) if is_older(stated, questions) else _PROVEN:
+        if stated[name] != today[name]:
+            yield Problem(name, str(today[name]), str(stated[name]))
+
+
+def _unfinished(log: Any) -> Iterator[Problem]:
+    """Yield why a log lacks answers."""
+    if log.status != "success":
+        said = f": {log.error.message:.200}" if log.error else ""
+        yield Problem("status", "success", f"{log.status}{said}")
+        return
+    epochs = range(1, (log.eval.config.epochs or 1) + 1)
+    due = {(id, epoch) for id in log.eval.dataset.sample_ids or () for epoch in epochs}
+    there = Counter((each.id, each.epoch) for each in log.samples or ())
+    if missing := len(due - there.keys()):
+        yield Problem("samples", what=f"{missing:,} of {len(due):,} are missing")
+    for what, odd in (
+        ("is none of its questions", there.keys() - due),
+        ("is there twice", {each for each, count in there.items() if count > 1}),
+    ):
+        for id, epoch in sorted(odd, key=str):
+            yield Problem(f"sample {id}, epoch {epoch}", what=what)
+    if not due:
+        yield Problem("samples", what="there are none")
+
+
+def _prediction(sample: Any, questions: Questions, is_old: bool) -> tuple[Key, Prediction]:
+    """Return key and prediction of a sample; no key for one that is no longer asked.
+
+    ValueError tells how it was changed.
+    """
+    key = tuple(sample.metadata.get("key", ()))
+    score = (sample.scores or {}).get(_SCORER)
+    if score is None or "prediction" not in (score.metadata or {}):
+        raise ValueError(f"has no score {_SCORER}")
+    stated: Prediction = score.metadata["prediction"]
+    if key not in questions.by_key:
+        if is_old:
+            return (), {}
+        raise ValueError("no such question")
+    if is_old:
+        return key, stated
+    if sample.error:
+        reason = " ".join(sample.error.message.split())
+        return key, questions.unread(key, f"{_FAILED}: {reason:.100}")
+    read = questions.read(key, answers_of(sample.metadata, sample.output))
+    if read != stated:
+        raise ValueError(f"its answer is read as {read}, but the log says {stated}")
+    asked = sample.input if isinstance(sample.input, list) else []
+    if [(each.role, each.text) for each in asked] != questions.begins(key):
+        raise ValueError("its input is not its question")
+    return key, read
+
+
+def answers_of(metadata: Mapping[str, Any], output: Any) -> list[Answer]:
+    """Return the answer of a sample, or the turns of its game."""
+    if "turns" in metadata:
+        return [(each["stop"], each["text"]) for each in metadata["turns"]]
+    return [answer_of(output)]
+
+
+def _model(log: Any, role: str) -> str:
+    """Return the model of a side; of a question, or a side without one of its own, the log's."""
+    own = (log.eval.model_roles or {}).get(role)
+    return str(own.model if own else log.eval.model)
+
+
+def _facts(
+    log: Any,
+    questions: Questions,
+    models: Mapping[str, str],
+    epochs: Mapping[int, Mapping[Key, Prediction]],
+) -> dict[str, Any]:
+    """Return what a report states of a log."""
+    stated, asking = log.eval.metadata, questions.asking
+    answers = [each for of in log.samples for each in answers_of(of.metadata, of.output)]
+    usage = [each for of in log.samples for each in of.model_usage.values()]
+    costs = [each.total_cost for each in usage]
+    facts = {
+        "models": dict(models),
+        "answered_by": dict(sorted(Counter(of.output.model for of in log.samples).items())),
+        "asking": stated["asking"],
+        **({"asking_today": asking.version} if is_older(stated, questions) else {}),
+        "questions": stated["questions"],
+        **{name: stated[name] for name in ("schema", "turns", "swap", "shots") if name in stated},
+        **({"prompt": _sha256(stated["prompt"])} if stated.get("prompt") else {}),
+        "settings": _settings(log),
+        "epochs": len(epochs),
+        "asked": sum(map(len, epochs.values())),
+        "calls": len(answers),
+        "input_tokens": _sum(
+            (of.input_tokens or 0)
+            + (of.input_tokens_cache_read or 0)
+            + (of.input_tokens_cache_write or 0)
+            for of in usage
+        ),
+        "output_tokens": _sum(of.output_tokens for of in usage),
+        "reasoning_tokens": _sum(of.reasoning_tokens or 0 for of in usage),
+        "cost": None if not costs or None in costs else sum(costs),
+    }
+    read = [each for of in epochs.values() for each in of.values()]
+    reasons = Counter(each[UNREADABLE] for each in read if UNREADABLE in each)
+    if isinstance(asking, Playing):
+        reasons.update(filter(None, (reason_unread(*each) for each in answers)))
+    facts["advice"] = _advice(reasons, facts, questions)
+    return facts
+
+
+def _sum(counts: Iterable[int]) -> int | None:
+    """Return a sum of tokens, None if no endpoint stated any."""
+    return sum(counts) or None
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+_OPERATIONAL = re.compile("max_retries|.*timeout|.*connections|batch|cache.*|display.*")
+
+
+def _settings(log: Any) -> dict[str, Any]:
+    """Return the settings of the calls that may change an answer; of a side with its name."""
+    found = log.plan.config.model_dump(exclude_none=True)
+    for role, own in (log.eval.model_roles or {}).items():
+        named = own.config.model_dump(exclude_none=True)
+        found |= {f"{role}.{name}": value for name, value in named.items()}
+    return {name: value for name, value in found.items() if not _OPERATIONAL.match(name)}
+
+
+def _advice(reasons: Mapping[str, int], facts: Mapping[str, Any], questions: Questions) -> str:
+    """Return what makes more answers readable, "" unless more than a tenth are not."""
+    if sum(reasons.values()) * 10 <= facts["calls"]:
+        return ""
+    tries = []
+    if facts.get("schema") is False:
+        tries.append("-T schema=true, which asks for JSON of the right form")
+    if {EMPTY, TRUNCATED} & reasons.keys():
+        role = next(iter(questions.roles), "")
+        more = f"--model-role '{role}={{model: MODEL, max_tokens: 4000}}'" if role else ""
+        tries.append(f"{more or '--max-tokens 4000'}, as the limit counts a model's thoughts, too")
+    tries.append("a model that follows instructions better")
+    return f"many answers are unreadable; try {'; or '.join(tries)}"

@@ -1,0 +1,210 @@
+"""The questions that a model is asked, and what its answers give."""
+
+import hashlib
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from parley.base.errors import UsageError
+from parley.base.version import __version__
+from parley.building.built import BuiltFolder
+from parley.declaring.game_scores import SWAPPED
+from parley.declaring.prediction_formats import UNREADABLE, Key, Prediction
+from parley.declaring.questions import (
+    EMPTY,
+    LONGEST,
+    REFUSED,
+    TOO_LONG,
+    TOOL_CALL,
+    TRUNCATED,
+    Asking,
+    Playing,
+    Question,
+    Unreadable,
+    after_thoughts,
+)
+from parley.models.variants import AS_DECLARED, Variant, varied
+from parley.scoring.gold import (
+    Part,
+    arguments,
+    in_order_of_pilots,
+    load_gold,
+    pilot,
+    rows_digest,
+    running,
+)
+
+Answer = tuple[str, str]
+"""Why a model stopped, in inspect's words, and its text."""
+
+_REASONS = {
+    "stop": "",
+    "max_tokens": TRUNCATED,
+    "model_length": TRUNCATED,
+    "tool_calls": TOOL_CALL,
+    "content_filter": REFUSED,
+}
+
+
+class Questions:
+    """The questions of a part of a task, those of a pilot first, and their sha256.
+
+    The sha256 is that of all questions of the task or subset, also in a pilot. A game ends after
+    `turns`, 0 for its own limit. With `swap` each scenario is played twice: the key of the second
+    game ends in SWAPPED, and each model plays the side of the other one. UsageError for `turns` or
+    `swap` of questions, and for a `variant` of a game.
+    """
+
+    def __init__(
+        self,
+        built: BuiltFolder,
+        name: str,
+        options: Mapping[str, str],
+        part: Part,
+        turns: int = 0,
+        swap: bool = False,
+        variant: Variant = AS_DECLARED,
+    ) -> None:
+        for option, value in (("turns", turns), ("limit", part.limit)):  # as `-T` gives them
+            if type(value) is not int or value < 0:
+                raise UsageError(f"{option} {value!r:.60}: expected a whole number, 0 or more")
+        task = built.dataset.task(name)
+        if task.asking is None:
+            why = task.not_asked or "it declares no questions"
+            raise UsageError(f"{built.dataset.name} {name} cannot be asked: {why}")
+        self.built, self.name, self.task = built, name, task
+        self.options = dict(options)
+        self.asking: Asking | Playing = task.asking
+        self.turns, self.swap, self.variant = turns, swap, variant
+        if isinstance(self.asking, Playing):
+            self.turns = turns or self.asking.limit
+            if variant != AS_DECLARED:
+                option = "shots" if variant.shots else "prompt"
+                raise UsageError(f"{option}: {built.dataset.name} {name} is a game")
+        elif turns or swap:
+            option = "turns" if turns else "swap"
+            raise UsageError(f"{option}: {built.dataset.name} {name} is no game")
+        if turns == 1:
+            raise UsageError("turns 1: a deal takes two turns or more")
+        whole, outside = load_gold(built, name, options, Part(part.subset))
+        self.part = replace(part, limit=part.limit * (part.limit < len(whole)))
+        self.gold = pilot(built, name, whole, self.part)
+        self.others = {*outside, *whole} - self.gold.keys()
+        given = {**options, **arguments(task, part)}
+        found: dict[Key, Any] = {}
+        digest = hashlib.sha256()
+        with running(built):
+            if isinstance(self.asking, Playing):
+                found = dict(self.asking.start(built, self.turns, **given))
+            else:
+                found = {each.key: each for each in self.asking.questions(built, **given)}
+                found = varied(built, name, given, self.gold, found, variant)
+            for key in whole:
+                digest.update(_text(_shown(self.asking, found[key])) + b"\n")
+        self.by_key = {
+            each: found[key]
+            for key in in_order_of_pilots(self.gold)
+            for each in (key, *([(*key, SWAPPED)] if swap else []))
+        }
+        self.digest = digest.hexdigest()
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The sides of a game, none of questions."""
+        return self.asking.roles if isinstance(self.asking, Playing) else ()
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What a log states of them: what they are of, their versions, digests and settings."""
+        is_game = isinstance(self.asking, Playing)
+        return {
+            "parley": __version__,
+            "dataset": self.built.dataset.name,
+            "version": self.built.version,
+            "task": self.name,
+            "options": self.options,
+            "subset": self.part.subset,
+            "limit": self.part.limit,
+            "rows": rows_digest(self.built, self.task),
+            "asking": self.asking.version,
+            "questions": self.digest,
+            **({"turns": self.turns, "swap": self.swap} if is_game else vars(self.variant)),
+        }
+
+    def seat(self, key: Key, role: str) -> str:
+        """Return the side that the model of a side plays in the games that are not swapped."""
+        if len(key) == len(self.task.key):
+            return role
+        return next(each for each in self.roles if each != role)
+
+    def cut(self, keys: Collection[Key]) -> Part:
+        """Return the part that these keys are: the first N are a pilot of N, others chosen."""
+        asked = {key[: len(self.task.key)] for key in keys}
+        if len(asked) == len(self.gold):
+            return self.part
+        if asked == {*in_order_of_pilots(self.gold)[: len(asked)]}:
+            return replace(self.part, limit=len(asked))
+        return replace(self.part, limit=0, chosen=frozenset(asked))
+
+    def read(self, key: Key, answers: Sequence[Answer]) -> Prediction:
+        """Return the prediction that an answer, or the turns of a game, give for a key.
+
+        ValueError if turns are missing or left over.
+        """
+        asking, question = self.asking, self.by_key[key]
+        if isinstance(asking, Asking):
+            ((stop, text),) = answers
+            reason = reason_unread(stop, text)
+            found = Unreadable(reason) if reason else asking.read(text, question)
+            fields = {UNREADABLE: found.reason} if isinstance(found, Unreadable) else found
+        else:
+            state = question
+            for stop, text in answers:
+                if not asking.turn(state):
+                    raise ValueError("turns after the end")
+                state = self.step(state, stop, text)
+            if asking.turn(state):
+                raise ValueError("no end")
+            fields = asking.outcome(state)
+        return {**self._named(key), **fields}
+
+    def step(self, state: Any, stop: str, text: str) -> Any:
+        """Return the state of a game after a turn."""
+        assert isinstance(self.asking, Playing)  # noqa: S101 - for types
+        return self.asking.step(state, text, reason_unread(stop, text))
+
+    def begins(self, key: Key) -> list[tuple[str, str]]:
+        """Return the messages, as (role, text), of a question, or of a game's first turn."""
+        asking, first = self.asking, self.by_key[key]
+        found = first.messages if isinstance(asking, Asking) else asking.messages(first)
+        return [(each["role"], each["content"]) for each in found]
+
+    def unread(self, key: Key, reason: str) -> Prediction:
+        """Return the prediction for a question without an answer to read."""
+        return {**self._named(key), UNREADABLE: reason}
+
+    def _named(self, key: Key) -> Prediction:
+        return dict(zip(self.task.key, key, strict=False))
+
+
+def reason_unread(stop: str, text: str) -> str:
+    """Return why an answer is not even read, or ""."""
+    if reason := _REASONS.get(stop, f"ended: {stop:.40}"):
+        return reason
+    if len(after_thoughts(text)) > LONGEST:
+        return TOO_LONG
+    return "" if text.strip() else EMPTY
+
+
+def _shown(asking: Asking | Playing, question: Any) -> Any:
+    """Return the part of a question that a model sees; for a game, both sides' prompts."""
+    if isinstance(question, Question):
+        return [question.key, question.messages, question.schema]
+    assert isinstance(asking, Playing)  # noqa: S101 - for types
+    second = asking.step(question, "Hello.")
+    return [asking.messages(question), asking.messages(second)]
+
+
+def _text(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()

@@ -1,0 +1,265 @@
+"""The tasks that can be asked as tasks of inspect: `inspect eval parley/NAME_TASK`.
+
+inspect brings models, retries, logs and a viewer; questions, readers, rules of games and scores are
+Parley's. The sides of a game are model roles: `--model-role SIDE=MODEL`. The scripted agents of
+games are the models of a provider: `parley/NAME`.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from inspect_ai import Task, task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import (
+    GenerateConfig,
+    ModelAPI,
+    ModelOutput,
+    ResponseSchema,
+    get_model,
+    modelapi,
+)
+from inspect_ai.scorer import Score, mean, metric, scorer, stderr
+from inspect_ai.solver import solver
+from inspect_ai.util import JSONSchema, registry_info
+
+from parley.base.errors import UsageError
+from parley.building.built import find_folder
+from parley.building.collection import discover, get
+from parley.declaring.prediction_formats import UNREADABLE, Key, Prediction
+from parley.declaring.questions import Asking, Playing
+from parley.fetching.fetch import cache_folder
+from parley.models.logs import answer_of, answers_of
+from parley.models.questions import Questions
+from parley.models.score import alone, flat_numbers, score_epochs
+from parley.models.variants import Variant
+from parley.scoring.gold import Part, arguments, running
+
+READABLE = "readable"
+_FAILED = "failed"  # a call without an answer, of which the log's sample has the error
+
+
+@lru_cache(maxsize=1)
+def _questions(
+    dataset: str,
+    name: str,
+    build: str,
+    subset: str,
+    limit: int,
+    options: str,
+    turns: int,
+    swap: bool,
+    shots: int,
+    prompt: str,
+) -> Questions:
+    """Return the questions of a task; the last ones are kept for its solver, scorer and metric."""
+    found = get(dataset)
+    chosen = found.task(name).chosen(json.loads(options))
+    settings = turns, swap, Variant(shots, prompt)
+    return Questions(find_folder(Path(build), found), name, chosen, Part(subset, limit), *settings)
+
+
+@solver  # type: ignore[untyped-decorator]
+def parley_question(schema: bool, **which: Any) -> Any:
+    """Ask a question, with the JSON schema of its answer unless told otherwise."""
+    questions = _questions(**which)
+
+    async def solve(state: Any, generate: Any) -> Any:
+        form = questions.by_key[_key(state)].schema
+        if not schema or form is None:
+            return await generate(state)
+        sent = JSONSchema.model_validate(form)
+        return await generate(
+            state, response_schema=ResponseSchema(name="answer", json_schema=sent, strict=True)
+        )
+
+    return solve
+
+
+@solver  # type: ignore[untyped-decorator]
+def parley_game(**which: Any) -> Any:
+    """Play a game: each turn is a call of the model that has its side."""
+    questions = _questions(**which)
+    game: Any = questions.asking
+    config = GenerateConfig(temperature=0, max_tokens=game.max_tokens)  # a role's own wins
+
+    async def solve(state: Any, generate: Any) -> Any:
+        key, said = _key(state), list[dict[str, str]]()
+        at, answers = questions.by_key[key], list[tuple[str, str]]()
+        models = {role: get_model(role=role, config=config) for role in game.roles}
+        state.metadata["models"] = {role: str(model) for role, model in models.items()}
+        state.metadata["turns"] = said
+        while role := game.turn(at):
+            messages = Sample(input=list(game.messages(at))).input
+            _PLAYED.set((game, at))
+            state.output = await models[questions.seat(key, role)].generate(messages)
+            stop, text = answer_of(state.output)
+            said.append({"role": role, "stop": stop, "text": text})
+            state.messages = [*messages, state.output.message]  # the talk as its speaker sees it
+            answers.append((stop, text))
+            at = questions.step(at, stop, text)
+        return state
+
+    return solve
+
+
+_PLAYED: ContextVar[tuple[Playing, Any]] = ContextVar("played")  # a game, and its state
+
+
+@modelapi(name="parley")
+class ScriptedAgent(ModelAPI):
+    """A scripted agent of the game that is played: `parley/firm`."""
+
+    async def generate(self, input: Any, tools: Any, tool_choice: Any, config: Any) -> Any:
+        """Return the turn of the agent."""
+        game, state = _PLAYED.get((None, None))
+        agents = game.agents if game else {}
+        if self.model_name not in agents:
+            there = ", ".join(f"parley/{each}" for each in agents) or "none, as this is no game"
+            raise UsageError(f"parley/{self.model_name}: no such agent; there are: {there}")
+        return ModelOutput.from_content(f"parley/{self.model_name}", agents[self.model_name](state))
+
+
+@scorer(metrics=[])  # type: ignore[untyped-decorator]
+def parley_answers(**which: Any) -> Any:
+    """Read an answer, and score it alone: {metric: value}, and 1 if it is readable."""
+    questions = _questions(**which)
+
+    async def read(state: Any, target: Any) -> Any:
+        key = _key(state)
+        try:
+            prediction = questions.read(key, answers_of(state.metadata, state.output))
+        except ValueError:  # a turn that failed ends a game
+            prediction = questions.unread(key, _FAILED)
+        reason = prediction.get(UNREADABLE)
+        fields = {n: each for n, each in prediction.items() if n not in questions.task.key}
+        return Score(
+            value=_alone(questions, key, prediction),
+            answer=None if reason else _text(fields),
+            explanation=reason and f"{UNREADABLE}: {reason}",
+            metadata={
+                "epoch": state.epoch,
+                "key": list(key),
+                "prediction": prediction,
+                "models": state.metadata.get("models", {}),
+            },
+        )
+
+    return read
+
+
+def _key(state: Any) -> Key:
+    return tuple(state.metadata["key"])
+
+
+def _alone(questions: Questions, key: Key, prediction: Prediction) -> dict[str, float]:
+    """Return the values of a single prediction."""
+    value = {READABLE: float(UNREADABLE not in prediction)}
+    if names := questions.task.per_prediction:
+        found = alone(questions, key, prediction)
+        value |= {name: found[name] for name in names}
+    return value
+
+
+@metric(scores="unreduced")  # type: ignore[untyped-decorator]
+def parley_score(**which: Any) -> Any:
+    """Score all answers together, each epoch for itself; return the means over the epochs.
+
+    An interval is NAME.low and NAME.high, a sample SD over folds NAME.sd. A number that an epoch
+    lacks is left out; `undefined` counts those.
+    """
+    questions = _questions(**which)
+
+    def score(scores: list[Any]) -> Any:
+        epochs: dict[int, dict[Key, Prediction]] = defaultdict(dict)
+        for each in scores:
+            found = each.score.metadata
+            epochs[found["epoch"]][tuple(found["key"])] = found["prediction"]
+        models = scores[0].score.metadata["models"]
+        return flat_numbers(score_epochs(questions, [*epochs.values()], models))
+
+    return score
+
+
+def _targets(questions: Questions) -> Mapping[Key, str]:
+    """Return the fields of each right prediction; of a game, those of the people's own deal."""
+    task, asking = questions.task, questions.asking
+    if task.target:
+        return {key: _text(task.target(gold)) for key, gold in questions.gold.items()}
+    if isinstance(asking, Asking):
+        return {}
+    given = {**questions.options, **arguments(task, questions.part)}
+    with running(questions.built):
+        people = [*task.baselines[asking.people](questions.built, **given)]
+    return {
+        tuple(each[name] for name in task.key): _text(
+            {name: value for name, value in each.items() if name not in task.key}
+        )
+        for each in people
+    }
+
+
+def _text(fields: Mapping[str, Any]) -> str:
+    return json.dumps(fields, ensure_ascii=False)
+
+
+def _declare(dataset: str, name: str) -> Callable[..., Any]:
+    def declared(
+        build: str = "",
+        subset: str = "",
+        limit: int = 0,
+        turns: int = 0,
+        swap: bool = False,
+        shots: int = 0,
+        prompt: str = "",
+        schema: bool = True,
+        **options: str,
+    ) -> Any:
+        _questions.cache_clear()  # the build may be a new one
+        which: dict[str, Any] = {"dataset": dataset, "name": name}
+        which |= {"build": build or _builds(dataset), "subset": subset, "limit": limit}
+        which |= {"options": json.dumps(options), "turns": turns, "swap": swap, "shots": shots}
+        which["prompt"] = Path(prompt).read_text(encoding="utf-8") if prompt else ""
+        questions = _questions(**which)
+        asking: Any = questions.asking
+        is_single, targets = isinstance(asking, Asking), _targets(questions)
+        samples = [
+            Sample(
+                id="-".join(map(str, key)),
+                input=list(each.messages if is_single else asking.messages(each)),
+                target=targets.get(key[: len(questions.task.key)], ""),
+                metadata={"key": list(key)},
+            )
+            for key, each in questions.by_key.items()
+        ]
+        return Task(
+            dataset=MemoryDataset(samples, name=f"{dataset} {questions.built.version}"),
+            solver=parley_question(schema, **which) if is_single else parley_game(**which),
+            scorer=parley_answers(**which),
+            metrics=[parley_score(**which), {"*": [mean(), stderr()]}],
+            config=GenerateConfig(temperature=0, max_tokens=asking.max_tokens),
+            score_on_error=True,  # a failed question is unreadable, as `fail_on_error` allows it
+            version=asking.version,
+            metadata={**questions.facts, **({"schema": schema} if is_single else {})},
+        )
+
+    return declared
+
+
+def _builds(dataset: str) -> str:
+    """Return the folder of builds that holds a dataset: `build`, else that of `parley.load`."""
+    cached = cache_folder() / "built" / get(dataset).version
+    return str(cached if not Path("build", dataset).is_dir() and cached.is_dir() else "build")
+
+
+# inspect itself puts the package before a name, but for an editable install
+_PACKAGE = "" if registry_info(parley_question).name.startswith("parley/") else "parley/"
+for _dataset in discover().values():
+    for _name, _task in _dataset.tasks.items():
+        if _task.asking:
+            _id = f"{_dataset.name}_{_name}".replace("-", "_")
+            globals()[_id] = task(name=_PACKAGE + _id)(_declare(_dataset.name, _name))

@@ -1,0 +1,47 @@
+"""Tasks of inspect, asked of a model that a function stands for."""
+
+import inspect_ai
+from inspect_ai.model import ModelOutput, ModelUsage, get_model
+
+
+def ask(task, reply, build, folder, roles=None, name="model", fails=(), **given):
+    """Ask a task, as "casino deals", and return the path of its log.
+
+    `reply(messages, schema)` gives a text or a ModelOutput, `name` is its model's; `roles` are the
+    sides of a game, each with a model, None for that one. What else is given goes to the task, or
+    to `inspect_ai.eval` if it takes it.
+    """
+    own = {each: given.pop(each) for each in [*given] if each in OF_EVAL}
+    own |= {"limit": given.pop("first")} if "first" in given else {}  # of the samples
+    model, id = model_of(reply, name), task.replace(" ", "_").replace("-", "_")
+    sides = {role: each or model for role, each in (roles or {}).items()}
+    (log,) = inspect_ai.eval(
+        f"parley/{id}",
+        model=model,
+        model_roles=sides,
+        task_args={"build": str(build), **given},
+        log_dir=str(folder),
+        display="none",
+        **own,
+    )
+    errors = [each.error.message for each in log.samples or () if each.error]
+    assert log.status in {"success", *fails}, (log.error, errors[:1])
+    return log.location
+
+
+OF_EVAL = {"sample_id", "epochs", "fail_on_error", "log_format", "temperature"}
+
+
+def model_of(reply, name):
+    """Return a model that a function stands for."""
+
+    def output(messages, tools, choice, config):
+        schema = config.response_schema and config.response_schema.json_schema
+        said = [{"role": each.role, "content": each.text} for each in messages]
+        found = reply(said, schema and schema.model_dump(exclude_none=True))
+        if isinstance(found, str):
+            found = ModelOutput.from_content(f"mockllm/{name}", found)
+        found.usage = ModelUsage(input_tokens=7, output_tokens=3, total_tokens=10)
+        return found
+
+    return get_model(f"mockllm/{name}", custom_outputs=output)
