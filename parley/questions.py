@@ -3,14 +3,7 @@
 `Task(asking=Asking(...))` has prompts and a reader of answers; `Task(asking=make_game(...))` rules.
 """
 
-from parley.declaring.answers import (
-    choice,
-    read_labels,
-    read_number,
-    read_object,
-    read_order,
-    reader,
-)
+from parley.declaring.answers import number_from, one_of, order_of, reader, some_of
 from parley.declaring.game_scores import (
     GAME_FIELDS,
     GAME_METRICS,
@@ -41,16 +34,15 @@ __all__ = [
     "Question",
     "Unreadable",
     "chat",
-    "choice",
     "game_shape",
     "make_game",
+    "number_from",
     "object_schema",
-    "read_labels",
-    "read_number",
-    "read_object",
-    "read_order",
+    "one_of",
+    "order_of",
     "reader",
     "score_games",
+    "some_of",
     "spoken",
     "wrong_end",
 ]

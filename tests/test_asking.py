@@ -9,13 +9,14 @@ from dataclasses import replace
 import hypothesis
 import hypothesis.strategies as st
 import pytest
-from answers import OF_TASKS
 
 from parley.building.built import find_folder
 from parley.building.collection import discover
-from parley.declaring.answers import read_object
+from parley.declaring.answers import number_from, one_of, order_of, reader, some_of
 from parley.declaring.games import Rules, State, legal, messages, step, turn
 from parley.declaring.questions import (
+    AMBIGUOUS,
+    INVALID,
     NO_ANSWER,
     REFUSED,
     TOOL_CALL,
@@ -35,19 +36,145 @@ ONE_TASK = {
 }
 
 
-@pytest.mark.parametrize("name", ONE_TASK)
-def test_a_reader_takes_what_is_clear_and_nothing_else(name):
-    read, wrong = ONE_TASK[name].asking.read, []
-    for text, due in OF_TASKS[name]:
-        found = read(text, None)
-        if not isinstance(found, Unreadable) and not (isinstance(due, dict) and due == found):
-            (found,) = found.values()
-        if found != due:
-            wrong.append((text[:200], found, due))
-    assert wrong == []
+# Answers: what the shared readers make of each form, then of each task some of its own ----------
+
+SEVERAL, WRONG, NONE = Unreadable(AMBIGUOUS), Unreadable(INVALID), Unreadable(NO_ANSWER)
+SCORE = reader(score=number_from(1, 5))
+LABELS = reader(labels=some_of(["small-talk", "no-need", "need"]))
+ORDER = reader(order=order_of(["Food", "Water"]))
+BOTH = reader(a=one_of(["yes", "no"]), b=number_from(0, 9))
+FORMS = [
+    (SCORE, '{"score": 4}', 4.0),
+    (SCORE, "{'Score': '4', why: None, /* kind */}", 4.0),
+    (SCORE, 'Sure!\n```json\n{\n  "score": 4\n}\n```\nThe bot asks 3 questions.', 4.0),
+    (SCORE, '<think>{"score": 2}</think>My answer: {"score": 4}.', 4.0),
+    (SCORE, '{"score": 4} {"style": 2}\n{"score": 4.0}\nFinal score: **4**', 4.0),
+    (SCORE, r"They agree at last. $\boxed{4}$", 4.0),
+    (SCORE, r"**Final answer:** \boxed{\text{4}}", 4.0),
+    (SCORE, "The bot is kind.\nAnswer: 4\n", 4.0),
+    (SCORE, "The bot is kind. The final answer is 4.", 4.0),
+    (SCORE, "**4.**", 4.0),
+    (SCORE, "\uff14", 4.0),
+    (SCORE, '{"score": {"value": 4}}', WRONG),
+    (SCORE, '{"score": 6}', WRONG),
+    (SCORE, '{"score": true}', WRONG),
+    (SCORE, '{"score": "4²"}', WRONG),
+    (SCORE, "Answer: 4 (very good)", WRONG),
+    (SCORE, "Answer: .4", WRONG),
+    (SCORE, '{"score": 4}\nFinal answer: it is kind', WRONG),
+    (SCORE, "4 (very good)", NONE),
+    (SCORE, "4⒈", NONE),
+    (SCORE, "4. The bot is kind.", NONE),
+    (SCORE, 'The answer is not {"score": 4}.', NONE),
+    (SCORE, '{"score": 4} - no, 2', NONE),
+    (SCORE, '{"score": 4}?', NONE),
+    (SCORE, '{"score": 4', NONE),
+    (SCORE, '{"score": 4, "score": 4}', NONE),
+    (SCORE, '{"score": NaN}', NONE),
+    (SCORE, '{"draft": {"score": 2}, "score": [}', NONE),
+    (SCORE, '{"why": "\\ud800", "score": 4}', NONE),
+    (SCORE, "{" * 5000, NONE),
+    (SCORE, "Answer: " + "[" * 5000, WRONG),
+    (SCORE, "{'score': 4}" * 800, NONE),
+    (SCORE, "<think>4", NONE),
+    (SCORE, "4" + " " * 30_000, NONE),
+    (SCORE, "", NONE),
+    (SCORE, 'Draft: {"score": 4}, then final answer: 2', SEVERAL),
+    (SCORE, 'Draft: {"score": 4}\n' + r"\boxed{2}", SEVERAL),
+    (SCORE, '{"score": 4}\nScore: 2', SEVERAL),
+    (SCORE, '{"score": 4} or {"score": 2}', SEVERAL),
+    (SCORE, '{"score": 4}\n回答: 2', SEVERAL),
+    (
+        LABELS,
+        '{"Small Talk": true, "no_need": false, "need": True, "why": ""}',
+        ["small-talk", "need"],
+    ),
+    (LABELS, '{"small-talk": false, "no-need": false, "need": false}', []),
+    (LABELS, '{"labels": ["need", "small\u2011talk", "need"]}', ["small-talk", "need"]),
+    (LABELS, "```\n['no-need',]\n```", ["no-need"]),
+    (LABELS, "`need`, `small-talk`", ["small-talk", "need"]),
+    (LABELS, "Labels: []", []),
+    (LABELS, "None.", []),
+    (LABELS, '{"labels": {"need": true}}', WRONG),
+    (LABELS, '{"labels": ["need", "bluff"]}', WRONG),
+    (LABELS, '{"need": true}', NONE),
+    (LABELS, '{"small-talk": 1, "no-need": 0, "need": 0}', NONE),
+    (LABELS, '{"small-talk": true, "small talk": false, "need": true}', NONE),
+    (LABELS, "It needs small-talk", NONE),
+    (LABELS, '{"labels": ["need"]}\nAnswer: none', SEVERAL),
+    (ORDER, '{"order": "water > food"}', ["Water", "Food"]),
+    (ORDER, "Water, Food", ["Water", "Food"]),
+    (ORDER, '{"order": ["Food", "Food"]}', WRONG),
+    (ORDER, "Food < Water", NONE),
+    (ORDER, '{"order": "Food > Water"}\nAnswer: Water > Food', SEVERAL),
+    (BOTH, '{"A": "YES.", "b": 3}', {"a": "yes", "b": 3.0}),
+    (BOTH, '{"a": "maybe", "b": 3}', WRONG),
+    (BOTH, '{"a": "yes"}', NONE),
+    (BOTH, '{"a": "yes", "A": "no", "b": 3}', NONE),
+    (BOTH, "a: yes\nb: 3", NONE),
+    (BOTH, '{"a": "yes", "b": 3}\n{"a": "no", "b": 3}', SEVERAL),
+]
 
 
-PIECES = [text for answers in OF_TASKS.values() for text, _ in answers if len(text) < 200]
+@pytest.mark.parametrize(("read", "text", "due"), FORMS)
+def test_an_answer_is_read_in_the_form_asked_for_and_none_is_chosen(read, text, due):
+    found = read(text, None)
+    if isinstance(found, dict) and not isinstance(due, dict):
+        (found,) = found.values()
+    assert found == due
+
+
+BY_ITEM = {"Food": (3, 0), "Water": (0, 3), "Firewood": (1, 2)}
+SIDES = ("mturk_agent_1", "mturk_agent_2")
+BY_SIDE = {side: {i: both[n] for i, both in BY_ITEM.items()} for n, side in enumerate(SIDES)}
+DEAL = json.dumps({item: dict(zip(SIDES, both, strict=True)) for item, both in BY_ITEM.items()})
+OF_TASKS = [
+    ("casino strategies", json.dumps({"labels": ["self-need"]}), {"labels": ["self-need"]}),
+    ("casino strategies", "small-talk", {"labels": ["small-talk"]}),
+    ("casino strategies", "non-strategic", NONE),
+    (
+        "casino partner-priorities",
+        "Water > Food > Firewood",
+        {"order": ["Water", "Food", "Firewood"]},
+    ),
+    ("casino partner-priorities", '{"order": "Water > Food"}', WRONG),
+    ("casino partner-priorities", "Low: Firewood, medium: Food, high: Water", NONE),
+    ("casino final-deal", f'{{"allocation": {DEAL}}}', {"allocation": BY_SIDE}),
+    ("casino final-deal", DEAL.lower(), {"allocation": BY_SIDE}),
+    ("casino final-deal", json.dumps({"allocation": BY_SIDE}), {"allocation": BY_SIDE}),
+    ("casino final-deal", "{'allocation': None}", {"allocation": None}),
+    ("casino final-deal", "No deal.", {"allocation": None}),
+    ("casino final-deal", f'{{"allocation": {DEAL.replace("3", "2", 1)}}}', WRONG),
+    ("casino final-deal", f'{{"allocation": {DEAL.replace("3", "true", 1)}}}', WRONG),
+    ("casino final-deal", '{"allocation": {}}', WRONG),
+    ("casino final-deal", '{"allocation": {"Food": {...}}}', NONE),
+    ("casino final-deal", f'{{"allocation": null}}\n{json.dumps(BY_SIDE)}', SEVERAL),
+    (
+        "casino outcomes",
+        '{"satisfaction": "slightly-satisfied", "likeness": "Undecided"}',
+        {"satisfaction": "Slightly satisfied", "likeness": "Undecided"},
+    ),
+    ("casino outcomes", '{"satisfaction": "Undecided", "likeness": "Slightly satisfied"}', WRONG),
+    ("casino outcomes", "Slightly satisfied, Undecided", NONE),
+    ("craigslist_bargains deal", '{"probability": .8}', {"probability": 0.8}),
+    ("craigslist_bargains deal", '{"probability": 80}', WRONG),
+    ("craigslist_bargains deal", "50/50", NONE),
+    ("craigslist_bargains deal", '{"probability": 0.8}\nFinal answer: 0.2', SEVERAL),
+    ("cosrec intents", "search, product details", {"types": ["search", "product_details"]}),
+    ("cosrec intents", '{"types": ["buy"]}', WRONG),
+    ("cosrec intents", "search, not recommendation", NONE),
+    ("duo agreement", "3.5", {"score": 3.5}),
+    ("duo agreement", '{"score": 10}', WRONG),
+    ("duo agreement", "4点", NONE),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "due"), OF_TASKS)
+def test_each_task_reads_its_answer(name, text, due):
+    assert ONE_TASK[name].asking.read(text, None) == due
+
+
+PIECES = [text for *_, text, _ in (*FORMS, *OF_TASKS) if len(text) < 200]
 PIECES += [piece for text in PIECES for piece in re.findall(r"\w+|\W", text)]
 TEXTS = st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
 
@@ -61,25 +188,6 @@ def test_a_reader_never_fails_and_gives_what_the_task_takes(text):
             shape = {name: node for name, node in task.shape.items() if name in found}
             assert shape.keys() == found.keys()
             assert [*problems(found, shape)] == []
-
-
-OF_OBJECTS = [
-    ('x {"A": 1, "b": {"c": [1]}} y', {"a": 1, "b": {"c": [1]}}),
-    ("**A:** one\n- b: two", {"a": "one", "b": "two"}),
-    ("A: one\nb: two\nc: three", NO_ANSWER),
-    ('{"a": 1, "A": 2, "b": 3}', NO_ANSWER),
-    ('{"a": 1, "a": 1, "b": 3}', NO_ANSWER),
-    ('{"a": NaN, "b": 3}', NO_ANSWER),
-    ('{"a": 1}', NO_ANSWER),
-    ("{" * 5000, NO_ANSWER),
-    ('{"a": ' + '{"b": ' * 900 + "1" + "}" * 900 + ', "b": 3}', NO_ANSWER),
-    ('{"a": "\\ud800", "b": 3}', NO_ANSWER),
-]
-
-
-@pytest.mark.parametrize(("text", "due"), OF_OBJECTS)
-def test_an_object_is_read(text, due):
-    assert read_object(text, "a", "b") == (Unreadable(due) if isinstance(due, str) else due)
 
 
 # Negotiations ----------------------------------------------------------------------------
@@ -110,14 +218,13 @@ def contents(state):
 @pytest.mark.parametrize(
     ("turns", "end", "offer"),
     [
-        (("Hi", "[Offer: 5]", "Fine. [Accept]"), "deal", 5),
+        (("Hi", "[Offer: 5]", "Fine.\n[Accept]"), "deal", 5),
         (("[offer 5]", "[REJECT]", "[Offer: 6]", "[accept]"), "deal", 6),
-        (("[Offer: 5]", "[Offer: 9]", "[Accept]"), "deal", 9),
-        (("[Offer: 5] [Offer: 5]", "**[Accept]**"), "deal", 5),
-        (("[Offer: 5]", "No. [Reject] [Offer: 7]", "[Accept the deal]."), "deal", 7),
-        (("[Offer: 5]", "I [Accept] that, and add a lamp."), "deal", 5),
-        (("[Offer: 5]", ("[Accept] because the ch", TRUNCATED)), "deal", 5),
-        ((("[Offer: 5] or [Offer: 6", TRUNCATED), "[Accept]"), "deal", 5),
+        (("[Offer: 5]", "[Offer: 9]", "[I accept]"), "deal", 9),
+        (("[Offer: 5] [Offer: 5]", "So:\n- **[Accept].**\nThanks!"), "deal", 5),
+        (("[Offer: 5]", "Well.\n[Counter-offer: 7]", "[Accept the deal]"), "deal", 7),
+        (("[Offer: 5]", ("[Accept]\nbecause the ch", TRUNCATED)), "deal", 5),
+        ((("[Offer: 5]\nor [Offer: 6", TRUNCATED), "[Accept]"), "deal", 5),
         (("[Offer: 5]", "[Accept if you add a lamp]", "Hm", "[Accept]"), "deal", 5),
         (("[Walk-Away]",), "walk_away", None),
         (("Hi", "[walk away]"), "walk_away", None),
@@ -138,12 +245,15 @@ def test_a_negotiation_ends(turns, end, offer):
 @pytest.mark.parametrize(
     "last",
     [
-        "I will not [Accept], I [Reject] and [Walk-Away].",
-        "You may [Accept] or [Reject].",
-        "I [Walk-Away]. Well, rather: [Reject]",
+        "I cannot [Accept] this.",
+        "Will you [Accept] my last offer?",
+        "If it were red, I would [Accept].",
+        "I will not [Walk-Away].",
+        "I accept your [Offer: 4].",
+        "[Accept]?",
+        "[Accept]\n[Walk-Away]",
         "[Accept if you add a lamp]",
         "[Accepted]",
-        "[I accept]",
         "[Accept",
         "[Offer: five]",
         "[Offer: 5] [Offer: 6]",
@@ -257,15 +367,15 @@ DEALS = (
 TURNS = ("[Offer: Food=3 Water=0 Firewood=1]", "[Offer: $1,200.50]", "[Offer: 3, 0, 1]", "[Accept]")
 
 PINNED = {  # version, start of the prompts' sha256 and of the readings'
-    "casino strategies": "3 21a1d4630d26faf7 c0014163722c4117",
-    "casino partner-priorities": "2 4986603b3f86e69a 4b6265a36127177b",
-    "casino final-deal": "2 82e27f1ada4a8e75 76a7945dcbf8656b",
-    "casino outcomes": "2 1bac3ef7412be364 8274dc2459f2c1ab",
-    "casino deals": "2 2a5d371d00483bd5 fc4169721f7b0200",
-    "cosrec intents": "3 18cd0570a784eab7 2c93a21338c8bbed",
-    "craigslist_bargains deal": "2 74cd30805442ffa6 ef3c6674d9bdfa11",
-    "craigslist_bargains deals": "2 05bdd8e8e6bcc6ee 61d9568c819b57f0",
-    "duo agreement": "2 ac6d33d38e4d82a5 024974a73f355710",
+    "casino strategies": "3 21a1d4630d26faf7 9b83d8ccdbbd22ca",
+    "casino partner-priorities": "3 4986603b3f86e69a 1ef19205e320d12e",
+    "casino final-deal": "3 82e27f1ada4a8e75 71117164a716f9aa",
+    "casino outcomes": "3 1bac3ef7412be364 ffcee19d77b5988b",
+    "casino deals": "3 8109d14fd7ecef4e fc4169721f7b0200",
+    "cosrec intents": "3 18cd0570a784eab7 f1ea04484bccab69",
+    "craigslist_bargains deal": "3 74cd30805442ffa6 0b60adf197eb62fc",
+    "craigslist_bargains deals": "3 c866c6e70bf4ab79 61d9568c819b57f0",
+    "duo agreement": "3 ac6d33d38e4d82a5 ad7bb71f04a66394",
 }
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from parley.building.built import find_folder
 from parley.building.collection import discover
-from parley.declaring.questions import Playing
+from parley.declaring.questions import NO_ANSWER, Playing
 from parley.declaring.tasks import flat
 from parley.models.questions import Questions
 from parley.models.variants import AS_DECLARED
@@ -219,7 +219,7 @@ def test_what_is_answered_by_the_schema_is_read(name, asked, scored, of):
     count = len(of(name).gold)
     assert scored(name, asked(name, by_schema))["unreadable"] == {}
     without = scored(name, asked(name, by_schema, schema=False))
-    assert without["unreadable"] == {"no answer found": count}
+    assert without["unreadable"] == {NO_ANSWER: count}
     for schema in {
         json.dumps(each.schema): each.schema for each in of(name).by_key.values()
     }.values():

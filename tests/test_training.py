@@ -30,7 +30,7 @@ def reward(sample_build):
 
 def test_a_deal_is_worth_its_points_to_agent_1(reward):
     rewards, rows = reward
-    found = rewards("I would like [Offer: Water=2 Food=1 Firewood=2]")
+    found = rewards("I would like:\n[Offer: Water=2 Food=1 Firewood=2]")
     for row, points in zip(rows, found, strict=True):
         order = row["mturk_agent_1"]["value2issue"]
         worth = {order[level]: points for level, points in row["points"].items()}

@@ -45,7 +45,7 @@ def prompt(scenario: Scenario, side: str) -> str:
     return (
         f"{briefing(scenario[side])}\n"
         "Get as many points as you can. Talk with your neighbour until you agree. Write one short "
-        "message at a time; it may hold one action:\n"
+        "message at a time; it may hold one action, on a line of its own:\n"
         "[Offer: Food=F Water=W Firewood=R], with numbers for F, W and R, offers that you get F "
         "packages of food, W of water and R of firewood, and your neighbour the rest of the three "
         "each.\n"
@@ -99,9 +99,9 @@ def settle(state: NegotiationState, side: str, wanted: Mapping[str, Items]) -> s
     """Accept an offer that is worth at least `wanted` to this side, else offer `wanted`."""
     is_theirs = state.offered_by == PARTNER[side]
     if is_theirs and worth(state, side, state.offer) >= worth(state, side, wanted):
-        return "I agree. [Accept]"
+        return "I agree.\n[Accept]"
     terms = " ".join(f"{issue}={wanted[side][issue]}" for issue in ISSUES)
-    return f"This is my offer. [Offer: {terms}]"
+    return f"This is my offer.\n[Offer: {terms}]"
 
 
 def best(state: NegotiationState, side: str, least: int) -> Mapping[str, Items]:
@@ -141,7 +141,7 @@ def joint(state: NegotiationState, side: str) -> str:
 
 GAME = make_game(
     NegotiationRules(SIDES, prompt, read_offer),
-    "2",
+    "3",
     start,
     points,
     agreed="allocation",

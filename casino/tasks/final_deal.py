@@ -1,7 +1,7 @@
 """The packages of both sides at the end of a dialogue."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from parley import problems
@@ -11,9 +11,9 @@ from parley.questions import (
     Question,
     Unreadable,
     chat,
-    choice,
     object_schema,
-    read_object,
+    one_of,
+    reader,
 )
 from parley.tasks import MEASURED, UNREADABLE, Key, Prediction, Reference, Score, Task, means
 
@@ -52,28 +52,29 @@ def final_deal(data: Data) -> Iterator[Question]:
         yield Question((row["dialogue_id"],), chat(_DEAL, user), schema)
 
 
-def read_allocation(text: str, _: Question) -> Mapping[str, Any] | Unreadable:
-    """Read the packages of both sides, by item or by side, or that there is no deal."""
-    if choice(text, ("null", "no deal")):
-        return {"allocation": None}
-    found = read_object(text, "allocation")
-    bare = [read_object(text, *names) for names in (ISSUES, SIDES)]
-    read = [each for each in bare if not isinstance(each, Unreadable)]
-    if isinstance(found, Unreadable) and "allocation" not in text.casefold():
-        found = {"allocation": read[0]} if len(read) == 1 else found
-    if isinstance(found, Unreadable):
-        return found
-    shares = by_side(folded(found["allocation"]))
-    others = [by_side(folded(each)) for each in read]
-    if any(each != shares and not any(problems(each, SHARES)) for each in others):
-        return Unreadable("several answers")
-    if shares in (None, "null"):
-        return {"allocation": None}
-    if any(problems(shares, SHARES)):
-        return Unreadable()
-    if any(sum(part[issue] for part in shares.values()) != PACKAGES for issue in ISSUES):
-        return Unreadable()
-    return {"allocation": {side: {i: shares[side][i] for i in ISSUES} for side in SIDES}}
+def allocation(value: Any) -> Any:
+    """Return the packages of both sides, given by item or by side; None for no deal."""
+    if value is None or _NO_DEAL(value) in ("null", "no deal"):
+        return None
+    items = {issue: named(each, SIDES) for issue, each in named(value, ISSUES).items()}
+    shares = {side: named(each, ISSUES) for side, each in named(value, SIDES).items()} or {
+        side: {issue: each.get(side) for issue, each in items.items()} for side in SIDES
+    }
+    is_wrong = any(problems(shares, SHARES)) or any(
+        sum(each[issue] for each in shares.values()) != PACKAGES for issue in ISSUES
+    )
+    return Unreadable() if is_wrong else shares
+
+
+_NO_DEAL = one_of(("null", "no deal"))
+
+
+def named(value: Any, names: Sequence[str]) -> dict[str, Any]:
+    """Return the values of an object by these names, in their order; {} if it has others."""
+    given = value if isinstance(value, Mapping) else {}
+    found = {one_of(names)(name): each for name, each in given.items()}
+    is_whole = len(found) == len(given) and found.keys() == {*names}
+    return {name: found[name] for name in names} if is_whole else {}
 
 
 def answered(fields: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -81,25 +82,6 @@ def answered(fields: Mapping[str, Any]) -> Mapping[str, Any]:
     shares = fields["allocation"]
     by_item = shares and {issue: {side: shares[side][issue] for side in SIDES} for issue in ISSUES}
     return {"allocation": by_item}
-
-
-def by_side(shares: Any) -> Any:
-    """Return shares of each item as those of each side, and others as they are."""
-    if not isinstance(shares, Mapping) or shares.keys() != {*ISSUES}:
-        return shares
-    if any(not isinstance(each, Mapping) or each.keys() != {*SIDES} for each in shares.values()):
-        return shares
-    return {side: {issue: shares[issue][side] for issue in ISSUES} for side in SIDES}
-
-
-def folded(value: Any) -> Any:
-    """Return shares with the names of sides and items, and whole numbers as integers."""
-    if isinstance(value, Mapping):
-        known = {choice(name, (*SIDES, *ISSUES)) or name: folded(v) for name, v in value.items()}
-        return known if len(known) == len(value) else value
-    if isinstance(value, str) and value.isdigit() and len(value) == 1:
-        return int(value)
-    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 # Score -------------------------------------------------------------------------------------
@@ -163,7 +145,7 @@ FINAL_DEAL = Task(
     inputs="the texts of the dialogue without deal actions",
     columns=("utterances.text",),
     leak="the deal actions and the config `messages` hold the deal",
-    asking=Asking("2", final_deal, read_allocation, answer=answered),
+    asking=Asking("3", final_deal, reader(allocation=allocation), answer=answered),
     subsets=SUBSETS,
     gold=final_deal_gold,
     score=final_deal_score,

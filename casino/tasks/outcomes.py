@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from parley.figures import Data
-from parley.questions import Asking, Question, Unreadable, chat, choice, object_schema, read_object
+from parley.questions import Asking, Question, chat, object_schema, one_of, reader
 from parley.tasks import (
     MEASURED,
     UNREADABLE,
@@ -47,18 +47,6 @@ def outcomes(data: Data) -> Iterator[Question]:
         key = (row["dialogue_id"], row["speaker"])
         user = f"The talk:\n{heard(talks[row['dialogue_id']], row['speaker'])}"
         yield Question(key, chat(_OUTCOMES, user), object_schema(**_CHOICES))
-
-
-def read_outcomes(text: str, _: Question) -> Mapping[str, Any] | Unreadable:
-    """Read the two answers of a side."""
-    found = read_object(text, "satisfaction", "likeness")
-    if isinstance(found, Unreadable):
-        return found
-    satisfaction = choice(found["satisfaction"], SATISFACTION)
-    likeness = choice(found["likeness"], LIKENESS)
-    if satisfaction is None or likeness is None:
-        return Unreadable()
-    return {"satisfaction": satisfaction, "likeness": likeness}
 
 
 # Score -------------------------------------------------------------------------------------
@@ -178,7 +166,12 @@ OUTCOMES = Task(
     inputs="the texts of the dialogue without deal actions",
     columns=("utterances.text",),
     leak="the partner's answers and both sides' points correlate with a side's answers",
-    asking=Asking("2", outcomes, read_outcomes, max_tokens=80),
+    asking=Asking(
+        "3",
+        outcomes,
+        reader(satisfaction=one_of(SATISFACTION), likeness=one_of(LIKENESS)),
+        max_tokens=80,
+    ),
     subsets=SUBSETS,
     gold=outcomes_gold,
     score=outcomes_score,

@@ -7,7 +7,7 @@ from itertools import permutations
 from typing import Any
 
 from parley.figures import Data
-from parley.questions import Asking, Question, chat, object_schema, read_order, reader
+from parley.questions import Asking, Question, chat, object_schema, order_of, reader
 from parley.tasks import MEASURED, Key, Prediction, Reference, Score, Task, means
 
 from ..scenarios import ISSUES, POINTS, SIDES
@@ -24,9 +24,6 @@ _PRIORITIES = (
     'items, the high priority first. Answer in JSON: {"order": ".. > .. > .."}, with Food, Water '
     "and Firewood, each once."
 )
-# What an answer in words holds beside the items, and the names of the places
-_WORDS = "partner partners partner's s neighbour neighbour's they their item items"
-_RANKS = ("high highest", "medium middle", "low lowest")
 _ORDER = {"type": "string", "enum": [" > ".join(order) for order in permutations(ISSUES)]}
 
 
@@ -196,9 +193,9 @@ PRIORITIES = Task(
     leak="`partner_points_scored` and the packages of the deal give the order away: without any "
     "text exact_order is 66.9, top_1 80.4",
     asking=Asking(
-        "2",
+        "3",
         priorities,
-        reader(read_order, "order", ISSUES, words=_WORDS, ranks=_RANKS),
+        reader(order=order_of(ISSUES)),
         max_tokens=80,
         answer=lambda fields: {"order": " > ".join(fields["order"])},
     ),

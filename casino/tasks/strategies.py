@@ -5,7 +5,7 @@ from typing import Any
 
 from parley.errors import Problem
 from parley.figures import Data
-from parley.questions import Asking, Question, chat, object_schema, read_labels, reader, spoken
+from parley.questions import Asking, Question, chat, object_schema, reader, some_of, spoken
 from parley.tasks import (
     MEASURED,
     UNREADABLE,
@@ -264,13 +264,7 @@ STRATEGIES = Task(
     asking=Asking(
         "3",
         strategies,
-        reader(
-            read_labels,
-            "labels",
-            [*DEFINITIONS],
-            words="strategy strategies",
-            none=["non-strategic"],  # upstream's label of an utterance without any
-        ),
+        reader(labels=some_of(SEVEN)),
         max_tokens=120,
         answer=lambda fields: {label: label in fields["labels"] for label in SEVEN},
     ),

@@ -11,7 +11,7 @@ from typing import Any
 
 from parley.errors import Problem
 from parley.figures import Data
-from parley.questions import Asking, Question, chat, object_schema, read_labels, reader, spoken
+from parley.questions import Asking, Question, chat, object_schema, reader, some_of, spoken
 from parley.tasks import (
     MEASURED,
     UNREADABLE,
@@ -219,7 +219,7 @@ INTENTS = Task(
     asking=Asking(
         "3",
         questions,
-        reader(read_labels, "types", TYPES, words="intent intents"),
+        reader(types=some_of(TYPES)),
         max_tokens=60,
         answer=lambda fields: {type_: type_ in fields["types"] for type_ in TYPES},
     ),

@@ -10,7 +10,7 @@ from typing import Any
 
 from parley.errors import Problem, UsageError
 from parley.figures import Data
-from parley.questions import Asking, Question, chat, object_schema, read_number, reader, spoken
+from parley.questions import Asking, Question, chat, number_from, object_schema, reader, spoken
 from parley.tasks import (
     MEASURED,
     Key,
@@ -228,9 +228,9 @@ DEAL = Task(
     leak="the config `messages` ends in words such as [I accept.], which give an AUC of 0.998; "
     "without them, the last message alone gives 0.894",
     asking=Asking(
-        "2",
+        "3",
         questions,
-        reader(read_number, "probability", 0, 1, words="p deal they reach"),
+        reader(probability=number_from(0, 1)),
         max_tokens=60,
         examples={"split": "validation"},
     ),

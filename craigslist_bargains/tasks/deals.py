@@ -58,7 +58,8 @@ def prompt(scenario: Scenario, side: str) -> str:
         "Description:",
         *scenario[f"{side}_description"],
         f"Get the best price you can: the {better}, the better for you. Talk with the {other} "
-        "until you agree. Write one short message at a time; it may hold one action:",
+        "until you agree. Write one short message at a time; it may hold one action, on a line of "
+        "its own:",
         "[Offer: PRICE], with a number for PRICE, offers this price in dollars.",
         f"[Accept] accepts and [Reject] rejects the {other}'s last offer.",
         "[Walk-Away] ends the negotiation without a deal.",
@@ -99,8 +100,8 @@ def settle(state: NegotiationState, side: str, price: float) -> str:
     sign = 1 if side == "seller" else -1
     is_theirs = state.offered_by not in ("", side)
     if is_theirs and sign * state.offer >= sign * price:
-        return "I agree. [Accept]"
-    return f"This is my offer. [Offer: {price:.2f}]"
+        return "I agree.\n[Accept]"
+    return f"This is my offer.\n[Offer: {price:.2f}]"
 
 
 def firm(state: NegotiationState, side: str) -> str:
@@ -257,7 +258,7 @@ DEALS = Task(
     ),
     asking=make_game(
         NegotiationRules(SIDES, prompt, read_offer),
-        "2",
+        "3",
         lambda data, **options: scenarios(data, **options).items(),
         points,
         agreed="price",

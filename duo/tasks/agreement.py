@@ -11,7 +11,7 @@ from typing import Any
 
 from parley.errors import Problem
 from parley.figures import Data
-from parley.questions import Asking, Question, chat, object_schema, read_number, reader, spoken
+from parley.questions import Asking, Question, chat, number_from, object_schema, reader, spoken
 from parley.tasks import (
     MEASURED,
     UNREADABLE,
@@ -60,11 +60,6 @@ _PROMPT = {
 }
 _NAMES = {"en": {"Human": "User", "Bot": "Bot"}, "ja": {"Human": "ユーザ", "Bot": "ボット"}}
 _TALK = {"en": "The dialogue:", "ja": "対話："}
-# Beside the number in an answer; those with a digit name the scale
-_WORDS = (
-    "点数 スコア 評価 私の です 点 は 約 だ と します 思います "
-    "5点満点中 5点満点で 5点満点のうち 5点中 5段階評価で 5段階中 5段階で /5点"
-)
 _SCORE = {"type": "integer", "enum": [1, 2, 3, 4, 5]}
 
 
@@ -226,9 +221,9 @@ AGREEMENT = Task(
     inputs="the dialogue",
     columns=("dialogues.dialogue",),
     asking=Asking(
-        "2",
+        "3",
         questions,
-        reader(read_number, "score", 1, 5, words=_WORDS),
+        reader(score=number_from(1, 5)),
         max_tokens=60,
         answer=lambda fields: {"score": int(fields["score"])},  # the prompt asks for whole ones
     ),

@@ -1,13 +1,13 @@
 """The rules of a negotiation between two sides, as plain functions without a framework.
 
-The sides speak in turns. A turn is a text that may hold one action in brackets:
+The sides speak in turns. A turn is a text that may hold one action, on a line of its own:
 
     [Offer: TERMS]  [Accept]  [Reject]  [Walk-Away]
 
 Accept and Reject answer the other side's last offer; an offer rejects it, too. A negotiation ends
 with a deal, with a side that walks away, or at the turn limit. A malformed turn is empty, or has
-several actions, or one that cannot be read or is not legal. Nothing happens in it, and the rules
-warn its side, which walks away at the third warning.
+several actions, or one that is part of a sentence, cannot be read or is not legal. Nothing happens
+in it, and the rules warn its side, which walks away at the third warning.
 """
 
 import re
@@ -23,8 +23,10 @@ from parley.declaring.questions import EMPTY, TRUNCATED, Message, Playing
 
 DEAL, WALK_AWAY = "deal", "walk_away"
 WARNINGS = 3  # of a side, at the last of which it walks away
-_VERBS = r"(?:i )?(?:counter-? ?)?(?:offer|accept|reject|walk[ _-]*away)"
-_ACTION = re.compile(rf"\[\s*({_VERBS})(\w*)\s*:?\s*([^\][]*)(\]?)", re.IGNORECASE)
+_ACTION = re.compile(
+    r"\[\s*(?:i )?(?:counter-? ?)?(offer|accept|reject|walk[ _-]*away)(\w*)\s*:?\s*([^\][]*)(\]?)",
+    re.IGNORECASE,
+)
 _CUT = re.compile(r"\[[^\][]*$")  # a bracket that a token limit may have left open
 _IT = ("", "offer", "the offer", "deal", "the deal", "your offer", "this offer", "this deal")
 _BEGIN = "Begin the negotiation."
@@ -167,15 +169,16 @@ def step(rules: Rules, state: State, text: str, reason: str = "") -> State:
 def _action(rules: Rules, state: State, text: str) -> tuple[str, Any, str]:
     """Return the action of a text, the offer, and why the turn is malformed."""
     found = [*_ACTION.finditer(text)]
+    lines = [line for line in text.splitlines() if _ACTION.search(line)]
+    if any(_ACTION.sub("", line).strip(" \t*_`.!-") for line in lines):
+        return "", None, "an action that is not on a line of its own"
     actions = {(_name(match[1]), " ".join(match[3].split())) for match in found}
-    if any(name == "offer" for name, _ in actions):  # it rejects by itself
-        actions -= {("reject", terms) for terms in _IT}
     if len(actions) > 1:
         return "", None, "several actions"
     if not actions:
         return "", None, ""
     ((name, terms),) = actions
-    is_odd = any(not match[4] or match[2] or match[1][:2].casefold() == "i " for match in found)
+    is_odd = any(not match[4] or match[2] for match in found)
     if is_odd or (name != "offer" and terms.casefold().rstrip(".!") not in _IT):
         return "", None, "unreadable action"
     if name not in legal(rules, state):
@@ -189,16 +192,7 @@ def _action(rules: Rules, state: State, text: str) -> tuple[str, Any, str]:
 
 
 def _name(action: str) -> str:
-    return next(
-        name
-        for name, part in (
-            ("offer", "offer"),
-            ("accept", "accept"),
-            ("reject", "reject"),
-            ("walk-away", "walk"),
-        )
-        if part in action.casefold()
-    )
+    return "walk-away" if action[0] in "wW" else action.casefold()
 
 
 def _outcome(rules: Rules, agreed: str, state: State) -> dict[str, Any]:

@@ -20,7 +20,7 @@ TRUNCATED = "truncated"
 TOO_LONG = "too long"
 REFUSED = "refused"
 TOOL_CALL = "tool call"
-NO_ANSWER = "no answer found"
+NO_ANSWER = "no answer in the form asked for"
 AMBIGUOUS = "several answers"
 INVALID = "invalid answer"
 
